@@ -1,0 +1,23 @@
+"""Evaluates detectors and trackers: truth and predictions in as tables, one match table out, every number from it."""
+
+from .errors import InputError
+from .matching import match, match_frames
+from .readers.objects import read_objects
+from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
+from .summary import leaderboard, summarize
+from .tables import Annotations
+from .version import __version__
+
+__all__ = [
+    "Annotations",
+    "InputError",
+    "__version__",
+    "leaderboard",
+    "match",
+    "match_frames",
+    "read_objects",
+    "read_spotgeo",
+    "summarize",
+    "validate_spotgeo",
+    "write_spotgeo",
+]

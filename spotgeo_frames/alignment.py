@@ -1,0 +1,217 @@
+"""Lays truth and predictions side by side: one list of frames, and each side's rows in the order of that list.
+
+This is where it is decided which frames count. Frames are the rows of the truth's frames table where there is one
+(predictions elsewhere are refused), else those that occur on either side. Where both sides bring a frames table the
+two must cover the same frames, as a competition file must cover the truth's: a frame that a detector never saw is not
+a frame in which it found nothing.
+
+Keypoints: each joint of a frame is matched by itself, so in tables with `joint` every (sequence, frame, joint) that
+occurs is a frame of its own here; a frame without any joint stays, its joint null.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .errors import InputError
+from .keys import distinct, locate, ordinals, pack
+from .tables import FRAME_KEY, Annotations, key_text
+
+Frames = Literal["truth", "union"]
+
+
+class Side(NamedTuple):
+    """Truth or predictions, in frame order.
+
+    `table` holds the rows sorted by frame, file order kept within one; `frame` is each row's position in the list of
+    frames, `starts` (one longer than that list) where each frame's rows begin, and `category` the rows' categories as
+    numbers that both sides share, or None where either side has no categories.
+    """
+
+    table: pd.DataFrame
+    frame: np.ndarray
+    starts: np.ndarray
+    category: np.ndarray | None
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rows in each frame."""
+        return np.diff(self.starts)
+
+
+class Aligned(NamedTuple):
+    """`frames` (`sequence`, `frame`, `joint` for keypoints, attributes), one row a frame, and the two sides."""
+
+    frames: pd.DataFrame
+    truth: Side
+    predictions: Side
+
+
+def align(truth: Annotations, predictions: Annotations, frames: Frames = "truth") -> Aligned:
+    """Aligns two Annotations that `tables.as_annotations` has checked.
+
+    With `frames="union"` every frame that either side names counts. Raises InputError where the key types differ,
+    the sequences are disjoint, or the frames are not covered as the module says.
+    """
+    if frames not in ("truth", "union"):
+        raise ValueError(f"frames is {frames!r}; 'truth' or 'union' is needed")
+    _check_types(truth.objects, predictions.objects)
+    given = [truth.objects, predictions.objects, truth.frames, predictions.frames]
+    tables = [table for table in given if table is not None]
+    keys = _frame_keys(tables)
+    _check_sequences(truth, predictions)
+    if frames == "truth":
+        _check_coverage(truth, predictions, keys)
+    ruling = slice(2, 3) if frames == "truth" and truth.frames is not None else slice(None)
+    listed, frame_keys = _list_frames(tables[ruling], keys[ruling])
+    if truth.frames is not None:
+        listed = _with_attributes(listed, frame_keys, truth.frames, keys[2])
+    positions = [locate(frame_keys, key) for key in keys[:2]]
+    if "joint" in truth.objects:
+        listed, positions = _split_joints(listed, positions, truth.objects["joint"], predictions.objects["joint"])
+    categories = _categories(truth.objects, predictions.objects)
+    sides = [
+        _side(annotations.objects, position, len(listed), category)
+        for annotations, position, category in zip((truth, predictions), positions, categories, strict=True)
+    ]
+    return Aligned(listed, *sides)
+
+
+def _frame_keys(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
+    """One integer a row of each table, the same in all of them for the same (sequence, frame), and in its order."""
+    sequences, sequence_span = ordinals([table["sequence"] for table in tables])
+    frames, frame_span = ordinals([table["frame"] for table in tables])
+    return [pack(codes, [sequence_span, frame_span]) for codes in zip(sequences, frames, strict=True)]
+
+
+def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> tuple[pd.DataFrame, np.ndarray]:
+    """The distinct (sequence, frame) of the tables in order, and their keys."""
+    firsts = [distinct(key) for key in keys]
+    pool = [table[FRAME_KEY].take(rows) for table, (_, rows) in zip(tables, firsts, strict=True) if len(rows)]
+    frame_keys, rows = distinct(np.concatenate([values for values, _ in firsts]))
+    listed = pd.concat(pool).take(rows) if pool else tables[0][FRAME_KEY].head(0)
+    return listed.reset_index(drop=True), frame_keys
+
+
+def _with_attributes(
+    listed: pd.DataFrame, frame_keys: np.ndarray, frames: pd.DataFrame, keys: np.ndarray
+) -> pd.DataFrame:
+    """Adds the attributes of the frames table; null for frames it does not have."""
+    attributes = frames.columns.drop(FRAME_KEY)
+    if attributes.empty:
+        return listed
+    values, rows = distinct(keys)
+    found = locate(values, frame_keys)
+    index = np.where(found < 0, -1, rows[found]) if len(rows) else found
+    taken = {column: frames[column].reset_index(drop=True).reindex(index).array for column in attributes}
+    return listed.assign(**taken)
+
+
+def _split_joints(
+    listed: pd.DataFrame, positions: list[np.ndarray], truth_joints: pd.Series, predicted_joints: pd.Series
+) -> tuple[pd.DataFrame, list[np.ndarray]]:
+    """The list of (frame, joint) that occur, with the frames that have none; and the rows' positions in it."""
+    codes, span = ordinals([truth_joints, predicted_joints])
+    without = np.setdiff1d(np.arange(len(listed)), np.concatenate(positions))
+    keys = [position * (span + 1) + code for position, code in zip(positions, codes, strict=True)]
+    all_keys = np.concatenate([*keys, without * (span + 1) + span])
+    units, rows = distinct(all_keys)
+    joints = pd.concat([truth_joints, predicted_joints], ignore_index=True)
+    joints = joints.astype("Int64") if joints.dtype == np.int64 else joints
+    split = listed.take(units // (span + 1)).reset_index(drop=True)
+    split.insert(2, "joint", joints.reindex(np.where(rows < len(joints), rows, -1)).array)
+    return split, [locate(units, key) for key in keys]
+
+
+def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarray | None]:
+    """The category of each row as a number, where both sides have categories."""
+    if "category" not in truth or "category" not in predictions:
+        return [None, None]
+    columns = [truth["category"], predictions["category"]]
+    plain = [c.astype(c.cat.categories.dtype) if isinstance(c.dtype, pd.CategoricalDtype) else c for c in columns]
+    problems = [
+        f"{source(table, name)}: column category: {int(column.isna().sum())} rows are null"
+        for name, table, column in zip(("truth", "predictions"), (truth, predictions), plain, strict=True)
+        if column.isna().any()
+    ]
+    kinds = {pd.api.types.is_numeric_dtype(column.dtype) for column in plain if len(column)}
+    if len(kinds) == 2:
+        problems.append(f"column category is {plain[0].dtype} in the truth and {plain[1].dtype} in the predictions")
+    if problems:
+        raise InputError(problems)
+    codes, _ = ordinals(plain)
+    return list(codes)
+
+
+def _side(table: pd.DataFrame, position: np.ndarray, n_frames: int, category: np.ndarray | None) -> Side:
+    """Sorts one side's rows by frame where they are not yet."""
+    if np.any(np.diff(position) < 0):
+        order = np.argsort(position, kind="stable")
+        table, position = table.take(order), position[order]
+        category = category if category is None else category[order]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(position, minlength=n_frames))])
+    return Side(table, position, starts, category)
+
+
+def source(table: pd.DataFrame, name: str) -> str:
+    """What messages call a table: the file it was read from, which readers note, or `name`."""
+    return str(table.attrs.get("source", name))
+
+
+def _check_types(truth: pd.DataFrame, predictions: pd.DataFrame) -> None:
+    """Refuses keys that are integers on one side and strings on the other."""
+    if ("joint" in truth) != ("joint" in predictions):
+        raise InputError("column joint is on one side only; keypoints are matched with keypoints")
+    problems = [
+        f"column {column} is {truth[column].dtype} in the truth and {predictions[column].dtype} in the predictions; "
+        "make them the same"
+        for column in ("sequence", "joint")
+        if column in truth and len(truth) and len(predictions) and truth[column].dtype != predictions[column].dtype
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _check_sequences(truth: Annotations, predictions: Annotations) -> None:
+    """Refuses sides that share no sequence: they are not about the same data."""
+    have = [
+        pd.Index((table.objects if table.frames is None else table.frames)["sequence"].unique())
+        for table in (truth, predictions)
+    ]
+    if len(have[0]) and len(have[1]) and not have[0].isin(have[1]).any():
+        firsts = [", ".join(map(str, values[:3])) + (", ..." if len(values) > 3 else "") for values in have]
+        raise InputError(
+            f"{source(predictions.objects, 'predictions')}: no sequence is the truth's; "
+            f"it has {firsts[1]} and the truth has {firsts[0]}"
+        )
+
+
+def _check_coverage(truth: Annotations, predictions: Annotations, keys: Sequence[np.ndarray]) -> None:
+    """Refuses objects outside the frames tables, and frames tables that do not cover the same frames."""
+    truth_name, predicted_name = source(truth.objects, "truth"), source(predictions.objects, "predictions")
+    problems: list[str] = []
+
+    def refuse(name: str, table: pd.DataFrame, marked: np.ndarray, what: str) -> None:
+        if marked.any():
+            problems.append(f"{name}: {int(marked.sum())} {what}: {key_text(table.loc[marked, FRAME_KEY])}")
+
+    if truth.frames is not None:
+        known = distinct(keys[2])[0]
+        outside = locate(known, keys[0]) < 0
+        refuse(truth_name, truth.objects, outside, "objects are in frames that its frames table does not have")
+    if predictions.frames is not None:
+        outside = locate(distinct(keys[-1])[0], keys[1]) < 0
+        refuse(predicted_name, predictions.objects, outside, "objects are in frames that its frames table does not have")
+    if truth.frames is not None and predictions.frames is not None:
+        missing = locate(distinct(keys[-1])[0], keys[2]) < 0
+        refuse(predicted_name, truth.frames, missing, "frames of the truth are missing")
+        surplus = locate(known, keys[-1]) < 0
+        refuse(predicted_name, predictions.frames, surplus, "frames are not in the truth")
+    elif truth.frames is not None:
+        outside = locate(known, keys[1]) < 0
+        what = 'predictions are in frames that the truth does not have (frames="union" would count them)'
+        refuse(predicted_name, predictions.objects, outside, what)
+    if problems:
+        raise InputError(problems)

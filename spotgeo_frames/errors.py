@@ -1,0 +1,15 @@
+"""What is raised when input cannot be accepted."""
+
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Input that cannot be accepted.
+
+    `problems` holds every reason found, one line each, naming the file or table, the place in it, what is
+    wrong and, where that is not plain, what to do. The message is those lines.
+    """
+
+    def __init__(self, problems: str | Iterable[str]):
+        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        super().__init__("\n".join(self.problems))

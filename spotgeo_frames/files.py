@@ -1,0 +1,124 @@
+"""Files in and out: bounded reading of what may be compressed, and writing that never leaves half a file.
+
+Input is taken as hostile. What is compressed is unpacked no further than LARGEST_UNPACKED bytes whatever its header
+says, an archive has to hold exactly one file, and no name inside it is ever used as a path.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PureWindowsPath
+from typing import IO
+from uuid import uuid4
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .errors import InputError
+
+LARGEST_UNPACKED = 1 << 30
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file, unpacked where its name ends in .gz or .zip.
+
+    Raises InputError where it cannot be read, is damaged, unpacks to more than LARGEST_UNPACKED bytes, or is an
+    archive of anything but one file.
+    """
+    try:
+        match path.suffix.lower():
+            case ".gz":
+                with gzip.open(path) as stream:
+                    return _bounded(stream, path)
+            case ".zip":
+                return _unzipped(path)
+            case _:
+                return path.read_bytes()
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _unzipped(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        # Folders, and what macOS adds of its own, are not content.
+        members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+        if len(members) != 1:
+            raise InputError(f"{path}: holds {len(members)} files; exactly one is needed")
+        inner = PureWindowsPath(members[0].filename)  # knows both kinds of separators, and drives
+        if inner.drive or inner.root or ".." in inner.parts:
+            raise InputError(f"{path}: holds a file with a path outside the archive, {members[0].filename!r}")
+        if members[0].file_size > LARGEST_UNPACKED:
+            raise _too_large(path)
+        with archive.open(members[0]) as stream:
+            return _bounded(stream, path)
+
+
+def _bounded(stream: IO[bytes], path: Path) -> bytes:
+    content = stream.read(LARGEST_UNPACKED + 1)
+    if len(content) > LARGEST_UNPACKED:
+        raise _too_large(path)
+    return content
+
+
+def _too_large(path: Path) -> InputError:
+    return InputError(f"{path}: unpacks to more than {LARGEST_UNPACKED >> 20} MiB; unpack it yourself if it is sound")
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file; of a folder, that of the names and digests of the files in it, in order."""
+    if path.is_dir():
+        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in sorted(path.rglob("*.parquet")))
+        return hashlib.sha256("".join(inner).encode()).hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def written_beside(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` to write to; moved into place at the end, removed where anything fails.
+
+    Raises InputError, naming the path, where the system refuses.
+    """
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
+    try:
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes a file, packed where its name ends in .gz or .zip; equal content gives an equal file."""
+    match path.suffix.lower():
+        case ".gz":
+            content = gzip.compress(content, mtime=0)
+        case ".zip":
+            packed = io.BytesIO()
+            with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+                inner = path.stem if path.stem.endswith(".json") else f"{path.stem}.json"
+                archive.writestr(zipfile.ZipInfo(inner), content, zipfile.ZIP_DEFLATED)
+            content = packed.getvalue()
+    with written_beside(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_parquet(table: pd.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
+    """Writes a table as Parquet, NaN as null, with `notes` and the table's attrs in the file's metadata."""
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.
+    metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(table.attrs)}
+    with written_beside(path) as temporary:
+        pq.write_table(arrow.replace_schema_metadata(metadata), temporary)

@@ -1,0 +1,87 @@
+"""Turns key columns (integers or strings) into integers that sort as the columns do, so that the rest is arithmetic.
+
+`ordinals` numbers the values of one column, over several tables at once; `pack` joins several such columns into a
+single integer a row. Both keep the order of the values, so sorting by the result sorts by the columns.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+# Codes below this are packed without a second look: two of them still fit an int64.
+WIDEST = 1 << 31
+
+
+def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
+    """Numbers the values of one key column that several tables share.
+
+    Returns one int64 array a table, and an upper bound of the numbers in them (exclusive, at least 1). Integers that
+    span little are only shifted, which costs nothing; everything else is numbered by its sorted distinct values.
+    Null becomes the highest number.
+    """
+    filled = [column for column in columns if len(column)]
+    if not filled:
+        return [np.zeros(0, np.int64) for _ in columns], 1
+    if all(isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" for column in filled):
+        low = min(int(column.min()) for column in filled)
+        span = max(int(column.max()) for column in filled) - low + 1
+        if span < WIDEST:
+            return [column.to_numpy().astype(np.int64, copy=False) - low for column in columns], span
+    codes, values = pd.factorize(pd.concat(filled, ignore_index=True), sort=True)
+    codes = np.where(codes < 0, len(values), codes)
+    ends = np.cumsum([len(column) for column in columns])
+    return np.split(codes.astype(np.int64, copy=False), ends[:-1]), len(values) + 1
+
+
+def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:
+    """One int64 a row for several columns of codes, most significant first; `spans` bounds each column's codes."""
+    packed, width = codes[0], spans[0]
+    for code, span in zip(codes[1:], spans[1:], strict=True):
+        if width * span >= 1 << 62:
+            distinct, packed = np.unique(packed, return_inverse=True)
+            width = len(distinct)
+        packed, width = packed * span + code, width * span
+    return packed
+
+
+def row_keys(table: pd.DataFrame | Mapping[str, pd.Series], columns: Sequence[str]) -> np.ndarray:
+    """One int64 a row of `table` that is equal and ordered as the named columns are."""
+    numbered = [ordinals([table[column]]) for column in columns]
+    return pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
+
+
+def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted distinct keys, and the first row of each; keys in order, or densely together, need no sort."""
+    steps = np.diff(keys)
+    if np.all(steps >= 0):
+        first = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), steps > 0]))
+        return keys[first], first
+    low, span = int(keys.min()), int(keys.max()) - int(keys.min()) + 1
+    if _dense(span, len(keys)):
+        first_row = np.full(span, -1, np.int64)
+        first_row[keys[::-1] - low] = np.arange(len(keys) - 1, -1, -1)  # the last to be written is the first row
+        values = np.flatnonzero(first_row >= 0)
+        return values + low, first_row[values]
+    return np.unique(keys, return_index=True)
+
+
+def locate(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The position of each key in `values` (sorted, distinct), or -1 where it is not among them."""
+    if len(values) == 0:
+        return np.full(len(keys), -1, np.int64)
+    low, span = int(values[0]), int(values[-1]) - int(values[0]) + 1
+    if _dense(span, len(values)):
+        position = np.full(span, -1, np.int64)
+        position[values - low] = np.arange(len(values))
+        inside = (keys >= low) & (keys < low + span)
+        if inside.all():
+            return position[keys - low]
+        return np.where(inside, position[np.where(inside, keys - low, 0)], -1)
+    position = np.minimum(np.searchsorted(values, keys), len(values) - 1)
+    return np.where(values[position] == keys, position, -1)
+
+
+def _dense(span: int, count: int) -> bool:
+    """Whether a table over the whole span of keys is small enough that looking up beats sorting and searching."""
+    return span <= 4 * count + 1024

@@ -1,0 +1,87 @@
+"""Tables of objects from Parquet (a file, or a folder of files), CSV, Arrow files, and tables in memory."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..errors import InputError
+from ..files import LARGEST_UNPACKED, read_bytes
+from ..tables import Annotations, Table, arrow_to_pandas, check_frames, check_objects
+
+# How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
+LARGEST_RATIO = 200
+
+
+def read_objects(source: str | Path | Table, frames: str | Path | Table | None = None) -> Annotations:
+    """Objects (and frames, where there is a table of them) as checked Annotations.
+
+    `source` and `frames` are tables in memory or paths: .parquet, a folder of such files (hive partitions become
+    columns), .csv, .csv.gz, .arrow or .feather. Without `frames` the frames are not known: those that occur count.
+    Raises InputError, naming the file, where it cannot be read or the table is not right.
+    """
+    objects = check_objects(read_table(source), _name(source, "objects"))
+    if isinstance(source, str | Path):
+        objects.attrs["source"] = str(source)
+    if frames is None:
+        return Annotations(objects)
+    return Annotations(objects, check_frames(read_table(frames), _name(frames, "frames")))
+
+
+def read_table(source: str | Path | Table) -> Table:
+    """The table in a file, unchecked; a table in memory is handed back as it is."""
+    if not isinstance(source, str | Path):
+        return source
+    path = Path(source)
+    try:
+        if path.is_dir():
+            return arrow_to_pandas(_folder(path))
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file")
+        match [suffix.lower() for suffix in path.suffixes[-2:]]:
+            case [*_, ".parquet" | ".pq"]:
+                return arrow_to_pandas(_parquet(path))
+            case [*_, ".csv"] | [".csv", ".gz"]:
+                return arrow_to_pandas(_csv(path))
+            case [*_, ".arrow" | ".feather"]:
+                with pa.memory_map(str(path)) as stream:
+                    return arrow_to_pandas(pa.ipc.open_file(stream).read_all())
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    raise InputError(f"{path}: is of no known kind; .parquet, .csv, .arrow or a folder of .parquet is needed")
+
+
+def _name(source: str | Path | Table, otherwise: str) -> str:
+    return str(source) if isinstance(source, str | Path) else otherwise
+
+
+def _parquet(path: Path) -> pa.Table:
+    with pq.ParquetFile(path) as file:
+        _check_unpacked(path, file.metadata)
+        return file.read()
+
+
+def _folder(path: Path) -> pa.Table:
+    """All Parquet files below a folder, in the order of their names."""
+    import pyarrow.dataset as ds
+
+    files = sorted(path.rglob("*.parquet"))
+    if not files:
+        raise InputError(f"{path}: is a folder without Parquet files")
+    for file in files:
+        _check_unpacked(file, pq.read_metadata(file))
+    dataset = ds.dataset(list(map(str, files)), partitioning="hive", partition_base_dir=str(path))
+    return dataset.to_table()
+
+
+def _check_unpacked(path: Path, metadata: pq.FileMetaData) -> None:
+    """Refuses a file whose pages unpack to far more than any real table does."""
+    unpacked = metadata.num_rows * metadata.num_columns * 8
+    if unpacked > max(LARGEST_UNPACKED, LARGEST_RATIO * path.stat().st_size):
+        raise InputError(f"{path}: unpacks to {unpacked >> 20} MiB, more than {LARGEST_RATIO} times its size")
+
+
+def _csv(path: Path) -> pa.Table:
+    from pyarrow import csv
+
+    return csv.read_csv(pa.BufferReader(read_bytes(path)))

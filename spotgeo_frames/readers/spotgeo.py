@@ -1,0 +1,315 @@
+"""The spotGEO competition's JSON: read, write, and say all that is wrong with a submission.
+
+A file is a list of frames, `{"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[x, y], [x, y]]}`,
+plain or packed as .gz or .zip. Coordinates are pixels, the centre of the first pixel at (0, 0).
+
+Two roads lead in. The fast one decodes strictly into structs and gives up at the first thing it does not expect;
+only then the slow one looks at every value and names each problem with its place. Both accept the same files.
+
+Known differences from the competition's script
+    - It accepts more than two numbers as a coordinate and ignores the rest; here they are refused.
+    - Its JSON parser accepts NaN and Infinity; they are not JSON, and are refused.
+    - Integers of more than 64 bits are refused, also as coordinates.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from ..alignment import align
+from ..errors import InputError
+from ..files import read_bytes, write_bytes
+from ..keys import row_keys
+from ..tables import FRAME_KEY, Annotations, Table, as_annotations
+
+Range = tuple[float, float]
+Pair = tuple[int, int]
+Problem = tuple[str, str]
+
+
+class _Point(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+    x: float
+    y: float
+
+
+class _Entry(msgspec.Struct, gc=False):
+    """One frame of the file. Neither this nor its points are tracked by the garbage collector: decoding is faster."""
+
+    sequence_id: int
+    frame: int
+    num_objects: int
+    object_coords: tuple[_Point, ...]
+
+
+_DECODER = msgspec.json.Decoder(list[_Entry])
+
+
+class _Limits(NamedTuple):
+    """What a coordinate and a list of objects may be."""
+
+    x: Range = (-np.inf, np.inf)
+    y: Range = (-np.inf, np.inf)
+    n_objects: int | None = None
+
+
+class _NoNumber(NamedTuple):
+    """Stands for what the file has in the place of a number: NaN, 1e999, an integer of 30 digits."""
+
+    text: str
+    problem: str
+
+
+class _Inspection(NamedTuple):
+    """What the slow road found: the entries that can be used, the place of each (sequence, frame), the problems."""
+
+    entries: list[tuple[int, int, list[list[float]]]]
+    places: dict[Pair, str]
+    problems: list[Problem]
+
+
+def read_spotgeo(path: str | Path) -> Annotations:
+    """Reads a competition file (truth or submission).
+
+    `object` is the position in `object_coords`, from 0; `frames` lists every frame of the file, in its order.
+    Raises InputError with every problem and its place where the file is not of this form; image bounds and the
+    limit of 30 objects are the business of `validate_spotgeo`.
+    """
+    path = Path(path)
+    content = _content(path)
+    annotations = _decoded(content)
+    if annotations is None:
+        entries, _, problems = _inspect(content, _Limits())
+        if problems:
+            raise InputError(problem_lines(path, problems))
+        sequences, frames, coordinates = zip(*entries, strict=True) if entries else ((), (), ())
+        xy = np.array(list(chain.from_iterable(coordinates)), np.float64).reshape(-1, 2).T
+        annotations = _annotations(sequences, frames, [len(points) for points in coordinates], xy)
+    for table in (annotations.objects, annotations.frames):
+        table.attrs["source"] = str(path)
+    return annotations
+
+
+def _decoded(content: bytes) -> Annotations | None:
+    """The fast road: None where there is anything the slow one should look at."""
+    try:
+        entries = _DECODER.decode(content)
+        points = list(chain.from_iterable([entry.object_coords for entry in entries]))
+        counts = np.array([entry.num_objects for entry in entries], np.int64)
+        lengths = [len(entry.object_coords) for entry in entries]
+        xy = np.array([[point.x for point in points], [point.y for point in points]])
+        annotations = _annotations([e.sequence_id for e in entries], [e.frame for e in entries], lengths, xy)
+    except (msgspec.MsgspecError, RecursionError, OverflowError):
+        return None
+    if not np.array_equal(counts, lengths) or np.any(np.abs(xy) >= 1 << 63):
+        return None
+    keys = row_keys(annotations.frames, FRAME_KEY)
+    return annotations if np.all(np.diff(keys) > 0) or len(np.unique(keys)) == len(keys) else None
+
+
+def _annotations(sequence: Sequence[int], frame: Sequence[int], counts: Sequence[int], xy: np.ndarray) -> Annotations:
+    """Annotations from one number a frame and, in `xy`, the coordinates of all objects in file order (2, N)."""
+    frames = pd.DataFrame({"sequence": np.array(sequence, np.int64), "frame": np.array(frame, np.int64)}, copy=False)
+    n_objects = np.array(counts, np.int64)
+    columns = {column: np.repeat(frames[column].to_numpy(), n_objects) for column in frames}
+    position = np.arange(len(xy[0])) - np.repeat(np.cumsum(n_objects) - n_objects, n_objects)
+    objects = pd.DataFrame({**columns, "object": position, "x": xy[0], "y": xy[1]}, copy=False)
+    return Annotations(objects, frames)
+
+
+def validate_spotgeo(
+    path: str | Path,
+    truth: Annotations | Table | None = None,
+    sequences: Iterable[int] | None = None,
+    *,
+    x_range: Range = (-0.5, 639.5),
+    y_range: Range = (-0.5, 479.5),
+    most_objects: int = 30,
+    frames_per_sequence: int = 5,
+) -> pd.DataFrame:
+    """Everything that is wrong with a submission, one row a problem: `place` and `problem`; no rows where it is sound.
+
+    Wanted are the frames of `truth`; or frames 1 to `frames_per_sequence` of each of `sequences`; or, where neither is
+    given, of each sequence that occurs. Places are positions in the file, from 0: `[12].object_coords[3][0]`.
+    Bounds are in pixels, both ends included. Raises InputError only where the file cannot be read at all.
+    """
+    _, places, problems = _inspect(_content(Path(path)), _Limits(x_range, y_range, most_objects))
+    if places:
+        problems += _coverage_problems(places, _wanted(places, truth, sequences, frames_per_sequence))
+    return pd.DataFrame(problems, columns=["place", "problem"], dtype="str")
+
+
+def problem_lines(path: Path, problems: Iterable[Problem]) -> list[str]:
+    """Problems as text, one line each: file, place where there is one, and what is wrong."""
+    return [": ".join(filter(None, [str(path), place, problem])) for place, problem in problems]
+
+
+def _content(path: Path) -> bytes:
+    return read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+
+
+def _wanted(
+    places: Iterable[Pair],
+    truth: Annotations | Table | None,
+    sequences: Iterable[int] | None,
+    frames_per_sequence: int,
+) -> set[Pair]:
+    """The (sequence, frame) pairs that a submission has to have."""
+    if truth is not None:
+        known = as_annotations(truth, "truth")
+        table = known.objects if known.frames is None else known.frames
+        return set(zip(table["sequence"].tolist(), table["frame"].tolist(), strict=True))
+    numbers = {sequence for sequence, _ in places} if sequences is None else set(sequences)
+    return set(product(numbers, range(1, frames_per_sequence + 1)))
+
+
+def _coverage_problems(places: dict[Pair, str], wanted: set[Pair]) -> Iterator[Problem]:
+    for (sequence, frame), place in places.items():
+        if (sequence, frame) not in wanted:
+            yield place, f"sequence {sequence}, frame {frame} is not wanted"
+    for sequence, frame in sorted(wanted - places.keys()):
+        yield f"sequence {sequence}, frame {frame}", "is missing"
+
+
+def _inspect(content: bytes, limits: _Limits) -> _Inspection:
+    """The slow road: every value is looked at, and every problem listed with its place."""
+    found = _Inspection([], {}, [])
+    try:
+        document = _parsed(content)
+    except RecursionError:
+        return found._replace(problems=[("", "is nested too deeply; a list of frames is needed")])
+    except UnicodeDecodeError as error:
+        return found._replace(problems=[(f"byte {error.start}", "is not UTF-8 text")])
+    except json.JSONDecodeError as error:
+        what = "is empty" if not content.strip() else f"is not JSON: {error.msg}"
+        return found._replace(problems=[(f"line {error.lineno}, column {error.colno}", what)])
+    if not isinstance(document, list):
+        return found._replace(problems=[("", f"is {_kind(document)}; a list of frames is needed")])
+    for position, entry in enumerate(document):
+        place = f"[{position}]"
+        if not isinstance(entry, dict):
+            found.problems.append((place, f"is {_kind(entry)}; an object with sequence_id, frame, ... is needed"))
+            continue
+        numbers = {key: _integer(entry, key, place, found.problems) for key in ("sequence_id", "frame", "num_objects")}
+        points = _points(entry, place, limits, found.problems)
+        announced, sequence, frame = numbers["num_objects"], numbers["sequence_id"], numbers["frame"]
+        if announced is not None and points is not None and announced != len(points):
+            what = f"{announced} objects are announced, and object_coords lists {len(points)}"
+            found.problems.append((f"{place}.num_objects", what))
+        if sequence is None or frame is None:
+            continue
+        first = found.places.setdefault((sequence, frame), place)
+        if first != place:
+            found.problems.append((place, f"sequence {sequence}, frame {frame} is there already, at {first}"))
+        found.entries.append((sequence, frame, points or []))
+    return found
+
+
+def _parsed(content: bytes) -> Any:
+    """The JSON with what is no number marked instead of refused, so that its place can be told."""
+
+    def integer(text: str) -> int | _NoNumber:
+        # The length comes first: Python refuses to convert thousands of digits.
+        if len(text) < 21 and -(1 << 63) <= int(text) < 1 << 63:
+            return int(text)
+        return _NoNumber(text, "is an integer of more than 64 bits")
+
+    def real(text: str) -> float | _NoNumber:
+        number = float(text)
+        return number if np.isfinite(number) else _NoNumber(text, "is too large for a number")
+
+    def constant(text: str) -> _NoNumber:
+        return _NoNumber(text, "is not a number that JSON knows")
+
+    return json.loads(content.decode("utf-8"), parse_int=integer, parse_float=real, parse_constant=constant)
+
+
+def _integer(entry: dict[str, Any], key: str, place: str, problems: list[Problem]) -> int | None:
+    """The integer under `key`, or None and a problem. JSON does not tell 1.0 from 1, so neither do we."""
+    if key not in entry:
+        problems.append((place, f"{key} is missing"))
+        return None
+    value = entry[key]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        problems.append((f"{place}.{key}", _not_a_number(value, "an integer")))
+        return None
+    return value
+
+
+def _points(entry: dict[str, Any], place: str, limits: _Limits, problems: list[Problem]) -> list[Any] | None:
+    """The list under `object_coords`, or None where there is none; its problems are added."""
+    if "object_coords" not in entry:
+        problems.append((place, "object_coords is missing"))
+        return None
+    place = f"{place}.object_coords"
+    points = entry["object_coords"]
+    if not isinstance(points, list):
+        problems.append((place, f"is {_kind(points)}; a list of [x, y] is needed"))
+        return None
+    if limits.n_objects is not None and len(points) > limits.n_objects:
+        problems.append((place, f"{len(points)} objects are more than {limits.n_objects}"))
+    for number, point in enumerate(points):
+        if not isinstance(point, list) or len(point) != 2:
+            what = f"has {len(point)} numbers" if isinstance(point, list) else f"is {_kind(point)}"
+            problems.append((f"{place}[{number}]", f"{what}; [x, y] is needed"))
+            continue
+        for axis, (value, (low, high)) in enumerate(zip(point, (limits.x, limits.y), strict=True)):
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                problems.append((f"{place}[{number}][{axis}]", _not_a_number(value, "a number")))
+            elif not low <= value <= high:
+                bound = f"under {low}" if value < low else f"over {high}"
+                problems.append((f"{place}[{number}][{axis}]", f"{value} is {bound}"))
+    return points
+
+
+def _not_a_number(value: Any, needed: str) -> str:
+    if isinstance(value, _NoNumber):
+        return f"{_shortened(value.text)} {value.problem}"
+    return f"is {_kind(value)}; {needed} is needed"
+
+
+def _kind(value: Any) -> str:
+    """What a JSON value is, in words."""
+    if isinstance(value, str):
+        return f"the string {_shortened(value)!r}"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    if isinstance(value, _NoNumber):
+        return _shortened(value.text)
+    return json.dumps(value)  # null, true, false or a number
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
+
+
+def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
+    """Writes objects as a competition file, packed where the name ends in .gz or .zip.
+
+    Frames come in order; `object_coords` in file order, so what is read back has `object` counted anew. Other
+    columns have no place in this format. The file is written beside and moved into place. Raises InputError where
+    the table is not right, has joints, or its sequences are not integers.
+    """
+    path = Path(path)
+    checked = as_annotations(annotations, "annotations")
+    if len(checked.objects) and checked.objects["sequence"].dtype != np.int64:
+        raise InputError("annotations: column sequence holds strings; the competition's format knows integers only")
+    if "joint" in checked.objects:
+        raise InputError("annotations: there is a column joint; the competition's format knows points only")
+    frames, side, _ = align(checked, checked)  # sorts, and adds the frames where there is no table of them
+    points = side.table[["x", "y"]].to_numpy().tolist()
+    starts = side.starts.tolist()
+    entries = [
+        {"sequence_id": sequence, "frame": frame, "num_objects": last - first, "object_coords": points[first:last]}
+        for sequence, frame, first, last in zip(
+            frames["sequence"].tolist(), frames["frame"].tolist(), starts[:-1], starts[1:], strict=True
+        )
+    ]
+    write_bytes(path, msgspec.json.encode(entries))

@@ -1,0 +1,215 @@
+"""Numbers and slices: every one an aggregation of the match table.
+
+precision = TP / (TP + FP), recall = TP / (TP + FN), f1 = 2 TP / (2 TP + FP + FN), det_a = TP / (TP + FP + FN): null
+where there is nothing to divide by. mse is the mean of `squared_error` over TP, FN and FP rows, 0 where there are
+none, as the metric document defines (eq. 13 and 17). kelvins_mse is the sum over sequences of each sequence's mean of
+`kelvins_error`, as the competition's server adds it up, so it grows with the number of sequences: it compares
+submissions, never slices. mean_distance and rmse are those of the true positives, in pixels.
+
+Slices that cannot know: where no false positive has a value in the `by` columns, they belong to the truths, and
+nothing that counts false positives is known of their slices; those numbers are null. The same holds for misses and
+columns that belong to predictions.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .errors import InputError
+from .keys import distinct, locate, pack, row_keys
+from .match_table import EMPTY, FN, FP, TP
+from .tables import FRAME_KEY, Table, check_matches
+
+By = str | pd.Series | Sequence[str | pd.Series]
+
+# Null in slices that cannot know false positives, or misses.
+NEEDS_FP = ["fp", "n_predicted", "precision"]
+NEEDS_FN = ["fn", "n_truth", "recall"]
+NEEDS_BOTH = ["f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+
+
+def summarize(
+    matches: Table,
+    by: By | None = None,
+    exclude: Iterable[int] | Iterable[str] | None = None,
+    *,
+    dropna: bool = True,
+) -> pd.DataFrame:
+    """One row of numbers for the whole match table, or for each group.
+
+    Parameters
+    ----------
+    matches
+        A match table, as `match` makes it or as it comes back from a file; pandas or Arrow.
+    by
+        A column of the match table, a Series of its length and index (a `pd.cut` of a column), or several of them,
+        which are crossed. Each is a column of the answer; values that do not occur are not listed.
+    exclude
+        Sequences to leave out, as the competition's server left some out.
+    dropna
+        Whether rows whose value in `by` is null are left out.
+
+    Returns
+    -------
+    DataFrame with the `by` columns, then `tp`, `fn`, `fp`, `precision`, `recall`, `f1`, `one_minus_f1`, `mse` (px²),
+    `kelvins_mse`, `det_a`, `mean_distance` (px), `rmse` (px), `n_sequences`, `n_frames`, `n_truth`, `n_predicted`.
+    Sorted by the groups; the module says how each number is defined and when it is null.
+
+    Raises
+    ------
+    InputError: not a match table, a column that is not there, or sequences of another type than the table's.
+    """
+    table = check_matches(matches)
+    groups = _by_columns(table, by)
+    if exclude is not None:
+        kept = ~excluded_rows(table, exclude)
+        table, groups = table[kept], [group[kept] for group in groups]
+    outcome = table["outcome"].cat.codes.to_numpy()
+    null = np.zeros(len(table), bool)
+    for group in groups:
+        null |= group.isna().to_numpy()
+    unknown = [bool(null[outcome == kind].all() and (outcome == kind).any()) for kind in (FP, FN)]
+    if dropna and null.any():
+        table, groups, outcome = table[~null], [group[~null] for group in groups], outcome[~null]
+    position, first = _group_rows(groups, len(table))
+    numbers = _numbers(table, outcome, position, len(first) if groups else 1, unknown[0], unknown[1])
+    labels = {group.name: group.take(first).array for group in groups}
+    answer = pd.DataFrame({**labels, **numbers}, copy=False)
+    answer.attrs = dict(table.attrs)
+    return answer
+
+
+def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
+    """Submissions in the competition's order: highest f1, then lowest kelvins_mse.
+
+    `matches` maps each name to its match table. Returns one row a submission: `rank` (the same for equals), `name`,
+    and the columns of `summarize`.
+    """
+    if not matches:
+        raise InputError("leaderboard: there are no match tables")
+    rows = pd.concat([summarize(table, exclude=exclude).assign(name=name) for name, table in matches.items()])
+    rows = rows.sort_values(["f1", "kelvins_mse"], ascending=[False, True], kind="stable", ignore_index=True)
+    score = rows[["f1", "kelvins_mse"]].fillna(-np.inf)
+    new = score.ne(score.shift()).any(axis=1)
+    rows.insert(0, "rank", pd.Series(np.arange(1, len(rows) + 1)).where(new).ffill().astype("int64"))
+    rows.insert(1, "name", rows.pop("name"))
+    return rows
+
+
+def excluded_rows(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> np.ndarray:
+    """Marks the rows whose sequence is excluded; raises InputError where the types cannot agree."""
+    names = list(exclude)
+    is_text = table["sequence"].dtype != np.int64
+    wrong = [name for name in names if isinstance(name, str) != is_text]
+    if wrong and len(table):
+        kind = "strings" if is_text else "integers"
+        raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kind}")
+    return table["sequence"].isin(names).to_numpy()
+
+
+def _by_columns(table: pd.DataFrame, by: By | None) -> list[pd.Series]:
+    """The columns to group by, each of the table's length and with a name of its own."""
+    if by is None:
+        return []
+    wanted = [by] if isinstance(by, str | pd.Series) else list(by)
+    columns = []
+    for column in wanted:
+        if isinstance(column, pd.Series):
+            if not column.index.equals(table.index):
+                raise InputError(f"by: the Series {column.name} does not have the match table's index")
+            columns.append(column if column.name is not None else column.rename("by"))
+        else:
+            check_column(table, column)
+            columns.append(table[column])
+    names = [column.name for column in columns]
+    if len(set(names)) < len(names):
+        raise InputError(f"by: a name is there more than once: {', '.join(map(str, names))}")
+    return columns
+
+
+def check_column(table: pd.DataFrame, column: str) -> None:
+    """Raises InputError, with the nearest names, where the table has no such column."""
+    if column not in table:
+        import difflib
+
+        near = difflib.get_close_matches(column, list(table), cutoff=0.5) + [c for c in table if column in c]
+        hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"; there are {', '.join(table)}"
+        raise InputError(f"match table: there is no column {column}{hint}")
+
+
+def _group_rows(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """The group of each row, as a position in the sorted groups, and the first row of each group."""
+    if not groups:
+        return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
+    codes, spans = [], []
+    for group in groups:
+        if isinstance(group.dtype, pd.CategoricalDtype):
+            code, count = group.cat.codes.to_numpy().astype(np.int64), len(group.cat.categories)
+        else:
+            code, values = pd.factorize(group, sort=True)
+            count = len(values)
+        codes.append(np.where(code < 0, count, code))
+        spans.append(count + 1)
+    keys = pack(codes, spans)
+    values, first = distinct(keys)
+    return locate(values, keys), first
+
+
+def _numbers(
+    table: pd.DataFrame, outcome: np.ndarray, position: np.ndarray, n_groups: int, no_fp: bool, no_fn: bool
+) -> dict[str, Any]:
+    """The columns of numbers, one value a group."""
+
+    def total(weights: np.ndarray) -> np.ndarray:
+        return np.bincount(position, weights, minlength=n_groups)
+
+    matched, counted = outcome == TP, outcome != EMPTY
+    tp, fn, fp = (total(outcome == kind) for kind in (TP, FN, FP))
+    distance = np.where(matched, table["distance"].to_numpy(), 0.0)
+    squared, kelvins = (
+        np.where(counted, table[column].to_numpy(), 0.0) for column in ("squared_error", "kelvins_error")
+    )
+    sequence_group, sequence_of_row = _within(position, row_keys(table, ["sequence"]))
+    in_sequence = np.bincount(sequence_of_row, kelvins), np.bincount(sequence_of_row, counted)
+    frame_group, _ = _within(position, row_keys(table, FRAME_KEY))
+    f1 = _share(2 * tp, 2 * tp + fp + fn)
+    numbers = {
+        "tp": tp,
+        "fn": fn,
+        "fp": fp,
+        "precision": _share(tp, tp + fp),
+        "recall": _share(tp, tp + fn),
+        "f1": f1,
+        "one_minus_f1": 1 - f1,
+        "mse": _share(total(squared), tp + fn + fp, nothing=0.0),
+        "kelvins_mse": np.bincount(sequence_group, _share(*in_sequence, nothing=0.0), minlength=n_groups),
+        "det_a": _share(tp, tp + fn + fp),
+        "mean_distance": _share(total(distance), tp),
+        "rmse": np.sqrt(_share(total(distance * distance), tp)),
+        "n_sequences": np.bincount(sequence_group, minlength=n_groups),
+        "n_frames": np.bincount(frame_group, minlength=n_groups),
+        "n_truth": tp + fn,
+        "n_predicted": tp + fp,
+    }
+    unknown = {*(NEEDS_FP if no_fp else []), *(NEEDS_FN if no_fn else []), *(NEEDS_BOTH if no_fp or no_fn else [])}
+    for name in ("tp", "fn", "fp", "n_truth", "n_predicted"):
+        numbers[name] = pd.array(numbers[name].astype(np.int64), dtype="Int64")
+    for name in unknown:
+        numbers[name][:] = pd.NA if name in ("fn", "fp", "n_truth", "n_predicted") else np.nan
+    return numbers
+
+
+def _within(position: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct (group, key) that occur: the group of each, and which of them each row is."""
+    values, _ = distinct(keys)
+    width = max(len(values), 1)
+    pairs = position * width + locate(values, keys)
+    occurring, _ = distinct(pairs)
+    return occurring // width, locate(occurring, pairs)
+
+
+def _share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:
+    """part / whole, and `nothing` where the whole is 0."""
+    return np.divide(part, whole, out=np.full(len(whole), nothing), where=whole != 0)

@@ -1,0 +1,250 @@
+"""What each table is, and the checks that say precisely what is wrong with one.
+
+Objects (truth and predictions alike)
+    `sequence` (int64 or string), `frame` (int64), `object` (int64 or string), `joint` (int64 or string) for
+    keypoints, and `x`, `y` (float64, pixels). Optional: `score`, `category`; any other column is carried along.
+    One row per key, no nulls in the key, finite coordinates. File order is row order within a (sequence, frame).
+
+Frames
+    `sequence`, `frame` and any attributes of a frame, one row a frame. It makes a frame without objects exist.
+
+Match table
+    `sequence`, `frame`, (`joint`,) `outcome`, `distance`, `squared_error`, `kelvins_error`, then `truth_*`,
+    `predicted_*` and `frame_*` columns; `matching.match` says what they hold.
+
+A table that is not right is refused with every problem in one `InputError`.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from .errors import InputError
+from .keys import row_keys
+
+FRAME_KEY = ["sequence", "frame"]
+OUTCOMES = ["TP", "FN", "FP", "empty"]
+OUTCOME_TYPE = pd.CategoricalDtype(OUTCOMES)
+MATCH_COLUMNS = ["sequence", "frame", "outcome", "distance", "squared_error", "kelvins_error"]
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """Anything that exports an Arrow stream: polars, pyarrow, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Table = pd.DataFrame | ArrowStream
+
+
+class Annotations(NamedTuple):
+    """Objects and the frames they lie in. `frames` is None where nobody said which frames there are."""
+
+    objects: pd.DataFrame
+    frames: pd.DataFrame | None = None
+
+
+def as_pandas(table: Table, name: str) -> pd.DataFrame:
+    """A DataFrame of `table` with its columns as columns; raises InputError where it is no table.
+
+    Index levels that are named like a column that is missing become columns; other indexes are dropped.
+    """
+    if isinstance(table, pd.DataFrame):
+        frame = table
+        levels = [level for level in table.index.names if level is not None and level not in table.columns]
+        if levels:
+            frame = table.reset_index(levels)
+    elif isinstance(table, ArrowStream):
+        frame = arrow_to_pandas(pa.table(table))
+    else:
+        raise InputError(
+            f"{name}: is a {type(table).__name__}; a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
+        )
+    twice = frame.columns[frame.columns.duplicated()].unique()
+    if len(twice):
+        raise InputError([f"{name}: column {column} is there more than once" for column in twice])
+    return frame
+
+
+def arrow_to_pandas(table: pa.Table) -> pd.DataFrame:
+    """An Arrow table as pandas: dictionaries of keys and decimals become plain values, pandas' index columns go."""
+    columns, fields = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if field.name.startswith("__index_level_"):
+            continue
+        if pa.types.is_decimal(field.type):
+            column = column.cast(pa.int64() if field.type.scale == 0 else pa.float64(), safe=False)
+        columns.append(column)
+        fields.append(field.name)
+    return pa.Table.from_arrays(columns, names=fields).to_pandas(ignore_metadata=True)
+
+
+def as_annotations(data: Annotations | Table, name: str) -> Annotations:
+    """Checks `data`, a table of objects or Annotations, and returns it in the types named above.
+
+    Raises InputError with every problem of the objects and of the frames.
+    """
+    objects, frames = data if isinstance(data, Annotations) else (data, None)
+    problems: list[str] = []
+    checked_objects = checked_frames = None
+    try:
+        checked_objects = check_objects(objects, name)
+    except InputError as error:
+        problems += error.problems
+    if frames is not None:
+        try:
+            checked_frames = check_frames(frames, f"{name} frames")
+        except InputError as error:
+            problems += error.problems
+    if checked_objects is None or problems:
+        raise InputError(problems)
+    return Annotations(checked_objects, checked_frames)
+
+
+def check_objects(table: Table, name: str) -> pd.DataFrame:
+    """The objects table with its key and coordinates in their types, the other columns as they are.
+
+    Raises InputError with every problem: the column, how many rows and the keys of the first few.
+    """
+    given = as_pandas(table, name)
+    key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
+    columns, problems = _checked(given, name, key, ["x", "y"])
+    if "score" in given and not _is_number(given["score"]):
+        problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
+    return _finished(given, name, key, columns, problems)
+
+
+def check_frames(table: Table, name: str) -> pd.DataFrame:
+    """The frames table with its key in its types; raises InputError with every problem, as `check_objects` does."""
+    given = as_pandas(table, name)
+    columns, problems = _checked(given, name, FRAME_KEY, [])
+    problems += [
+        f"{name}: column {column} would hide the match table's frame_{column}; give it another name"
+        for column in ("n_truth", "n_predicted")
+        if column in given
+    ]
+    return _finished(given, name, FRAME_KEY, columns, problems)
+
+
+def check_matches(matches: Table) -> pd.DataFrame:
+    """A match table as pandas, with `outcome` categorical; raises InputError where a column or an outcome is wrong."""
+    table = as_pandas(matches, "match table")
+    missing = [column for column in MATCH_COLUMNS if column not in table]
+    if missing:
+        raise InputError([f"match table: column {column} is missing; match() makes such tables" for column in missing])
+    if table["outcome"].dtype == OUTCOME_TYPE:
+        return table
+    outcome = table["outcome"].astype("object")
+    unknown = ~outcome.isin(OUTCOMES)
+    if unknown.any():
+        raise InputError(
+            f"match table: column outcome: {_rows(int(unknown.sum()))} not TP, FN, FP or empty, "
+            f"such as {outcome[unknown].iloc[0]!r}"
+        )
+    return table.assign(outcome=outcome.astype(OUTCOME_TYPE))
+
+
+def _checked(
+    given: pd.DataFrame, name: str, key: list[str], coordinates: list[str]
+) -> tuple[dict[str, pd.Series], list[str]]:
+    """The columns that pass, in their types, and the problems of those that do not."""
+    columns: dict[str, pd.Series] = {}
+    problems: list[str] = []
+    for column in [*key, *coordinates]:
+        if column not in given:
+            problems.append(f"{name}: column {column} is missing; there are {_listed(given.columns)}")
+            continue
+        convert = _number_column if column in coordinates else _key_column
+        try:
+            columns[column] = convert(given, column, key)
+        except ValueError as error:
+            problems.append(f"{name}: column {column}{error}")
+    return columns, problems
+
+
+def _finished(
+    given: pd.DataFrame, name: str, key: list[str], columns: dict[str, pd.Series], problems: list[str]
+) -> pd.DataFrame:
+    """Adds the check for repeated keys, raises what there is, and puts the checked columns into the table."""
+    if all(column in columns for column in key):
+        repeated = _repeated(columns, key)
+        if repeated.any():
+            keys = _first_keys(given, repeated, key)
+            problems.append(f"{name}: {_rows(int(repeated.sum()))} the same ({', '.join(key)}) as another: {keys}")
+    if problems:
+        raise InputError(problems)
+    changed = {column: values for column, values in columns.items() if values.dtype != given[column].dtype}
+    return given.assign(**changed) if changed else given
+
+
+def _repeated(columns: Mapping[str, pd.Series], key: list[str]) -> np.ndarray:
+    """Marks the rows whose key occurs more than once."""
+    keys = row_keys(columns, key)
+    if np.all(np.diff(keys) > 0):
+        return np.zeros(len(keys), bool)
+    return pd.Index(keys).duplicated(keep=False)
+
+
+def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
+    """A key column as int64 or `str`; the message of the ValueError follows "column NAME"."""
+    values = given[column]
+    if values.dtype == np.int64:
+        return values
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(values.cat.categories.dtype)
+    null = values.isna().to_numpy()
+    if null.any():
+        raise ValueError(f": {_rows(int(null.sum()))} null: {_first_keys(given, null, key)}")
+    if len(values) == 0 and values.dtype == object:  # an empty table does not say what its keys are
+        return values.astype("int64")
+    if pd.api.types.is_integer_dtype(values.dtype):
+        if pd.api.types.is_unsigned_integer_dtype(values.dtype) and int(values.max() or 0) >= 1 << 63:
+            raise ValueError(": has integers of more than 63 bits; use strings")
+        return values.astype("int64")
+    strings = pd.api.types.infer_dtype(values, skipna=False) in ("string", "empty")
+    if strings and column != "frame":
+        return values.astype("str")
+    wanted = "int64" if column == "frame" else "int64 or string"
+    raise ValueError(f" is of type {values.dtype}; {wanted} is needed")
+
+
+def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
+    """A coordinate column as finite float64; the message of the ValueError follows "column NAME"."""
+    values = given[column]
+    numbers = values
+    if values.dtype != np.float64:
+        if len(values) and not _is_number(values):
+            raise ValueError(f" is of type {values.dtype}; numbers are needed")
+        numbers = pd.Series(values.to_numpy(np.float64, na_value=np.nan), index=values.index, copy=False)
+    bad = ~np.isfinite(numbers.to_numpy())
+    if bad.any():
+        raise ValueError(f": {_rows(int(bad.sum()))} not a finite number: {_first_keys(given, bad, key)}")
+    return numbers
+
+
+def _is_number(values: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
+
+
+def _rows(count: int) -> str:
+    return "1 row is" if count == 1 else f"{count} rows are"
+
+
+def _listed(names: pd.Index) -> str:
+    return ", ".join(map(str, names)) or "none"
+
+
+def _first_keys(given: pd.DataFrame, marked: np.ndarray, key: list[str]) -> str:
+    """The keys of the first few marked rows, as text."""
+    return key_text(given.loc[marked, [column for column in key if column in given]])
+
+
+def key_text(keys: pd.DataFrame, most: int = 3) -> str:
+    """The first few rows of `keys` as text: `sequence 1, frame 2; sequence 1, frame 3; ...`."""
+    rows = keys.head(most).to_dict("records")
+    texts = [", ".join(f"{column} {value}" for column, value in row.items()) for row in rows]
+    return "; ".join([*texts, "..."] if len(keys) > most else texts)
