@@ -1,9 +1,9 @@
 """Lays truth and predictions side by side: one list of frames, and each side's rows in the order of that list.
 
 This is where it is decided which frames count. Frames are the rows of the truth's frames table where there is one
-(predictions elsewhere are refused), else those that occur on either side. Where both sides bring a frames table the
-two must cover the same frames, as a competition file must cover the truth's: a frame that a detector never saw is not
-a frame in which it found nothing.
+(predictions elsewhere are refused), else those that occur on either side. A frames table of the predictions says what
+the detector has seen, so it must cover the truth's frames, as a competition file must: a frame that a detector never
+saw is not a frame in which it found nothing.
 
 Keypoints: each joint of a frame is matched by itself, so in tables with `joint` every (sequence, frame, joint) that
 occurs is a frame of its own here; a frame without any joint stays, its joint null.
@@ -25,20 +25,17 @@ Frames = Literal["truth", "union"]
 class Side(NamedTuple):
     """Truth or predictions, in frame order.
 
-    `table` holds the rows sorted by frame, file order kept within one; `frame` is each row's position in the list of
-    frames, `starts` (one longer than that list) where each frame's rows begin, and `category` the rows' categories as
-    numbers that both sides share, or None where either side has no categories.
+    `table` holds the rows sorted by frame, file order kept within one, and `xy` their coordinates (2, N); `frame` is
+    each row's position in the list of frames, `counts` how many rows each frame has and `starts` (one longer) where
+    they begin; `category` the rows' categories as numbers that both sides share, or None where one side has none.
     """
 
     table: pd.DataFrame
+    xy: tuple[np.ndarray, np.ndarray]
     frame: np.ndarray
+    counts: np.ndarray
     starts: np.ndarray
     category: np.ndarray | None
-
-    @property
-    def counts(self) -> np.ndarray:
-        """Rows in each frame."""
-        return np.diff(self.starts)
 
 
 class Aligned(NamedTuple):
@@ -89,18 +86,23 @@ def _frame_keys(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
 def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> tuple[pd.DataFrame, np.ndarray]:
     """The distinct (sequence, frame) of the tables in order, and their keys."""
     firsts = [distinct(key) for key in keys]
-    pool = [table[FRAME_KEY].take(rows) for table, (_, rows) in zip(tables, firsts, strict=True) if len(rows)]
+    parts = [
+        pd.DataFrame({column: table[column].array.take(rows) for column in FRAME_KEY}, copy=False)
+        for table, (_, rows) in zip(tables, firsts, strict=True)
+    ]
+    if len(parts) == 1:
+        return parts[0], firsts[0][0]
     frame_keys, rows = distinct(np.concatenate([values for values, _ in firsts]))
-    listed = pd.concat(pool).take(rows) if pool else tables[0][FRAME_KEY].head(0)
-    return listed.reset_index(drop=True), frame_keys
+    filled = [part for part in parts if len(part)]
+    return (pd.concat(filled).take(rows).reset_index(drop=True) if filled else parts[0]), frame_keys
 
 
 def _with_attributes(
     listed: pd.DataFrame, frame_keys: np.ndarray, frames: pd.DataFrame, keys: np.ndarray
 ) -> pd.DataFrame:
     """Adds the attributes of the frames table; null for frames it does not have."""
-    attributes = frames.columns.drop(FRAME_KEY)
-    if attributes.empty:
+    attributes = [column for column in frames.columns if column not in FRAME_KEY]
+    if not attributes:
         return listed
     values, rows = distinct(keys)
     found = locate(values, frame_keys)
@@ -121,7 +123,7 @@ def _split_joints(
     joints = pd.concat([truth_joints, predicted_joints], ignore_index=True)
     joints = joints.astype("Int64") if joints.dtype == np.int64 else joints
     split = listed.take(units // (span + 1)).reset_index(drop=True)
-    split.insert(2, "joint", joints.reindex(np.where(rows < len(joints), rows, -1)).array)
+    split.insert(2, "joint", joints.reindex(np.where(rows < len(joints), rows, -1)).reset_index(drop=True))
     return split, [locate(units, key) for key in keys]
 
 
@@ -151,8 +153,9 @@ def _side(table: pd.DataFrame, position: np.ndarray, n_frames: int, category: np
         order = np.argsort(position, kind="stable")
         table, position = table.take(order), position[order]
         category = category if category is None else category[order]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(position, minlength=n_frames))])
-    return Side(table, position, starts, category)
+    counts = np.bincount(position, minlength=n_frames)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return Side(table, (table["x"].to_numpy(), table["y"].to_numpy()), position, counts, starts, category)
 
 
 def source(table: pd.DataFrame, name: str) -> str:
@@ -176,42 +179,42 @@ def _check_types(truth: pd.DataFrame, predictions: pd.DataFrame) -> None:
 
 def _check_sequences(truth: Annotations, predictions: Annotations) -> None:
     """Refuses sides that share no sequence: they are not about the same data."""
-    have = [
-        pd.Index((table.objects if table.frames is None else table.frames)["sequence"].unique())
-        for table in (truth, predictions)
-    ]
-    if len(have[0]) and len(have[1]) and not have[0].isin(have[1]).any():
-        firsts = [", ".join(map(str, values[:3])) + (", ..." if len(values) > 3 else "") for values in have]
+    have = [(side.objects if side.frames is None else side.frames)["sequence"] for side in (truth, predictions)]
+    codes, _ = ordinals(have)
+    values = [distinct(code)[0] for code in codes]
+    if len(values[0]) and len(values[1]) and np.all(locate(values[0], values[1]) < 0):
+        names = [column.drop_duplicates().head(4).astype(str).tolist() for column in have]
+        listed = [", ".join([*some[:3], "..."] if len(some) > 3 else some) for some in names]
         raise InputError(
             f"{source(predictions.objects, 'predictions')}: no sequence is the truth's; "
-            f"it has {firsts[1]} and the truth has {firsts[0]}"
+            f"it has {listed[1]} and the truth has {listed[0]}"
         )
 
 
 def _check_coverage(truth: Annotations, predictions: Annotations, keys: Sequence[np.ndarray]) -> None:
     """Refuses objects outside the frames tables, and frames tables that do not cover the same frames."""
-    truth_name, predicted_name = source(truth.objects, "truth"), source(predictions.objects, "predictions")
     problems: list[str] = []
+    truth_name, predicted_name = source(truth.objects, "truth"), source(predictions.objects, "predictions")
 
-    def refuse(name: str, table: pd.DataFrame, marked: np.ndarray, what: str) -> None:
-        if marked.any():
-            problems.append(f"{name}: {int(marked.sum())} {what}: {key_text(table.loc[marked, FRAME_KEY])}")
+    def refuse(name: str, table: pd.DataFrame, table_keys: np.ndarray, known: np.ndarray, what: str) -> None:
+        outside = locate(known, table_keys) < 0
+        if outside.any():
+            problems.append(f"{name}: {int(outside.sum())} {what}: {key_text(table.loc[outside, FRAME_KEY])}")
 
+    known, covered = distinct(keys[2 if truth.frames is not None else 0])[0], distinct(keys[-1])[0]
+    own = "objects are in frames that its frames table does not have"
     if truth.frames is not None:
-        known = distinct(keys[2])[0]
-        outside = locate(known, keys[0]) < 0
-        refuse(truth_name, truth.objects, outside, "objects are in frames that its frames table does not have")
+        refuse(truth_name, truth.objects, keys[0], known, own)
     if predictions.frames is not None:
-        outside = locate(distinct(keys[-1])[0], keys[1]) < 0
-        refuse(predicted_name, predictions.objects, outside, "objects are in frames that its frames table does not have")
-    if truth.frames is not None and predictions.frames is not None:
-        missing = locate(distinct(keys[-1])[0], keys[2]) < 0
-        refuse(predicted_name, truth.frames, missing, "frames of the truth are missing")
-        surplus = locate(known, keys[-1]) < 0
-        refuse(predicted_name, predictions.frames, surplus, "frames are not in the truth")
-    elif truth.frames is not None:
-        outside = locate(known, keys[1]) < 0
+        refuse(predicted_name, predictions.objects, keys[1], covered, own)
+    if truth.frames is None and predictions.frames is not None:
+        what = "objects of the truth are in frames that are missing"
+        refuse(predicted_name, truth.objects, keys[0], covered, what)
+    if truth.frames is not None and predictions.frames is None:
         what = 'predictions are in frames that the truth does not have (frames="union" would count them)'
-        refuse(predicted_name, predictions.objects, outside, what)
+        refuse(predicted_name, predictions.objects, keys[1], known, what)
+    if truth.frames is not None and predictions.frames is not None and not np.array_equal(known, covered):
+        refuse(predicted_name, truth.frames, keys[2], covered, "frames of the truth are missing")
+        refuse(predicted_name, predictions.frames, keys[-1], known, "frames are not in the truth")
     if problems:
         raise InputError(problems)

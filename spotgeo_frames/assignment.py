@@ -1,14 +1,18 @@
 """The best one-to-one assignment of every frame: as many near pairs as possible, and among those the least cost.
 
-A frame in which every near pair is the only one of both its ends has one answer. Any other frame is solved by
-scipy.optimize.linear_sum_assignment on its full matrix, predictions as rows and truths as columns in file order, far
-objects included. Coordinates often lie on pixel grids, so equally good answers happen; solving a part of a frame can
-pick another of them and change the squared errors, so no part is ever solved by itself.
+The answer is that of scipy.optimize.linear_sum_assignment on the frame's full matrix, predictions as rows and truths
+as columns in file order, far objects included. Coordinates often lie on pixel grids, so equally good answers happen,
+and solving a part of a frame can pick another of them and change the squared errors. So a frame is given to the solver
+whole, unless its answer is plain: every near pair is the only one of both its ends, or shares one end only with pairs
+that share nothing else and that it beats by more than rounding can blur.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+
+# Costs closer than this share of the cost of a far pair are left to the solver, which itself rounds.
+BLUR = 1e-9
 
 
 class Matrices(NamedTuple):
@@ -35,30 +39,58 @@ def assign(
     predictions and M truths, more than any number of near pairs can save.
     """
     prediction, truth = prediction - prediction_starts[0], truth - truth_starts[0]
-    prediction_starts, truth_starts = prediction_starts - prediction_starts[0], truth_starts - truth_starts[0]
-    conflict = (np.bincount(prediction, minlength=1)[prediction] > 1) | (np.bincount(truth, minlength=1)[truth] > 1)
-    if not conflict.any():
-        return np.ones(len(cost), bool)
-    frame = np.searchsorted(prediction_starts, prediction, side="right") - 1
-    unsettled = np.zeros(len(prediction_starts) - 1, bool)
-    unsettled[frame[conflict]] = True
-    chosen = ~unsettled[frame]
-    left = np.flatnonzero(~chosen)
-    frames = np.flatnonzero(unsettled)
-    n_rows, n_columns = np.diff(prediction_starts)[frames], np.diff(truth_starts)[frames]
+    n_rows, n_columns = np.diff(prediction_starts), np.diff(truth_starts)
+    frame = np.repeat(np.arange(len(n_rows)), n_rows)[prediction]
+    far = np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * tau)
+    chosen, contested = _plain(prediction, truth, cost, far[frame] * BLUR)
+    unsettled = np.zeros(len(n_rows), bool)
+    unsettled[frame[contested]] = True
+    left = np.flatnonzero(unsettled[frame])
+    if len(left):
+        row = (prediction - (prediction_starts - prediction_starts[0])[frame])[left]
+        column = (truth - (truth_starts - truth_starts[0])[frame])[left]
+        shape = n_rows[unsettled], n_columns[unsettled]
+        number = (np.cumsum(unsettled) - 1)[frame[left]]
+        chosen[left] = _solved(number, row, column, cost[left], far[unsettled], *shape)
+    return chosen
+
+
+def _plain(
+    prediction: np.ndarray, truth: np.ndarray, cost: np.ndarray, blur: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs that are chosen where the answer is plain, and the positions of those that make it not so."""
+    n_predictions = int(prediction.max(initial=-1)) + 1
+    shared = np.bincount(prediction)[prediction] > 1, np.bincount(truth)[truth] > 1
+    chosen = ~(shared[0] | shared[1])
+    stars = np.flatnonzero(shared[0] ^ shared[1])
+    # The shared end of each: a prediction, or a truth numbered after all predictions.
+    hub = np.where(shared[0][stars], prediction[stars], n_predictions + truth[stars])
+    best = np.full(int(hub.max(initial=-1)) + 1, np.inf)
+    np.minimum.at(best, hub, cost[stars])
+    close = cost[stars] <= best[hub] + blur[stars]
+    chosen[stars] = close
+    blurred = np.bincount(hub[close], minlength=len(best))[hub] > 1
+    return chosen, np.concatenate([np.flatnonzero(shared[0] & shared[1]), stars[blurred]])
+
+
+def _solved(
+    number: np.ndarray,
+    row: np.ndarray,
+    column: np.ndarray,
+    cost: np.ndarray,
+    far: np.ndarray,
+    n_rows: np.ndarray,
+    n_columns: np.ndarray,
+) -> np.ndarray:
+    """Marks the assigned pairs of whole frames: each pair's frame `number`, `row`, `column` and `cost` in its matrix."""
     ends = np.cumsum(n_rows * n_columns)
     matrices = Matrices(ends - n_rows * n_columns, n_rows, n_columns)
-    of_pair = (np.cumsum(unsettled) - 1)[frame[left]]
-    row = prediction[left] - prediction_starts[frame[left]]
-    column = truth[left] - truth_starts[frame[left]]
-    cell = matrices.starts[of_pair] + row * n_columns[of_pair] + column
-    far = np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * tau)
     costs = np.repeat(far, n_rows * n_columns)
-    costs[cell] = cost[left]
+    cell = matrices.starts[number] + row * n_columns[number] + column
+    costs[cell] = cost
     taken = np.zeros(len(costs), bool)
     taken[_solve(costs, matrices)] = True
-    chosen[left] = taken[cell]
-    return chosen
+    return taken[cell]
 
 
 def _solve(costs: np.ndarray, matrices: Matrices) -> np.ndarray:

@@ -67,19 +67,18 @@ def _near_rows(aligned: Aligned, first: int, last: int, tau: float) -> Pairs:
     truth, predictions = aligned.truth, aligned.predictions
     frame = predictions.frame[first:last]
     n_truth = truth.counts[frame]
-    ends = np.cumsum(n_truth)
     # A prediction's pairs stand together: their truths are its frame's first, its second, ...
-    truth_rows = np.arange(ends[-1]) + np.repeat(truth.starts[frame] - (ends - n_truth), n_truth)
+    rows = np.repeat(np.arange(len(frame)), n_truth)
+    truth_rows = (truth.starts[frame] - np.cumsum(n_truth) + n_truth)[rows] + np.arange(len(rows))
     with np.errstate(over="ignore"):
-        dx = np.repeat(predictions.table["x"].to_numpy()[first:last], n_truth)
-        dx -= truth.table["x"].to_numpy()[truth_rows]
+        dx = predictions.xy[0][first:last][rows] - truth.xy[0][truth_rows]
         # |dx| > tau alone is too far (rounding keeps order), so most pairs need no second coordinate.
         maybe = np.flatnonzero(np.abs(dx) <= tau)
-        dx, truth_rows = dx[maybe], truth_rows[maybe]
-        rows = np.repeat(np.arange(first, last), n_truth)[maybe]
-        dy = predictions.table["y"].to_numpy()[rows] - truth.table["y"].to_numpy()[truth_rows]
+        dx, truth_rows, rows = dx[maybe], truth_rows[maybe], rows[maybe] + first
+        dy = predictions.xy[1][rows] - truth.xy[1][truth_rows]
         distance = np.sqrt(dx * dx + dy * dy)
-    near = distance <= tau
+    close = distance <= tau
     if truth.category is not None and predictions.category is not None:
-        near &= predictions.category[rows] == truth.category[truth_rows]
+        close &= predictions.category[rows] == truth.category[truth_rows]
+    near = np.flatnonzero(close)
     return Pairs(rows[near], truth_rows[near], distance[near])

@@ -9,10 +9,11 @@ import hashlib
 import io
 import json
 import lzma
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PureWindowsPath
 from typing import IO
 from uuid import uuid4
@@ -64,7 +65,7 @@ def _unzipped(path: Path) -> bytes:
             return _bounded(stream, path)
 
 
-def _bounded(stream: IO[bytes], path: Path) -> bytes:
+def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path) -> bytes:
     content = stream.read(LARGEST_UNPACKED + 1)
     if len(content) > LARGEST_UNPACKED:
         raise _too_large(path)
@@ -82,6 +83,15 @@ def sha256(path: Path) -> str:
         return hashlib.sha256("".join(inner).encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def check_folder_writable(folder: Path) -> None:
+    """Raises InputError where `folder` could not be made and written to; makes nothing yet."""
+    ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not ancestor.is_dir():
+        raise InputError(f"{folder}: cannot be written: {ancestor} is not a folder")
+    if not os.access(ancestor, os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: cannot be written: there is no permission to write to {ancestor}")
 
 
 @contextmanager
@@ -115,10 +125,28 @@ def write_bytes(path: Path, content: bytes) -> None:
         temporary.write_bytes(content)
 
 
-def write_parquet(table: pd.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
-    """Writes a table as Parquet, NaN as null, with `notes` and the table's attrs in the file's metadata."""
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
+    """Writes tables as `folder`/NAME.parquet, NaN as null, each table's attrs in the file's metadata.
+
+    Either all of them appear or none; the folder is made where there is none. Raises InputError where it cannot be
+    written.
+    """
+    existed = folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as files:
+            for name, table in tables.items():
+                _write_parquet(table, files.enter_context(written_beside(folder / f"{name}.parquet")))
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+    finally:
+        if not existed and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _write_parquet(table: pd.DataFrame, path: Path) -> None:
     arrow = pa.Table.from_pandas(table, preserve_index=False)
+    notes = {key: str(value) for key, value in table.attrs.items()}
     # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.
     metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(table.attrs)}
-    with written_beside(path) as temporary:
-        pq.write_table(arrow.replace_schema_metadata(metadata), temporary)
+    pq.write_table(arrow.replace_schema_metadata(metadata), path)

@@ -24,10 +24,11 @@ def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
     if not filled:
         return [np.zeros(0, np.int64) for _ in columns], 1
     if all(isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" for column in filled):
-        low = min(int(column.min()) for column in filled)
-        span = max(int(column.max()) for column in filled) - low + 1
+        numbers = [column.to_numpy() for column in columns]
+        low = min(int(column.min()) for column in numbers if len(column))
+        span = max(int(column.max()) for column in numbers if len(column)) - low + 1
         if span < WIDEST:
-            return [column.to_numpy().astype(np.int64, copy=False) - low for column in columns], span
+            return [column - low for column in numbers], span
     codes, values = pd.factorize(pd.concat(filled, ignore_index=True), sort=True)
     codes = np.where(codes < 0, len(values), codes)
     ends = np.cumsum([len(column) for column in columns])
@@ -46,7 +47,7 @@ def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:
 
 
 def row_keys(table: pd.DataFrame | Mapping[str, pd.Series], columns: Sequence[str]) -> np.ndarray:
-    """One int64 a row of `table` that is equal and ordered as the named columns are."""
+    """One int64 a row of `table` that is equal and ordered as the named columns are, from 0."""
     numbered = [ordinals([table[column]]) for column in columns]
     return pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
 
@@ -64,6 +65,13 @@ def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values = np.flatnonzero(first_row >= 0)
         return values + low, first_row[values]
     return np.unique(keys, return_index=True)
+
+
+def positions(keys: np.ndarray, values: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """The position of each key among the `values` and their `first` rows that `distinct` gave for these keys."""
+    if np.all(np.diff(first) > 0) and len(values) and np.all(np.diff(keys) >= 0):
+        return np.repeat(np.arange(len(values)), np.diff(first, append=len(keys)))
+    return locate(values, keys)
 
 
 def locate(values: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -26,82 +26,98 @@ LARGEST_EXACT_INTEGER = 1 << 53
 
 def match_table(aligned: Aligned, pairs: Pairs, tau: float, epsilon: float) -> pd.DataFrame:
     """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises."""
-    truth, predictions = aligned.truth, aligned.predictions
-    n_truth, n_predicted = truth.counts, predictions.counts
-    matched = np.full(len(predictions.frame), -1, np.int64)
-    matched[pairs.prediction] = pairs.truth
-    spare = np.flatnonzero(matched < 0)
-
-    # Each frame's truths come first, then its false positives; a frame with neither takes one row.
-    n_spare = n_predicted - np.bincount(predictions.frame[pairs.prediction], minlength=len(n_predicted))
-    n_rows = np.maximum(n_truth + n_spare, 1)
-    starts = np.cumsum(n_rows) - n_rows
-    truth_row = np.arange(len(truth.frame)) + (starts - truth.starts[:-1])[truth.frame]
-    spare_frame = predictions.frame[spare]
-    first_spare = np.cumsum(n_spare) - n_spare
-    predicted_row = np.empty(len(matched), np.int64)
-    predicted_row[pairs.prediction] = truth_row[pairs.truth]
-    predicted_row[spare] = np.arange(len(spare)) + (starts + n_truth - first_spare)[spare_frame]
-
+    truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
+    n_rows, truth_row, predicted_row = _rows(aligned, pairs)
+    matched_row = predicted_row[pairs.prediction]
     outcome = np.full(int(n_rows.sum()), EMPTY, np.int8)
     outcome[truth_row] = FN
     outcome[predicted_row] = FP
-    outcome[predicted_row[pairs.prediction]] = TP
+    outcome[matched_row] = TP
     distance = np.full(len(outcome), np.nan)
-    distance[predicted_row[pairs.prediction]] = pairs.distance
+    distance[matched_row] = pairs.distance
 
-    index = {
-        "truth": _index(truth_row, len(outcome)),
-        "predicted": _index(predicted_row, len(outcome)),
-        "frame": np.repeat(np.arange(len(n_rows)), n_rows),
-    }
-    key = FRAME_KEY + (["joint"] if "joint" in aligned.frames else [])
-    columns = {column: take(aligned.frames[column].array, index["frame"]) for column in key}
+    # Every frame has a row, so counting first rows numbers them; taking by number is faster than repeating each column.
+    frame = np.zeros(len(outcome), np.int64)
+    frame[np.cumsum(n_rows)[:-1]] = 1
+    frame = np.cumsum(frame)
+
+    key = FRAME_KEY + (["joint"] if "joint" in frames else [])
+    columns = {column: frames[column].array.take(frame) for column in key}
     columns |= {
         "outcome": pd.Categorical.from_codes(outcome, dtype=OUTCOME_TYPE),
         "distance": distance,
         **_errors(outcome, distance, tau, epsilon),
-        **_carried(truth.table, "truth", index["truth"], key),
-        **_carried(predictions.table, "predicted", index["predicted"], key),
-        "frame_n_truth": n_truth[index["frame"]],
-        "frame_n_predicted": n_predicted[index["frame"]],
-        **_carried(aligned.frames, "frame", index["frame"], key),
+        **_carried(truth.table, "truth", truth_row, len(outcome), key),
+        **_carried(predictions.table, "predicted", predicted_row, len(outcome), key),
+        "frame_n_truth": truth.counts[frame],
+        "frame_n_predicted": predictions.counts[frame],
+        **{f"frame_{column}": _nullable(frames[column]).take(frame) for column in frames if column not in key},
     }
     table = pd.DataFrame(columns, copy=False)
     table.attrs = {"tau": tau, "epsilon": epsilon, "rule": "distance", "version": __version__}
     return table
 
 
-def _index(rows: np.ndarray, n_rows: int) -> np.ndarray:
-    """For every row of the match table which of a side's rows it holds, or -1."""
-    index = np.full(n_rows, -1, np.int64)
-    index[rows] = np.arange(len(rows))
-    return index
+def _rows(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How many rows each frame takes, and the row of each truth and of each prediction.
+
+    A frame's truths come first, then its false positives; a frame with neither takes one row.
+    """
+    truth, predictions = aligned.truth, aligned.predictions
+    unmatched = np.ones(len(predictions.frame), bool)
+    unmatched[pairs.prediction] = False
+    spare = np.flatnonzero(unmatched)
+    spare_frame = predictions.frame[spare]
+    n_spare = np.bincount(spare_frame, minlength=len(aligned.frames))
+    n_rows = np.maximum(truth.counts + n_spare, 1)
+    starts = np.cumsum(n_rows) - n_rows
+    truth_row = np.arange(len(truth.frame)) + (starts - truth.starts[:-1])[truth.frame]
+    predicted_row = np.empty(len(unmatched), np.int64)
+    predicted_row[pairs.prediction] = truth_row[pairs.truth]
+    first_spare = np.cumsum(n_spare) - n_spare
+    predicted_row[spare] = np.arange(len(spare)) + (starts + truth.counts - first_spare)[spare_frame]
+    return n_rows, truth_row, predicted_row
 
 
 def _errors(outcome: np.ndarray, distance: np.ndarray, tau: float, epsilon: float) -> dict[str, np.ndarray]:
     """Both errors of every row: the document's, squared (px²), and the server's."""
-    matched, empty = outcome == TP, outcome == EMPTY
-    squared = np.where(matched, np.where(distance <= epsilon, 0.0, distance * distance), tau * tau)
-    kelvins = np.where(matched, np.where((epsilon <= distance) & (distance < tau), distance, 0.0), tau * tau)
-    squared[empty] = kelvins[empty] = np.nan
+    squared = np.array([0.0, tau * tau, tau * tau, np.nan]).take(outcome)
+    kelvins = squared.copy()
+    # Null distances compare as false, so only true positives are touched.
+    beyond = np.flatnonzero(distance >= epsilon)
+    far = distance[beyond]
+    squared[beyond] = np.where(far > epsilon, far * far, 0.0)
+    kelvins[beyond] = np.where(far < tau, far, 0.0)
     return {"squared_error": squared, "kelvins_error": kelvins}
 
 
-def _carried(table: pd.DataFrame, prefix: str, index: np.ndarray, key: Sequence[str]) -> dict[str, Any]:
-    """The columns of a table but its key, under its prefix and taken by `index`; geometry first, then the score."""
-    order = dict.fromkeys([*("object", "x", "y", "score"), *table.columns])
+def _carried(table: pd.DataFrame, prefix: str, rows: np.ndarray, n_rows: int, key: Sequence[str]) -> dict[str, Any]:
+    """The columns of a table but its key, under its prefix and at its rows; geometry first, then the score."""
+    order = [column for column in dict.fromkeys(["object", "x", "y", "score", *table]) if column in table]
     return {
-        f"{prefix}_{column}": take(_nullable(table[column]), index, allow_fill=True)
-        for column in order
-        if column in table.columns and column not in key
+        f"{prefix}_{column}": _placed(_nullable(table[column]), rows, n_rows) for column in order if column not in key
     }
 
 
+def _placed(values: Any, rows: np.ndarray, n_rows: int) -> Any:
+    """An array of `n_rows` with the values at their rows, and null elsewhere."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        placed = np.full(n_rows, np.nan)
+        placed[rows] = values
+        return placed
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        whole, null = np.zeros(n_rows, np.int64), np.ones(n_rows, bool)
+        whole[rows], null[rows] = values, False
+        return pd.arrays.IntegerArray(whole, null)
+    index = np.full(n_rows, -1, np.int64)
+    index[rows] = np.arange(len(rows))
+    return take(values, index, allow_fill=True)
+
+
 def _nullable(values: pd.Series) -> Any:
-    """The column in a type that can hold null, chosen by its type alone."""
+    """The column as an array whose type says how it becomes nullable; it is chosen by the column's type alone."""
     if values.name == "object":
-        return values.astype("Int64").array if values.dtype == np.int64 else values.array
+        return values.to_numpy() if values.dtype == np.int64 else values.array
     if pd.api.types.is_bool_dtype(values.dtype):
         return values.astype("boolean").array
     if not pd.api.types.is_numeric_dtype(values.dtype):

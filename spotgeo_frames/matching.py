@@ -114,7 +114,7 @@ def match_frames(
 
     tau, epsilon = check_thresholds(tau, epsilon)
     aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)
-    truth_xy, predicted_xy = (side.table[["x", "y"]].to_numpy() for side in (aligned.truth, aligned.predictions))
+    truth_xy, predicted_xy = (np.column_stack(side.xy) for side in (aligned.truth, aligned.predictions))
     parts = [no_pairs()]
     groups = list(_frame_groups(aligned))
     for frame, truth_rows, predicted_rows in tqdm(groups, desc="matching", unit="frame", delay=2):
@@ -155,7 +155,7 @@ def _checked_answer(answer: Any, n_truth: int, n_predicted: int) -> tuple[np.nda
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise ValueError(f"{name} positions of shape {array.shape} and type {array.dtype}; integers are needed")
         array = array.astype(np.int64)
-        if array.size and not (0 <= array.min() and array.max() < count):
+        if array.size and not (array.min() >= 0 and array.max() < count):
             raise ValueError(f"a {name} position outside 0 to {count - 1}")
         if len(np.unique(array)) < array.size:
             raise ValueError(f"a {name} position twice; pairs have to be one to one")

@@ -18,16 +18,18 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError
-from .keys import distinct, locate, pack, row_keys
+from .keys import distinct, pack, positions, row_keys
 from .match_table import EMPTY, FN, FP, TP
 from .tables import FRAME_KEY, Table, check_matches
 
 By = str | pd.Series | Sequence[str | pd.Series]
 
-# Null in slices that cannot know false positives, or misses.
-NEEDS_FP = ["fp", "n_predicted", "precision"]
-NEEDS_FN = ["fn", "n_truth", "recall"]
+NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
+
+# What cannot be known where false positives, or misses, cannot.
 NEEDS_BOTH = ["f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+NEEDS = {FP: ["fp", "n_predicted", "precision", *NEEDS_BOTH], FN: ["fn", "n_truth", "recall", *NEEDS_BOTH]}
 
 
 def summarize(
@@ -70,13 +72,15 @@ def summarize(
     null = np.zeros(len(table), bool)
     for group in groups:
         null |= group.isna().to_numpy()
-    unknown = [bool(null[outcome == kind].all() and (outcome == kind).any()) for kind in (FP, FN)]
+    unknown = {kind for kind in (FP, FN) if null.any() and null[outcome == kind].all() and (outcome == kind).any()}
     if dropna and null.any():
         table, groups, outcome = table[~null], [group[~null] for group in groups], outcome[~null]
-    position, first = _group_rows(groups, len(table))
-    numbers = _numbers(table, outcome, position, len(first) if groups else 1, unknown[0], unknown[1])
-    labels = {group.name: group.take(first).array for group in groups}
-    answer = pd.DataFrame({**labels, **numbers}, copy=False)
+    row_group, first = _group_rows(groups, len(table))
+    numbers = _numbers(table, outcome, row_group, len(first) if groups else 1)
+    for name in {name for kind in unknown for name in NEEDS[kind]}:
+        numbers[name][:] = np.nan if isinstance(numbers[name], np.ndarray) else pd.NA
+    labels = {str(group.name): group.take(first).array for group in groups}
+    answer = pd.DataFrame(labels | numbers, copy=False)
     answer.attrs = dict(table.attrs)
     return answer
 
@@ -123,9 +127,9 @@ def _by_columns(table: pd.DataFrame, by: By | None) -> list[pd.Series]:
         else:
             check_column(table, column)
             columns.append(table[column])
-    names = [column.name for column in columns]
-    if len(set(names)) < len(names):
-        raise InputError(f"by: a name is there more than once: {', '.join(map(str, names))}")
+    names = [str(column.name) for column in columns]
+    if len({*names, *NUMBERS}) < len(names) + len(NUMBERS):
+        raise InputError(f"by: {', '.join(names)}: a name is there twice, or is that of a number; rename the Series")
     return columns
 
 
@@ -134,8 +138,9 @@ def check_column(table: pd.DataFrame, column: str) -> None:
     if column not in table:
         import difflib
 
-        near = difflib.get_close_matches(column, list(table), cutoff=0.5) + [c for c in table if column in c]
-        hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"; there are {', '.join(table)}"
+        names = [str(name) for name in table.columns]
+        near = difflib.get_close_matches(column, names, cutoff=0.5) + [name for name in names if column in name]
+        hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"; there are {', '.join(names)}"
         raise InputError(f"match table: there is no column {column}{hint}")
 
 
@@ -148,32 +153,32 @@ def _group_rows(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, n
         if isinstance(group.dtype, pd.CategoricalDtype):
             code, count = group.cat.codes.to_numpy().astype(np.int64), len(group.cat.categories)
         else:
-            code, values = pd.factorize(group, sort=True)
-            count = len(values)
+            code, labels = pd.factorize(group, sort=True)
+            count = len(labels)
         codes.append(np.where(code < 0, count, code))
         spans.append(count + 1)
     keys = pack(codes, spans)
     values, first = distinct(keys)
-    return locate(values, keys), first
+    return positions(keys, values, first), first
 
 
-def _numbers(
-    table: pd.DataFrame, outcome: np.ndarray, position: np.ndarray, n_groups: int, no_fp: bool, no_fn: bool
-) -> dict[str, Any]:
-    """The columns of numbers, one value a group."""
+def _numbers(table: pd.DataFrame, outcome: np.ndarray, group: np.ndarray, n_groups: int) -> dict[str, Any]:
+    """The columns of numbers, one value a group; `group` is each row's."""
 
-    def total(weights: np.ndarray) -> np.ndarray:
-        return np.bincount(position, weights, minlength=n_groups)
+    tp, fn, fp = np.bincount(group * 4 + outcome, minlength=4 * n_groups).reshape(-1, 4).T[[TP, FN, FP]]
+    counted, matched = np.flatnonzero(outcome != EMPTY), np.flatnonzero(outcome == TP)
+    n_counted = tp + fn + fp
 
-    matched, counted = outcome == TP, outcome != EMPTY
-    tp, fn, fp = (total(outcome == kind) for kind in (TP, FN, FP))
-    distance = np.where(matched, table["distance"].to_numpy(), 0.0)
-    squared, kelvins = (
-        np.where(counted, table[column].to_numpy(), 0.0) for column in ("squared_error", "kelvins_error")
-    )
-    sequence_group, sequence_of_row = _within(position, row_keys(table, ["sequence"]))
-    in_sequence = np.bincount(sequence_of_row, kelvins), np.bincount(sequence_of_row, counted)
-    frame_group, _ = _within(position, row_keys(table, FRAME_KEY))
+    def total(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return np.bincount(group[rows], values, minlength=n_groups)
+
+    distance = table["distance"].to_numpy()[matched]
+    squared, kelvins = (table[column].to_numpy()[counted] for column in ("squared_error", "kelvins_error"))
+    sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
+    sequence = positions(sequence_keys, sequence_keys[first], first)[counted]
+    n_in_sequence = np.bincount(sequence, minlength=len(first))
+    of_sequence = _share(np.bincount(sequence, kelvins, minlength=len(first)), n_in_sequence, nothing=0.0)
+    _, first_of_frame = _within(group, n_groups, row_keys(table, FRAME_KEY))
     f1 = _share(2 * tp, 2 * tp + fp + fn)
     numbers = {
         "tp": tp,
@@ -183,33 +188,31 @@ def _numbers(
         "recall": _share(tp, tp + fn),
         "f1": f1,
         "one_minus_f1": 1 - f1,
-        "mse": _share(total(squared), tp + fn + fp, nothing=0.0),
-        "kelvins_mse": np.bincount(sequence_group, _share(*in_sequence, nothing=0.0), minlength=n_groups),
-        "det_a": _share(tp, tp + fn + fp),
-        "mean_distance": _share(total(distance), tp),
-        "rmse": np.sqrt(_share(total(distance * distance), tp)),
-        "n_sequences": np.bincount(sequence_group, minlength=n_groups),
-        "n_frames": np.bincount(frame_group, minlength=n_groups),
+        "mse": _share(total(squared, counted), n_counted, nothing=0.0),
+        "kelvins_mse": np.bincount(group[first], of_sequence, minlength=n_groups),
+        "det_a": _share(tp, n_counted),
+        "mean_distance": _share(total(distance, matched), tp),
+        "rmse": np.sqrt(_share(total(distance * distance, matched), tp)),
+        "n_sequences": np.bincount(group[first], minlength=n_groups),
+        "n_frames": np.bincount(group[first_of_frame], minlength=n_groups),
         "n_truth": tp + fn,
         "n_predicted": tp + fp,
     }
-    unknown = {*(NEEDS_FP if no_fp else []), *(NEEDS_FN if no_fn else []), *(NEEDS_BOTH if no_fp or no_fn else [])}
-    for name in ("tp", "fn", "fp", "n_truth", "n_predicted"):
-        numbers[name] = pd.array(numbers[name].astype(np.int64), dtype="Int64")
-    for name in unknown:
-        numbers[name][:] = pd.NA if name in ("fn", "fp", "n_truth", "n_predicted") else np.nan
-    return numbers
+    counts = ("tp", "fn", "fp", "n_truth", "n_predicted")
+    known = np.zeros(n_groups, bool)
+    return numbers | {name: pd.arrays.IntegerArray(numbers[name], known.copy()) for name in counts}
 
 
-def _within(position: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct (group, key) that occur: the group of each, and which of them each row is."""
-    values, _ = distinct(keys)
-    width = max(len(values), 1)
-    pairs = position * width + locate(values, keys)
-    occurring, _ = distinct(pairs)
-    return occurring // width, locate(occurring, pairs)
+def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One integer a row for its (group, key), and the first row of each that occurs."""
+    if n_groups > 1:
+        values, first = distinct(keys)
+        keys = group * len(values) + positions(keys, values, first)
+    return keys, distinct(keys)[1]
 
 
 def _share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:
     """part / whole, and `nothing` where the whole is 0."""
-    return np.divide(part, whole, out=np.full(len(whole), nothing), where=whole != 0)
+    share = np.full(len(whole), nothing)
+    np.divide(part, whole, out=share, where=whole != 0)
+    return share

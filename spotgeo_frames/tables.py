@@ -64,8 +64,8 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         raise InputError(
             f"{name}: is a {type(table).__name__}; a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
         )
-    twice = frame.columns[frame.columns.duplicated()].unique()
-    if len(twice):
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()].unique()
         raise InputError([f"{name}: column {column} is there more than once" for column in twice])
     return frame
 
@@ -80,7 +80,8 @@ def arrow_to_pandas(table: pa.Table) -> pd.DataFrame:
             column = column.cast(pa.int64() if field.type.scale == 0 else pa.float64(), safe=False)
         columns.append(column)
         fields.append(field.name)
-    return pa.Table.from_arrays(columns, names=fields).to_pandas(ignore_metadata=True)
+    frame: pd.DataFrame = pa.Table.from_arrays(columns, names=fields).to_pandas(ignore_metadata=True)
+    return frame
 
 
 def as_annotations(data: Annotations | Table, name: str) -> Annotations:
@@ -133,7 +134,7 @@ def check_frames(table: Table, name: str) -> pd.DataFrame:
 def check_matches(matches: Table) -> pd.DataFrame:
     """A match table as pandas, with `outcome` categorical; raises InputError where a column or an outcome is wrong."""
     table = as_pandas(matches, "match table")
-    missing = [column for column in MATCH_COLUMNS if column not in table]
+    missing = [column for column in MATCH_COLUMNS if column not in table.columns]
     if missing:
         raise InputError([f"match table: column {column} is missing; match() makes such tables" for column in missing])
     if table["outcome"].dtype == OUTCOME_TYPE:
@@ -177,7 +178,8 @@ def _finished(
             problems.append(f"{name}: {_rows(int(repeated.sum()))} the same ({', '.join(key)}) as another: {keys}")
     if problems:
         raise InputError(problems)
-    changed = {column: values for column, values in columns.items() if values.dtype != given[column].dtype}
+    types = given.dtypes
+    changed = {column: values for column, values in columns.items() if values.dtype != types[column]}
     return given.assign(**changed) if changed else given
 
 
@@ -186,13 +188,13 @@ def _repeated(columns: Mapping[str, pd.Series], key: list[str]) -> np.ndarray:
     keys = row_keys(columns, key)
     if np.all(np.diff(keys) > 0):
         return np.zeros(len(keys), bool)
-    return pd.Index(keys).duplicated(keep=False)
+    return np.asarray(pd.Index(keys).duplicated(keep=False))
 
 
 def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
     """A key column as int64 or `str`; the message of the ValueError follows "column NAME"."""
     values = given[column]
-    if values.dtype == np.int64:
+    if values.dtype == np.int64:  # the common case: nothing to convert, and no room for nulls
         return values
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.cat.categories.dtype)

@@ -12,8 +12,10 @@ Known differences from the competition's script
     - Integers of more than 64 bits are refused, also as coordinates.
 """
 
+import gc
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,8 +27,9 @@ import pandas as pd
 from ..alignment import align
 from ..errors import InputError
 from ..files import read_bytes, write_bytes
-from ..keys import row_keys
+from ..keys import distinct, row_keys
 from ..tables import FRAME_KEY, Annotations, Table, as_annotations
+from .objects import read_objects
 
 Range = tuple[float, float]
 Pair = tuple[int, int]
@@ -87,39 +90,60 @@ def read_spotgeo(path: str | Path) -> Annotations:
         entries, _, problems = _inspect(content, _Limits())
         if problems:
             raise InputError(problem_lines(path, problems))
-        sequences, frames, coordinates = zip(*entries, strict=True) if entries else ((), (), ())
-        xy = np.array(list(chain.from_iterable(coordinates)), np.float64).reshape(-1, 2).T
-        annotations = _annotations(sequences, frames, [len(points) for points in coordinates], xy)
-    for table in (annotations.objects, annotations.frames):
-        table.attrs["source"] = str(path)
+        numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
+        points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
+        annotations = _annotations(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
+    annotations.objects.attrs["source"] = str(path)
     return annotations
 
 
 def _decoded(content: bytes) -> Annotations | None:
     """The fast road: None where there is anything the slow one should look at."""
     try:
-        entries = _DECODER.decode(content)
-        points = list(chain.from_iterable([entry.object_coords for entry in entries]))
-        counts = np.array([entry.num_objects for entry in entries], np.int64)
-        lengths = [len(entry.object_coords) for entry in entries]
-        xy = np.array([[point.x for point in points], [point.y for point in points]])
-        annotations = _annotations([e.sequence_id for e in entries], [e.frame for e in entries], lengths, xy)
+        with _collector_paused():
+            sequence, frame, announced, listed, x, y = _flat(_DECODER.decode(content))
     except (msgspec.MsgspecError, RecursionError, OverflowError):
         return None
-    if not np.array_equal(counts, lengths) or np.any(np.abs(xy) >= 1 << 63):
+    if not np.array_equal(announced, listed) or any(np.abs(values).max(initial=0) >= 1 << 63 for values in (x, y)):
         return None
-    keys = row_keys(annotations.frames, FRAME_KEY)
-    return annotations if np.all(np.diff(keys) > 0) or len(np.unique(keys)) == len(keys) else None
+    keys = row_keys({"sequence": pd.Series(sequence), "frame": pd.Series(frame)}, FRAME_KEY)
+    return _annotations(sequence, frame, listed, x, y) if len(distinct(keys)[0]) == len(keys) else None
 
 
-def _annotations(sequence: Sequence[int], frame: Sequence[int], counts: Sequence[int], xy: np.ndarray) -> Annotations:
-    """Annotations from one number a frame and, in `xy`, the coordinates of all objects in file order (2, N)."""
-    frames = pd.DataFrame({"sequence": np.array(sequence, np.int64), "frame": np.array(frame, np.int64)}, copy=False)
-    n_objects = np.array(counts, np.int64)
-    columns = {column: np.repeat(frames[column].to_numpy(), n_objects) for column in frames}
-    position = np.arange(len(xy[0])) - np.repeat(np.cumsum(n_objects) - n_objects, n_objects)
-    objects = pd.DataFrame({**columns, "object": position, "x": xy[0], "y": xy[1]}, copy=False)
-    return Annotations(objects, frames)
+def _flat(entries: list[_Entry]) -> list[np.ndarray]:
+    """Sequence, frame, announced and listed objects of each entry, then x and y of each object."""
+    points = list(chain.from_iterable([entry.object_coords for entry in entries]))
+    return [
+        np.fromiter([entry.sequence_id for entry in entries], np.int64, len(entries)),
+        np.fromiter([entry.frame for entry in entries], np.int64, len(entries)),
+        np.fromiter([entry.num_objects for entry in entries], np.int64, len(entries)),
+        np.fromiter([len(entry.object_coords) for entry in entries], np.int64, len(entries)),
+        np.fromiter([point.x for point in points], np.float64, len(points)),
+        np.fromiter([point.y for point in points], np.float64, len(points)),
+    ]
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: it would walk through all that decoding makes, and find no cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _annotations(
+    sequence: np.ndarray, frame: np.ndarray, n_objects: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> Annotations:
+    """Annotations from three integers a frame and two coordinates an object, in file order."""
+    key = {"sequence": sequence, "frame": frame}
+    position = np.arange(len(x)) - np.repeat(np.cumsum(n_objects) - n_objects, n_objects)
+    columns = {name: np.repeat(values, n_objects) for name, values in key.items()}
+    objects = pd.DataFrame({**columns, "object": position, "x": x, "y": y}, copy=False)
+    return Annotations(objects, pd.DataFrame(key, copy=False))
 
 
 def validate_spotgeo(
@@ -136,12 +160,46 @@ def validate_spotgeo(
 
     Wanted are the frames of `truth`; or frames 1 to `frames_per_sequence` of each of `sequences`; or, where neither is
     given, of each sequence that occurs. Places are positions in the file, from 0: `[12].object_coords[3][0]`.
-    Bounds are in pixels, both ends included. Raises InputError only where the file cannot be read at all.
+    Bounds are in pixels, both ends included. A table of objects is held to the same limits; what it does not list is
+    empty, so nothing is missing from it, and its places are keys. Raises InputError where a file cannot be read at
+    all, or a table is not right.
     """
-    _, places, problems = _inspect(_content(Path(path)), _Limits(x_range, y_range, most_objects))
-    if places:
-        problems += _coverage_problems(places, _wanted(places, truth, sequences, frames_per_sequence))
+    path, limits = Path(path), _Limits(x_range, y_range, most_objects)
+    if is_competition_file(path):
+        _, places, problems = _inspect(_content(path), limits)
+        if places:
+            wanted = _wanted(places, truth, sequences, frames_per_sequence)
+            problems += _surplus_problems(places, wanted)
+            problems += [(f"sequence {s}, frame {f}", "is missing") for s, f in sorted(wanted - places.keys())]
+    else:
+        objects = read_objects(path).objects
+        problems = list(_limit_problems(objects, limits))
+        pairs = zip(objects["sequence"].tolist(), objects["frame"].tolist(), strict=True)
+        places = {pair: f"sequence {pair[0]}, frame {pair[1]}" for pair in pairs}
+        problems += _surplus_problems(places, _wanted(places, truth, sequences, frames_per_sequence))
     return pd.DataFrame(problems, columns=["place", "problem"], dtype="str")
+
+
+def is_competition_file(path: Path) -> bool:
+    """Whether a path names the competition's JSON, plain or packed, rather than a table of objects."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    return suffixes[-1:] in ([".json"], [".zip"]) or suffixes == [".json", ".gz"]
+
+
+def _limit_problems(objects: pd.DataFrame, limits: _Limits) -> Iterator[Problem]:
+    """What in a table of objects lies outside the limits; places are keys, a table has no positions."""
+    for axis, (low, high) in (("x", limits.x), ("y", limits.y)):
+        for row in objects[~objects[axis].between(low, high)].to_dict("records"):
+            place = ", ".join(f"{column} {row[column]}" for column in [*FRAME_KEY, "object"])
+            yield f"{place}, {axis}", _out_of_range(row[axis], low, high)
+    counts = objects.groupby(FRAME_KEY).size().rename("count").reset_index()
+    for row in counts[counts["count"] > (limits.n_objects or np.inf)].to_dict("records"):
+        place = f"sequence {row['sequence']}, frame {row['frame']}"
+        yield place, f"{row['count']} objects are more than {limits.n_objects}"
+
+
+def _out_of_range(value: float, low: float, high: float) -> str:
+    return f"{value} is under {low}" if value < low else f"{value} is over {high}"
 
 
 def problem_lines(path: Path, problems: Iterable[Problem]) -> list[str]:
@@ -168,12 +226,9 @@ def _wanted(
     return set(product(numbers, range(1, frames_per_sequence + 1)))
 
 
-def _coverage_problems(places: dict[Pair, str], wanted: set[Pair]) -> Iterator[Problem]:
-    for (sequence, frame), place in places.items():
-        if (sequence, frame) not in wanted:
-            yield place, f"sequence {sequence}, frame {frame} is not wanted"
-    for sequence, frame in sorted(wanted - places.keys()):
-        yield f"sequence {sequence}, frame {frame}", "is missing"
+def _surplus_problems(places: dict[Pair, str], wanted: set[Pair]) -> list[Problem]:
+    surplus = [(pair, place) for pair, place in places.items() if pair not in wanted]
+    return [(place, f"sequence {sequence}, frame {frame} is not wanted") for (sequence, frame), place in surplus]
 
 
 def _inspect(content: bytes, limits: _Limits) -> _Inspection:
@@ -264,8 +319,7 @@ def _points(entry: dict[str, Any], place: str, limits: _Limits, problems: list[P
             if not isinstance(value, int | float) or isinstance(value, bool):
                 problems.append((f"{place}[{number}][{axis}]", _not_a_number(value, "a number")))
             elif not low <= value <= high:
-                bound = f"under {low}" if value < low else f"over {high}"
-                problems.append((f"{place}[{number}][{axis}]", f"{value} is {bound}"))
+                problems.append((f"{place}[{number}][{axis}]", _out_of_range(value, low, high)))
     return points
 
 
@@ -304,7 +358,7 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
     if "joint" in checked.objects:
         raise InputError("annotations: there is a column joint; the competition's format knows points only")
     frames, side, _ = align(checked, checked)  # sorts, and adds the frames where there is no table of them
-    points = side.table[["x", "y"]].to_numpy().tolist()
+    points = np.column_stack(side.xy).tolist()
     starts = side.starts.tolist()
     entries = [
         {"sequence_id": sequence, "frame": frame, "num_objects": last - first, "object_coords": points[first:last]}

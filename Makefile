@@ -1,0 +1,41 @@
+# Everything sets itself up: a fresh machine needs Python 3.11 or later with venv, and make.
+PYTHON ?= python3
+BIN := .venv/bin
+SAMPLE := data/sample
+
+.PHONY: demo test lint types notebooks bench clean
+
+demo: .venv/ready
+	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.json $(SAMPLE)/eager.json --by frame_n_truth
+	@echo
+	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.parquet $(SAMPLE)/eager.parquet --frames $(SAMPLE)/frames.parquet --by truth_brightness:4
+
+test: .venv/ready-test
+	$(BIN)/python -m pytest
+
+lint: .venv/ready-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready-lint
+	$(BIN)/mypy
+
+# Runs every notebook and keeps the executed copies in out/.
+notebooks: .venv/ready-test
+	$(BIN)/python notebooks/execute.py out
+
+bench: .venv/ready-bench
+	$(BIN)/python benchmarks/spotgeo.py
+
+clean:
+	rm -rf .venv out build dist
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+# One more extra on top of the package: .venv/ready-test, .venv/ready-lint, .venv/ready-bench.
+.venv/ready-%: .venv/ready
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	touch $@

@@ -1,0 +1,5 @@
+"""`python -m spotgeo_frames` is the command `spotgeo-frames`."""
+
+from .cli import main
+
+main()

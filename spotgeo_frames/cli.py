@@ -1,0 +1,258 @@
+"""The command line: parses, calls, prints.
+
+Exit status 0; 1 for input that cannot be accepted, every problem a line on standard error; 2 for wrong usage.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import pandas as pd
+import typer
+
+from .errors import InputError
+from .files import check_folder_writable, sha256, write_tables
+from .matching import check_thresholds, match
+from .readers import read_annotations
+from .readers.objects import read_table
+from .readers.spotgeo import problem_lines, validate_spotgeo
+from .summary import check_column, excluded_rows, summarize
+from .tables import Annotations, check_frames
+
+app = typer.Typer(
+    help="Evaluates detectors and trackers: says how good a submission is, and where and why it fails.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+TruthFile = Annotated[Path, typer.Argument(metavar="TRUTH", help="Competition JSON (.json, .gz, .zip), Parquet or CSV")]
+SubmissionFile = Annotated[Path, typer.Argument(metavar="SUBMISSION", help="The same kinds, or a folder of Parquet")]
+
+# More sequences than this in one list are a slip of the keyboard.
+MOST_SEQUENCES = 10_000_000
+
+
+def main() -> None:
+    app(prog_name="spotgeo-frames")
+
+
+@app.callback()
+def commands() -> None:
+    """Keeps the commands' names, however many there are."""
+
+
+@app.command()
+def validate(
+    submission: SubmissionFile,
+    truth: Annotated[Path | None, typer.Option(help="The truth whose frames the submission has to cover")] = None,
+    sequences: Annotated[str | None, typer.Option(help="The sequences it has to cover, such as 1-5120")] = None,
+) -> None:
+    """Lists everything that is wrong with a submission: types, bounds, counts, frames missing or not wanted."""
+    if truth is not None and sequences is not None:
+        raise typer.BadParameter("give --truth or --sequences, not both")
+    with problems_reported():
+        known = None if truth is None else read_annotations(truth)
+        wanted = None if sequences is None else _numbers(sequences, "--sequences")
+        problems = validate_spotgeo(submission, known, wanted)
+        if len(problems):
+            raise InputError(problem_lines(submission, problems.itertuples(index=False, name=None)))
+    typer.echo(f"{submission}: nothing is wrong")
+
+
+@app.command()
+def score(
+    truth: TruthFile,
+    submission: SubmissionFile,
+    by: Annotated[
+        list[str], typer.Option(metavar="COLUMN[:BINS]", help="Slice by a column of the match table; repeat for more")
+    ] = [],  # noqa: B006 - typer reads the default, nothing changes it
+    tau: Annotated[float, typer.Option(help="Largest distance of a true positive, px")] = 10.0,
+    epsilon: Annotated[float, typer.Option(help="Distance up to which the error is 0, px")] = 3.0,
+    exclude: Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")] = "",
+    frames: Annotated[Path | None, typer.Option(help="Parquet or CSV of the truth's frames")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the match table and the summaries, as Parquet")] = None,
+) -> None:
+    """Scores a submission by the metric document and by the competition's server, overall and by slice."""
+    try:
+        check_thresholds(tau, epsilon)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    slices = _slices(by)
+    with problems_reported():
+        if out is not None:
+            check_folder_writable(out)
+        sides = _both(lambda: _truth(truth, frames), lambda: read_annotations(submission))
+        matches = match(sides[0], sides[1], tau, epsilon)
+        if exclude:
+            matches = matches[~excluded_rows(matches, _excluded(exclude, matches))].reset_index(drop=True)
+            matches.attrs["exclude"] = exclude
+        summary = summarize(matches)
+        by_slice = {column: _sliced(matches, column, bins) for column, bins in slices.items()}
+        if out is not None:
+            inputs = {"truth": truth, "submission": submission} | ({} if frames is None else {"frames": frames})
+            _write(out, inputs, {"matches": matches, "summary": summary} | _named_by(by_slice))
+    if as_json:
+        answer = _rows(summary, tau, epsilon)[0]
+        if slices:
+            answer["by"] = {
+                column: _rows(table.rename(columns={column: "value"}), tau, epsilon)
+                for column, table in by_slice.items()
+            }
+        typer.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))
+        return
+    typer.echo(f"{submission} against {truth}, tau {tau:g} px, epsilon {epsilon:g} px")
+    typer.echo(_overview(summary.to_dict("records")[0]))
+    for table in by_slice.values():
+        typer.echo(f"\n{_text(table)}")
+
+
+@contextmanager
+def problems_reported() -> Iterator[None]:
+    """Turns an InputError into its problems on standard error and exit status 1."""
+    try:
+        yield
+    except InputError as error:
+        for problem in error.problems:
+            typer.echo(problem, err=True)
+        raise typer.Exit(1) from None
+
+
+def _both(*readers: Callable[[], Annotations]) -> list[Annotations]:
+    """What the readers return; the problems of all of them where any fails."""
+    read, problems = [], []
+    for reader in readers:
+        try:
+            read.append(reader())
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return read
+
+
+def _truth(path: Path, frames: Path | None) -> Annotations:
+    truth = read_annotations(path)
+    return truth if frames is None else truth._replace(frames=check_frames(read_table(frames), str(frames)))
+
+
+def _numbers(text: str, option: str) -> list[int]:
+    """The numbers of a list such as 5,9-12."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        found = re.fullmatch(r"\s*(-?\d{1,18})(?:-(\d{1,18}))?\s*", part)
+        if not found:
+            raise typer.BadParameter(f"{option}: {part!r} is neither a number nor a range such as 9-12")
+        first, last = int(found[1]), int(found[2] or found[1])
+        if last < first or last - first >= MOST_SEQUENCES:
+            raise typer.BadParameter(f"{option}: {part!r} is not a range of 1 to {MOST_SEQUENCES:,} sequences")
+        numbers.extend(range(first, last + 1))
+    return numbers
+
+
+def _excluded(text: str, matches: pd.DataFrame) -> list[int] | list[str]:
+    if pd.api.types.is_integer_dtype(matches["sequence"].dtype):
+        return _numbers(text, "--exclude")
+    return [name.strip() for name in text.split(",")]
+
+
+def _slices(by: list[str]) -> dict[str, int | None]:
+    """Columns and their numbers of bins, from COLUMN or COLUMN:BINS."""
+    slices: dict[str, int | None] = {}
+    for text in by:
+        column, colon, bins = text.rpartition(":") if re.search(r":\d*$", text) else (text, "", "")
+        if colon and not (bins.isdigit() and 2 <= int(bins) <= 1000):
+            raise typer.BadParameter(f"--by: {text!r} wants {bins or 'no'} bins; 2 to 1000 are possible")
+        if column in slices:
+            raise typer.BadParameter(f"--by: column {column} is given twice")
+        slices[column] = int(bins) if colon else None
+    return slices
+
+
+def _sliced(matches: pd.DataFrame, column: str, bins: int | None) -> pd.DataFrame:
+    """The summary by a column, in `bins` quantile bins where they are wanted."""
+    try:
+        check_column(matches, column)
+        if bins is None:
+            return summarize(matches, by=column)
+        if not pd.api.types.is_numeric_dtype(matches[column].dtype):
+            raise InputError(f"column {column} holds no numbers; it cannot be binned")
+    except InputError as error:
+        raise typer.BadParameter(f"--by: {error}") from None
+    return summarize(matches, by=pd.qcut(matches[column], bins, duplicates="drop"))
+
+
+def _named_by(by_slice: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Names of files for the slices; intervals as text, which every reader of Parquet understands."""
+    return {
+        f"by_{re.sub(r'[^A-Za-z0-9_.-]', '_', column)}": table.assign(**{column: table[column].map(_plain)})
+        for column, table in by_slice.items()
+    }
+
+
+def _write(out: Path, inputs: dict[str, Path], tables: dict[str, pd.DataFrame]) -> None:
+    """Writes the tables with a note of what they were made from."""
+    notes = {name: path.name for name, path in inputs.items()}
+    notes |= {f"{name}_sha256": sha256(path) for name, path in inputs.items()}
+    for table in tables.values():
+        table.attrs |= notes
+    write_tables(tables, out)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON and Parquet know: null for what is missing, text for an interval."""
+    if pd.isna(value):
+        return None
+    if isinstance(value, pd.Interval):
+        return str(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def _rows(table: pd.DataFrame, tau: float, epsilon: float) -> list[dict[str, Any]]:
+    """The rows of a summary as JSON knows them, with the thresholds."""
+    return [
+        {str(name): _plain(value) for name, value in row.items()} | {"tau": tau, "epsilon": epsilon}
+        for row in table.to_dict("records")
+    ]
+
+
+def _overview(row: Mapping[Hashable, Any]) -> str:
+    def number(name: str, digits: int = 4) -> str:
+        return "-" if pd.isna(row[name]) else f"{row[name]:,.{digits}f}"
+
+    counts = ", ".join(
+        f"{int(row[f'n_{name}']):,} {text}"
+        for name, text in [
+            ("sequences", "sequences"),
+            ("frames", "frames"),
+            ("truth", "truths"),
+            ("predicted", "predictions"),
+        ]
+    )
+    return f"""{counts}
+
+  TP {row["tp"]:,.0f}   FN {row["fn"]:,.0f}   FP {row["fp"]:,.0f}
+
+  precision      {number("precision"):>12}
+  recall         {number("recall"):>12}
+  F1             {number("f1"):>12}   1 - F1 = {number("one_minus_f1", 6)}
+  mse            {number("mse"):>12}   px², by the metric document: mean over TP, FN and FP
+  kelvins mse    {number("kelvins_mse"):>12}   by the competition's server: sum of the sequences' means
+  accuracy       {number("det_a"):>12}   TP / (TP + FN + FP)
+  mean distance  {number("mean_distance"):>12}   px, true positives
+  rmse           {number("rmse"):>12}   px, true positives"""
+
+
+def _text(table: pd.DataFrame) -> str:
+    """A summary by slice as aligned text, with a dash for what is not known."""
+    shown = [table.columns[0], "tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_frames"]
+
+    def text(value: Any) -> str:
+        return "-" if pd.isna(value) else f"{value:.4f}" if isinstance(value, float) else f"{value}"
+
+    return table[shown].map(text).to_string(index=False)
