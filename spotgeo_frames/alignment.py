@@ -120,7 +120,8 @@ def _split_joints(
     keys = [position * (span + 1) + code for position, code in zip(positions, codes, strict=True)]
     all_keys = np.concatenate([*keys, without * (span + 1) + span])
     units, rows = distinct(all_keys)
-    joints = pd.concat([truth_joints, predicted_joints], ignore_index=True)
+    filled = [joints for joints in (truth_joints, predicted_joints) if len(joints)]
+    joints = pd.concat(filled, ignore_index=True) if filled else truth_joints
     joints = joints.astype("Int64") if joints.dtype == np.int64 else joints
     split = listed.take(units // (span + 1)).reset_index(drop=True)
     split.insert(2, "joint", joints.reindex(np.where(rows < len(joints), rows, -1)).reset_index(drop=True))

@@ -47,11 +47,17 @@ def assign(
     unsettled[frame[contested]] = True
     left = np.flatnonzero(unsettled[frame])
     if len(left):
-        row = (prediction - (prediction_starts - prediction_starts[0])[frame])[left]
-        column = (truth - (truth_starts - truth_starts[0])[frame])[left]
-        shape = n_rows[unsettled], n_columns[unsettled]
+        sizes = (n_rows * n_columns)[unsettled]
+        matrices = Matrices(np.cumsum(sizes) - sizes, n_rows[unsettled], n_columns[unsettled])
+        costs = np.repeat(far[unsettled], sizes)
+        row = prediction - (prediction_starts - prediction_starts[0])[frame]
+        column = truth - (truth_starts - truth_starts[0])[frame]
         number = (np.cumsum(unsettled) - 1)[frame[left]]
-        chosen[left] = _solved(number, row, column, cost[left], far[unsettled], *shape)
+        cell = matrices.starts[number] + row[left] * matrices.n_columns[number] + column[left]
+        costs[cell] = cost[left]
+        taken = np.zeros(len(costs), bool)
+        taken[_solved(costs, matrices)] = True
+        chosen[left] = taken[cell]
     return chosen
 
 
@@ -73,27 +79,7 @@ def _plain(
     return chosen, np.concatenate([np.flatnonzero(shared[0] & shared[1]), stars[blurred]])
 
 
-def _solved(
-    number: np.ndarray,
-    row: np.ndarray,
-    column: np.ndarray,
-    cost: np.ndarray,
-    far: np.ndarray,
-    n_rows: np.ndarray,
-    n_columns: np.ndarray,
-) -> np.ndarray:
-    """Marks the assigned pairs of whole frames: each pair's frame `number`, `row`, `column` and `cost` in its matrix."""
-    ends = np.cumsum(n_rows * n_columns)
-    matrices = Matrices(ends - n_rows * n_columns, n_rows, n_columns)
-    costs = np.repeat(far, n_rows * n_columns)
-    cell = matrices.starts[number] + row * n_columns[number] + column
-    costs[cell] = cost
-    taken = np.zeros(len(costs), bool)
-    taken[_solve(costs, matrices)] = True
-    return taken[cell]
-
-
-def _solve(costs: np.ndarray, matrices: Matrices) -> np.ndarray:
+def _solved(costs: np.ndarray, matrices: Matrices) -> np.ndarray:
     """The cells of `costs` that are assigned, frame by frame: the one loop over frames, and only over these."""
     from scipy.optimize import linear_sum_assignment  # slow to import, and many inputs never need it
 

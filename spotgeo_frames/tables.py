@@ -201,8 +201,8 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
     null = values.isna().to_numpy()
     if null.any():
         raise ValueError(f": {_rows(int(null.sum()))} null: {_first_keys(given, null, key)}")
-    if len(values) == 0 and values.dtype == object:  # an empty table does not say what its keys are
-        return values.astype("int64")
+    if len(values) == 0 and not isinstance(values.dtype, pd.StringDtype):
+        return pd.Series(np.zeros(0, np.int64), index=values.index)  # an empty table does not say what its keys are
     if pd.api.types.is_integer_dtype(values.dtype):
         if pd.api.types.is_unsigned_integer_dtype(values.dtype) and int(values.max() or 0) >= 1 << 63:
             raise ValueError(": has integers of more than 63 bits; use strings")

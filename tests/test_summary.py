@@ -1,0 +1,229 @@
+"""summarize() and leaderboard(): numbers, slices, and what slices cannot know."""
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scenes import SCENES, grid, objects
+
+import spotgeo_frames as sf
+from spotgeo_frames.summary import NUMBERS
+
+TRUTH = objects(
+    [(1, 1, 0, 0), (1, 1, 50, 0), (1, 2, 0, 0), (2, 1, 0, 0), (2, 1, 90, 90)],
+    brightness=[1.0, 2.0, 3.0, 4.0, np.nan],
+)
+PREDICTIONS = objects(
+    [(1, 1, 4, 0), (1, 1, 200, 0), (1, 2, 0, 1), (2, 1, 0, 5), (2, 1, 300, 0)], score=[0.9, 0.2, 0.8, 0.7, np.nan]
+)
+FRAMES = pd.DataFrame(
+    {"sequence": [1, 1, 2, 2, 3], "frame": [1, 2, 1, 2, 1], "sky": ["dark", "dark", "bright", "bright", "dark"]}
+)
+MATCHES = sf.match(sf.Annotations(TRUTH, FRAMES), PREDICTIONS)
+
+
+def test_every_number_by_hand() -> None:
+    [row] = sf.summarize(MATCHES).to_dict("records")
+    assert row == pytest.approx(
+        {
+            "tp": 3,
+            "fn": 2,
+            "fp": 2,
+            "precision": 3 / 5,
+            "recall": 3 / 5,
+            "f1": 3 / 5,
+            "one_minus_f1": 2 / 5,
+            "mse": (16 + 0 + 25 + 4 * 100) / 7,
+            "kelvins_mse": (4 + 200 + 0) / 4 + (5 + 200) / 3,
+            "det_a": 3 / 7,
+            "mean_distance": (4 + 1 + 5) / 3,
+            "rmse": np.sqrt((16 + 1 + 25) / 3),
+            "n_sequences": 3,
+            "n_frames": 5,
+            "n_truth": 5,
+            "n_predicted": 5,
+        }
+    )
+    assert list(row) == NUMBERS
+    assert sf.summarize(MATCHES).attrs == MATCHES.attrs
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_scenes_add_up(scene) -> None:
+    row = sf.summarize(sf.match(*scene.sides())).loc[0]
+    counts = [[outcome for outcome, *_ in scene.outcomes].count(kind) for kind in ("TP", "FN", "FP")]
+    assert [row["tp"], row["fn"], row["fp"]] == counts
+    errors = [error for *_, error, _ in scene.outcomes if error is not None]
+    assert row["mse"] == pytest.approx(sum(errors) / len(errors) if errors else 0)
+
+
+def test_nothing_to_divide_by() -> None:
+    nothing = sf.summarize(MATCHES, by="sequence").set_index("sequence").loc[3]
+    assert nothing[["precision", "recall", "f1", "one_minus_f1", "det_a", "mean_distance", "rmse"]].isna().all()
+    assert nothing[["mse", "kelvins_mse", "tp", "fn", "fp"]].tolist() == [0, 0, 0, 0, 0]
+    missed = sf.summarize(sf.match(objects([(1, 1, 0, 0)]), objects([]))).loc[0]
+    assert missed.isna().to_dict()["precision"]
+    assert missed["f1"] == missed["recall"] == 0
+
+
+def test_no_rows_at_all() -> None:
+    empty = sf.match(objects([]), objects([]))
+    [row] = sf.summarize(empty).to_dict("records")
+    assert (row["tp"], row["n_frames"], row["mse"], row["kelvins_mse"]) == (0, 0, 0, 0)
+    assert pd.isna(row["f1"])
+    assert len(sf.summarize(empty, by="sequence")) == 0
+
+
+def test_slices_are_rows_and_columns_stay_columns() -> None:
+    by_sky = sf.summarize(MATCHES, by="frame_sky")
+    assert by_sky.columns.tolist() == ["frame_sky", *NUMBERS]
+    assert by_sky["frame_sky"].tolist() == ["bright", "dark"]
+    assert by_sky["n_frames"].tolist() == [2, 3]
+    assert by_sky["n_sequences"].tolist() == [1, 2]
+    assert by_sky["tp"].tolist() == [1, 2]
+    assert isinstance(by_sky.index, pd.RangeIndex)
+
+
+def test_crossed_slices() -> None:
+    crossed = sf.summarize(MATCHES, by=["frame_sky", "sequence"])
+    assert crossed[["frame_sky", "sequence"]].to_numpy().tolist() == [["bright", 2], ["dark", 1], ["dark", 3]]
+    assert crossed["tp"].tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    "by", ["sequence", "frame", "frame_n_truth", "frame_sky", ["sequence", "frame"], ["frame_sky", "frame"]]
+)
+def test_slices_are_the_summary_of_their_rows(by) -> None:
+    shuffled = MATCHES.sample(frac=1, random_state=1)
+    for matches in (MATCHES, shuffled):
+        slices = sf.summarize(matches, by=by)
+        names = [by] if isinstance(by, str) else by
+        for _, row in slices.iterrows():
+            part = MATCHES[(MATCHES[names] == row[names]).all(axis=1)]
+            pd.testing.assert_frame_equal(
+                row[NUMBERS].to_frame().T.astype("float64").reset_index(drop=True),
+                sf.summarize(part).astype("float64"),
+            )
+
+
+def test_slices_of_truths_know_no_false_positives() -> None:
+    slices = sf.summarize(MATCHES, by=pd.cut(MATCHES["truth_brightness"], [0, 2, 4]))
+    assert slices.columns[0] == "truth_brightness"
+    unknown = ["fp", "n_predicted", "precision", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+    assert slices[unknown].isna().all(axis=None)
+    assert slices["recall"].tolist() == [0.5, 1.0]
+    assert slices["mean_distance"].tolist() == [4, 3]
+    assert slices["n_truth"].tolist() == [2, 2]
+
+
+def test_slices_of_predictions_know_no_misses() -> None:
+    slices = sf.summarize(MATCHES.assign(sure=MATCHES["predicted_score"] > 0.5), by="predicted_score")
+    unknown = ["fn", "n_truth", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+    assert slices[unknown].isna().all(axis=None)
+    assert slices["precision"].tolist() == [0, 1, 1, 1]
+    both = sf.summarize(MATCHES, by=["truth_brightness", "predicted_score"])
+    assert both[[*unknown, "fp", "n_predicted", "precision"]].isna().all(axis=None)
+    assert both["tp"].tolist() == [1, 1, 1]
+
+
+def test_without_false_positives_a_slice_of_truths_knows_all() -> None:
+    matches = MATCHES[MATCHES["outcome"] != "FP"]
+    assert sf.summarize(matches, by="truth_brightness")["precision"].tolist()[0] == 1
+    assert sf.summarize(matches, by="truth_brightness")["fp"].tolist() == [0, 0, 0, 0]
+
+
+def test_null_slices_on_demand() -> None:
+    slices = sf.summarize(MATCHES, by="truth_brightness", dropna=False)
+    assert slices["truth_brightness"].isna().tolist() == [False] * 4 + [True]
+    assert slices["precision"].isna().all()
+    sky = MATCHES.assign(frame_sky=MATCHES["frame_sky"].where(MATCHES["sequence"] != 1))
+    assert sf.summarize(sky, by="frame_sky")["precision"].tolist()[0] == pytest.approx(0.5)
+    assert sf.summarize(sky, by="frame_sky", dropna=False)["tp"].tolist() == [1, 0, 2]
+
+
+def test_bins_keep_their_order_and_empty_ones_are_left_out() -> None:
+    bins = pd.cut(MATCHES["frame_n_truth"], [-1, 0, 1, 2, 10, 100], labels=["none", "one", "two", "some", "many"])
+    assert sf.summarize(MATCHES, by=bins)["frame_n_truth"].astype(str).tolist() == ["none", "one", "two"]
+
+
+def test_excluded_sequences() -> None:
+    pd.testing.assert_frame_equal(
+        sf.summarize(MATCHES, exclude=[2, 99]), sf.summarize(MATCHES[MATCHES["sequence"] != 2])
+    )
+    assert sf.summarize(MATCHES, exclude=range(1, 3))["n_sequences"].item() == 1
+    with pytest.raises(sf.InputError, match="'2' is a str; the sequences here are integers"):
+        sf.summarize(MATCHES, exclude=["2"])
+
+
+def test_columns_that_are_not_there() -> None:
+    with pytest.raises(sf.InputError, match=r"no column brightness; did you mean .*truth_brightness"):
+        sf.summarize(MATCHES, by="brightness")
+    with pytest.raises(sf.InputError, match="does not have the match table's index"):
+        sf.summarize(MATCHES, by=MATCHES["sequence"].head(3))
+    with pytest.raises(sf.InputError, match="rename the Series"):
+        sf.summarize(MATCHES, by=["sequence", "sequence"])
+    with pytest.raises(sf.InputError, match="rename the Series"):
+        sf.summarize(MATCHES, by=MATCHES["sequence"].rename("tp"))
+    with pytest.raises(sf.InputError, match="column outcome is missing"):
+        sf.summarize(MATCHES.drop(columns="outcome"))
+    with pytest.raises(sf.InputError, match="1 row is not TP, FN, FP or empty, such as 'tp'"):
+        sf.summarize(MATCHES.assign(outcome=["tp", *MATCHES["outcome"].tolist()[1:]]))
+
+
+def test_leaderboard_in_the_competitions_order() -> None:
+    truth = objects([(1, 1, 0, 0), (1, 1, 50, 0)])
+    near, far, none = objects([(1, 1, 0, 0)]), objects([(1, 1, 5, 0)]), objects([(1, 1, 500, 0)])
+    board = sf.leaderboard(
+        {name: sf.match(truth, some) for name, some in zip("abcd", (none, far, near, far), strict=True)}
+    )
+    assert board[["rank", "name"]].to_numpy().tolist() == [[1, "c"], [2, "b"], [2, "d"], [4, "a"]]
+    assert board.columns.tolist() == ["rank", "name", *NUMBERS]
+    assert sf.leaderboard({"a": sf.match(truth, near)}, exclude=[1])["n_sequences"].item() == 0
+    with pytest.raises(sf.InputError, match="no match tables"):
+        sf.leaderboard({})
+
+
+SQL = """
+    with s as (
+        select sequence, avg(kelvins_error) as k from m group by sequence
+    ), t as (
+        select count(*) filter (outcome = 'TP') as tp, count(*) filter (outcome = 'FN') as fn,
+               count(*) filter (outcome = 'FP') as fp, coalesce(avg(squared_error), 0) as mse,
+               count(distinct sequence) as n_sequences
+        from m
+    )
+    select tp, fn, fp, tp / (tp + fp) as precision, tp / (tp + fn) as recall, mse,
+           (select coalesce(sum(k), 0) from s) as kelvins_mse, n_sequences
+    from t
+"""
+
+
+def test_parquet_and_sql_give_the_same_numbers(tmp_path: Path) -> None:
+    truth, predictions = grid(np.random.default_rng(1), 200, 5, 40)
+    matches = sf.match(truth, predictions)
+    path = tmp_path / "matches.parquet"
+    matches.to_parquet(path)
+    m = duckdb.read_parquet(str(path))  # the query finds it by this name
+    [row] = m.query("m", SQL).df().to_dict("records")
+    assert row == pytest.approx({name: sf.summarize(matches)[name].item() for name in row})
+    for back in (pd.read_parquet(path), pl.read_parquet(path), m):
+        pd.testing.assert_frame_equal(sf.summarize(back), sf.summarize(matches))
+        by_sequence = sf.summarize(back, by="sequence")
+        pd.testing.assert_frame_equal(by_sequence, sf.summarize(matches, by="sequence"))
+    assert pd.read_parquet(path).attrs == matches.attrs
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_parts_add_up(seed: int, cut: int) -> None:
+    truth, predictions = grid(np.random.default_rng(seed), 60, 4, 30)
+    matches = sf.match(truth, predictions)
+    whole = sf.summarize(matches).loc[0]
+    parts = pd.concat([sf.summarize(matches[matches["sequence"] % cut == k]) for k in range(cut)])
+    adding = ["tp", "fn", "fp", "kelvins_mse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
+    assert parts[adding].sum().to_dict() == pytest.approx(whole[adding].to_dict())
