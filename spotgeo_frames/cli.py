@@ -4,6 +4,8 @@ Exit status 0; 1 for input that cannot be accepted, every problem a line on stan
 """
 
 import re
+import signal
+import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +40,8 @@ MOST_SEQUENCES = 10_000_000
 
 
 def main() -> None:
+    # Ended from outside, the run still takes away what it has begun to write.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     app(prog_name="spotgeo-frames")
 
 

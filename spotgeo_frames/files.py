@@ -128,8 +128,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Writes tables as `folder`/NAME.parquet, NaN as null, each table's attrs in the file's metadata.
 
-    Either all of them appear or none; the folder is made where there is none. Raises InputError where it cannot be
-    written.
+    All are written beside first and moved into place once none can fail for want of space or sense. The folder is
+    made where there is none. Raises InputError where it cannot be written.
     """
     existed = folder.exists()
     try:

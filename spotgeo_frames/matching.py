@@ -110,7 +110,7 @@ def match_frames(
     category of a frame. Everything else, and what is returned and raised, is as for `match`; a matcher that returns
     anything else is refused with the frame named. A progress bar appears when it takes more than two seconds.
     """
-    from tqdm.auto import tqdm
+    from tqdm import tqdm
 
     tau, epsilon = check_thresholds(tau, epsilon)
     aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)

@@ -1,4 +1,4 @@
-"""What several test modules need: the reference matcher, the rows of a match table, and the data outside the project."""
+"""What several test modules need: the reference matcher, the rows of a match table, and data outside the project."""
 
 import os
 from pathlib import Path

@@ -1,0 +1,27 @@
+"""Runs every notebook from top to bottom and keeps the executed copies: python notebooks/execute.py FOLDER
+
+Stops at the first cell that fails. With --inplace for FOLDER the notebooks themselves get their outputs.
+"""
+
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+HERE = Path(__file__).parent
+
+
+def main(target: Path) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(HERE.glob("*.ipynb")):
+        print(f"running {path.name}", flush=True)
+        notebook = nbformat.read(path, as_version=4)
+        client = NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": HERE}})
+        client.execute()
+        notebook.metadata.pop("language_info", None)  # it names the interpreter of the day
+        nbformat.write(notebook, target / path.name)
+
+
+if __name__ == "__main__":
+    main(HERE if sys.argv[1] == "--inplace" else Path(sys.argv[1]))

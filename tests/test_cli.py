@@ -1,0 +1,289 @@
+"""The command line as users run it: a process, its output, its exit status, and what it leaves behind."""
+
+import hashlib
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from scenes import objects
+
+import spotgeo_frames as sf
+from spotgeo_frames.summary import NUMBERS
+
+KEYS = [*NUMBERS, "tau", "epsilon"]
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
+
+
+def answer(*arguments: object) -> dict:
+    done = run(*arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
+
+
+def refused(*arguments: object, status: int = 1) -> list[str]:
+    done = run(*arguments)
+    assert done.returncode == status, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    return done.stderr.splitlines()
+
+
+def test_score_as_json(sample: Path) -> None:
+    got = answer("score", sample / "truth.json", sample / "eager.json")
+    matches = sf.match(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"))
+    [expected] = sf.summarize(matches).to_dict("records")
+    assert list(got) == KEYS
+    assert got == pytest.approx(expected | {"tau": 10, "epsilon": 3})
+    assert all(isinstance(got[name], int) for name in ("tp", "fn", "fp", "n_sequences", "n_frames", "n_truth"))
+
+
+def test_score_of_tables_is_that_of_json(sample: Path, tmp_path: Path) -> None:
+    expected = answer("score", sample / "truth.json", sample / "cautious.json")
+    frames = ["--frames", sample / "frames.parquet"]
+    assert answer("score", sample / "truth.parquet", sample / "cautious.parquet", *frames) == expected
+    assert answer("score", sample / "truth.json", sample / "cautious.parquet") == expected
+    pd.read_parquet(sample / "frames.parquet").to_csv(tmp_path / "frames.csv", index=False)
+    pd.read_parquet(sample / "truth.parquet").to_csv(tmp_path / "truth.csv", index=False)
+    csv = answer("score", tmp_path / "truth.csv", sample / "cautious.json", "--frames", tmp_path / "frames.csv")
+    assert csv == expected
+    with zipfile.ZipFile(tmp_path / "cautious.zip", "w") as archive:
+        archive.write(sample / "cautious.json", "cautious.json")
+    assert answer("score", sample / "truth.json", tmp_path / "cautious.zip") == expected
+
+
+def test_score_by_slices(sample: Path) -> None:
+    truth, frames = sample / "truth.parquet", sample / "frames.parquet"
+    got = answer(
+        *("score", truth, sample / "eager.parquet", "--frames", frames),
+        *("--by", "truth_brightness:4", "--by", "frame_n_truth", "--by", "frame_sky:2"),
+    )
+    assert list(got["by"]) == ["truth_brightness", "frame_n_truth", "frame_sky"]
+    by_brightness = got["by"]["truth_brightness"]
+    assert [list(row) for row in by_brightness] == [["value", *KEYS]] * 4
+    assert all(row["precision"] is None and row["fp"] is None for row in by_brightness)
+    assert sum(row["tp"] for row in by_brightness) == got["tp"]
+    assert [row["value"] for row in got["by"]["frame_n_truth"]] == [0, 1, 2, 3, 4, 5]
+    assert got["by"]["frame_n_truth"][0]["recall"] is None
+    assert sum(row["fp"] for row in got["by"]["frame_sky"]) == got["fp"]
+
+
+def test_score_with_other_thresholds_and_without_some_sequences(sample: Path) -> None:
+    sides = [sf.read_spotgeo(sample / name) for name in ("truth.json", "eager.json")]
+    got = answer(
+        *("score", sample / "truth.json", sample / "eager.json", "--tau", 5, "--epsilon", 0, "--exclude", "5,9-12")
+    )
+    [expected] = sf.summarize(sf.match(*sides, tau=5, epsilon=0), exclude=[5, 9, 10, 11, 12]).to_dict("records")
+    assert got == pytest.approx(expected | {"tau": 5, "epsilon": 0})
+
+
+def test_score_for_people(sample: Path) -> None:
+    done = run("score", sample / "truth.json", sample / "eager.json", "--by", "frame_n_truth", "--by", "truth_x:2")
+    assert (done.returncode, done.stderr) == (0, "")
+    for text in ("TP 558", "F1", "0.8194", "px²", "metric document", "competition's server", "frame_n_truth"):
+        assert text in done.stdout
+    assert "nan" not in done.stdout.lower()
+    assert "NA" not in done.stdout
+
+
+def test_out_writes_tables_that_say_what_they_were_made_from(sample: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    truth, submission = sample / "truth.parquet", sample / "eager.parquet"
+    done = run(
+        "score", truth, submission, "--by", "truth_brightness:3", "--by", "frame", "--exclude", "7", "--out", out
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    names = ["by_frame.parquet", "by_truth_brightness.parquet", "matches.parquet", "summary.parquet"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    expected = {
+        "tau": "10.0",
+        "epsilon": "3.0",
+        "version": sf.__version__,
+        "exclude": "7",
+        "truth": "truth.parquet",
+        "truth_sha256": hashlib.sha256(truth.read_bytes()).hexdigest(),
+        "submission": "eager.parquet",
+        "submission_sha256": hashlib.sha256(submission.read_bytes()).hexdigest(),
+    }
+    for name in names:
+        metadata = {key.decode(): value.decode() for key, value in pq.read_schema(out / name).metadata.items()}
+        assert metadata | expected == metadata
+    matches = pd.read_parquet(out / "matches.parquet")
+    assert matches.attrs["tau"] == 10.0
+    assert 7 not in set(matches["sequence"])
+    pd.testing.assert_frame_equal(sf.summarize(matches), pd.read_parquet(out / "summary.parquet"))
+    by_frame = pd.read_parquet(out / "by_frame.parquet")
+    pd.testing.assert_frame_equal(sf.summarize(matches, by="frame"), by_frame)
+    assert pd.read_parquet(out / "by_truth_brightness.parquet")["truth_brightness"].str.startswith("(").all()
+    assert pq.read_table(out / "matches.parquet")["distance"].null_count == (matches["outcome"] != "TP").sum()
+
+
+def test_validate(sample: Path, tmp_path: Path) -> None:
+    done = run("validate", sample / "eager.json", "--sequences", "1-60")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nothing is wrong" in done.stdout
+    assert run("validate", sample / "eager.parquet", "--truth", sample / "truth.json").returncode == 0
+    missing = refused("validate", sample / "eager.json", "--sequences", "1-61")
+    assert missing[0] == f"{sample / 'eager.json'}: sequence 61, frame 1: is missing"
+    assert len(missing) == 5
+    path = tmp_path / "submission.json"
+    entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[641.2, 1]]}
+    path.write_text(json.dumps([entry, entry | {"frame": 2, "num_objects": 3}]))
+    assert refused("validate", path, "--truth", sample / "truth.json")[:3] == [
+        f"{path}: [0].object_coords[0][0]: 641.2 is over 639.5",
+        f"{path}: [1].object_coords[0][0]: 641.2 is over 639.5",
+        f"{path}: [1].num_objects: 3 objects are announced, and object_coords lists 1",
+    ]
+
+
+def test_the_installed_command() -> None:
+    command = Path(sys.executable).with_name("spotgeo-frames")
+    done = subprocess.run([command, "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "validate" in done.stdout
+    assert "score" in done.stdout
+    by_module = run("--help")
+    assert by_module.stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score"], "Missing argument"),
+        (["score", "{truth}", "{submission}", "--tau", "3"], "0 <= epsilon < tau"),
+        (["score", "{truth}", "{submission}", "--epsilon", "nan"], "0 <= epsilon < tau"),
+        (["score", "{truth}", "{submission}", "--tau", "far"], "--tau"),
+        (["score", "{truth}", "{submission}", "--by", "brightness"], "no column brightness"),
+        (["score", "{truth}", "{submission}", "--by", "outcome:3"], "holds no numbers"),
+        (["score", "{truth}", "{submission}", "--by", "truth_x:1"], "2 to 1000"),
+        (["score", "{truth}", "{submission}", "--by", "truth_x:"], "2 to 1000"),
+        (["score", "{truth}", "{submission}", "--by", "frame", "--by", "frame:2"], "given twice"),
+        (["score", "{truth}", "{submission}", "--exclude", "5,x"], "neither a number nor a range"),
+        (["score", "{truth}", "{submission}", "--exclude", "9-5"], "is not a range"),
+        (["validate", "{submission}", "--sequences", "1-99999999999"], "is not a range"),
+        (["validate", "{submission}", "--sequences", "1-60", "--truth", "{truth}"], "not both"),
+        (["nonsense"], "No such command"),
+    ],
+)
+def test_wrong_usage(sample: Path, arguments: list[str], message: str) -> None:
+    files = {"{truth}": sample / "truth.json", "{submission}": sample / "eager.json"}
+    said = " ".join(refused(*(files.get(argument, argument) for argument in arguments), status=2))
+    assert message in said
+
+
+COORDINATES = "[[1,2]]"
+ENTRY = '[{"sequence_id":1,"frame":1,"num_objects":1,"object_coords":%s}]'
+BAD_SUBMISSIONS = {
+    "empty.json": b"",
+    "truncated.json": b'[{"sequence_id": 1, "frame": 1, "num_obj',
+    "shape.json": b'{"a": 1}',
+    "nan.json": (ENTRY % "[[NaN,2]]").encode(),
+    "infinity.json": (ENTRY % "[[1,Infinity]]").encode(),
+    "large.json": (ENTRY % "[[1e999,2]]").encode(),
+    "string.json": (ENTRY % '[["1",2]]').encode(),
+    "triple.json": (ENTRY % "[[1,2,3]]").encode(),
+    "nested.json": b"[" * 10_000 + b"]" * 10_000,
+    "integer.json": (ENTRY % COORDINATES).replace('"frame":1', '"frame":' + "1" * 30).encode(),
+    "coordinate.json": (ENTRY % f"[[{'1' * 30},2]]").encode(),
+    "true.json": (ENTRY % "[[true,2]]").encode(),
+    "twice.json": (ENTRY % COORDINATES).replace("}]", "}," + (ENTRY % COORDINATES)[1:]).encode(),
+    "others.json": (ENTRY % COORDINATES).replace(':1,"frame"', ':9,"frame"').encode(),
+    "frames.json": (ENTRY % COORDINATES).replace('"frame":1', '"frame":9').encode(),
+    "bytes.json": b"\xff\xfe\x00",
+    "short.parquet": b"PAR1 and nothing else",
+    "broken.zip": b"PK no",
+    "broken.json.gz": b"\x1f\x8b no",
+}
+
+
+@pytest.mark.parametrize("name", BAD_SUBMISSIONS)
+def test_bad_submissions_leave_nothing_behind(tmp_path: Path, name: str) -> None:
+    truth, path, out = tmp_path / "truth.json", tmp_path / name, tmp_path / "out"
+    truth.write_text(ENTRY % COORDINATES)
+    path.write_bytes(BAD_SUBMISSIONS[name])
+    said = refused("score", truth, path, "--out", out)
+    assert said
+    assert all(line.startswith(f"{path}: ") for line in said)
+    assert sorted(tmp_path.iterdir()) == sorted([truth, path])
+
+
+def test_other_bad_inputs(tmp_path: Path) -> None:
+    truth, folder = tmp_path / "truth.json", tmp_path / "folder"
+    truth.write_text(ENTRY % COORDINATES)
+    folder.mkdir()
+    assert refused("score", truth, folder) == [f"{folder}: is a folder without Parquet files"]
+    missing = tmp_path / "missing.json"
+    assert refused("score", missing, folder) == [
+        f"{missing}: there is no such file",
+        f"{folder}: is a folder without Parquet files",
+    ]
+    archive = tmp_path / "two.zip"
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr("a.json", "[]")
+        members.writestr("b.json", "[]")
+    assert refused("validate", archive) == [f"{archive}: holds 2 files; exactly one is needed"]
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr("../a.json", "[]")
+    assert "outside the archive" in refused("score", truth, archive)[0]
+    table = tmp_path / "strings.csv"
+    objects([("a", 1, 0, 0)]).to_csv(table, index=False)
+    assert refused("score", truth, table) == [
+        "column sequence is int64 in the truth and str in the predictions; make them the same"
+    ]
+
+
+def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    for out in (file, file / "below"):
+        said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
+        assert said == [f"{out}: cannot be written: {file} is not a folder"]
+    assert file.read_text() == "in the way"
+    # A folder stands where a file should go: what was begun is taken away again.
+    out = tmp_path / "out"
+    (out / "summary.parquet" / "something").mkdir(parents=True)
+    said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
+    assert said[0].startswith(f"{out / 'summary.parquet'}: cannot be written: ")
+    assert [path.name for path in out.iterdir()] == ["summary.parquet"]
+
+
+def test_sequences_as_strings(tmp_path: Path) -> None:
+    for name in ("truth", "submission"):
+        objects([("night-1", 1, 0, 0), ("night-2", 1, 0, 0)]).to_parquet(tmp_path / f"{name}.parquet")
+    arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--by", "sequence"]
+    assert [row["value"] for row in answer(*arguments)["by"]["sequence"]] == ["night-1", "night-2"]
+    assert answer(*arguments, "--exclude", "night-1")["tp"] == 1
+
+
+def test_a_column_named_like_a_path(tmp_path: Path) -> None:
+    for name in ("truth", "submission"):
+        objects([(1, 1, 0, 0)], **{"../../x": [1]}).to_parquet(tmp_path / f"{name}.parquet")
+    out = tmp_path / "deep" / "deeper" / "out"
+    arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--out", out]
+    assert run(*arguments, "--by", "truth_../../x").returncode == 0
+    assert (out / "by_truth_.._.._x.parquet").exists()
+
+
+def test_scoring_loads_no_more_than_it_needs(sample: Path) -> None:
+    code = "import spotgeo_frames, sys; print([m for m in sys.argv[1:] if m in sys.modules])"
+    lazy = ["matplotlib", "scipy", "tqdm", "typer", "rich", "pyarrow.dataset", "pyarrow.csv"]
+    done = subprocess.run([sys.executable, "-c", code, *lazy], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    score = f"""
+import sys
+from spotgeo_frames.cli import app
+app(["score", r"{sample / "truth.json"}", r"{sample / "eager.json"}"], standalone_mode=False)
+print([m for m in sys.argv[1:] if m in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", score, "matplotlib", "tqdm"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
