@@ -20,7 +20,6 @@ from uuid import uuid4
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from .errors import InputError
 
@@ -145,6 +144,8 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
 
 
 def _write_parquet(table: pd.DataFrame, path: Path) -> None:
+    import pyarrow.parquet as pq  # takes a while, and scoring for the terminal never needs it
+
     arrow = pa.Table.from_pandas(table, preserve_index=False)
     notes = {key: str(value) for key, value in table.attrs.items()}
     # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.

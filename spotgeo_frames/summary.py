@@ -68,7 +68,7 @@ def summarize(
     if exclude is not None:
         kept = ~excluded_rows(table, exclude)
         table, groups = table[kept], [group[kept] for group in groups]
-    outcome = table["outcome"].cat.codes.to_numpy()
+    outcome = table["outcome"].array.codes
     null = np.zeros(len(table), bool)
     for group in groups:
         null |= group.isna().to_numpy()
@@ -170,14 +170,14 @@ def _numbers(table: pd.DataFrame, outcome: np.ndarray, group: np.ndarray, n_grou
     n_counted = tp + fn + fp
 
     def total(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return np.bincount(group[rows], values, minlength=n_groups)
+        return _sums(values, group[rows], n_groups)
 
     distance = table["distance"].to_numpy()[matched]
     squared, kelvins = (table[column].to_numpy()[counted] for column in ("squared_error", "kelvins_error"))
     sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
     sequence = positions(sequence_keys, sequence_keys[first], first)[counted]
     n_in_sequence = np.bincount(sequence, minlength=len(first))
-    of_sequence = _share(np.bincount(sequence, kelvins, minlength=len(first)), n_in_sequence, nothing=0.0)
+    of_sequence = _share(_sums(kelvins, sequence, len(first)), n_in_sequence, nothing=0.0)
     _, first_of_frame = _within(group, n_groups, row_keys(table, FRAME_KEY))
     f1 = _share(2 * tp, 2 * tp + fp + fn)
     numbers = {
@@ -209,6 +209,12 @@ def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndar
         values, first = distinct(keys)
         keys = group * len(values) + positions(keys, values, first)
     return keys, distinct(keys)[1]
+
+
+def _sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The sum of the values of each group. Runs of a group, long in sorted tables, are summed first: that is faster."""
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups)
 
 
 def _share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:

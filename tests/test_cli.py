@@ -274,7 +274,7 @@ def test_a_column_named_like_a_path(tmp_path: Path) -> None:
 
 def test_scoring_loads_no_more_than_it_needs(sample: Path) -> None:
     code = "import spotgeo_frames, sys; print([m for m in sys.argv[1:] if m in sys.modules])"
-    lazy = ["matplotlib", "scipy", "tqdm", "typer", "rich", "pyarrow.dataset", "pyarrow.csv"]
+    lazy = ["matplotlib", "scipy", "tqdm", "typer", "rich", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet"]
     done = subprocess.run([sys.executable, "-c", code, *lazy], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     score = f"""

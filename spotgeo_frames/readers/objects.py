@@ -1,9 +1,9 @@
 """Tables of objects from Parquet (a file, or a folder of files), CSV, Arrow files, and tables in memory."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ..errors import InputError
 from ..files import LARGEST_UNPACKED, read_bytes
@@ -56,6 +56,8 @@ def _name(source: str | Path | Table, otherwise: str) -> str:
 
 
 def _parquet(path: Path) -> pa.Table:
+    import pyarrow.parquet as pq  # takes a while, and competition files never need it
+
     with pq.ParquetFile(path) as file:
         _check_unpacked(path, file.metadata)
         return file.read()
@@ -64,6 +66,7 @@ def _parquet(path: Path) -> pa.Table:
 def _folder(path: Path) -> pa.Table:
     """All Parquet files below a folder, in the order of their names."""
     import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
 
     files = sorted(path.rglob("*.parquet"))
     if not files:
@@ -74,7 +77,7 @@ def _folder(path: Path) -> pa.Table:
     return dataset.to_table()
 
 
-def _check_unpacked(path: Path, metadata: pq.FileMetaData) -> None:
+def _check_unpacked(path: Path, metadata: Any) -> None:
     """Refuses a file whose pages unpack to far more than any real table does."""
     unpacked = metadata.num_rows * metadata.num_columns * 8
     if unpacked > max(LARGEST_UNPACKED, LARGEST_RATIO * path.stat().st_size):
