@@ -16,9 +16,9 @@ WIDEST = 1 << 31
 def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
     """Numbers the values of one key column that several tables share.
 
-    Returns one int64 array a table, and an upper bound of the numbers in them (exclusive, at least 1). Integers that
-    span little are only shifted, which costs nothing; everything else is numbered by its sorted distinct values.
-    Null becomes the highest number.
+    Returns one int64 array a table, and an upper bound of the numbers in them (exclusive, at least 1). Small integers
+    stay as they are and those that span little are only shifted, which costs next to nothing; everything else is
+    numbered by its sorted distinct values. Null becomes the highest number.
     """
     filled = [column for column in columns if len(column)]
     if not filled:
@@ -26,9 +26,11 @@ def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
     if all(isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" for column in filled):
         numbers = [column.to_numpy() for column in columns]
         low = min(int(column.min()) for column in numbers if len(column))
-        span = max(int(column.max()) for column in numbers if len(column)) - low + 1
-        if span < WIDEST:
-            return [column - low for column in numbers], span
+        high = max(int(column.max()) for column in numbers if len(column))
+        if low >= 0 and high + 1 < WIDEST:
+            return numbers, high + 1
+        if high - low + 1 < WIDEST:
+            return [column - low for column in numbers], high - low + 1
     codes, values = pd.factorize(pd.concat(filled, ignore_index=True), sort=True)
     codes = np.where(codes < 0, len(values), codes)
     ends = np.cumsum([len(column) for column in columns])
@@ -42,7 +44,9 @@ def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:
         if width * span >= 1 << 62:
             distinct, packed = np.unique(packed, return_inverse=True)
             width = len(distinct)
-        packed, width = packed * span + code, width * span
+        packed = packed * span
+        packed += code
+        width *= span
     return packed
 
 
