@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
@@ -153,6 +154,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="TRUTH SUBMISSION")
     given = parser.parse_args().files
+    memory = psutil.virtual_memory().total / 2**30
+    print(f"spotgeo_frames {sf.__version__}, {psutil.cpu_count()} cores, {memory:.0f} GiB")
     if len(given) not in (0, 2):
         parser.error("give both files, or none")
     with tempfile.TemporaryDirectory() as name:
