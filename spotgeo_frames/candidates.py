@@ -12,7 +12,7 @@ import numpy as np
 from .alignment import Aligned, Side
 
 # Truth-prediction pairs looked at in one step.
-PAIRS_AT_ONCE = 1 << 17
+PAIRS_AT_ONCE = 1 << 16
 
 
 class Pairs(NamedTuple):
