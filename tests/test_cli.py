@@ -287,3 +287,26 @@ print([m for m in sys.argv[1:] if m in sys.modules])
         [sys.executable, "-c", score, "matplotlib", "tqdm"], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_run_that_is_ended_leaves_no_file_behind(sample: Path, tmp_path: Path) -> None:
+    # The second table is half written when the process is told to end.
+    code = """
+import os, signal, sys
+from spotgeo_frames import cli, files
+write = files._write_parquet
+
+def dying(table, path):
+    write(table, path)
+    if "summary" in path.name:
+        os.truncate(path, 100)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+files._write_parquet = dying
+cli.main()
+"""
+    out = tmp_path / "out"
+    arguments = ["score", sample / "truth.json", sample / "eager.json", "--out", out]
+    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, check=False)
+    assert done.returncode == 128 + 15
+    assert list(tmp_path.iterdir()) == []
