@@ -9,17 +9,17 @@ Keypoints: each joint of a frame is matched by itself, so in tables with `joint`
 occurs is a frame of its own here; a frame without any joint stays, its joint null.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .errors import InputError
-from .keys import distinct, locate, ordinals, pack
-from .tables import FRAME_KEY, Annotations, key_text
+from .keys import distinct, frame_keys, locate, ordinals
+from .tables import FRAME_KEY, Annotations, counted, key_text
 
-Frames = Literal["truth", "union"]
+FrameRule = Literal["truth", "union"]
 
 
 class Side(NamedTuple):
@@ -46,7 +46,7 @@ class Aligned(NamedTuple):
     predictions: Side
 
 
-def align(truth: Annotations, predictions: Annotations, frames: Frames = "truth") -> Aligned:
+def align(truth: Annotations, predictions: Annotations, frames: FrameRule = "truth") -> Aligned:
     """Aligns two Annotations that `tables.as_annotations` has checked.
 
     With `frames="union"` every frame that either side names counts. Raises InputError where the key types differ,
@@ -54,18 +54,23 @@ def align(truth: Annotations, predictions: Annotations, frames: Frames = "truth"
     """
     if frames not in ("truth", "union"):
         raise ValueError(f"frames is {frames!r}; 'truth' or 'union' is needed")
-    _check_types(truth.objects, predictions.objects)
-    given = [truth.objects, predictions.objects, truth.frames, predictions.frames]
-    tables = [table for table in given if table is not None]
-    keys = _frame_keys(tables)
+    _check_types(truth, predictions)
     _check_sequences(truth, predictions)
+    given = {
+        "truth": truth.objects,
+        "predictions": predictions.objects,
+        "truth frames": truth.frames,
+        "predictions frames": predictions.frames,
+    }
+    tables = {name: table for name, table in given.items() if table is not None}
+    keys = dict(zip(tables, frame_keys(list(tables.values())), strict=True))
     if frames == "truth":
-        _check_coverage(truth, predictions, keys)
-    ruling = slice(2, 3) if frames == "truth" and truth.frames is not None else slice(None)
-    listed, frame_keys = _list_frames(tables[ruling], keys[ruling])
+        _check_coverage(tables, keys)
+    ruling = ["truth frames"] if frames == "truth" and "truth frames" in tables else list(tables)
+    listed, listed_keys = _list_frames([tables[name] for name in ruling], [keys[name] for name in ruling])
     if truth.frames is not None:
-        listed = _with_attributes(listed, frame_keys, truth.frames, keys[2])
-    positions = [locate(frame_keys, key) for key in keys[:2]]
+        listed = _with_attributes(listed, listed_keys, truth.frames, keys["truth frames"])
+    positions = [locate(listed_keys, keys[name]) for name in ("truth", "predictions")]
     if "joint" in truth.objects:
         listed, positions = _split_joints(listed, positions, truth.objects["joint"], predictions.objects["joint"])
     categories = _categories(truth.objects, predictions.objects)
@@ -74,13 +79,6 @@ def align(truth: Annotations, predictions: Annotations, frames: Frames = "truth"
         for annotations, position, category in zip((truth, predictions), positions, categories, strict=True)
     ]
     return Aligned(listed, *sides)
-
-
-def _frame_keys(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
-    """One integer a row of each table, the same in all of them for the same (sequence, frame), and in its order."""
-    sequences, sequence_span = ordinals([table["sequence"] for table in tables])
-    frames, frame_span = ordinals([table["frame"] for table in tables])
-    return [pack(codes, [sequence_span, frame_span]) for codes in zip(sequences, frames, strict=True)]
 
 
 def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> tuple[pd.DataFrame, np.ndarray]:
@@ -92,20 +90,20 @@ def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> 
     ]
     if len(parts) == 1:
         return parts[0], firsts[0][0]
-    frame_keys, rows = distinct(np.concatenate([values for values, _ in firsts]))
+    listed_keys, rows = distinct(np.concatenate([values for values, _ in firsts]))
     filled = [part for part in parts if len(part)]
-    return (pd.concat(filled).take(rows).reset_index(drop=True) if filled else parts[0]), frame_keys
+    return (pd.concat(filled).take(rows).reset_index(drop=True) if filled else parts[0]), listed_keys
 
 
 def _with_attributes(
-    listed: pd.DataFrame, frame_keys: np.ndarray, frames: pd.DataFrame, keys: np.ndarray
+    listed: pd.DataFrame, listed_keys: np.ndarray, frames: pd.DataFrame, keys: np.ndarray
 ) -> pd.DataFrame:
     """Adds the attributes of the frames table; null for frames it does not have."""
     attributes = [column for column in frames.columns if column not in FRAME_KEY]
     if not attributes:
         return listed
     values, rows = distinct(keys)
-    found = locate(values, frame_keys)
+    found = locate(values, listed_keys)
     index = np.where(found < 0, -1, rows[found]) if len(rows) else found
     taken = {column: frames[column].reset_index(drop=True).reindex(index).array for column in attributes}
     return listed.assign(**taken)
@@ -135,13 +133,13 @@ def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarr
     columns = [truth["category"], predictions["category"]]
     plain = [c.astype(c.cat.categories.dtype) if isinstance(c.dtype, pd.CategoricalDtype) else c for c in columns]
     problems = [
-        f"{source(table, name)}: column category: {int(column.isna().sum())} rows are null"
+        f"{source(table, name)}: column category: {counted(int(column.isna().sum()), 'row')} null"
         for name, table, column in zip(("truth", "predictions"), (truth, predictions), plain, strict=True)
         if column.isna().any()
     ]
     kinds = {pd.api.types.is_numeric_dtype(column.dtype) for column in plain if len(column)}
     if len(kinds) == 2:
-        problems.append(f"column category is {plain[0].dtype} in the truth and {plain[1].dtype} in the predictions")
+        problems.append(_types_differ("category", truth, predictions, plain))
     if problems:
         raise InputError(problems)
     codes, _ = ordinals(plain)
@@ -164,16 +162,30 @@ def source(table: pd.DataFrame, name: str) -> str:
     return str(table.attrs.get("source", name))
 
 
-def _check_types(truth: pd.DataFrame, predictions: pd.DataFrame) -> None:
-    """Refuses keys that are integers on one side and strings on the other."""
-    if ("joint" in truth) != ("joint" in predictions):
+def _types_differ(column: str, truth: pd.DataFrame, predictions: pd.DataFrame, values: Sequence[pd.Series]) -> str:
+    return (
+        f"{source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
+        f"{source(truth, 'truth')} it is {values[0].dtype}; make them the same"
+    )
+
+
+def _check_types(truth: Annotations, predictions: Annotations) -> None:
+    """Refuses keys that are integers in one table and strings in another."""
+    if ("joint" in truth.objects) != ("joint" in predictions.objects):
         raise InputError("column joint is on one side only; keypoints are matched with keypoints")
-    problems = [
-        f"column {column} is {truth[column].dtype} in the truth and {predictions[column].dtype} in the predictions; "
-        "make them the same"
-        for column in ("sequence", "joint")
-        if column in truth and len(truth) and len(predictions) and truth[column].dtype != predictions[column].dtype
-    ]
+    problems = []
+    for column in ("sequence", "joint"):
+        if column in truth.objects:
+            values = [truth.objects[column], predictions.objects[column]]
+            if len(values[0]) and len(values[1]) and values[0].dtype != values[1].dtype:
+                problems.append(_types_differ(column, truth.objects, predictions.objects, values))
+    for name, (objects, frames) in (("truth", truth), ("predictions", predictions)):
+        if frames is not None and len(frames) and len(objects):
+            types = frames["sequence"].dtype, objects["sequence"].dtype
+            if types[0] != types[1]:
+                problems.append(
+                    f"{source(objects, name)}: column sequence is {types[1]}, and in its frames table {types[0]}"
+                )
     if problems:
         raise InputError(problems)
 
@@ -194,30 +206,30 @@ def _check_sequences(truth: Annotations, predictions: Annotations) -> None:
         )
 
 
-def _check_coverage(truth: Annotations, predictions: Annotations, keys: Sequence[np.ndarray]) -> None:
-    """Refuses objects outside the frames tables, and frames tables that do not cover the same frames."""
+def _check_coverage(tables: Mapping[str, pd.DataFrame], keys: Mapping[str, np.ndarray]) -> None:
+    """Refuses objects outside the frames tables, and predictions that do not cover the frames of the truth."""
     problems: list[str] = []
-    truth_name, predicted_name = source(truth.objects, "truth"), source(predictions.objects, "predictions")
+    names = {side: source(tables[side], side) for side in ("truth", "predictions")}
+    listed = {name: distinct(keys[name])[0] for name in ("truth frames", "predictions frames") if name in keys}
 
-    def refuse(name: str, table: pd.DataFrame, table_keys: np.ndarray, known: np.ndarray, what: str) -> None:
-        outside = locate(known, table_keys) < 0
+    def refuse(side: str, table: str, within: str, noun: str, what: str) -> None:
+        outside = locate(listed[within], keys[table]) < 0
         if outside.any():
-            problems.append(f"{name}: {int(outside.sum())} {what}: {key_text(table.loc[outside, FRAME_KEY])}")
+            text = key_text(tables[table].loc[outside, FRAME_KEY])
+            problems.append(f"{names[side]}: {counted(int(outside.sum()), noun)} {what}: {text}")
 
-    known, covered = distinct(keys[2 if truth.frames is not None else 0])[0], distinct(keys[-1])[0]
-    own = "objects are in frames that its frames table does not have"
-    if truth.frames is not None:
-        refuse(truth_name, truth.objects, keys[0], known, own)
-    if predictions.frames is not None:
-        refuse(predicted_name, predictions.objects, keys[1], covered, own)
-    if truth.frames is None and predictions.frames is not None:
-        what = "objects of the truth are in frames that are missing"
-        refuse(predicted_name, truth.objects, keys[0], covered, what)
-    if truth.frames is not None and predictions.frames is None:
-        what = 'predictions are in frames that the truth does not have (frames="union" would count them)'
-        refuse(predicted_name, predictions.objects, keys[1], known, what)
-    if truth.frames is not None and predictions.frames is not None and not np.array_equal(known, covered):
-        refuse(predicted_name, truth.frames, keys[2], covered, "frames of the truth are missing")
-        refuse(predicted_name, predictions.frames, keys[-1], known, "frames are not in the truth")
+    for side in names:
+        if f"{side} frames" in listed:
+            refuse(side, side, f"{side} frames", "object", "in frames that its frames table does not have")
+    if len(listed) == 2:
+        if not np.array_equal(listed["truth frames"], listed["predictions frames"]):
+            refuse("predictions", "truth frames", "predictions frames", "frame", "missing")
+            refuse("predictions", "predictions frames", "truth frames", "frame", "not in the truth")
+    elif "truth frames" in listed:
+        what = 'in frames that the truth does not have (frames="union" would count them)'
+        refuse("predictions", "predictions", "truth frames", "object", what)
+    elif "predictions frames" in listed:
+        what = "in frames that are missing from its frames"
+        refuse("predictions", "truth", "predictions frames", "object of the truth", what)
     if problems:
         raise InputError(problems)

@@ -29,19 +29,19 @@ def assign(
     cost: np.ndarray,
     prediction_starts: np.ndarray,
     truth_starts: np.ndarray,
-    tau: float,
+    largest_cost: float,
 ) -> np.ndarray:
     """Marks the near pairs that are assigned; a bool a pair.
 
     `prediction`, `truth` and `cost` are one near pair each, sorted by prediction: row numbers that count on through
-    the frames, and the cost (0 to `tau`). `prediction_starts` and `truth_starts` say where each frame's rows begin,
-    and end with the last one's end. Pairs that are not near cost max(1000, 2 * min(N, M) * tau) in a frame of N
-    predictions and M truths, more than any number of near pairs can save.
+    the frames, and the cost, 0 to `largest_cost`. `prediction_starts` and `truth_starts` say where each frame's rows
+    begin, and end with the last one's end. Pairs that are not near cost max(1000, 2 * min(N, M) * largest_cost) in a
+    frame of N predictions and M truths, more than any number of near pairs can save.
     """
     prediction, truth = prediction - prediction_starts[0], truth - truth_starts[0]
     n_rows, n_columns = np.diff(prediction_starts), np.diff(truth_starts)
     frame = np.repeat(np.arange(len(n_rows)), n_rows)[prediction]
-    far = np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * tau)
+    far = np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * largest_cost)
     chosen, contested = _plain(prediction, truth, cost, far[frame] * BLUR)
     unsettled = np.zeros(len(n_rows), bool)
     unsettled[frame[contested]] = True

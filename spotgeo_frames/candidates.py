@@ -1,29 +1,38 @@
 """Which truth and prediction of a frame are near enough to be compared.
 
-Frames are taken a few thousand rows at a time: what a step touches then fits the processor's cache, and memory does
-not grow with the data.
+Frames are taken so many at a time that what a step touches fits the processor's cache; what it leaves are the near
+pairs only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from .alignment import Aligned, Side
+from .similarity import difference, point_distance
 
 # Truth-prediction pairs looked at in one step.
 PAIRS_AT_ONCE = 1 << 16
 
 
 class Pairs(NamedTuple):
-    """Near pairs: rows of the two sides in frame order, and how far apart they are (px).
-
-    Sorted by prediction, then truth, so by frame first.
-    """
+    """Pairs of a prediction and a truth: their rows in the two sides, in frame order, and their distance (px)."""
 
     prediction: np.ndarray
     truth: np.ndarray
     distance: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> "Pairs":
+        """The pairs that are marked or numbered."""
+        return Pairs(self.prediction[chosen], self.truth[chosen], self.distance[chosen])
+
+
+def join_pairs(parts: Sequence[Pairs]) -> Pairs:
+    """All pairs of the parts, in their order; no parts are no pairs."""
+    if not parts:
+        return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    return Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def frame_chunks(truth: Side, predictions: Side) -> Iterator[tuple[int, int]]:
@@ -39,46 +48,40 @@ def frame_chunks(truth: Side, predictions: Side) -> Iterator[tuple[int, int]]:
 
 
 def near_points(aligned: Aligned, first: int, last: int, tau: float) -> Pairs:
-    """The pairs of the frames [first, last) that are at most `tau` pixels apart.
+    """The pairs of the frames [first, last) that are at most `tau` pixels apart, sorted by prediction, then truth.
 
-    The distance is sqrt(dx*dx + dy*dy) in float64, and it is the distance that is compared, not its square. Where
-    both sides have categories, only equal ones are near.
+    It is the distance that is compared, not its square. Where both sides have categories, only equal ones are near.
     """
-    rows = slice(*aligned.predictions.starts[[first, last]])
-    n_truth = aligned.truth.counts[aligned.predictions.frame[rows]]
-    ends = np.cumsum(n_truth)
-    parts = []
-    row, done = 0, 0
-    while row < len(n_truth):  # one turn, unless a single frame holds more pairs than that
-        stop = max(row + 1, int(np.searchsorted(ends, done + 2 * PAIRS_AT_ONCE, side="right")))
-        parts.append(_near_rows(aligned, rows.start + row, rows.start + stop, tau))
-        row, done = stop, int(ends[stop - 1])
-    if len(parts) == 1:
-        return parts[0]
-    return Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True))) if parts else no_pairs()
-
-
-def no_pairs() -> Pairs:
-    return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-
-
-def _near_rows(aligned: Aligned, first: int, last: int, tau: float) -> Pairs:
-    """The near pairs of the predictions [first, last), each compared with every truth of its frame."""
     truth, predictions = aligned.truth, aligned.predictions
-    frame = predictions.frame[first:last]
-    n_truth = truth.counts[frame]
-    # A prediction's pairs stand together: their truths are its frame's first, its second, ...
-    rows = np.repeat(np.arange(len(frame)), n_truth)
-    truth_rows = (truth.starts[frame] - np.cumsum(n_truth) + n_truth)[rows] + np.arange(len(rows))
-    with np.errstate(over="ignore"):
-        dx = predictions.xy[0][first:last][rows] - truth.xy[0][truth_rows]
+    parts = []
+    for some_predictions, some_truths in _all_pairs(aligned, first, last):
+        dx = difference(predictions.xy[0][some_predictions], truth.xy[0][some_truths])
         # |dx| > tau alone is too far (rounding keeps order), so most pairs need no second coordinate.
         maybe = np.flatnonzero(np.abs(dx) <= tau)
-        dx, truth_rows, rows = dx[maybe], truth_rows[maybe], rows[maybe] + first
-        dy = predictions.xy[1][rows] - truth.xy[1][truth_rows]
-        distance = np.sqrt(dx * dx + dy * dy)
-    close = distance <= tau
-    if truth.category is not None and predictions.category is not None:
-        close &= predictions.category[rows] == truth.category[truth_rows]
-    near = np.flatnonzero(close)
-    return Pairs(rows[near], truth_rows[near], distance[near])
+        rows, truth_rows = some_predictions[maybe], some_truths[maybe]
+        distance = point_distance(dx[maybe], difference(predictions.xy[1][rows], truth.xy[1][truth_rows]))
+        close = distance <= tau
+        if truth.category is not None and predictions.category is not None:
+            close &= predictions.category[rows] == truth.category[truth_rows]
+        parts.append(Pairs(rows, truth_rows, distance).take(np.flatnonzero(close)))
+    return join_pairs(parts)
+
+
+def _all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Prediction rows and truth rows of every pair in the frames [first, last).
+
+    All at once, unless a single frame holds more than PAIRS_AT_ONCE. A prediction's pairs stand together: its frame's
+    first truth, its second, ...
+    """
+    truth, predictions = aligned.truth, aligned.predictions
+    row, end = predictions.starts[[first, last]].tolist()
+    n_truth = truth.counts[predictions.frame[row:end]]
+    ends = np.cumsum(n_truth)
+    begin = 0
+    while begin < len(n_truth):
+        done = ends[begin] - n_truth[begin]
+        stop = max(begin + 1, int(np.searchsorted(ends, done + 2 * PAIRS_AT_ONCE, side="right")))
+        number = np.repeat(np.arange(begin, stop), n_truth[begin:stop])
+        offset = truth.starts[predictions.frame[row:end]] - ends + n_truth
+        yield number + row, offset[number] + np.arange(done, ends[stop - 1])
+        begin = stop

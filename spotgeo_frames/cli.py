@@ -16,13 +16,12 @@ import pandas as pd
 import typer
 
 from .errors import InputError
-from .files import check_folder_writable, sha256, write_tables
+from .files import check_folder_writable, write_tables
 from .matching import check_thresholds, match
 from .readers import read_annotations
-from .readers.objects import read_table
 from .readers.spotgeo import problem_lines, validate_spotgeo
-from .summary import check_column, excluded_rows, summarize
-from .tables import Annotations, check_frames
+from .summary import check_column, summarize, without
+from .tables import Annotations
 
 app = typer.Typer(
     help="Evaluates detectors and trackers: says how good a submission is, and where and why it fails.",
@@ -45,11 +44,6 @@ def main() -> None:
     app(prog_name="spotgeo-frames")
 
 
-@app.callback()
-def commands() -> None:
-    """Keeps the commands' names, however many there are."""
-
-
 @app.command()
 def validate(
     submission: SubmissionFile,
@@ -61,7 +55,7 @@ def validate(
         raise typer.BadParameter("give --truth or --sequences, not both")
     with problems_reported():
         known = None if truth is None else read_annotations(truth)
-        wanted = None if sequences is None else _numbers(sequences, "--sequences")
+        wanted = None if sequences is None else _sequences(sequences, "--sequences")
         problems = validate_spotgeo(submission, known, wanted)
         if len(problems):
             raise InputError(problem_lines(submission, problems.itertuples(index=False, name=None)))
@@ -91,29 +85,23 @@ def score(
     with problems_reported():
         if out is not None:
             check_folder_writable(out)
-        sides = _both(lambda: _truth(truth, frames), lambda: read_annotations(submission))
+        sides = _both(lambda: read_annotations(truth, frames), lambda: read_annotations(submission))
         matches = match(sides[0], sides[1], tau, epsilon)
         if exclude:
-            matches = matches[~excluded_rows(matches, _excluded(exclude, matches))].reset_index(drop=True)
+            matches = without(matches, _excluded(exclude, matches))
             matches.attrs["exclude"] = exclude
         summary = summarize(matches)
         by_slice = {column: _sliced(matches, column, bins) for column, bins in slices.items()}
         if out is not None:
             inputs = {"truth": truth, "submission": submission} | ({} if frames is None else {"frames": frames})
-            _write(out, inputs, {"matches": matches, "summary": summary} | _named_by(by_slice))
+            write_tables({"matches": matches, "summary": summary} | _files_of(by_slice), out, inputs)
     if as_json:
-        answer = _rows(summary, tau, epsilon)[0]
-        if slices:
-            answer["by"] = {
-                column: _rows(table.rename(columns={column: "value"}), tau, epsilon)
-                for column, table in by_slice.items()
-            }
-        typer.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))
-        return
-    typer.echo(f"{submission} against {truth}, tau {tau:g} px, epsilon {epsilon:g} px")
-    typer.echo(_overview(summary.to_dict("records")[0]))
-    for table in by_slice.values():
-        typer.echo(f"\n{_text(table)}")
+        typer.echo(_json(summary, by_slice))
+    else:
+        typer.echo(f"{submission} against {truth}, tau {tau:g} px, epsilon {epsilon:g} px")
+        typer.echo(_overview(summary.to_dict("records")[0]))
+        for column, table in by_slice.items():
+            typer.echo(f"\n{_text(table) if len(table) else f'{column} is null in every row'}")
 
 
 @contextmanager
@@ -140,12 +128,7 @@ def _both(*readers: Callable[[], Annotations]) -> list[Annotations]:
     return read
 
 
-def _truth(path: Path, frames: Path | None) -> Annotations:
-    truth = read_annotations(path)
-    return truth if frames is None else truth._replace(frames=check_frames(read_table(frames), str(frames)))
-
-
-def _numbers(text: str, option: str) -> list[int]:
+def _sequences(text: str, option: str) -> list[int]:
     """The numbers of a list such as 5,9-12."""
     numbers: list[int] = []
     for part in text.split(","):
@@ -161,7 +144,7 @@ def _numbers(text: str, option: str) -> list[int]:
 
 def _excluded(text: str, matches: pd.DataFrame) -> list[int] | list[str]:
     if pd.api.types.is_integer_dtype(matches["sequence"].dtype):
-        return _numbers(text, "--exclude")
+        return _sequences(text, "--exclude")
     return [name.strip() for name in text.split(",")]
 
 
@@ -188,24 +171,17 @@ def _sliced(matches: pd.DataFrame, column: str, bins: int | None) -> pd.DataFram
             raise InputError(f"column {column} holds no numbers; it cannot be binned")
     except InputError as error:
         raise typer.BadParameter(f"--by: {error}") from None
+    if matches[column].nunique() < 2:  # which no quantile can part
+        return summarize(matches, by=column)
     return summarize(matches, by=pd.qcut(matches[column], bins, duplicates="drop"))
 
 
-def _named_by(by_slice: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+def _files_of(by_slice: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Names of files for the slices; intervals as text, which every reader of Parquet understands."""
     return {
         f"by_{re.sub(r'[^A-Za-z0-9_.-]', '_', column)}": table.assign(**{column: table[column].map(_plain)})
         for column, table in by_slice.items()
     }
-
-
-def _write(out: Path, inputs: dict[str, Path], tables: dict[str, pd.DataFrame]) -> None:
-    """Writes the tables with a note of what they were made from."""
-    notes = {name: path.name for name, path in inputs.items()}
-    notes |= {f"{name}_sha256": sha256(path) for name, path in inputs.items()}
-    for table in tables.values():
-        table.attrs |= notes
-    write_tables(tables, out)
 
 
 def _plain(value: Any) -> Any:
@@ -217,12 +193,18 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _rows(table: pd.DataFrame, tau: float, epsilon: float) -> list[dict[str, Any]]:
-    """The rows of a summary as JSON knows them, with the thresholds."""
-    return [
-        {str(name): _plain(value) for name, value in row.items()} | {"tau": tau, "epsilon": epsilon}
-        for row in table.to_dict("records")
-    ]
+def _json(summary: pd.DataFrame, by_slice: Mapping[str, pd.DataFrame]) -> str:
+    """The summary, and under `by` the slices, as JSON."""
+    thresholds = {key: summary.attrs[key] for key in ("tau", "epsilon")}
+
+    def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+        rows = table.to_dict("records")
+        return [{str(name): _plain(value) for name, value in row.items()} | thresholds for row in rows]
+
+    [answer] = records(summary)
+    if by_slice:
+        answer["by"] = {column: records(t.rename(columns={column: "value"})) for column, t in by_slice.items()}
+    return msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
 
 
 def _overview(row: Mapping[Hashable, Any]) -> str:

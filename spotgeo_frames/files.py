@@ -4,6 +4,7 @@ Input is taken as hostile. What is compressed is unpacked no further than LARGES
 says, an archive has to hold exactly one file, and no name inside it is ever used as a path.
 """
 
+import errno
 import gzip
 import hashlib
 import io
@@ -15,7 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PureWindowsPath
-from typing import IO
+from typing import IO, Any
 from uuid import uuid4
 
 import pandas as pd
@@ -94,23 +95,20 @@ def check_folder_writable(folder: Path) -> None:
 
 
 @contextmanager
-def written_beside(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` to write to; moved into place at the end, removed where anything fails.
-
-    Raises InputError, naming the path, where the system refuses.
-    """
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """A path beside `path` to write to and then to move into place; what is left there is removed at the end."""
     temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     try:
         yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Writes a file, packed where its name ends in .gz or .zip; equal content gives an equal file."""
+    """Writes a file, packed where its name ends in .gz or .zip; equal content gives an equal file.
+
+    Raises InputError where it cannot be written.
+    """
     match path.suffix.lower():
         case ".gz":
             content = gzip.compress(content, mtime=0)
@@ -120,34 +118,54 @@ def write_bytes(path: Path, content: bytes) -> None:
                 inner = path.stem if path.stem.endswith(".json") else f"{path.stem}.json"
                 archive.writestr(zipfile.ZipInfo(inner), content, zipfile.ZIP_DEFLATED)
             content = packed.getvalue()
-    with written_beside(path) as temporary:
-        temporary.write_bytes(content)
+    try:
+        with temporary_beside(path) as temporary:
+            temporary.write_bytes(content)
+            temporary.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
 
 
-def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
-    """Writes tables as `folder`/NAME.parquet, NaN as null, each table's attrs in the file's metadata.
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, inputs: Mapping[str, Path]) -> None:
+    """Writes tables as `folder`/NAME.parquet, NaN as null.
 
-    All are written beside first and moved into place once none can fail for want of space or sense. The folder is
-    made where there is none. Raises InputError where it cannot be written.
+    Each table's attrs go into its metadata, with the name and SHA-256 of each of the `inputs` it was made from. All are
+    written beside first, and moved into place only then. Raises InputError where that cannot be, and then leaves
+    nothing behind.
     """
-    existed = folder.exists()
+    notes = {role: path.name for role, path in inputs.items()}
+    notes |= {f"{role}_sha256": sha256(path) for role, path in inputs.items()}
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as files:
+        with ExitStack() as stack:
+            moves = {}
             for name, table in tables.items():
-                _write_parquet(table, files.enter_context(written_beside(folder / f"{name}.parquet")))
+                path = folder / f"{name}.parquet"
+                if path.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+                temporary = stack.enter_context(temporary_beside(path))
+                _write_parquet(table, temporary, {str(key): value for key, value in table.attrs.items()} | notes)
+                moves[temporary] = path
+            for temporary, path in moves.items():
+                temporary.replace(path)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+        raise _unwritable(Path(error.filename or folder), error) from None
     finally:
-        if not existed and folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
+        for path in made:
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
 
 
-def _write_parquet(table: pd.DataFrame, path: Path) -> None:
+def _write_parquet(table: pd.DataFrame, path: Path, attrs: Mapping[str, Any]) -> None:
     import pyarrow.parquet as pq  # takes a while, and scoring for the terminal never needs it
 
     arrow = pa.Table.from_pandas(table, preserve_index=False)
-    notes = {key: str(value) for key, value in table.attrs.items()}
+    notes = {key: str(value) for key, value in attrs.items()}
     # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.
-    metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(table.attrs)}
+    metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(attrs)}
     pq.write_table(arrow.replace_schema_metadata(metadata), path)
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path}: cannot be written: {error.strerror or error}")

@@ -51,9 +51,16 @@ def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:
 
 
 def row_keys(table: pd.DataFrame | Mapping[str, pd.Series], columns: Sequence[str]) -> np.ndarray:
-    """One int64 a row of `table` that is equal and ordered as the named columns are, from 0."""
+    """One int64 a row of `table` that is equal and ordered as the named columns are."""
     numbered = [ordinals([table[column]]) for column in columns]
     return pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
+
+
+def frame_keys(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
+    """One int64 a row of each table, the same in all of them for the same (sequence, frame), and in its order."""
+    sequences, sequence_span = ordinals([table["sequence"] for table in tables])
+    frames, frame_span = ordinals([table["frame"] for table in tables])
+    return [pack(codes, [sequence_span, frame_span]) for codes in zip(sequences, frames, strict=True)]
 
 
 def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

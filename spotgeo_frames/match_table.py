@@ -14,20 +14,14 @@ from pandas.api.extensions import take
 
 from .alignment import Aligned
 from .candidates import Pairs
-from .errors import InputError
-from .tables import FRAME_KEY, OUTCOME_TYPE, OUTCOMES
+from .tables import EMPTY, FN, FP, FRAME_KEY, OUTCOME_TYPE, TP
 from .version import __version__
-
-TP, FN, FP, EMPTY = range(len(OUTCOMES))
-
-# Beyond this an integer is no longer exact as float64, which is what carried numbers become.
-LARGEST_EXACT_INTEGER = 1 << 53
 
 
 def match_table(aligned: Aligned, pairs: Pairs, tau: float, epsilon: float) -> pd.DataFrame:
     """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises."""
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
-    n_rows, truth_row, predicted_row = _rows(aligned, pairs)
+    n_rows, truth_row, predicted_row = _places(aligned, pairs)
     matched_row = predicted_row[pairs.prediction]
     outcome = np.full(int(n_rows.sum()), EMPTY, np.int8)
     outcome[truth_row] = FN
@@ -58,7 +52,7 @@ def match_table(aligned: Aligned, pairs: Pairs, tau: float, epsilon: float) -> p
     return table
 
 
-def _rows(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How many rows each frame takes, and the row of each truth and of each prediction.
 
     A frame's truths come first, then its false positives; a frame with neither takes one row.
@@ -122,9 +116,4 @@ def _nullable(values: pd.Series) -> Any:
         return values.astype("boolean").array
     if not pd.api.types.is_numeric_dtype(values.dtype):
         return values.array
-    if pd.api.types.is_integer_dtype(values.dtype) and len(values) and abs(values).max() > LARGEST_EXACT_INTEGER:
-        raise InputError(
-            f"column {values.name}: has integers beyond 2**53, which a table with nulls cannot hold exactly; "
-            "make them strings"
-        )
     return values.to_numpy(np.float64, na_value=np.nan)

@@ -24,11 +24,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .alignment import Aligned, Frames, align
+from .alignment import Aligned, FrameRule, align
 from .assignment import assign
-from .candidates import Pairs, frame_chunks, near_points, no_pairs
+from .candidates import Pairs, frame_chunks, join_pairs, near_points
 from .errors import InputError
 from .match_table import match_table
+from .similarity import difference, point_distance
 from .tables import Annotations, Table, as_annotations
 
 Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -40,7 +41,7 @@ def match(
     tau: float = 10.0,
     epsilon: float = 3.0,
     *,
-    frames: Frames = "truth",
+    frames: FrameRule = "truth",
 ) -> pd.DataFrame:
     """Matches predictions with truth, frame by frame, and returns the match table.
 
@@ -84,13 +85,19 @@ def check_thresholds(tau: float, epsilon: float) -> tuple[float, float]:
 
 def _match_points(aligned: Aligned, tau: float) -> Pairs:
     """The assigned pairs of all frames, a chunk of frames at a time."""
-    parts = [no_pairs()]
+    parts = []
     for first, last in frame_chunks(aligned.truth, aligned.predictions):
         pairs = near_points(aligned, first, last, tau)
-        starts = aligned.predictions.starts[first : last + 1], aligned.truth.starts[first : last + 1]
-        chosen = assign(*pairs, *starts, tau)
-        parts.append(Pairs(*(column[chosen] for column in pairs)))
-    return Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        chosen = assign(
+            pairs.prediction,
+            pairs.truth,
+            cost=pairs.distance,
+            prediction_starts=aligned.predictions.starts[first : last + 1],
+            truth_starts=aligned.truth.starts[first : last + 1],
+            largest_cost=tau,
+        )
+        parts.append(pairs.take(chosen))
+    return join_pairs(parts)
 
 
 def match_frames(
@@ -100,7 +107,7 @@ def match_frames(
     tau: float = 10.0,
     epsilon: float = 3.0,
     *,
-    frames: Frames = "truth",
+    frames: FrameRule = "truth",
 ) -> pd.DataFrame:
     """The match table from the caller's own matcher, called frame by frame.
 
@@ -115,7 +122,7 @@ def match_frames(
     tau, epsilon = check_thresholds(tau, epsilon)
     aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)
     truth_xy, predicted_xy = (np.column_stack(side.xy) for side in (aligned.truth, aligned.predictions))
-    parts = [no_pairs()]
+    parts = []
     groups = list(_frame_groups(aligned))
     for frame, truth_rows, predicted_rows in tqdm(groups, desc="matching", unit="frame", delay=2):
         answer = matcher(truth_xy[truth_rows], predicted_xy[predicted_rows])
@@ -125,11 +132,9 @@ def match_frames(
             sequence, number = aligned.frames.loc[frame, ["sequence", "frame"]]
             raise InputError(f"sequence {sequence}, frame {number}: the matcher returned {error}") from None
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
-        dx, dy = (predicted_xy[rows[1]] - truth_xy[rows[0]]).T
-        distance = np.sqrt(dx * dx + dy * dy)
-        near = distance <= tau
-        parts.append(Pairs(rows[1][near], rows[0][near], distance[near]))
-    return match_table(aligned, Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True))), tau, epsilon)
+        distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
+        parts.append(Pairs(rows[1], rows[0], distance).take(distance <= tau))
+    return match_table(aligned, join_pairs(parts), tau, epsilon)
 
 
 def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

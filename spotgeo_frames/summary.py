@@ -18,9 +18,8 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError
-from .keys import distinct, pack, positions, row_keys
-from .match_table import EMPTY, FN, FP, TP
-from .tables import FRAME_KEY, Table, check_matches
+from .keys import distinct, ordinals, pack, positions, row_keys
+from .tables import EMPTY, FN, FP, FRAME_KEY, TP, Table, check_matches
 
 By = str | pd.Series | Sequence[str | pd.Series]
 
@@ -66,8 +65,8 @@ def summarize(
     table = check_matches(matches)
     groups = _by_columns(table, by)
     if exclude is not None:
-        kept = ~excluded_rows(table, exclude)
-        table, groups = table[kept], [group[kept] for group in groups]
+        excluded = _excluded_rows(table, exclude)
+        table, groups = table[~excluded], [group[~excluded] for group in groups]
     outcome = table["outcome"].array.codes
     null = np.zeros(len(table), bool)
     for group in groups:
@@ -88,12 +87,20 @@ def summarize(
 def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
     """Submissions in the competition's order: highest f1, then lowest kelvins_mse.
 
-    `matches` maps each name to its match table. Returns one row a submission: `rank` (the same for equals), `name`,
-    and the columns of `summarize`.
+    `matches` maps each name to its match table. Returns one row a submission: `rank` (the same for equals; those
+    without an f1, having nothing to count, come last), `name`, and the columns of `summarize`. Raises InputError where
+    there is no match table, or they were made with different tau or epsilon.
     """
     if not matches:
         raise InputError("leaderboard: there are no match tables")
-    rows = pd.concat([summarize(table, exclude=exclude).assign(name=name) for name, table in matches.items()])
+    summaries = {name: summarize(table, exclude=exclude) for name, table in matches.items()}
+    made_with = {
+        name: tuple(summary.attrs.get(key) for key in ("tau", "epsilon")) for name, summary in summaries.items()
+    }
+    if len(set(made_with.values())) > 1:
+        listed = ", ".join(f"{name} with {tau} and {epsilon}" for name, (tau, epsilon) in made_with.items())
+        raise InputError(f"leaderboard: tau and epsilon are not the same: {listed}")
+    rows = pd.concat([summary.assign(name=name) for name, summary in summaries.items()])
     rows = rows.sort_values(["f1", "kelvins_mse"], ascending=[False, True], kind="stable", ignore_index=True)
     score = rows[["f1", "kelvins_mse"]].fillna(-np.inf)
     new = score.ne(score.shift()).any(axis=1)
@@ -102,8 +109,13 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     return rows
 
 
-def excluded_rows(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> np.ndarray:
-    """Marks the rows whose sequence is excluded; raises InputError where the types cannot agree."""
+def without(matches: Table, exclude: Iterable[int] | Iterable[str]) -> pd.DataFrame:
+    """The match table without the rows of some sequences; raises InputError where their type is another."""
+    table = check_matches(matches)
+    return table[~_excluded_rows(table, exclude)].reset_index(drop=True)
+
+
+def _excluded_rows(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> np.ndarray:
     names = list(exclude)
     is_text = table["sequence"].dtype != np.int64
     wrong = [name for name in names if isinstance(name, str) != is_text]
@@ -148,16 +160,8 @@ def _group_rows(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, n
     """The group of each row, as a position in the sorted groups, and the first row of each group."""
     if not groups:
         return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
-    codes, spans = [], []
-    for group in groups:
-        if isinstance(group.dtype, pd.CategoricalDtype):
-            code, count = group.cat.codes.to_numpy().astype(np.int64), len(group.cat.categories)
-        else:
-            code, labels = pd.factorize(group, sort=True)
-            count = len(labels)
-        codes.append(np.where(code < 0, count, code))
-        spans.append(count + 1)
-    keys = pack(codes, spans)
+    numbered = [ordinals([group]) for group in groups]
+    keys = pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
     values, first = distinct(keys)
     return positions(keys, values, first), first
 
@@ -189,7 +193,7 @@ def _numbers(table: pd.DataFrame, outcome: np.ndarray, group: np.ndarray, n_grou
         "f1": f1,
         "one_minus_f1": 1 - f1,
         "mse": _share(total(squared, counted), n_counted, nothing=0.0),
-        "kelvins_mse": np.bincount(group[first], of_sequence, minlength=n_groups),
+        "kelvins_mse": _sums(of_sequence, group[first], n_groups),
         "det_a": _share(tp, n_counted),
         "mean_distance": _share(total(distance, matched), tp),
         "rmse": np.sqrt(_share(total(distance * distance, matched), tp)),
@@ -214,7 +218,8 @@ def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndar
 def _sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """The sum of the values of each group. Runs of a group, long in sorted tables, are summed first: that is faster."""
     starts = np.flatnonzero(np.diff(group, prepend=-1))
-    return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups)
+    # Of nothing bincount makes integers, which cannot be null later.
+    return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups).astype(np.float64)
 
 
 def _share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:

@@ -28,7 +28,11 @@ from .keys import row_keys
 FRAME_KEY = ["sequence", "frame"]
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 OUTCOME_TYPE = pd.CategoricalDtype(OUTCOMES)
+TP, FN, FP, EMPTY = range(len(OUTCOMES))
 MATCH_COLUMNS = ["sequence", "frame", "outcome", "distance", "squared_error", "kelvins_error"]
+
+# Beyond this an integer is no longer exact as float64, which is what carried numbers become in a match table.
+LARGEST_EXACT_INTEGER = 1 << 53
 
 
 @runtime_checkable
@@ -51,15 +55,15 @@ class Annotations(NamedTuple):
 def as_pandas(table: Table, name: str) -> pd.DataFrame:
     """A DataFrame of `table` with its columns as columns; raises InputError where it is no table.
 
-    Index levels that are named like a column that is missing become columns; other indexes are dropped.
+    Index levels that are named like a column that is missing become columns.
     """
     if isinstance(table, pd.DataFrame):
         frame = table
         levels = [level for level in table.index.names if level is not None and level not in table.columns]
         if levels:
             frame = table.reset_index(levels)
-    elif isinstance(table, ArrowStream):
-        frame = arrow_to_pandas(pa.table(table))
+    elif isinstance(table, ArrowStream) and not isinstance(table, pd.Series):
+        frame = arrow_to_pandas(pa.table(table), name)
     else:
         raise InputError(
             f"{name}: is a {type(table).__name__}; a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
@@ -70,14 +74,20 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
     return frame
 
 
-def arrow_to_pandas(table: pa.Table) -> pd.DataFrame:
-    """An Arrow table as pandas: dictionaries of keys and decimals become plain values, pandas' index columns go."""
+def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
+    """An Arrow table as pandas: decimals become int64 or float64, and the columns of pandas' index go.
+
+    Raises InputError where a decimal is too large for that.
+    """
     columns, fields = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.name.startswith("__index_level_"):
             continue
         if pa.types.is_decimal(field.type):
-            column = column.cast(pa.int64() if field.type.scale == 0 else pa.float64(), safe=False)
+            try:
+                column = column.cast(pa.int64() if field.type.scale == 0 else pa.float64())
+            except pa.ArrowInvalid:
+                raise InputError(f"{name}: column {field.name}: has decimals that do not fit 64 bits") from None
         columns.append(column)
         fields.append(field.name)
     frame: pd.DataFrame = pa.Table.from_arrays(columns, names=fields).to_pandas(ignore_metadata=True)
@@ -113,7 +123,8 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
     """
     given = as_pandas(table, name)
     key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
-    columns, problems = _checked(given, name, key, ["x", "y"])
+    size = ["w", "h"] if "w" in given and "h" in given else []
+    columns, problems = _checked(given, name, key, ["x", "y", *size])
     if "score" in given and not _is_number(given["score"]):
         problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
     return _finished(given, name, key, columns, problems)
@@ -140,12 +151,10 @@ def check_matches(matches: Table) -> pd.DataFrame:
     if table["outcome"].dtype == OUTCOME_TYPE:
         return table
     outcome = table["outcome"].astype("object")
-    unknown = ~outcome.isin(OUTCOMES)
-    if unknown.any():
-        raise InputError(
-            f"match table: column outcome: {_rows(int(unknown.sum()))} not TP, FN, FP or empty, "
-            f"such as {outcome[unknown].iloc[0]!r}"
-        )
+    unknown = outcome[~outcome.isin(OUTCOMES)]
+    if len(unknown):
+        what = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
+        raise InputError(f"match table: column outcome: {what}")
     return table.assign(outcome=outcome.astype(OUTCOME_TYPE))
 
 
@@ -170,17 +179,31 @@ def _checked(
 def _finished(
     given: pd.DataFrame, name: str, key: list[str], columns: dict[str, pd.Series], problems: list[str]
 ) -> pd.DataFrame:
-    """Adds the check for repeated keys, raises what there is, and puts the checked columns into the table."""
+    """Adds the checks of the other columns and of the whole key, raises what there is, and puts in what was changed."""
+    for column in [column for column in given.columns if column not in key and column not in columns]:
+        large = _too_large(given[column])
+        if large.any():
+            what = f"{counted(int(large.sum()), 'row')} beyond 2**53, which a match table cannot hold exactly"
+            keys = _first_keys(given, large, key)
+            problems.append(f"{name}: column {column}: {what}; make them strings: {keys}")
     if all(column in columns for column in key):
         repeated = _repeated(columns, key)
         if repeated.any():
-            keys = _first_keys(given, repeated, key)
-            problems.append(f"{name}: {_rows(int(repeated.sum()))} the same ({', '.join(key)}) as another: {keys}")
+            what = f"{counted(int(repeated.sum()), 'row')} the same ({', '.join(key)}) as another"
+            problems.append(f"{name}: {what}: {_first_keys(given, repeated, key)}")
     if problems:
         raise InputError(problems)
     types = given.dtypes
     changed = {column: values for column, values in columns.items() if values.dtype != types[column]}
     return given.assign(**changed) if changed else given
+
+
+def _too_large(values: pd.Series) -> np.ndarray:
+    """Marks integers that float64 cannot hold exactly."""
+    if not pd.api.types.is_integer_dtype(values.dtype) or len(values) == 0:
+        return np.zeros(len(values), bool)
+    inside = values.between(-LARGEST_EXACT_INTEGER, LARGEST_EXACT_INTEGER)
+    return ~(inside | values.isna()).to_numpy(bool, na_value=True)
 
 
 def _repeated(columns: Mapping[str, pd.Series], key: list[str]) -> np.ndarray:
@@ -200,7 +223,7 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
         values = values.astype(values.cat.categories.dtype)
     null = values.isna().to_numpy()
     if null.any():
-        raise ValueError(f": {_rows(int(null.sum()))} null: {_first_keys(given, null, key)}")
+        raise ValueError(f": {counted(int(null.sum()), 'row')} null: {_first_keys(given, null, key)}")
     if len(values) == 0 and not isinstance(values.dtype, pd.StringDtype):
         return pd.Series(np.zeros(0, np.int64), index=values.index)  # an empty table does not say what its keys are
     if pd.api.types.is_integer_dtype(values.dtype):
@@ -224,7 +247,7 @@ def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Serie
         numbers = pd.Series(values.to_numpy(np.float64, na_value=np.nan), index=values.index, copy=False)
     bad = ~np.isfinite(numbers.to_numpy())
     if bad.any():
-        raise ValueError(f": {_rows(int(bad.sum()))} not a finite number: {_first_keys(given, bad, key)}")
+        raise ValueError(f": {counted(int(bad.sum()), 'row')} not finite: {_first_keys(given, bad, key)}")
     return numbers
 
 
@@ -232,8 +255,9 @@ def _is_number(values: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
 
 
-def _rows(count: int) -> str:
-    return "1 row is" if count == 1 else f"{count} rows are"
+def counted(number: int, noun: str) -> str:
+    """`1 row is` or `3 rows are`."""
+    return f"1 {noun} is" if number == 1 else f"{number} {noun}s are"
 
 
 def _listed(names: pd.Index) -> str:

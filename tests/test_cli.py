@@ -236,7 +236,7 @@ def test_other_bad_inputs(tmp_path: Path) -> None:
     table = tmp_path / "strings.csv"
     objects([("a", 1, 0, 0)]).to_csv(table, index=False)
     assert refused("score", truth, table) == [
-        "column sequence is int64 in the truth and str in the predictions; make them the same"
+        f"{table}: column sequence is str, and in {truth} it is int64; make them the same"
     ]
 
 
@@ -250,8 +250,8 @@ def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
     # A folder stands where a file should go: what was begun is taken away again.
     out = tmp_path / "out"
     (out / "summary.parquet" / "something").mkdir(parents=True)
-    said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
-    assert said[0].startswith(f"{out / 'summary.parquet'}: cannot be written: ")
+    said = refused("score", sample / "truth.json", sample / "eager.json", "--by", "frame", "--out", out)
+    assert said == [f"{out / 'summary.parquet'}: cannot be written: Is a directory"]
     assert [path.name for path in out.iterdir()] == ["summary.parquet"]
 
 
@@ -261,6 +261,16 @@ def test_sequences_as_strings(tmp_path: Path) -> None:
     arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--by", "sequence"]
     assert [row["value"] for row in answer(*arguments)["by"]["sequence"]] == ["night-1", "night-2"]
     assert answer(*arguments, "--exclude", "night-1")["tp"] == 1
+
+
+def test_slices_of_a_column_that_says_nothing(tmp_path: Path) -> None:
+    objects([(1, 1, 0, 0)]).to_parquet(tmp_path / "truth.parquet")
+    objects([(1, 1, 90, 0)]).to_parquet(tmp_path / "submission.parquet")
+    arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--by", "distance:3"]
+    slices = answer(*arguments, "--by", "frame:4")["by"]
+    assert slices["distance"] == []
+    assert [row["value"] for row in slices["frame"]] == [1]
+    assert "distance is null in every row" in run(*arguments).stdout
 
 
 def test_a_column_named_like_a_path(tmp_path: Path) -> None:
@@ -296,8 +306,8 @@ import os, signal, sys
 from spotgeo_frames import cli, files
 write = files._write_parquet
 
-def dying(table, path):
-    write(table, path)
+def dying(table, path, notes):
+    write(table, path, notes)
     if "summary" in path.name:
         os.truncate(path, 100)
         os.kill(os.getpid(), signal.SIGTERM)

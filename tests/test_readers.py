@@ -74,7 +74,7 @@ def test_an_empty_list_is_a_file_without_frames(tmp_path: Path) -> None:
     assert (len(annotations.objects), len(annotations.frames)) == (0, 0)
 
 
-@pytest.mark.parametrize("name", ["some.json", "some.json.gz", "some.zip", "some.JSON"])
+@pytest.mark.parametrize("name", ["some.json", "some.json.gz", "some.zip", "some.JSON", "some.gz"])
 def test_written_files_read_back(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     annotations = sf.read_spotgeo(save(tmp_path, GOOD))
@@ -109,8 +109,20 @@ def test_what_the_competition_format_cannot_hold(tmp_path: Path) -> None:
     assert problems(sf.write_spotgeo, strings, path)[0].startswith("annotations: column sequence holds strings")
     joints = objects([(1, 1, 0, 0)]).assign(joint="nose")
     assert problems(sf.write_spotgeo, joints, path)[0].startswith("annotations: there is a column joint")
-    assert problems(sf.write_spotgeo, objects([(1, 1, np.nan, 0)]), path)
+    assert len(problems(sf.write_spotgeo, objects([(1, 1, np.nan, 0)]), path)) == 1
+    elsewhere = sf.Annotations(objects([(1, 1, 0, 0)]), pd.DataFrame({"sequence": [1], "frame": [2]}))
+    assert problems(sf.write_spotgeo, elsewhere, path) == [
+        "annotations: objects lie in frames that the frames table does not have: sequence 1, frame 1"
+    ]
     assert not path.exists()
+
+
+def test_columns_that_are_not_written_do_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "some.json"
+    sf.write_spotgeo(objects([(2, 1, 0, 0), (1, 1, 5, 5)], category=["a", None]), path)
+    assert sf.read_spotgeo(path).objects["sequence"].tolist() == [1, 2]
+    sf.write_spotgeo(objects([]), path)
+    assert json.loads(path.read_text()) == []
 
 
 def test_writing_where_nothing_can_be_written(tmp_path: Path) -> None:
@@ -138,8 +150,8 @@ BAD = {
     "a string": ([entry(coordinates=[("1", 2)])], f"[0].object_coords[0][0]: is the string '1'; {NUMBER}"),
     "true": ([entry(coordinates=[(True, 2)])], f"[0].object_coords[0][0]: is true; {NUMBER}"),
     "null": ([entry(coordinates=[(1, None)])], f"[0].object_coords[0][1]: is null; {NUMBER}"),
-    "a triple": ([entry(coordinates=[(1, 2, 3)])], "[0].object_coords[0]: has 3 numbers; [x, y] is needed"),
-    "one number": ([entry(coordinates=[(1,)])], "[0].object_coords[0]: has 1 numbers; [x, y] is needed"),
+    "a triple": ([entry(coordinates=[(1, 2, 3)])], "[0].object_coords[0]: is a list of 3; [x, y] is needed"),
+    "one number": ([entry(coordinates=[(1,)])], "[0].object_coords[0]: is a list of 1; [x, y] is needed"),
     "no pairs": ([entry(object_coords=[1])], "[0].object_coords[0]: is 1; [x, y] is needed"),
     "nested pairs": ([entry(coordinates=[([1, 2], 3)])], f"[0].object_coords[0][0]: is a list; {NUMBER}"),
     "no list": ([entry(object_coords=None)], "[0].object_coords: is null; a list of [x, y] is needed"),
@@ -192,6 +204,11 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "some.json"
     path.write_bytes(b'["\xff"]')
     assert problems(sf.read_spotgeo, path) == [f"{path}: byte 2: is not UTF-8 text"]
+    # Also where nobody would look: in a key that is passed over.
+    path.write_bytes(json.dumps([entry() | {"note": "?"}]).encode().replace(b"?", b"\xff"))
+    assert "is not UTF-8 text" in problems(sf.read_spotgeo, path)[0]
+    path.write_text(json.dumps([entry() | {"note": "é"}], ensure_ascii=False), encoding="utf-8")
+    assert len(sf.read_spotgeo(path).objects) == 1
 
 
 def zipped(path: Path, *members: tuple[str, str]) -> Path:
@@ -255,7 +272,8 @@ def test_missing_files(tmp_path: Path, name: str) -> None:
 
 def test_files_of_no_known_kind(tmp_path: Path) -> None:
     path = save(tmp_path, "x", "some.txt")
-    assert problems(read_annotations, path)[0].startswith(f"{path}: is of no known kind; ")
+    kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
+    assert problems(read_annotations, path) == [f"{path}: is of no known kind; {kinds} is needed"]
 
 
 TABLE = objects([(1, 1, 0, 0), (1, 2, 5, 5), (2, 1, 1, 1)], brightness=[5, 6, 7])
@@ -329,9 +347,7 @@ def test_parquet_that_unpacks_to_far_too_much(tmp_path: Path, monkeypatch: pytes
 def test_messages_name_the_file_after_reading(tmp_path: Path) -> None:
     truth = sf.read_spotgeo(save(tmp_path, GOOD, "truth.json"))
     path = save(tmp_path, GOOD[:2], "submission.json")
-    assert problems(sf.match, truth, sf.read_spotgeo(path)) == [
-        f"{path}: 1 frames of the truth are missing: sequence 1, frame 1"
-    ]
+    assert problems(sf.match, truth, sf.read_spotgeo(path)) == [f"{path}: 1 frame is missing: sequence 1, frame 1"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

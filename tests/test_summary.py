@@ -122,7 +122,7 @@ def test_slices_of_truths_know_no_false_positives() -> None:
 
 
 def test_slices_of_predictions_know_no_misses() -> None:
-    slices = sf.summarize(MATCHES.assign(sure=MATCHES["predicted_score"] > 0.5), by="predicted_score")
+    slices = sf.summarize(MATCHES, by="predicted_score")
     unknown = ["fn", "n_truth", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
     assert slices[unknown].isna().all(axis=None)
     assert slices["precision"].tolist() == [0, 1, 1, 1]
@@ -135,6 +135,36 @@ def test_without_false_positives_a_slice_of_truths_knows_all() -> None:
     matches = MATCHES[MATCHES["outcome"] != "FP"]
     assert sf.summarize(matches, by="truth_brightness")["precision"].tolist()[0] == 1
     assert sf.summarize(matches, by="truth_brightness")["fp"].tolist() == [0, 0, 0, 0]
+
+
+def test_slices_that_nothing_is_in() -> None:
+    some, nothing = objects([(1, 1, 0, 0)]), objects([])
+    for truth, predictions, by in [
+        (nothing, some, "truth_x"),
+        (some, nothing, "predicted_x"),
+        (some, nothing, "distance"),
+    ]:
+        slices = sf.summarize(sf.match(truth, predictions), by=by)
+        assert len(slices) == 0
+        assert slices.columns.tolist() == [by, *NUMBERS]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, False, True, True, False, False, True, False],
+        pd.to_datetime(["2020-01-02", "2020-01-01"] * 4),
+        pd.array([1, None, 2, 1, 2, None, 1, 2], "Int64"),
+        pd.Categorical(["b", "a"] * 4, categories=["b", "a", "c"], ordered=True),
+        [0.5, 0.25] * 4,
+    ],
+)
+def test_slices_by_values_of_any_kind(values) -> None:
+    by = pd.Series(values, index=MATCHES.index, name="kind")
+    slices = sf.summarize(MATCHES, by=by)
+    expected = MATCHES.groupby(by, observed=True)["outcome"].agg(lambda some: (some == "TP").sum())
+    assert slices["kind"].tolist() == expected.index.tolist()
+    assert slices["tp"].tolist() == expected.tolist()
 
 
 def test_null_slices_on_demand() -> None:
@@ -184,6 +214,8 @@ def test_leaderboard_in_the_competitions_order() -> None:
     assert board[["rank", "name"]].to_numpy().tolist() == [[1, "c"], [2, "b"], [2, "d"], [4, "a"]]
     assert board.columns.tolist() == ["rank", "name", *NUMBERS]
     assert sf.leaderboard({"a": sf.match(truth, near)}, exclude=[1])["n_sequences"].item() == 0
+    with pytest.raises(sf.InputError, match=r"not the same: a with 10.0 and 3.0, b with 5.0 and 3.0"):
+        sf.leaderboard({"a": sf.match(truth, near), "b": sf.match(truth, near, tau=5)})
     with pytest.raises(sf.InputError, match="no match tables"):
         sf.leaderboard({})
 

@@ -1,5 +1,7 @@
 """What the checks accept, and that they name every problem of what they refuse."""
 
+from decimal import Decimal
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -99,7 +101,7 @@ def test_every_problem_is_named() -> None:
         "truth: column sequence: 1 row is null: sequence nan, frame 2.0",
         "truth: column frame is of type float64; int64 is needed",
         "truth: column object is missing; there are sequence, frame, x, y, score",
-        "truth: column x: 2 rows are not a finite number: sequence nan, frame 2.0; sequence b, frame 3.0",
+        "truth: column x: 2 rows are not finite: sequence nan, frame 2.0; sequence b, frame 3.0",
         "truth: column y is of type str; numbers are needed",
         "truth: column score is of type str; numbers are needed",
         "truth frames: column n_truth would hide the match table's frame_n_truth; give it another name",
@@ -110,7 +112,7 @@ def test_every_problem_is_named() -> None:
 def test_only_the_first_few_keys_are_named() -> None:
     many = objects([(1, 1, float(k), 0) for k in range(9)]).assign(x=np.nan)
     [problem] = problems(many)
-    assert problem.startswith("truth: column x: 9 rows are not a finite number: sequence 1, frame 1, object 0; ")
+    assert problem.startswith("truth: column x: 9 rows are not finite: sequence 1, frame 1, object 0; ")
     assert problem.endswith("object 2; ...")
 
 
@@ -131,13 +133,18 @@ def test_a_column_twice() -> None:
     assert problems(pd.concat([GOOD, GOOD[["x"]]], axis=1)) == ["truth: column x is there more than once"]
 
 
-def test_what_is_no_table() -> None:
-    assert problems([1, 2]) == ["truth: is a list; a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"]
+@pytest.mark.parametrize("nothing", [[1, 2], GOOD["x"], None])
+def test_what_is_no_table(nothing) -> None:
+    what = f"is a {type(nothing).__name__}; a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
+    assert problems(nothing) == [f"truth: {what}"]
 
 
 def test_key_types_that_differ() -> None:
     [problem] = problems(GOOD, GOOD.astype({"sequence": "str"}))
-    assert problem == "column sequence is int64 in the truth and str in the predictions; make them the same"
+    assert problem == "predictions: column sequence is str, and in truth it is int64; make them the same"
+    frames = pd.DataFrame({"sequence": ["1", "2"], "frame": 1})
+    [problem] = problems(sf.Annotations(GOOD, frames))
+    assert problem == "truth: column sequence is int64, and in its frames table str"
 
 
 def test_sequences_that_have_nothing_in_common() -> None:
@@ -158,7 +165,7 @@ def test_predictions_outside_the_frames_of_the_truth() -> None:
     frames = pd.DataFrame({"sequence": [1, 1], "frame": [1, 2]})
     truth = sf.Annotations(GOOD.head(2), frames)
     assert problems(truth) == [
-        'predictions: 1 predictions are in frames that the truth does not have (frames="union" would count them): '
+        'predictions: 1 object is in frames that the truth does not have (frames="union" would count them): '
         "sequence 2, frame 1"
     ]
     assert sf.match(truth, GOOD, frames="union")["outcome"].tolist() == ["TP", "TP", "FP"]
@@ -169,8 +176,8 @@ def test_frames_tables_that_do_not_agree() -> None:
     truth = sf.Annotations(GOOD.head(2), frames)
     other = sf.Annotations(GOOD.head(1), frames.assign(frame=[1, 2, 4]))
     assert problems(truth, other) == [
-        "predictions: 1 frames of the truth are missing: sequence 1, frame 3",
-        "predictions: 1 frames are not in the truth: sequence 1, frame 4",
+        "predictions: 1 frame is missing: sequence 1, frame 3",
+        "predictions: 1 frame is not in the truth: sequence 1, frame 4",
     ]
     union = sf.match(truth, other, frames="union")
     assert union["outcome"].tolist() == ["TP", "FN", "empty", "empty"]
@@ -179,10 +186,10 @@ def test_frames_tables_that_do_not_agree() -> None:
 def test_objects_outside_their_own_frames() -> None:
     frames = pd.DataFrame({"sequence": [1, 1], "frame": [1, 2]})
     assert problems(sf.Annotations(GOOD, frames), GOOD.head(2)) == [
-        "truth: 1 objects are in frames that its frames table does not have: sequence 2, frame 1"
+        "truth: 1 object is in frames that its frames table does not have: sequence 2, frame 1"
     ]
     assert problems(GOOD, sf.Annotations(GOOD.head(2), frames)) == [
-        "predictions: 1 objects of the truth are in frames that are missing: sequence 2, frame 1"
+        "predictions: 1 object of the truth is in frames that are missing from its frames: sequence 2, frame 1"
     ]
 
 
@@ -193,10 +200,10 @@ def test_a_choice_of_frames_that_there_is_not() -> None:
 
 def test_categories_that_cannot_be_compared() -> None:
     assert problems(GOOD.assign(category=["a", None, "b"]), GOOD.assign(category="a")) == [
-        "truth: column category: 1 rows are null"
+        "truth: column category: 1 row is null"
     ]
     [problem] = problems(GOOD.assign(category="a"), GOOD.assign(category=1))
-    assert problem == "column category is str in the truth and int64 in the predictions"
+    assert problem == "predictions: column category is int64, and in truth it is str; make them the same"
 
 
 def test_joints_on_one_side_only() -> None:
@@ -205,5 +212,23 @@ def test_joints_on_one_side_only() -> None:
 
 
 def test_integers_that_no_float_can_hold() -> None:
-    [problem] = problems(GOOD.assign(catalogue=2**60))
-    assert problem.startswith("column catalogue: has integers beyond 2**53")
+    [problem] = problems(GOOD.assign(catalogue=[1, -(2**60), 2**53]))
+    what = "1 row is beyond 2**53, which a match table cannot hold exactly; make them strings"
+    assert problem == f"truth: column catalogue: {what}: sequence 1, frame 2, object 0"
+    nullable = GOOD.assign(catalogue=pd.array([1, None, 2**53], "Int64"))
+    assert sf.match(nullable, GOOD)["truth_catalogue"].tolist() == pytest.approx([1, np.nan, 2**53], nan_ok=True)
+
+
+def test_decimals_that_fit_no_integer() -> None:
+    table = pa.Table.from_pandas(GOOD, preserve_index=False)
+    large = pa.array([Decimal(2**64 + 1)] * 3, pa.decimal128(38, 0))
+    assert problems(table.set_column(0, "sequence", large)) == [
+        "truth: column sequence: has decimals that do not fit 64 bits"
+    ]
+
+
+def test_sizes_have_to_be_finite() -> None:
+    assert problems(GOOD.assign(w=1.0, h=[1.0, np.nan, 2.0])) == [
+        "truth: column h: 1 row is not finite: sequence 1, frame 2, object 0"
+    ]
+    assert sf.match(GOOD.assign(w=[1.0, np.nan, 1.0]), GOOD)["truth_w"].isna().sum() == 1

@@ -54,20 +54,32 @@ def test_frames_missing_twice_and_not_wanted(tmp_path: Path) -> None:
         ("[4]", "sequence 2, frame 6 is not wanted"),
         ("sequence 1, frame 1", "is missing"),
     ]
-    truth = objects([(1, 2, 0, 0), (2, 6, 0, 0), (3, 1, 0, 0)])
-    assert found(path, truth) == [
+    table = objects([(1, 2, 0, 0), (2, 6, 0, 0), (3, 1, 0, 0)])
+    assert found(path, sf.Annotations(table, table[["sequence", "frame"]])) == [
         twice,
         ("[1]", "sequence 1, frame 3 is not wanted"),
         ("[2]", "sequence 1, frame 4 is not wanted"),
         ("[3]", "sequence 1, frame 5 is not wanted"),
         ("sequence 3, frame 1", "is missing"),
     ]
+    # Without a frames table the truth knows which frames there are at least, and which sequences.
+    assert found(path, table) == [twice, ("sequence 3, frame 1", "is missing")]
+    assert found(path, table[table["sequence"] == 1])[1:] == [("[4]", "sequence 2, frame 6 is not wanted")]
     # With neither, every sequence that occurs has to have its frames.
     assert found(path, frames_per_sequence=5)[1:] == [
         ("[4]", "sequence 2, frame 6 is not wanted"),
         ("sequence 1, frame 1", "is missing"),
         *((f"sequence 2, frame {frame}", "is missing") for frame in range(1, 6)),
     ]
+
+
+def test_a_file_without_frames(tmp_path: Path) -> None:
+    path = submission(tmp_path)
+    assert found(path, sequences=[3], frames_per_sequence=2) == [
+        ("sequence 3, frame 1", "is missing"),
+        ("sequence 3, frame 2", "is missing"),
+    ]
+    assert len(found(path, objects([(1, 1, 0, 0)]))) == 1
 
 
 def test_problems_of_all_kinds_at_once(tmp_path: Path) -> None:
@@ -112,3 +124,4 @@ def test_tables_are_held_to_the_same_limits(tmp_path: Path) -> None:
 def test_the_sample_is_sound(sample: Path) -> None:
     for name in ("cautious.json", "eager.json", "eager.parquet"):
         assert found(sample / name, sf.read_spotgeo(sample / "truth.json")) == []
+        assert found(sample / name, sf.read_objects(sample / "truth.parquet")) == []

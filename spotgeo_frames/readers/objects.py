@@ -35,20 +35,21 @@ def read_table(source: str | Path | Table) -> Table:
     path = Path(source)
     try:
         if path.is_dir():
-            return arrow_to_pandas(_folder(path))
+            return arrow_to_pandas(_folder(path), str(path))
         if not path.exists():
             raise InputError(f"{path}: there is no such file")
         match [suffix.lower() for suffix in path.suffixes[-2:]]:
-            case [*_, ".parquet" | ".pq"]:
-                return arrow_to_pandas(_parquet(path))
+            case [*_, ".parquet"]:
+                return arrow_to_pandas(_parquet(path), str(path))
             case [*_, ".csv"] | [".csv", ".gz"]:
-                return arrow_to_pandas(_csv(path))
+                return arrow_to_pandas(_csv(path), str(path))
             case [*_, ".arrow" | ".feather"]:
                 with pa.memory_map(str(path)) as stream:
-                    return arrow_to_pandas(pa.ipc.open_file(stream).read_all())
+                    return arrow_to_pandas(pa.ipc.open_file(stream).read_all(), str(path))
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
-    raise InputError(f"{path}: is of no known kind; .parquet, .csv, .arrow or a folder of .parquet is needed")
+    kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
+    raise InputError(f"{path}: is of no known kind; {kinds} is needed")
 
 
 def _name(source: str | Path | Table, otherwise: str) -> str:

@@ -14,7 +14,7 @@ Known differences from the competition's script
 
 import gc
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, product
 from pathlib import Path
@@ -24,11 +24,10 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from ..alignment import align
 from ..errors import InputError
 from ..files import read_bytes, write_bytes
-from ..keys import distinct, row_keys
-from ..tables import FRAME_KEY, Annotations, Table, as_annotations
+from ..keys import distinct, frame_keys, locate, row_keys
+from ..tables import FRAME_KEY, Annotations, Table, as_annotations, key_text
 from .objects import read_objects
 
 Range = tuple[float, float]
@@ -101,6 +100,8 @@ def read_spotgeo(path: str | Path) -> Annotations:
 
 def _decoded(content: bytes) -> Annotations | None:
     """The fast road: None where there is anything the slow one should look at."""
+    if not content.isascii():  # which the decoder does not check in strings that it skips
+        return None
     try:
         with _collector_paused():
             sequence, frame, announced, listed, x, y = _flat(_DECODER.decode(content))
@@ -163,32 +164,41 @@ def validate_spotgeo(
 ) -> pd.DataFrame:
     """Everything that is wrong with a submission, one row a problem: `place` and `problem`; no rows where it is sound.
 
-    Wanted are the frames of `truth`; or frames 1 to `frames_per_sequence` of each of `sequences`; or, where neither is
-    given, of each sequence that occurs. Places are positions in the file, from 0: `[12].object_coords[3][0]`.
-    Bounds are in pixels, both ends included. A table of objects is held to the same limits; what it does not list is
-    empty, so nothing is missing from it, and its places are keys. Raises InputError where a file cannot be read at
-    all, or a table is not right.
+    Wanted are the frames of `truth` (where it has no frames table, at least those that occur); or frames 1 to
+    `frames_per_sequence` of each of `sequences`; or, where neither is given, of each sequence that occurs. Places are
+    positions in the file, from 0: `[12].object_coords[3][0]`. Bounds are in pixels, both ends included. A table of
+    objects is held to the same limits; what it does not list is empty, so nothing is missing from it, and its places
+    are keys. Raises InputError where a file cannot be read at all, or a table is not right.
     """
     path, limits = Path(path), _Limits(x_range, y_range, most_objects)
+    truth = None if truth is None else as_annotations(truth, "truth")
     if is_competition_file(path):
         _, places, problems = _inspect(_content(path), limits)
-        if places:
+        if places or not problems:  # else it is no list of frames at all
             wanted = _wanted(places, truth, sequences, frames_per_sequence)
-            problems += _surplus_problems(places, wanted)
-            problems += [(f"sequence {s}, frame {f}", "is missing") for s, f in sorted(wanted - places.keys())]
+            problems += _surplus_problems(places, wanted, truth)
+            problems += [(_pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
     else:
         objects = read_objects(path).objects
         problems = list(_limit_problems(objects, limits))
-        pairs = zip(objects["sequence"].tolist(), objects["frame"].tolist(), strict=True)
-        places = {pair: f"sequence {pair[0]}, frame {pair[1]}" for pair in pairs}
-        problems += _surplus_problems(places, _wanted(places, truth, sequences, frames_per_sequence))
+        places = {pair: _pair_text(pair) for pair in _pairs(objects)}
+        wanted = _wanted(places, truth, sequences, frames_per_sequence)
+        problems += _surplus_problems(places, wanted, truth)
     return pd.DataFrame(problems, columns=["place", "problem"], dtype="str")
 
 
 def is_competition_file(path: Path) -> bool:
     """Whether a path names the competition's JSON, plain or packed, rather than a table of objects."""
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    return suffixes[-1:] in ([".json"], [".zip"]) or suffixes == [".json", ".gz"]
+    name = path.name.lower()
+    return name.endswith((".json", ".zip", ".gz")) and not name.endswith(".csv.gz")
+
+
+def _pairs(table: pd.DataFrame) -> Iterator[Pair]:
+    return zip(table["sequence"].tolist(), table["frame"].tolist(), strict=True)
+
+
+def _pair_text(pair: Pair) -> str:
+    return f"sequence {pair[0]}, frame {pair[1]}"
 
 
 def _limit_problems(objects: pd.DataFrame, limits: _Limits) -> Iterator[Problem]:
@@ -199,7 +209,7 @@ def _limit_problems(objects: pd.DataFrame, limits: _Limits) -> Iterator[Problem]
             yield f"{place}, {axis}", _out_of_range(row[axis], low, high)
     counts = objects.groupby(FRAME_KEY).size().rename("count").reset_index()
     for row in counts[counts["count"] > (limits.n_objects or np.inf)].to_dict("records"):
-        place = f"sequence {row['sequence']}, frame {row['frame']}"
+        place = _pair_text((row["sequence"], row["frame"]))
         yield place, f"{row['count']} objects are more than {limits.n_objects}"
 
 
@@ -218,22 +228,25 @@ def _content(path: Path) -> bytes:
 
 def _wanted(
     places: Iterable[Pair],
-    truth: Annotations | Table | None,
+    truth: Annotations | None,
     sequences: Iterable[int] | None,
     frames_per_sequence: int,
 ) -> set[Pair]:
     """The (sequence, frame) pairs that a submission has to have."""
     if truth is not None:
-        known = as_annotations(truth, "truth")
-        table = known.objects if known.frames is None else known.frames
-        return set(zip(table["sequence"].tolist(), table["frame"].tolist(), strict=True))
+        return set(_pairs(truth.objects if truth.frames is None else truth.frames))
     numbers = {sequence for sequence, _ in places} if sequences is None else set(sequences)
     return set(product(numbers, range(1, frames_per_sequence + 1)))
 
 
-def _surplus_problems(places: dict[Pair, str], wanted: set[Pair]) -> list[Problem]:
-    surplus = [(pair, place) for pair, place in places.items() if pair not in wanted]
-    return [(place, f"sequence {sequence}, frame {frame} is not wanted") for (sequence, frame), place in surplus]
+def _surplus_problems(places: Mapping[Pair, str], wanted: set[Pair], truth: Annotations | None) -> list[Problem]:
+    """The frames that should not be there. A truth without a frames table knows its sequences only."""
+    if truth is not None and truth.frames is None:
+        sequences = {sequence for sequence, _ in wanted}
+        surplus = [pair for pair in places if pair[0] not in sequences]
+    else:
+        surplus = [pair for pair in places if pair not in wanted]
+    return [(places[pair], f"{_pair_text(pair)} is not wanted") for pair in surplus]
 
 
 def _inspect(content: bytes, limits: _Limits) -> _Inspection:
@@ -265,7 +278,7 @@ def _inspect(content: bytes, limits: _Limits) -> _Inspection:
             continue
         first = found.places.setdefault((sequence, frame), place)
         if first != place:
-            found.problems.append((place, f"sequence {sequence}, frame {frame} is there already, at {first}"))
+            found.problems.append((place, f"{_pair_text((sequence, frame))} is there already, at {first}"))
         found.entries.append((sequence, frame, points or []))
     return found
 
@@ -317,7 +330,7 @@ def _points(entry: dict[str, Any], place: str, limits: _Limits, problems: list[P
         problems.append((place, f"{len(points)} objects are more than {limits.n_objects}"))
     for number, point in enumerate(points):
         if not isinstance(point, list) or len(point) != 2:
-            what = f"has {len(point)} numbers" if isinstance(point, list) else f"is {_kind(point)}"
+            what = f"is a list of {len(point)}" if isinstance(point, list) else f"is {_kind(point)}"
             problems.append((f"{place}[{number}]", f"{what}; [x, y] is needed"))
             continue
         for axis, (value, (low, high)) in enumerate(zip(point, (limits.x, limits.y), strict=True)):
@@ -362,13 +375,18 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
         raise InputError("annotations: column sequence holds strings; the competition's format knows integers only")
     if "joint" in checked.objects:
         raise InputError("annotations: there is a column joint; the competition's format knows points only")
-    frames, side, _ = align(checked, checked)  # sorts, and adds the frames where there is no table of them
-    points = np.column_stack(side.xy).tolist()
-    starts = side.starts.tolist()
+    objects, frames = checked
+    frames = objects[FRAME_KEY] if frames is None else frames
+    frame_key, object_key = frame_keys([frames, objects])
+    listed, rows = distinct(frame_key)
+    position = locate(listed, object_key)
+    if np.any(position < 0):
+        outside = key_text(objects.loc[position < 0, FRAME_KEY])
+        raise InputError(f"annotations: objects lie in frames that the frames table does not have: {outside}")
+    points = objects[["x", "y"]].take(np.argsort(position, kind="stable")).to_numpy().tolist()
+    ends = np.cumsum(np.bincount(position, minlength=len(listed))).tolist()
     entries = [
-        {"sequence_id": sequence, "frame": frame, "num_objects": last - first, "object_coords": points[first:last]}
-        for sequence, frame, first, last in zip(
-            frames["sequence"].tolist(), frames["frame"].tolist(), starts[:-1], starts[1:], strict=True
-        )
+        {"sequence_id": sequence, "frame": frame, "num_objects": end - start, "object_coords": points[start:end]}
+        for (sequence, frame), start, end in zip(_pairs(frames.take(rows)), [0, *ends], ends, strict=False)
     ]
     write_bytes(path, msgspec.json.encode(entries))
