@@ -1,5 +1,7 @@
 """Key columns as integers: order and equality survive, whatever the values span."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 from hypothesis import given
@@ -15,7 +17,7 @@ INTEGERS = st.lists(ANY, min_size=1, max_size=30)
 def test_keys_sort_as_the_columns_do(rows: list[tuple[int, int, int]]) -> None:
     keys = row_keys(pd.DataFrame(rows, columns=list("abc"), dtype="int64"), list("abc"))
     order = sorted(range(len(rows)), key=lambda row: rows[row])
-    for one, next_one in zip(order, order[1:], strict=False):
+    for one, next_one in pairwise(order):
         assert (keys[one] < keys[next_one]) == (rows[one] < rows[next_one])
         assert (keys[one] == keys[next_one]) == (rows[one] == rows[next_one])
 

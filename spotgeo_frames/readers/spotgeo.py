@@ -240,13 +240,10 @@ def _wanted(
 
 
 def _surplus_problems(places: Mapping[Pair, str], wanted: set[Pair], truth: Annotations | None) -> list[Problem]:
-    """The frames that should not be there. A truth without a frames table knows its sequences only."""
+    """The frames that should not be there. A truth without a frames table does not know which those are."""
     if truth is not None and truth.frames is None:
-        sequences = {sequence for sequence, _ in wanted}
-        surplus = [pair for pair in places if pair[0] not in sequences]
-    else:
-        surplus = [pair for pair in places if pair not in wanted]
-    return [(places[pair], f"{_pair_text(pair)} is not wanted") for pair in surplus]
+        return []
+    return [(place, f"{_pair_text(pair)} is not wanted") for pair, place in places.items() if pair not in wanted]
 
 
 def _inspect(content: bytes, limits: _Limits) -> _Inspection:
