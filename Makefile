@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE := data/sample
 
-.PHONY: demo test lint types notebooks bench clean
+.PHONY: demo test lint types notebooks notebook bench clean
+.NOTPARALLEL: # every target shares one .venv
 
 demo: .venv/ready
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.json $(SAMPLE)/eager.json --by frame_n_truth
@@ -24,8 +25,13 @@ types: .venv/ready-lint
 notebooks: .venv/ready-test
 	$(BIN)/python notebooks/execute.py out
 
+# Opens the notebooks to read and change.
+notebook: .venv/ready-notebooks
+	$(BIN)/jupyter lab notebooks
+
+# FILES="truth.json submission.json" measures on files of your own.
 bench: .venv/ready-bench
-	$(BIN)/python benchmarks/spotgeo.py
+	$(BIN)/python benchmarks/spotgeo.py $(FILES)
 
 clean:
 	rm -rf .venv out build dist

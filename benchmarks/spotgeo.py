@@ -5,7 +5,8 @@
 
 Each side first scores each pair of files, and the two have to agree; then both are timed in turn, and the median of
 the ratios is what counts, since machines drift. Prints the ratio as the files are, four times over, and with 25
-clustered objects a frame, then how time grows from 1,000 to 1,000,000 frames and the memory that takes.
+clustered objects a frame; what the whole command takes next to bare imports; and how time grows from 1,000 to 1,000,000
+frames, and the memory that takes.
 """
 
 import argparse
@@ -13,9 +14,12 @@ import json
 import math
 import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +142,17 @@ def written(name: str, sides: tuple[sf.Annotations, sf.Annotations], folder: Pat
     return paths
 
 
+def startup(truth: Path, submission: Path, rounds: int = 7) -> None:
+    """How long the whole command takes, against importing what nobody who scores can do without."""
+    score = [sys.executable, "-m", "spotgeo_frames", "score", str(truth), str(submission)]
+    bare = [sys.executable, "-c", "import pandas, pyarrow, scipy.optimize"]
+    run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL)
+    times = [[timed(run, command) for command in (score, bare)] for _ in range(rounds)]
+    whole, imports = (statistics.median(column) for column in zip(*times, strict=True))
+    ratio = statistics.median(a / b for a, b in times)
+    print(f"{'the whole command':32}  bare {imports * 1e3:7.1f} ms   here {whole * 1e3:7.1f} ms   {ratio:5.2f} times")
+
+
 def growth() -> None:
     """How long matching and summing takes, and the peak memory of it all, with two objects a frame."""
     for n_frames in (1_000, 10_000, 100_000, 1_000_000):
@@ -163,6 +178,7 @@ def main() -> None:
         truth, submission = given or written("sparse", scene(1280, 1.75, 100.0, seed=0), folder)
         compare("as it is", truth, submission)
         compare("four times over", *(repeated(path, 4, folder) for path in (truth, submission)))
+        startup(truth, submission)
         compare("25 clustered objects a frame", *written("clustered", scene(256, 25.0, 12.0, seed=1), folder))
     growth()
 

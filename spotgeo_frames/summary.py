@@ -203,8 +203,8 @@ def _numbers(table: pd.DataFrame, outcome: np.ndarray, group: np.ndarray, n_grou
         "n_predicted": tp + fp,
     }
     counts = ("tp", "fn", "fp", "n_truth", "n_predicted")
-    known = np.zeros(n_groups, bool)
-    return numbers | {name: pd.arrays.IntegerArray(numbers[name], known.copy()) for name in counts}
+    null = np.zeros(n_groups, bool)
+    return numbers | {name: pd.arrays.IntegerArray(numbers[name], null.copy()) for name in counts}
 
 
 def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
