@@ -38,25 +38,23 @@ def assign(
     begin, and end with the last one's end. Pairs that are not near cost max(1000, 2 * min(N, M) * largest_cost) in a
     frame of N predictions and M truths, more than any number of near pairs can save.
     """
-    prediction, truth = prediction - prediction_starts[0], truth - truth_starts[0]
     n_rows, n_columns = np.diff(prediction_starts), np.diff(truth_starts)
-    frame = np.repeat(np.arange(len(n_rows)), n_rows)[prediction]
+    frame = np.repeat(np.arange(len(n_rows)), n_rows)[prediction - prediction_starts[0]]
     far = np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * largest_cost)
-    chosen, contested = _plain(prediction, truth, cost, far[frame] * BLUR)
+    chosen, contested = _plain(prediction - prediction_starts[0], truth - truth_starts[0], cost, far[frame] * BLUR)
     unsettled = np.zeros(len(n_rows), bool)
     unsettled[frame[contested]] = True
     left = np.flatnonzero(unsettled[frame])
     if len(left):
-        sizes = (n_rows * n_columns)[unsettled]
-        matrices = Matrices(np.cumsum(sizes) - sizes, n_rows[unsettled], n_columns[unsettled])
-        costs = np.repeat(far[unsettled], sizes)
-        row = prediction - (prediction_starts - prediction_starts[0])[frame]
-        column = truth - (truth_starts - truth_starts[0])[frame]
-        number = (np.cumsum(unsettled) - 1)[frame[left]]
-        cell = matrices.starts[number] + row[left] * matrices.n_columns[number] + column[left]
+        sizes = n_rows * n_columns * unsettled
+        starts = np.cumsum(sizes) - sizes
+        corner = starts - prediction_starts[:-1] * n_columns - truth_starts[:-1]
+        of_pair = frame[left]
+        cell = corner[of_pair] + prediction[left] * n_columns[of_pair] + truth[left]
+        costs = np.repeat(far, sizes)
         costs[cell] = cost[left]
         taken = np.zeros(len(costs), bool)
-        taken[_solved(costs, matrices)] = True
+        taken[_solved(costs, Matrices(starts[unsettled], n_rows[unsettled], n_columns[unsettled]))] = True
         chosen[left] = taken[cell]
     return chosen
 
