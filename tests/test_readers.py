@@ -172,6 +172,7 @@ BAD = {
     "a long coordinate": ([entry(coordinates=[(10**29, 2)])], "[0].object_coords[0][0]: 1000"),
     "true as a sequence": ([entry(True)], "[0].sequence_id: is true; an integer is needed"),
     "a string as a frame": ([entry(frame="1")], "[0].frame: is the string '1'; an integer is needed"),
+    "a frame beyond 64 bits": ([entry(frame=1e30)], "[0].frame: is 1e+30; an integer is needed"),
     "half a frame": ([entry(frame=1.5)], "[0].frame: is 1.5; an integer is needed"),
     "a count too high": ([entry(num_objects=2)], "[0].num_objects: 2 objects are announced, and object_coords lists 1"),
     "a count below nothing": ([entry(num_objects=-1)], "[0].num_objects: -1 objects are announced"),

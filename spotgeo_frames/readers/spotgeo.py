@@ -13,12 +13,10 @@ Known differences from the competition's script
 """
 
 import gc
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -28,11 +26,8 @@ from ..errors import InputError
 from ..files import read_bytes, write_bytes
 from ..keys import distinct, frame_keys, locate, row_keys
 from ..tables import FRAME_KEY, Annotations, Table, as_annotations, key_text
+from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
 from .objects import read_objects
-
-Range = tuple[float, float]
-Pair = tuple[int, int]
-Problem = tuple[str, str]
 
 
 class _Point(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -54,29 +49,6 @@ _DECODER = msgspec.json.Decoder(list[_Entry])
 _PACKED_POINT = np.dtype([("pair", "u1"), ("x_marker", "u1"), ("x", ">f8"), ("y_marker", "u1"), ("y", ">f8")])
 
 
-class _Limits(NamedTuple):
-    """What a coordinate and a list of objects may be."""
-
-    x: Range = (-np.inf, np.inf)
-    y: Range = (-np.inf, np.inf)
-    n_objects: int | None = None
-
-
-class _NoNumber(NamedTuple):
-    """Stands for what the file has in the place of a number: NaN, 1e999, an integer of 30 digits."""
-
-    text: str
-    problem: str
-
-
-class _Inspection(NamedTuple):
-    """What the slow road found: the entries that can be used, the place of each (sequence, frame), the problems."""
-
-    entries: list[tuple[int, int, list[list[float]]]]
-    places: dict[Pair, str]
-    problems: list[Problem]
-
-
 def read_spotgeo(path: str | Path) -> Annotations:
     """Reads a competition file (truth or submission).
 
@@ -88,7 +60,7 @@ def read_spotgeo(path: str | Path) -> Annotations:
     content = _content(path)
     annotations = _decoded(content)
     if annotations is None:
-        entries, _, problems = _inspect(content, _Limits())
+        entries, _, problems = inspect(content, Limits())
         if problems:
             raise InputError(problem_lines(path, problems))
         numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
@@ -170,18 +142,18 @@ def validate_spotgeo(
     objects is held to the same limits; what it does not list is empty, so nothing is missing from it, and its places
     are keys. Raises InputError where a file cannot be read at all, or a table is not right.
     """
-    path, limits = Path(path), _Limits(x_range, y_range, most_objects)
+    path, limits = Path(path), Limits(x_range, y_range, most_objects)
     truth = None if truth is None else as_annotations(truth, "truth")
     if is_competition_file(path):
-        _, places, problems = _inspect(_content(path), limits)
+        _, places, problems = inspect(_content(path), limits)
         if places or not problems:  # else it is no list of frames at all
             wanted = _wanted(places, truth, sequences, frames_per_sequence)
             problems += _surplus_problems(places, wanted, truth)
-            problems += [(_pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
+            problems += [(pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
     else:
         objects = read_objects(path).objects
         problems = list(_limit_problems(objects, limits))
-        places = {pair: _pair_text(pair) for pair in _pairs(objects)}
+        places = {pair: pair_text(pair) for pair in _pairs(objects)}
         wanted = _wanted(places, truth, sequences, frames_per_sequence)
         problems += _surplus_problems(places, wanted, truth)
     return pd.DataFrame(problems, columns=["place", "problem"], dtype="str")
@@ -197,24 +169,16 @@ def _pairs(table: pd.DataFrame) -> Iterator[Pair]:
     return zip(table["sequence"].tolist(), table["frame"].tolist(), strict=True)
 
 
-def _pair_text(pair: Pair) -> str:
-    return f"sequence {pair[0]}, frame {pair[1]}"
-
-
-def _limit_problems(objects: pd.DataFrame, limits: _Limits) -> Iterator[Problem]:
+def _limit_problems(objects: pd.DataFrame, limits: Limits) -> Iterator[Problem]:
     """What in a table of objects lies outside the limits; places are keys, a table has no positions."""
     for axis, (low, high) in (("x", limits.x), ("y", limits.y)):
         for row in objects[~objects[axis].between(low, high)].to_dict("records"):
             place = ", ".join(f"{column} {row[column]}" for column in [*FRAME_KEY, "object"])
-            yield f"{place}, {axis}", _out_of_range(row[axis], low, high)
+            yield f"{place}, {axis}", out_of_range(row[axis], low, high)
     counts = objects.groupby(FRAME_KEY).size().rename("count").reset_index()
     for row in counts[counts["count"] > (limits.n_objects or np.inf)].to_dict("records"):
-        place = _pair_text((row["sequence"], row["frame"]))
+        place = pair_text((row["sequence"], row["frame"]))
         yield place, f"{row['count']} objects are more than {limits.n_objects}"
-
-
-def _out_of_range(value: float, low: float, high: float) -> str:
-    return f"{value} is under {low}" if value < low else f"{value} is over {high}"
 
 
 def problem_lines(path: Path, problems: Iterable[Problem]) -> list[str]:
@@ -243,120 +207,7 @@ def _surplus_problems(places: Mapping[Pair, str], wanted: set[Pair], truth: Anno
     """The frames that should not be there. A truth without a frames table does not know which those are."""
     if truth is not None and truth.frames is None:
         return []
-    return [(place, f"{_pair_text(pair)} is not wanted") for pair, place in places.items() if pair not in wanted]
-
-
-def _inspect(content: bytes, limits: _Limits) -> _Inspection:
-    """The slow road: every value is looked at, and every problem listed with its place."""
-    found = _Inspection([], {}, [])
-    try:
-        document = _parsed(content)
-    except RecursionError:
-        return found._replace(problems=[("", "is nested too deeply; a list of frames is needed")])
-    except UnicodeDecodeError as error:
-        return found._replace(problems=[(f"byte {error.start}", "is not UTF-8 text")])
-    except json.JSONDecodeError as error:
-        what = "is empty" if not content.strip() else f"is not JSON: {error.msg}"
-        return found._replace(problems=[(f"line {error.lineno}, column {error.colno}", what)])
-    if not isinstance(document, list):
-        return found._replace(problems=[("", f"is {_kind(document)}; a list of frames is needed")])
-    for position, entry in enumerate(document):
-        place = f"[{position}]"
-        if not isinstance(entry, dict):
-            found.problems.append((place, f"is {_kind(entry)}; an object with sequence_id, frame, ... is needed"))
-            continue
-        numbers = {key: _integer(entry, key, place, found.problems) for key in ("sequence_id", "frame", "num_objects")}
-        points = _points(entry, place, limits, found.problems)
-        announced, sequence, frame = numbers["num_objects"], numbers["sequence_id"], numbers["frame"]
-        if announced is not None and points is not None and announced != len(points):
-            what = f"{announced} objects are announced, and object_coords lists {len(points)}"
-            found.problems.append((f"{place}.num_objects", what))
-        if sequence is None or frame is None:
-            continue
-        first = found.places.setdefault((sequence, frame), place)
-        if first != place:
-            found.problems.append((place, f"{_pair_text((sequence, frame))} is there already, at {first}"))
-        found.entries.append((sequence, frame, points or []))
-    return found
-
-
-def _parsed(content: bytes) -> Any:
-    """The JSON with what is no number marked instead of refused, so that its place can be told."""
-
-    def integer(text: str) -> int | _NoNumber:
-        # The length comes first: Python refuses to convert thousands of digits.
-        if len(text) < 21 and -(1 << 63) <= int(text) < 1 << 63:
-            return int(text)
-        return _NoNumber(text, "is an integer of more than 64 bits")
-
-    def real(text: str) -> float | _NoNumber:
-        number = float(text)
-        return number if np.isfinite(number) else _NoNumber(text, "is too large for a number")
-
-    def constant(text: str) -> _NoNumber:
-        return _NoNumber(text, "is not a number that JSON knows")
-
-    return json.loads(content.decode("utf-8"), parse_int=integer, parse_float=real, parse_constant=constant)
-
-
-def _integer(entry: dict[str, Any], key: str, place: str, problems: list[Problem]) -> int | None:
-    """The integer under `key`, or None and a problem. JSON does not tell 1.0 from 1, so neither do we."""
-    if key not in entry:
-        problems.append((place, f"{key} is missing"))
-        return None
-    value = entry[key]
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        problems.append((f"{place}.{key}", _not_a_number(value, "an integer")))
-        return None
-    return value
-
-
-def _points(entry: dict[str, Any], place: str, limits: _Limits, problems: list[Problem]) -> list[Any] | None:
-    """The list under `object_coords`, or None where there is none; its problems are added."""
-    if "object_coords" not in entry:
-        problems.append((place, "object_coords is missing"))
-        return None
-    place = f"{place}.object_coords"
-    points = entry["object_coords"]
-    if not isinstance(points, list):
-        problems.append((place, f"is {_kind(points)}; a list of [x, y] is needed"))
-        return None
-    if limits.n_objects is not None and len(points) > limits.n_objects:
-        problems.append((place, f"{len(points)} objects are more than {limits.n_objects}"))
-    for number, point in enumerate(points):
-        if not isinstance(point, list) or len(point) != 2:
-            what = f"is a list of {len(point)}" if isinstance(point, list) else f"is {_kind(point)}"
-            problems.append((f"{place}[{number}]", f"{what}; [x, y] is needed"))
-            continue
-        for axis, (value, (low, high)) in enumerate(zip(point, (limits.x, limits.y), strict=True)):
-            if not isinstance(value, int | float) or isinstance(value, bool):
-                problems.append((f"{place}[{number}][{axis}]", _not_a_number(value, "a number")))
-            elif not low <= value <= high:
-                problems.append((f"{place}[{number}][{axis}]", _out_of_range(value, low, high)))
-    return points
-
-
-def _not_a_number(value: Any, needed: str) -> str:
-    if isinstance(value, _NoNumber):
-        return f"{_shortened(value.text)} {value.problem}"
-    return f"is {_kind(value)}; {needed} is needed"
-
-
-def _kind(value: Any) -> str:
-    """What a JSON value is, in words."""
-    if isinstance(value, str):
-        return f"the string {_shortened(value)!r}"
-    if isinstance(value, list | dict):
-        return "a list" if isinstance(value, list) else "an object"
-    if isinstance(value, _NoNumber):
-        return _shortened(value.text)
-    return json.dumps(value)  # null, true, false or a number
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
+    return [(place, f"{pair_text(pair)} is not wanted") for pair, place in places.items() if pair not in wanted]
 
 
 def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
