@@ -165,15 +165,13 @@ def _sliced(matches: pd.DataFrame, column: str, bins: int | None) -> pd.DataFram
     """The summary by a column, in `bins` quantile bins where they are wanted."""
     try:
         check_column(matches, column)
-        if bins is None:
-            return summarize(matches, by=column)
-        if not pd.api.types.is_numeric_dtype(matches[column].dtype):
+        if bins is not None and not pd.api.types.is_numeric_dtype(matches[column].dtype):
             raise InputError(f"column {column} holds no numbers; it cannot be binned")
+        if bins is None or matches[column].nunique() < 2:  # a single value is parted by no quantile
+            return summarize(matches, by=column)
+        return summarize(matches, by=pd.qcut(matches[column], bins, duplicates="drop"))
     except InputError as error:
         raise typer.BadParameter(f"--by: {error}") from None
-    if matches[column].nunique() < 2:  # which no quantile can part
-        return summarize(matches, by=column)
-    return summarize(matches, by=pd.qcut(matches[column], bins, duplicates="drop"))
 
 
 def _files_of(by_slice: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -185,12 +183,12 @@ def _files_of(by_slice: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON and Parquet know: null for what is missing, text for an interval."""
+    """A value that JSON and Parquet know: null for what is missing, text for intervals, times and the like."""
     if pd.isna(value):
         return None
-    if isinstance(value, pd.Interval):
-        return str(value)
-    return value.item() if hasattr(value, "item") else value
+    if hasattr(value, "item"):
+        value = value.item()
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 def _json(summary: pd.DataFrame, by_slice: Mapping[str, pd.DataFrame]) -> str:
@@ -211,15 +209,8 @@ def _overview(row: Mapping[Hashable, Any]) -> str:
     def number(name: str, digits: int = 4) -> str:
         return "-" if pd.isna(row[name]) else f"{row[name]:,.{digits}f}"
 
-    counts = ", ".join(
-        f"{int(row[f'n_{name}']):,} {text}"
-        for name, text in [
-            ("sequences", "sequences"),
-            ("frames", "frames"),
-            ("truth", "truths"),
-            ("predicted", "predictions"),
-        ]
-    )
+    nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
+    counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
     return f"""{counts}
 
   TP {row["tp"]:,.0f}   FN {row["fn"]:,.0f}   FP {row["fp"]:,.0f}

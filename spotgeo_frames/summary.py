@@ -160,7 +160,12 @@ def _group_rows(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, n
     """The group of each row, as a position in the sorted groups, and the first row of each group."""
     if not groups:
         return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
-    numbered = [ordinals([group]) for group in groups]
+    try:
+        numbered = [ordinals([group]) for group in groups]
+    except TypeError as error:  # lists and other values that cannot be compared
+        raise InputError(
+            f"by: {', '.join(str(group.name) for group in groups)} cannot be grouped by: {error}"
+        ) from None
     keys = pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
     values, first = distinct(keys)
     return positions(keys, values, first), first

@@ -273,6 +273,16 @@ def test_slices_of_a_column_that_says_nothing(tmp_path: Path) -> None:
     assert "distance is null in every row" in run(*arguments).stdout
 
 
+def test_slices_by_times_and_other_values_that_json_does_not_know(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    when = [pd.Timestamp("2020-01-02"), pd.Timestamp("2020-01-01")]
+    objects([(1, 1, 0, 0), (1, 2, 0, 0)], when=when, flag=[True, False], tags=[[1], [2, 3]]).to_parquet(path)
+    slices = answer("score", path, path, "--by", "truth_when", "--by", "truth_flag")["by"]
+    assert [row["value"] for row in slices["truth_when"]] == ["2020-01-01 00:00:00", "2020-01-02 00:00:00"]
+    assert [row["value"] for row in slices["truth_flag"]] == [False, True]
+    assert "truth_tags cannot be grouped by" in " ".join(refused("score", path, path, "--by", "truth_tags", status=2))
+
+
 def test_a_column_named_like_a_path(tmp_path: Path) -> None:
     for name in ("truth", "submission"):
         objects([(1, 1, 0, 0)], **{"../../x": [1]}).to_parquet(tmp_path / f"{name}.parquet")

@@ -311,6 +311,11 @@ def test_a_folder_of_parquet(tmp_path: Path) -> None:
     TABLE.iloc[:2].to_parquet(plain / "1.parquet")
     TABLE.iloc[2:].to_parquet(plain / "2.parquet")
     pd.testing.assert_frame_equal(sf.read_objects(plain).objects, TABLE)
+    narrow = TABLE.iloc[:2].drop(columns="brightness").astype({"sequence": "int32", "x": "float32"})
+    narrow.to_parquet(plain / "1.parquet")
+    mixed = sf.read_objects(plain).objects
+    assert mixed["brightness"].isna().tolist() == [True, True, False]
+    pd.testing.assert_frame_equal(mixed.drop(columns="brightness"), TABLE.drop(columns="brightness"))
     empty = tmp_path / "empty"
     empty.mkdir()
     assert problems(sf.read_objects, empty) == [f"{empty}: is a folder without Parquet files"]

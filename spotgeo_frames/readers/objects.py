@@ -1,5 +1,6 @@
 """Tables of objects from Parquet (a file, or a folder of files), CSV, Arrow files, and tables in memory."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,11 @@ def _folder(path: Path) -> pa.Table:
         raise InputError(f"{path}: is a folder without Parquet files")
     for file in files:
         _check_unpacked(file, pq.read_metadata(file))
-    dataset = ds.dataset(list(map(str, files)), partitioning="hive", partition_base_dir=str(path))
-    return dataset.to_table()
+    open_files = partial(ds.dataset, [str(file) for file in files], partitioning="hive", partition_base_dir=str(path))
+    # The first file's columns need not be all there are, nor its types wide enough for the others.
+    dataset = open_files()
+    schemas = [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
+    return open_files(schema=pa.unify_schemas(schemas, promote_options="permissive")).to_table()
 
 
 def _check_unpacked(path: Path, metadata: Any) -> None:
