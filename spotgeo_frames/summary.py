@@ -94,8 +94,11 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     if not matches:
         raise InputError("leaderboard: there are no match tables")
     summaries = {name: summarize(table, exclude=exclude) for name, table in matches.items()}
+    # What came back from elsewhere than pandas may no longer say what it was made with.
     made_with = {
-        name: tuple(summary.attrs.get(key) for key in ("tau", "epsilon")) for name, summary in summaries.items()
+        name: (summary.attrs["tau"], summary.attrs["epsilon"])
+        for name, summary in summaries.items()
+        if {"tau", "epsilon"} <= summary.attrs.keys()
     }
     if len(set(made_with.values())) > 1:
         listed = ", ".join(f"{name} with {tau} and {epsilon}" for name, (tau, epsilon) in made_with.items())
@@ -117,7 +120,7 @@ def without(matches: Table, exclude: Iterable[int] | Iterable[str]) -> pd.DataFr
 
 def _excluded_rows(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> np.ndarray:
     names = list(exclude)
-    is_text = table["sequence"].dtype != np.int64
+    is_text = not pd.api.types.is_integer_dtype(table["sequence"].dtype)
     wrong = [name for name in names if isinstance(name, str) != is_text]
     if wrong and len(table):
         kind = "strings" if is_text else "integers"

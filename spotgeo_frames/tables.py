@@ -148,7 +148,8 @@ def check_matches(matches: Table) -> pd.DataFrame:
     missing = [column for column in MATCH_COLUMNS if column not in table.columns]
     if missing:
         raise InputError([f"match table: column {column} is missing; match() makes such tables" for column in missing])
-    if table["outcome"].dtype == OUTCOME_TYPE:
+    kind = table["outcome"].dtype
+    if isinstance(kind, pd.CategoricalDtype) and list(kind.categories) == OUTCOMES:  # == would not mind their order
         return table
     outcome = table["outcome"].astype("object")
     unknown = outcome[~outcome.isin(OUTCOMES)]

@@ -164,6 +164,11 @@ def test_slices_by_values_of_any_kind(values) -> None:
     assert slices["tp"].tolist() == expected.tolist()
 
 
+def test_outcomes_as_other_categories_or_strings() -> None:
+    for outcome in (MATCHES["outcome"].astype("str"), MATCHES["outcome"].astype("str").astype("category")):
+        pd.testing.assert_frame_equal(sf.summarize(MATCHES.assign(outcome=outcome)), sf.summarize(MATCHES))
+
+
 def test_null_slices_on_demand() -> None:
     slices = sf.summarize(MATCHES, by="truth_brightness", dropna=False)
     assert slices["truth_brightness"].isna().tolist() == [False] * 4 + [True]
@@ -213,6 +218,8 @@ def test_leaderboard_in_the_competitions_order() -> None:
     assert sf.leaderboard({"a": sf.match(truth, near)}, exclude=[1])["n_sequences"].item() == 0
     with pytest.raises(sf.InputError, match=r"not the same: a with 10.0 and 3.0, b with 5.0 and 3.0"):
         sf.leaderboard({"a": sf.match(truth, near), "b": sf.match(truth, near, tau=5)})
+    elsewhere = pl.from_pandas(sf.match(truth, near))  # which knows no attrs
+    assert sf.leaderboard({"a": elsewhere, "b": sf.match(truth, far)})["name"].tolist() == ["a", "b"]
     with pytest.raises(sf.InputError, match="no match tables"):
         sf.leaderboard({})
 
