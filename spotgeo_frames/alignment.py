@@ -17,7 +17,7 @@ import pandas as pd
 
 from .errors import InputError
 from .keys import distinct, frame_keys, locate, ordinals
-from .tables import FRAME_KEY, Annotations, counted, key_text
+from .tables import FRAME_KEY, Annotations, counted, decoded, key_text, source
 
 FrameRule = Literal["truth", "union"]
 
@@ -105,7 +105,12 @@ def _with_attributes(
     values, rows = distinct(keys)
     found = locate(values, listed_keys)
     index = np.where(found < 0, -1, rows[found]) if len(rows) else found
-    taken = {column: frames[column].reset_index(drop=True).reindex(index).array for column in attributes}
+    taken = {}
+    for column in attributes:
+        attribute = frames[column].reset_index(drop=True)
+        # Flags get room for nulls whether or not there are any.
+        attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
+        taken[column] = attribute.reindex(index).array
     return listed.assign(**taken)
 
 
@@ -131,18 +136,21 @@ def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarr
     if "category" not in truth or "category" not in predictions:
         return [None, None]
     columns = [truth["category"], predictions["category"]]
-    plain = [c.astype(c.cat.categories.dtype) if isinstance(c.dtype, pd.CategoricalDtype) else c for c in columns]
     problems = [
         f"{source(table, name)}: column category: {counted(int(column.isna().sum()), 'row')} null"
-        for name, table, column in zip(("truth", "predictions"), (truth, predictions), plain, strict=True)
+        for name, table, column in zip(("truth", "predictions"), (truth, predictions), columns, strict=True)
         if column.isna().any()
     ]
-    kinds = {pd.api.types.is_numeric_dtype(column.dtype) for column in plain if len(column)}
-    if len(kinds) == 2:
-        problems.append(_types_differ("category", truth, predictions, plain))
     if problems:
         raise InputError(problems)
-    codes, _ = ordinals(plain)
+    plain = [decoded(column) for column in columns]
+    kinds = {pd.api.types.is_numeric_dtype(column.dtype) for column in plain if len(column)}
+    if len(kinds) == 2:
+        raise InputError(_types_differ("category", truth, predictions, plain))
+    try:
+        codes, _ = ordinals(plain)
+    except TypeError as error:
+        raise InputError(f"column category: its values cannot be compared: {error}") from None
     return list(codes)
 
 
@@ -157,16 +165,16 @@ def _side(table: pd.DataFrame, position: np.ndarray, n_frames: int, category: np
     return Side(table, (table["x"].to_numpy(), table["y"].to_numpy()), position, counts, starts, category)
 
 
-def source(table: pd.DataFrame, name: str) -> str:
-    """What messages call a table: the file it was read from, which readers note, or `name`."""
-    return str(table.attrs.get("source", name))
-
-
 def _types_differ(column: str, truth: pd.DataFrame, predictions: pd.DataFrame, values: Sequence[pd.Series]) -> str:
     return (
         f"{source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
         f"{source(truth, 'truth')} it is {values[0].dtype}; make them the same"
     )
+
+
+def _telling(side: Annotations, column: str) -> pd.DataFrame:
+    """The table of a side that tells the type of a key column: an empty one does not."""
+    return side.frames if column == "sequence" and side.frames is not None and not len(side.objects) else side.objects
 
 
 def _check_types(truth: Annotations, predictions: Annotations) -> None:
@@ -176,7 +184,7 @@ def _check_types(truth: Annotations, predictions: Annotations) -> None:
     problems = []
     for column in ("sequence", "joint"):
         if column in truth.objects:
-            values = [truth.objects[column], predictions.objects[column]]
+            values = [_telling(side, column)[column] for side in (truth, predictions)]
             if len(values[0]) and len(values[1]) and values[0].dtype != values[1].dtype:
                 problems.append(_types_differ(column, truth.objects, predictions.objects, values))
     for name, (objects, frames) in (("truth", truth), ("predictions", predictions)):

@@ -3,6 +3,7 @@
 Exit status 0; 1 for input that cannot be accepted, every problem a line on standard error; 2 for wrong usage.
 """
 
+import math
 import re
 import signal
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 import pandas as pd
 import typer
 
@@ -40,7 +42,8 @@ MOST_SEQUENCES = 10_000_000
 
 def main() -> None:
     # Ended from outside, the run still takes away what it has begun to write.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for ending in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     app(prog_name="spotgeo-frames")
 
 
@@ -111,7 +114,9 @@ def problems_reported() -> Iterator[None]:
         yield
     except InputError as error:
         for problem in error.problems:
-            typer.echo(problem, err=True)
+            # A key or a path may hold line breaks and the like; a problem is one line all the same.
+            line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in problem)
+            typer.echo(line, err=True)
         raise typer.Exit(1) from None
 
 
@@ -169,6 +174,8 @@ def _sliced(matches: pd.DataFrame, column: str, bins: int | None) -> pd.DataFram
             raise InputError(f"column {column} holds no numbers; it cannot be binned")
         if bins is None or matches[column].nunique() < 2:  # a single value is parted by no quantile
             return summarize(matches, by=column)
+        if not np.isfinite(matches[column].dropna().to_numpy(np.float64)).all():
+            raise InputError(f"column {column} holds infinite values; it cannot be binned")
         return summarize(matches, by=pd.qcut(matches[column], bins, duplicates="drop"))
     except InputError as error:
         raise typer.BadParameter(f"--by: {error}") from None
@@ -177,9 +184,14 @@ def _sliced(matches: pd.DataFrame, column: str, bins: int | None) -> pd.DataFram
 def _files_of(by_slice: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Names of files for the slices; intervals as text, which every reader of Parquet understands."""
     return {
-        f"by_{re.sub(r'[^A-Za-z0-9_.-]', '_', column)}": table.assign(**{column: table[column].map(_plain)})
+        f"by_{_file_name(column)}": table.assign(**{column: table[column].map(_plain)})
         for column, table in by_slice.items()
     }
+
+
+def _file_name(column: str) -> str:
+    """The column's name with what no file's name may hold as %XX, so that no two columns share one."""
+    return re.sub(r'[\x00-\x1f/\\:*?"<>|%]', lambda found: f"%{ord(found[0]):02x}", column)
 
 
 def _plain(value: Any) -> Any:
@@ -188,7 +200,8 @@ def _plain(value: Any) -> Any:
         return None
     if hasattr(value, "item"):
         value = value.item()
-    return value if isinstance(value, str | int | float) else str(value)
+    known = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    return value if known else str(value)
 
 
 def _json(summary: pd.DataFrame, by_slice: Mapping[str, pd.DataFrame]) -> str:

@@ -87,7 +87,10 @@ def sha256(path: Path) -> str:
 
 def check_folder_writable(folder: Path) -> None:
     """Raises InputError where `folder` could not be made and written to; makes nothing yet."""
-    ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    except OSError as error:  # a name too long, or a folder that may not be looked into
+        raise _unwritable(folder, error) from None
     if not ancestor.is_dir():
         raise InputError(f"{folder}: cannot be written: {ancestor} is not a folder")
     if not os.access(ancestor, os.W_OK | os.X_OK):
@@ -133,7 +136,8 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, inputs: Mappi
     written beside first, and moved into place only then. Raises InputError where that cannot be, and then leaves
     nothing behind.
     """
-    notes = {role: path.name for role, path in inputs.items()}
+    # A name on disk need not be text; what is kept has to be.
+    notes = {role: os.fsencode(path.name).decode("utf-8", "replace") for role, path in inputs.items()}
     notes |= {f"{role}_sha256": sha256(path) for role, path in inputs.items()}
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:

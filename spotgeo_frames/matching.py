@@ -114,8 +114,9 @@ def match_frames(
     `matcher(truth_xy, predicted_xy)` gets two float64 arrays (N, 2) and (M, 2) of one frame in file order, neither
     empty, and returns two integer arrays of equal length: the positions of the paired truths and of their
     predictions. Pairs beyond `tau` are dropped afterwards. Where both sides have categories it is called for each
-    category of a frame. Everything else, and what is returned and raised, is as for `match`; a matcher that returns
-    anything else is refused with the frame named. A progress bar appears when it takes more than two seconds.
+    category of a frame; between equally good answers it can then take another than `match`, which solves the frame
+    as a whole. Everything else, and what is returned and raised, is as for `match`; a matcher that returns anything
+    else is refused with the frame named. A progress bar appears when it takes more than two seconds.
     """
     from tqdm import tqdm
 

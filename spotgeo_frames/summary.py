@@ -119,6 +119,8 @@ def without(matches: Table, exclude: Iterable[int] | Iterable[str]) -> pd.DataFr
 
 
 def _excluded_rows(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> np.ndarray:
+    if isinstance(exclude, str) or not isinstance(exclude, Iterable):
+        raise InputError(f"exclude: is {exclude!r}; a list of sequences is needed")
     names = list(exclude)
     is_text = not pd.api.types.is_integer_dtype(table["sequence"].dtype)
     wrong = [name for name in names if isinstance(name, str) != is_text]
@@ -132,9 +134,11 @@ def _by_columns(table: pd.DataFrame, by: By | None) -> list[pd.Series]:
     """The columns to group by, each of the table's length and with a name of its own."""
     if by is None:
         return []
-    wanted = [by] if isinstance(by, str | pd.Series) else list(by)
+    wanted = list(by) if isinstance(by, list | tuple) else [by]
     columns = []
     for column in wanted:
+        if not isinstance(column, str | pd.Series):
+            raise InputError(f"by: is or holds a {type(column).__name__}; names of columns, or Series, are needed")
         if isinstance(column, pd.Series):
             if not column.index.equals(table.index):
                 raise InputError(f"by: the Series {column.name} does not have the match table's index")

@@ -45,6 +45,10 @@ class ArrowStream(Protocol):
 Table = pd.DataFrame | ArrowStream
 
 
+# Where readers note in a table's attrs which file it is from.
+SOURCE = "spotgeo_frames_source"
+
+
 class Annotations(NamedTuple):
     """Objects and the frames they lie in. `frames` is None where nobody said which frames there are."""
 
@@ -63,11 +67,18 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         if levels:
             frame = table.reset_index(levels)
     elif isinstance(table, ArrowStream) and not isinstance(table, pd.Series):
-        frame = arrow_to_pandas(pa.table(table), name)
+        try:
+            arrow = pa.table(table)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise InputError(f"{name}: is no table that Arrow can read: {error}") from None
+        frame = arrow_to_pandas(arrow, name)
     else:
         raise InputError(
             f"{name}: is a {type(table).__name__}; a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
         )
+    odd = [column for column in frame.columns if not isinstance(column, str)]
+    if odd:
+        raise InputError([f"{name}: column {column!r}: its name has to be a string" for column in odd])
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique()
         raise InputError([f"{name}: column {column} is there more than once" for column in twice])
@@ -77,21 +88,29 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
 def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
     """An Arrow table as pandas: decimals become int64 or float64, and the columns of pandas' index go.
 
-    Raises InputError where a decimal is too large for that.
+    Raises InputError with every column that cannot be held: text that is not UTF-8, times out of range, decimals that
+    are too large.
     """
-    columns, fields = [], []
-    for field, column in zip(table.schema, table.columns, strict=True):
-        if field.name.startswith("__index_level_"):
-            continue
-        if pa.types.is_decimal(field.type):
-            try:
-                column = column.cast(pa.int64() if field.type.scale == 0 else pa.float64())
-            except pa.ArrowInvalid:
-                raise InputError(f"{name}: column {field.name}: has decimals that do not fit 64 bits") from None
-        columns.append(column)
-        fields.append(field.name)
-    frame: pd.DataFrame = pa.Table.from_arrays(columns, names=fields).to_pandas(ignore_metadata=True)
-    return frame
+    columns: dict[str, pd.Series] = {}
+    problems: list[str] = []
+    for position, column in enumerate(table.columns):
+        field = f"number {position + 1}"
+        try:
+            field = table.schema.field(position).name
+            if field.startswith("__index_level_"):
+                continue
+            if field in columns:
+                problems.append(f"{name}: column {field} is there more than once")
+            if pa.types.is_decimal(column.type):
+                column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
+            elif not pa.types.is_primitive(column.type):
+                column.validate(full=True)  # text may hold what is not UTF-8, which would only show later
+            columns[field] = column.to_pandas()
+        except (pa.ArrowException, ValueError, OverflowError) as error:
+            problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
+    if problems:
+        raise InputError(problems)
+    return pd.DataFrame(columns, copy=False)
 
 
 def as_annotations(data: Annotations | Table, name: str) -> Annotations:
@@ -126,7 +145,10 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
     size = ["w", "h"] if "w" in given and "h" in given else []
     columns, problems = _checked(given, name, key, ["x", "y", *size])
     if "score" in given and not _is_number(given["score"]):
-        problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
+        if given["score"].isna().all():  # a column of nothing, or none at all, need not say its type
+            columns["score"] = pd.Series(np.full(len(given), np.nan), index=given.index)
+        else:
+            problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
     return _finished(given, name, key, columns, problems)
 
 
@@ -135,8 +157,8 @@ def check_frames(table: Table, name: str) -> pd.DataFrame:
     given = as_pandas(table, name)
     columns, problems = _checked(given, name, FRAME_KEY, [])
     problems += [
-        f"{name}: column {column} would hide the match table's frame_{column}; give it another name"
-        for column in ("n_truth", "n_predicted")
+        f"{name}: column {column} is a name of the match table itself; give it another"
+        for column in ("n_truth", "n_predicted", "joint")
         if column in given
     ]
     return _finished(given, name, FRAME_KEY, columns, problems)
@@ -148,6 +170,9 @@ def check_matches(matches: Table) -> pd.DataFrame:
     missing = [column for column in MATCH_COLUMNS if column not in table.columns]
     if missing:
         raise InputError([f"match table: column {column} is missing; match() makes such tables" for column in missing])
+    wrong = [column for column in MATCH_COLUMNS[3:] if not _is_number(table[column]) and table[column].notna().any()]
+    if wrong:
+        raise InputError([f"match table: column {c} is of type {table[c].dtype}; numbers are needed" for c in wrong])
     kind = table["outcome"].dtype
     if isinstance(kind, pd.CategoricalDtype) and list(kind.categories) == OUTCOMES:  # == would not mind their order
         return table
@@ -220,11 +245,10 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
     values = given[column]
     if values.dtype == np.int64:  # the common case: nothing to convert, and no room for nulls
         return values
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(values.cat.categories.dtype)
     null = values.isna().to_numpy()
     if null.any():
         raise ValueError(f": {counted(int(null.sum()), 'row')} null: {_first_keys(given, null, key)}")
+    values = decoded(values)
     if len(values) == 0 and not isinstance(values.dtype, pd.StringDtype):
         return pd.Series(np.zeros(0, np.int64), index=values.index)  # an empty table does not say what its keys are
     if pd.api.types.is_integer_dtype(values.dtype):
@@ -236,6 +260,11 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
         return values.astype("str")
     wanted = "int64" if column == "frame" else "int64 or string"
     raise ValueError(f" is of type {values.dtype}; {wanted} is needed")
+
+
+def decoded(values: pd.Series) -> pd.Series:
+    """The values of a categorical column, which must have no nulls; any other column as it is."""
+    return values.astype(values.cat.categories.dtype) if isinstance(values.dtype, pd.CategoricalDtype) else values
 
 
 def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
@@ -253,7 +282,7 @@ def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Serie
 
 
 def _is_number(values: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
+    return pd.api.types.is_any_real_numeric_dtype(values.dtype)
 
 
 def counted(number: int, noun: str) -> str:
@@ -275,3 +304,8 @@ def key_text(keys: pd.DataFrame, most: int = 3) -> str:
     rows = keys.head(most).to_dict("records")
     texts = [", ".join(f"{column} {value}" for column, value in row.items()) for row in rows]
     return "; ".join([*texts, "..."] if len(keys) > most else texts)
+
+
+def source(table: pd.DataFrame, name: str) -> str:
+    """What messages call a table: the file it was read from, which readers note, or `name`."""
+    return str(table.attrs.get(SOURCE, name))

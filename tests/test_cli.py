@@ -255,6 +255,30 @@ def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
     assert [path.name for path in out.iterdir()] == ["summary.parquet"]
 
 
+def test_folders_that_have_no_name(sample: Path) -> None:
+    out = "x" * 300
+    said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
+    assert said == [f"{out}: cannot be written: File name too long"]
+
+
+def test_a_problem_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = objects([("a\nb", 1, 0, 0), ("a\nb", 1, 1, 1)]).assign(object=0)
+    rows.to_csv(path, index=False)
+    said = refused("score", path, path)
+    assert len(said) == 2
+    assert "sequence a\\nb, frame 1" in said[0]
+
+
+def test_slices_with_infinite_values(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    rows = [(1, k, 0, 0) for k in range(4)]
+    objects(rows, size=[1.0, 2.0, float("inf"), float("-inf")]).to_parquet(path)
+    values = [row["value"] for row in answer("score", path, path, "--by", "truth_size")["by"]["truth_size"]]
+    assert values == ["-inf", 1, 2, "inf"]
+    assert "infinite values" in " ".join(refused("score", path, path, "--by", "truth_size:2", status=2))
+
+
 def test_sequences_as_strings(tmp_path: Path) -> None:
     for name in ("truth", "submission"):
         objects([("night-1", 1, 0, 0), ("night-2", 1, 0, 0)]).to_parquet(tmp_path / f"{name}.parquet")
@@ -289,7 +313,7 @@ def test_a_column_named_like_a_path(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "deeper" / "out"
     arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--out", out]
     assert run(*arguments, "--by", "truth_../../x").returncode == 0
-    assert (out / "by_truth_.._.._x.parquet").exists()
+    assert (out / "by_truth_..%2f..%2fx.parquet").exists()
 
 
 def test_scoring_loads_no_more_than_it_needs(sample: Path) -> None:

@@ -342,6 +342,22 @@ def test_damaged_tables(tmp_path: Path) -> None:
     assert problems(sf.read_objects, wrong) == [f"{wrong}: column x is of type str; numbers are needed"]
 
 
+def test_text_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "latin.csv"
+    path.write_bytes("sequence,frame,object,x,y,höhe\nä,1,0,1,2,3\n".encode("latin-1"))
+    found = problems(sf.read_objects, path)
+    assert found
+    assert all(line.startswith(f"{path}: ") for line in found)
+
+
+def test_files_that_are_wrong_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spotgeo_frames.readers.inspection.MOST_PROBLEMS", 5)
+    found = problems(sf.read_spotgeo, save(tmp_path, [0] * 1000))
+    assert len(found) == 6
+    assert "[5]: and what follows was not looked at" in found[-1]
+    assert len(sf.validate_spotgeo(save(tmp_path, [0] * 1000), sequences=[1])) == 6
+
+
 def test_parquet_that_unpacks_to_far_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spotgeo_frames.readers.objects.LARGEST_UNPACKED", 1 << 20)
     path = tmp_path / "some.parquet"

@@ -188,6 +188,7 @@ def test_excluded_sequences() -> None:
         sf.summarize(MATCHES, exclude=[2, 99]), sf.summarize(MATCHES[MATCHES["sequence"] != 2])
     )
     assert sf.summarize(MATCHES, exclude=range(1, 3))["n_sequences"].item() == 1
+    assert sf.summarize(MATCHES.convert_dtypes(), exclude=[1, 2])["n_sequences"].item() == 1
     with pytest.raises(sf.InputError, match="'2' is a str; the sequences here are integers"):
         sf.summarize(MATCHES, exclude=["2"])
 
@@ -201,6 +202,14 @@ def test_columns_that_are_not_there() -> None:
         sf.summarize(MATCHES, by=["sequence", "sequence"])
     with pytest.raises(sf.InputError, match="rename the Series"):
         sf.summarize(MATCHES, by=MATCHES["sequence"].rename("tp"))
+    for by in (np.arange(9), 5, [5]):
+        with pytest.raises(sf.InputError, match="names of columns, or Series, are needed"):
+            sf.summarize(MATCHES, by=by)
+    for exclude in (1, "a"):
+        with pytest.raises(sf.InputError, match="a list of sequences is needed"):
+            sf.summarize(MATCHES, exclude=exclude)
+    with pytest.raises(sf.InputError, match="column distance is of type str; numbers are needed"):
+        sf.summarize(MATCHES.assign(distance="far"))
     with pytest.raises(sf.InputError, match="column outcome is missing"):
         sf.summarize(MATCHES.drop(columns="outcome"))
     with pytest.raises(sf.InputError, match="1 row is not TP, FN, FP or empty, such as 'tp'"):

@@ -104,7 +104,7 @@ def test_every_problem_is_named() -> None:
         "truth: column x: 2 rows are not finite: sequence nan, frame 2.0; sequence b, frame 3.0",
         "truth: column y is of type str; numbers are needed",
         "truth: column score is of type str; numbers are needed",
-        "truth frames: column n_truth would hide the match table's frame_n_truth; give it another name",
+        "truth frames: column n_truth is a name of the match table itself; give it another",
         "truth frames: 2 rows are the same (sequence, frame) as another: sequence a, frame 1; sequence a, frame 1",
     ]
 
@@ -223,8 +223,58 @@ def test_decimals_that_fit_no_integer() -> None:
     table = pa.Table.from_pandas(GOOD, preserve_index=False)
     large = pa.array([Decimal(2**64 + 1)] * 3, pa.decimal128(38, 0))
     assert problems(table.set_column(0, "sequence", large)) == [
-        "truth: column sequence: has decimals that do not fit 64 bits"
+        "truth: column sequence: cannot be read: Integer value out of bounds"
     ]
+
+
+def test_text_that_is_not_utf8_and_times_that_are_out_of_range() -> None:
+    table = pa.Table.from_pandas(GOOD, preserve_index=False)
+    latin = pa.Array.from_buffers(pa.string(), 3, [*pa.array(["a", "b", "c"]).buffers()[:2], pa.py_buffer(b"\xe9bc")])
+    late = pa.array([2**31 - 1] * 3, pa.int32()).cast(pa.date32())
+    found = problems(table.append_column("name", latin).append_column("day", late))
+    assert [line.split(": cannot be read: ")[0] for line in found] == ["truth: column name", "truth: column day"]
+
+
+def test_what_says_nothing_of_its_type() -> None:
+    nothing = pd.DataFrame(columns=[*GOOD, "score"])
+    matches = sf.match(GOOD, nothing)
+    assert matches["outcome"].tolist() == ["FN"] * 3
+    assert matches["predicted_score"].dtype == np.float64
+    assert sf.match(GOOD, GOOD.assign(score=None))["predicted_score"].isna().all()
+
+
+@pytest.mark.parametrize("column", ["sequence", "frame"])
+def test_categorical_keys_with_nulls(column: str) -> None:
+    [problem] = problems(GOOD.assign(**{column: pd.Categorical([1, None, 1])}))
+    assert problem.startswith(f"truth: column {column}: 1 row is null: ")
+
+
+def test_categories_of_nothing_comparable() -> None:
+    null = GOOD.assign(category=pd.Categorical([1, None, 1]))
+    assert problems(null, GOOD.assign(category=1)) == ["truth: column category: 1 row is null"]
+    mixed = GOOD.assign(category=[["a"], ["b"], ["c"]])
+    assert problems(mixed, mixed)[0].startswith("column category: its values cannot be compared: ")
+
+
+def test_names_of_columns() -> None:
+    assert problems(GOOD.assign(**{"a": 1}).rename(columns={"a": 5})) == [
+        "truth: column 5: its name has to be a string"
+    ]
+    frames = GOOD[["sequence", "frame"]].assign(joint="x")
+    assert problems(sf.Annotations(GOOD, frames)) == [
+        "truth frames: column joint is a name of the match table itself; give it another"
+    ]
+
+
+def test_flags_of_frames_keep_their_type() -> None:
+    frames = pd.DataFrame({"sequence": [1, 1], "frame": [1, 2], "clear": [True, False]})
+    truth = sf.Annotations(GOOD.head(2), frames)
+    for matches in (sf.match(truth, GOOD.head(2)), sf.match(truth, GOOD, frames="union")):
+        assert matches["frame_clear"].dtype == "boolean"
+
+
+def test_complex_numbers_are_no_coordinates() -> None:
+    assert problems(GOOD.assign(x=1j)) == ["truth: column x is of type complex128; numbers are needed"]
 
 
 def test_sizes_have_to_be_finite() -> None:

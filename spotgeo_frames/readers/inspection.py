@@ -14,6 +14,10 @@ Pair = tuple[int, int]
 Problem = tuple[str, str]
 
 
+# No file that somebody meant is wrong in more places; one made to do harm could be in ten million.
+MOST_PROBLEMS = 100_000
+
+
 class Limits(NamedTuple):
     """What a coordinate and a list of objects may be."""
 
@@ -53,6 +57,9 @@ def inspect(content: bytes, limits: Limits) -> Inspection:
         return found._replace(problems=[("", f"is {_kind(document)}; a list of frames is needed")])
     for position, entry in enumerate(document):
         place = f"[{position}]"
+        if len(found.problems) >= MOST_PROBLEMS:
+            found.problems.append((place, "and what follows was not looked at; that is too much wrong already"))
+            return found._replace(places={})
         if not isinstance(entry, dict):
             found.problems.append((place, f"is {_kind(entry)}; an object with sequence_id, frame, ... is needed"))
             continue

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ..errors import InputError
 from ..files import LARGEST_UNPACKED, read_bytes
-from ..tables import Annotations, Table, arrow_to_pandas, check_frames, check_objects
+from ..tables import SOURCE, Annotations, Table, arrow_to_pandas, check_frames, check_objects
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200
@@ -23,7 +23,7 @@ def read_objects(source: str | Path | Table, frames: str | Path | Table | None =
     """
     objects = check_objects(read_table(source), _name(source, "objects"))
     if isinstance(source, str | Path):
-        objects.attrs["source"] = str(source)
+        objects.attrs[SOURCE] = str(source)
     if frames is None:
         return Annotations(objects)
     return Annotations(objects, check_frames(read_table(frames), _name(frames, "frames")))
@@ -47,7 +47,9 @@ def read_table(source: str | Path | Table) -> Table:
             case [*_, ".arrow" | ".feather"]:
                 with pa.memory_map(str(path)) as stream:
                     return arrow_to_pandas(pa.ipc.open_file(stream).read_all(), str(path))
-    except (pa.ArrowException, OSError) as error:
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
     kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
     raise InputError(f"{path}: is of no known kind; {kinds} is needed")

@@ -25,7 +25,7 @@ import pandas as pd
 from ..errors import InputError
 from ..files import read_bytes, write_bytes
 from ..keys import distinct, frame_keys, locate, row_keys
-from ..tables import FRAME_KEY, Annotations, Table, as_annotations, key_text
+from ..tables import FRAME_KEY, SOURCE, Annotations, Table, as_annotations, key_text
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
 from .objects import read_objects
 
@@ -66,7 +66,7 @@ def read_spotgeo(path: str | Path) -> Annotations:
         numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
         points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
         annotations = _annotations(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
-    annotations.objects.attrs["source"] = str(path)
+    annotations.objects.attrs[SOURCE] = str(path)
     return annotations
 
 
@@ -219,7 +219,7 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
     """
     path = Path(path)
     checked = as_annotations(annotations, "annotations")
-    if len(checked.objects) and checked.objects["sequence"].dtype != np.int64:
+    if any(len(table) and table["sequence"].dtype != np.int64 for table in checked if table is not None):
         raise InputError("annotations: column sequence holds strings; the competition's format knows integers only")
     if "joint" in checked.objects:
         raise InputError("annotations: there is a column joint; the competition's format knows points only")
