@@ -40,7 +40,8 @@ def assign(
     """
     n_rows, n_columns = np.diff(prediction_starts), np.diff(truth_starts)
     frame = np.repeat(np.arange(len(n_rows)), n_rows)[prediction - prediction_starts[0]]
-    far = np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * largest_cost)
+    with np.errstate(over="ignore"):
+        far = np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * largest_cost)
     chosen, contested = _plain(prediction - prediction_starts[0], truth - truth_starts[0], cost, far[frame] * BLUR)
     unsettled = np.zeros(len(n_rows), bool)
     unsettled[frame[contested]] = True

@@ -150,7 +150,11 @@ def _sequences(text: str, option: str) -> list[int]:
 def _excluded(text: str, matches: pd.DataFrame) -> list[int] | list[str]:
     if pd.api.types.is_integer_dtype(matches["sequence"].dtype):
         return _sequences(text, "--exclude")
-    return [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if not matches["sequence"].eq(name).any()]
+    if unknown:
+        raise typer.BadParameter(f"--exclude: no sequence is called {unknown[0]!r}")
+    return names
 
 
 def _slices(by: list[str]) -> dict[str, int | None]:
@@ -170,7 +174,7 @@ def _sliced(matches: pd.DataFrame, column: str, bins: int | None) -> pd.DataFram
     """The summary by a column, in `bins` quantile bins where they are wanted."""
     try:
         check_column(matches, column)
-        if bins is not None and not pd.api.types.is_numeric_dtype(matches[column].dtype):
+        if bins is not None and not pd.api.types.is_any_real_numeric_dtype(matches[column].dtype):
             raise InputError(f"column {column} holds no numbers; it cannot be binned")
         if bins is None or matches[column].nunique() < 2:  # a single value is parted by no quantile
             return summarize(matches, by=column)

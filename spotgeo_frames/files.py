@@ -155,6 +155,8 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, inputs: Mappi
                 temporary.replace(path)
     except OSError as error:
         raise _unwritable(Path(error.filename or folder), error) from None
+    except (pa.ArrowException, UnicodeError) as error:  # a column Parquet knows no type for, a name that is no text
+        raise InputError(f"{folder}: cannot be written: {str(error).splitlines()[0]}") from None
     finally:
         for path in made:
             if path.is_dir() and not any(path.iterdir()):

@@ -28,9 +28,9 @@ def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
         low = min(int(column.min()) for column in numbers if len(column))
         high = max(int(column.max()) for column in numbers if len(column))
         if low >= 0 and high + 1 < WIDEST:
-            return numbers, high + 1
+            return [column.astype(np.int64, copy=False) for column in numbers], high + 1
         if high - low + 1 < WIDEST:
-            return [column - low for column in numbers], high - low + 1
+            return [column.astype(np.int64, copy=False) - low for column in numbers], high - low + 1
     codes, values = pd.factorize(pd.concat(filled, ignore_index=True), sort=True)
     codes = np.where(codes < 0, len(values), codes)
     ends = np.cumsum([len(column) for column in columns])

@@ -109,6 +109,7 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     new = score.ne(score.shift()).any(axis=1)
     rows.insert(0, "rank", pd.Series(np.arange(1, len(rows) + 1)).where(new).ffill().astype("int64"))
     rows.insert(1, "name", rows.pop("name"))
+    rows.attrs = dict(next(iter(summaries.values())).attrs)
     return rows
 
 

@@ -105,7 +105,8 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
             elif not pa.types.is_primitive(column.type):
                 column.validate(full=True)  # text may hold what is not UTF-8, which would only show later
-            columns[field] = column.to_pandas()
+            # Flags get room for nulls whether or not there are any.
+            columns[field] = column.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scenes import objects
@@ -261,6 +262,15 @@ def test_folders_that_have_no_name(sample: Path) -> None:
     assert said == [f"{out}: cannot be written: File name too long"]
 
 
+def test_columns_that_cannot_be_written(tmp_path: Path) -> None:
+    path, out = tmp_path / "table.parquet", tmp_path / "out"
+    table = pa.Table.from_pandas(objects([(1, 1, 0, 0)]), preserve_index=False)
+    pq.write_table(table.append_column("map", pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))), path)
+    [said] = refused("score", path, path, "--out", out)
+    assert said.startswith(f"{out}: cannot be written: ")
+    assert not out.exists()
+
+
 def test_a_problem_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     rows = objects([("a\nb", 1, 0, 0), ("a\nb", 1, 1, 1)]).assign(object=0)
@@ -285,6 +295,8 @@ def test_sequences_as_strings(tmp_path: Path) -> None:
     arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--by", "sequence"]
     assert [row["value"] for row in answer(*arguments)["by"]["sequence"]] == ["night-1", "night-2"]
     assert answer(*arguments, "--exclude", "night-1")["tp"] == 1
+    said = refused(*arguments, "--exclude", "1-2", status=2)
+    assert "no sequence is called '1-2'" in " ".join(said)
 
 
 def test_slices_of_a_column_that_says_nothing(tmp_path: Path) -> None:
@@ -304,6 +316,7 @@ def test_slices_by_times_and_other_values_that_json_does_not_know(tmp_path: Path
     slices = answer("score", path, path, "--by", "truth_when", "--by", "truth_flag")["by"]
     assert [row["value"] for row in slices["truth_when"]] == ["2020-01-01 00:00:00", "2020-01-02 00:00:00"]
     assert [row["value"] for row in slices["truth_flag"]] == [False, True]
+    assert "holds no numbers" in " ".join(refused("score", path, path, "--by", "truth_flag:2", status=2))
     assert "truth_tags cannot be grouped by" in " ".join(refused("score", path, path, "--by", "truth_tags", status=2))
 
 

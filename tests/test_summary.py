@@ -169,6 +169,31 @@ def test_outcomes_as_other_categories_or_strings() -> None:
         pd.testing.assert_frame_equal(sf.summarize(MATCHES.assign(outcome=outcome)), sf.summarize(MATCHES))
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint32", "uint64", "Int8"])
+def test_narrow_integers_are_grouped_by_as_wide_ones(kind: str) -> None:
+    random = np.random.default_rng(4)
+    values = {name: pd.Series(random.integers(0, 100, 9), MATCHES.index, name=name) for name in ("a", "b")}
+    narrow = [column.astype(kind) for column in values.values()]
+    wide = sf.summarize(MATCHES, by=list(values.values()))
+    pd.testing.assert_frame_equal(sf.summarize(MATCHES, by=narrow), wide, check_dtype=False)
+    one = sf.summarize(MATCHES, by=values["a"] // 40)
+    pd.testing.assert_frame_equal(sf.summarize(MATCHES, by=narrow[0] // 40), one, check_dtype=False)
+    mixed = [narrow[0], values["b"] * 1000]
+    pd.testing.assert_frame_equal(
+        sf.summarize(MATCHES, by=mixed), sf.summarize(MATCHES, by=[values["a"], mixed[1]]), check_dtype=False
+    )
+
+
+@pytest.mark.parametrize("kind", ["int16", "uint32", "uint64"])
+def test_match_tables_with_narrow_keys(kind: str) -> None:
+    truth = objects([(1, 5, 0, 0), (257, 5, 0, 0), (2, 255, 0, 0)])
+    matches = sf.match(truth, truth)
+    narrow = matches.astype({"sequence": kind, "frame": kind}).sample(frac=1, random_state=2)
+    pd.testing.assert_frame_equal(sf.summarize(narrow), sf.summarize(matches))
+    by_sequence = sf.summarize(narrow.astype({"frame": "int64"}), by="sequence")
+    pd.testing.assert_frame_equal(by_sequence, sf.summarize(matches, by="sequence"), check_dtype=False)
+
+
 def test_null_slices_on_demand() -> None:
     slices = sf.summarize(MATCHES, by="truth_brightness", dropna=False)
     assert slices["truth_brightness"].isna().tolist() == [False] * 4 + [True]
@@ -224,6 +249,7 @@ def test_leaderboard_in_the_competitions_order() -> None:
     )
     assert board[["rank", "name"]].to_numpy().tolist() == [[1, "c"], [2, "b"], [2, "d"], [4, "a"]]
     assert board.columns.tolist() == ["rank", "name", *NUMBERS]
+    assert board.attrs == sf.match(truth, near).attrs
     assert sf.leaderboard({"a": sf.match(truth, near)}, exclude=[1])["n_sequences"].item() == 0
     with pytest.raises(sf.InputError, match=r"not the same: a with 10.0 and 3.0, b with 5.0 and 3.0"):
         sf.leaderboard({"a": sf.match(truth, near), "b": sf.match(truth, near, tau=5)})

@@ -256,6 +256,19 @@ def test_categories_of_nothing_comparable() -> None:
     assert problems(mixed, mixed)[0].startswith("column category: its values cannot be compared: ")
 
 
+def test_categories_of_different_widths() -> None:
+    narrow = GOOD.assign(category=np.array([-100, 100, 7], np.int8))
+    matches = sf.match(narrow, GOOD.assign(category=[-100, 100, 7]))
+    assert matches["outcome"].tolist() == ["TP"] * 3
+
+
+def test_flags_from_arrow_keep_their_type() -> None:
+    table = pa.Table.from_pandas(GOOD, preserve_index=False)
+    for flags in ([True, False, True], [True, None, False]):
+        matches = sf.match(table.append_column("flag", pa.array(flags)), GOOD)
+        assert matches["truth_flag"].dtype == "boolean"
+
+
 def test_names_of_columns() -> None:
     assert problems(GOOD.assign(**{"a": 1}).rename(columns={"a": 5})) == [
         "truth: column 5: its name has to be a string"
