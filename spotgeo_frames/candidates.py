@@ -75,13 +75,14 @@ def _all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.nda
     """
     truth, predictions = aligned.truth, aligned.predictions
     row, end = predictions.starts[[first, last]].tolist()
-    n_truth = truth.counts[predictions.frame[row:end]]
+    frame = predictions.frame[row:end]
+    n_truth = truth.counts[frame]
     ends = np.cumsum(n_truth)
+    offset = truth.starts[frame] - ends + n_truth
     begin = 0
     while begin < len(n_truth):
         done = ends[begin] - n_truth[begin]
         stop = max(begin + 1, int(np.searchsorted(ends, done + 2 * PAIRS_AT_ONCE, side="right")))
         number = np.repeat(np.arange(begin, stop), n_truth[begin:stop])
-        offset = truth.starts[predictions.frame[row:end]] - ends + n_truth
         yield number + row, offset[number] + np.arange(done, ends[stop - 1])
         begin = stop

@@ -43,7 +43,8 @@ MOST_SEQUENCES = 10_000_000
 def main() -> None:
     # Ended from outside, the run still takes away what it has begun to write.
     for ending in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        signal.signal(ending, lambda number, _: sys.exit(128 + number))
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup wants the closing of a terminal ignored
+            signal.signal(ending, lambda number, _: sys.exit(128 + number))
     app(prog_name="spotgeo-frames")
 
 
@@ -61,7 +62,7 @@ def validate(
         wanted = None if sequences is None else _sequences(sequences, "--sequences")
         problems = validate_spotgeo(submission, known, wanted)
         if len(problems):
-            raise InputError(problem_lines(submission, problems.itertuples(index=False, name=None)))
+            raise InputError(problem_lines(submission, zip(problems["place"], problems["problem"], strict=True)))
     typer.echo(f"{submission}: nothing is wrong")
 
 

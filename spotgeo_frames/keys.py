@@ -80,7 +80,7 @@ def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def positions(keys: np.ndarray, values: np.ndarray, first: np.ndarray) -> np.ndarray:
     """The position of each key among the `values` and their `first` rows that `distinct` gave for these keys."""
-    if np.all(np.diff(first) > 0) and len(values) and np.all(np.diff(keys) >= 0):
+    if np.all(np.diff(keys) >= 0):
         return np.repeat(np.arange(len(values)), np.diff(first, append=len(keys)))
     return locate(values, keys)
 

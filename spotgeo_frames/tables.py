@@ -15,8 +15,8 @@ Match table
 A table that is not right is refused with every problem in one `InputError`.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -303,8 +303,13 @@ def _first_keys(given: pd.DataFrame, marked: np.ndarray, key: list[str]) -> str:
 def key_text(keys: pd.DataFrame, most: int = 3) -> str:
     """The first few rows of `keys` as text: `sequence 1, frame 2; sequence 1, frame 3; ...`."""
     rows = keys.head(most).to_dict("records")
-    texts = [", ".join(f"{column} {value}" for column, value in row.items()) for row in rows]
+    texts = [row_text(row) for row in rows]
     return "; ".join([*texts, "..."] if len(keys) > most else texts)
+
+
+def row_text(row: Mapping[Hashable, Any]) -> str:
+    """A key as text: `sequence 1, frame 2`."""
+    return ", ".join(f"{column} {value}" for column, value in row.items())
 
 
 def source(table: pd.DataFrame, name: str) -> str:

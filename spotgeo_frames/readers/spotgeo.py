@@ -25,7 +25,7 @@ import pandas as pd
 from ..errors import InputError
 from ..files import read_bytes, write_bytes
 from ..keys import distinct, frame_keys, locate, row_keys
-from ..tables import FRAME_KEY, SOURCE, Annotations, Table, as_annotations, key_text
+from ..tables import FRAME_KEY, SOURCE, Annotations, Table, as_annotations, key_text, row_text
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
 from .objects import read_objects
 
@@ -172,9 +172,10 @@ def _pairs(table: pd.DataFrame) -> Iterator[Pair]:
 def _limit_problems(objects: pd.DataFrame, limits: Limits) -> Iterator[Problem]:
     """What in a table of objects lies outside the limits; places are keys, a table has no positions."""
     for axis, (low, high) in (("x", limits.x), ("y", limits.y)):
-        for row in objects[~objects[axis].between(low, high)].to_dict("records"):
-            place = ", ".join(f"{column} {row[column]}" for column in [*FRAME_KEY, "object"])
-            yield f"{place}, {axis}", out_of_range(row[axis], low, high)
+        outside = objects[~objects[axis].between(low, high)]
+        places = map(row_text, outside[[*FRAME_KEY, "object"]].to_dict("records"))
+        for place, value in zip(places, outside[axis].tolist(), strict=True):
+            yield f"{place}, {axis}", out_of_range(value, low, high)
     counts = objects.groupby(FRAME_KEY).size().rename("count").reset_index()
     for row in counts[counts["count"] > (limits.n_objects or np.inf)].to_dict("records"):
         place = pair_text((row["sequence"], row["frame"]))
