@@ -2,22 +2,28 @@
 
 from .errors import InputError
 from .matching import match, match_frames
+from .readers.motchallenge import read_motchallenge, write_motchallenge
 from .readers.objects import read_objects
 from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
 from .summary import leaderboard, summarize
 from .tables import Annotations
+from .tracking import TrackResult, track
 from .version import __version__
 
 __all__ = [
     "Annotations",
     "InputError",
+    "TrackResult",
     "__version__",
     "leaderboard",
     "match",
     "match_frames",
+    "read_motchallenge",
     "read_objects",
     "read_spotgeo",
     "summarize",
+    "track",
     "validate_spotgeo",
+    "write_motchallenge",
     "write_spotgeo",
 ]

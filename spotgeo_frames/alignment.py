@@ -81,6 +81,16 @@ def align(truth: Annotations, predictions: Annotations, frames: FrameRule = "tru
     return Aligned(listed, *sides)
 
 
+def only(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) -> Aligned:
+    """The same frames with only the marked rows of either side."""
+    sides = []
+    for side, marked in ((aligned.truth, truth), (aligned.predictions, predictions)):
+        rows = np.flatnonzero(marked)
+        category = None if side.category is None else side.category[rows]
+        sides.append(_side(side.table.take(rows), side.frame[rows], len(aligned.frames), category))
+    return Aligned(aligned.frames, *sides)
+
+
 def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> tuple[pd.DataFrame, np.ndarray]:
     """The distinct (sequence, frame) of the tables in order, and their keys."""
     firsts = [distinct(key) for key in keys]

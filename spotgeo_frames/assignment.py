@@ -1,75 +1,135 @@
-"""The best one-to-one assignment of every frame: as many near pairs as possible, and among those the least cost.
+"""The best one-to-one assignment of every frame, by least cost (`assign`) or by greatest weight (`heaviest`).
 
-The answer is that of scipy.optimize.linear_sum_assignment on the frame's full matrix, predictions as rows and truths
-as columns in file order, far objects included. Coordinates often lie on pixel grids, so equally good answers happen,
-and solving a part of a frame can pick another of them and change the squared errors. So a frame is given to the solver
-whole, unless its answer is plain: every near pair is the only one of both its ends, or shares one end only with pairs
-that share nothing else and that it beats by more than rounding can blur.
+The answer is that of scipy.optimize.linear_sum_assignment on the frame's full matrix, rows and columns in file order,
+far objects included. Coordinates often lie on pixel grids, so equally good answers happen, and solving a part of a
+frame can pick another of them and change the numbers. So a frame is given to the solver whole, unless its answer is
+plain: it follows from comparing single pairs, by more than rounding can blur, so that every best answer agrees.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-# Costs closer than this share of the cost of a far pair are left to the solver, which itself rounds.
+# Costs closer than this share of the largest cost there is are left to the solver, which itself rounds.
 BLUR = 1e-9
 
-
-class Matrices(NamedTuple):
-    """The cost matrices of some frames, end to end in one array: where each begins, its rows and its columns."""
-
-    starts: np.ndarray
-    n_rows: np.ndarray
-    n_columns: np.ndarray
+# Cells of cost matrices that are laid out at once, unless a single frame has more.
+CELLS_AT_ONCE = 1 << 20
 
 
-def assign(
-    prediction: np.ndarray,
-    truth: np.ndarray,
-    cost: np.ndarray,
-    prediction_starts: np.ndarray,
-    truth_starts: np.ndarray,
-    largest_cost: float,
-) -> np.ndarray:
-    """Marks the near pairs that are assigned; a bool a pair.
+class Entries(NamedTuple):
+    """Entries of the frames' matrices, in the order of the frames; whatever is not an entry is far.
 
-    `prediction`, `truth` and `cost` are one near pair each, sorted by prediction: row numbers that count on through
-    the frames, and the cost, 0 to `largest_cost`. `prediction_starts` and `truth_starts` say where each frame's rows
-    begin, and end with the last one's end. Pairs that are not near cost max(1000, 2 * min(N, M) * largest_cost) in a
-    frame of N predictions and M truths, more than any number of near pairs can save.
+    `row` and `column` are numbers that count on through the frames, and `row_starts` and `column_starts` say where
+    each frame's begin, and end with the last one's end. `value` is a cost or a weight.
     """
-    n_rows, n_columns = np.diff(prediction_starts), np.diff(truth_starts)
-    frame = np.repeat(np.arange(len(n_rows)), n_rows)[prediction - prediction_starts[0]]
+
+    row: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+    row_starts: np.ndarray
+    column_starts: np.ndarray
+
+    def frame(self) -> np.ndarray:
+        """The frame of each entry."""
+        sizes = np.diff(self.row_starts)
+        return np.repeat(np.arange(len(sizes)), sizes)[self.row - self.row_starts[0]]
+
+    def take(self, chosen: np.ndarray) -> "Entries":
+        """Only the entries that are marked or numbered."""
+        return self._replace(row=self.row[chosen], column=self.column[chosen], value=self.value[chosen])
+
+
+def assign(near: Entries, largest_cost: float) -> np.ndarray:
+    """Marks the near pairs of the assignment with as many of them as possible, and among those the least cost.
+
+    `near` holds costs from 0 to `largest_cost`. Pairs that are not near cost max(1000, 2 * min(N, M) * largest_cost) in
+    a frame of N rows and M columns, more than any number of near pairs can save.
+    """
+    smaller = np.minimum(np.diff(near.row_starts), np.diff(near.column_starts))
     with np.errstate(over="ignore"):
-        far = np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * largest_cost)
-    chosen, contested = _plain(prediction - prediction_starts[0], truth - truth_starts[0], cost, far[frame] * BLUR)
-    unsettled = np.zeros(len(n_rows), bool)
+        far = np.maximum(1000.0, 2.0 * smaller * largest_cost)
+    frame = near.frame()
+    chosen, contested = _plain(near, far[frame] * BLUR)
+    unsettled = np.zeros(len(far), bool)
     unsettled[frame[contested]] = True
     left = np.flatnonzero(unsettled[frame])
-    if len(left):
-        sizes = n_rows * n_columns * unsettled
-        starts = np.cumsum(sizes) - sizes
-        corner = starts - prediction_starts[:-1] * n_columns - truth_starts[:-1]
-        of_pair = frame[left]
-        cell = corner[of_pair] + prediction[left] * n_columns[of_pair] + truth[left]
-        costs = np.repeat(far, sizes)
-        costs[cell] = cost[left]
-        taken = np.zeros(len(costs), bool)
-        taken[_solved(costs, Matrices(starts[unsettled], n_rows[unsettled], n_columns[unsettled]))] = True
-        chosen[left] = taken[cell]
+    chosen[left] = solve(near.take(left), far)
     return chosen
 
 
-def _plain(
-    prediction: np.ndarray, truth: np.ndarray, cost: np.ndarray, blur: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs that are chosen where the answer is plain, and the positions of those that make it not so."""
-    n_predictions = int(prediction.max(initial=-1)) + 1
-    shared = np.bincount(prediction)[prediction] > 1, np.bincount(truth)[truth] > 1
+def heaviest(positive: Entries, counts: np.ndarray | None = None) -> np.ndarray:
+    """Marks the pairs of the assignment with the greatest sum of weights.
+
+    `positive` holds weights above 0; all other pairs weigh 0. Where nobody asks for some pairs (`counts` is false),
+    frames in which only those are undecided are not solved, and the marks of those pairs may be wrong.
+    """
+    chosen = np.zeros(len(positive.row), bool)
+    rows, columns = np.zeros(positive.row_starts[-1], bool), np.zeros(positive.column_starts[-1], bool)
+    left = np.arange(len(chosen))
+    while len(left):
+        sure = left[dominant(positive.row[left], positive.column[left], positive.value[left])]
+        if not len(sure):
+            break
+        chosen[sure] = rows[positive.row[sure]] = columns[positive.column[sure]] = True
+        left = left[~(rows[positive.row[left]] | columns[positive.column[left]])]
+    frame = positive.frame()
+    unsettled = np.zeros(len(positive.row_starts) - 1, bool)
+    unsettled[frame[left if counts is None else left[counts[left]]]] = True
+    left = np.flatnonzero(unsettled[frame])
+    chosen[left] = solve(positive.take(left)._replace(value=-positive.value[left]), np.zeros(len(unsettled)))
+    return chosen
+
+
+def dominant(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Marks pairs that are in every assignment of the greatest weight, pairs not listed weighing 0.
+
+    Such is a pair that outweighs the best rival at its row and the best rival at its column together: an assignment
+    without it could only have had those instead.
+    """
+    rivals = _best_rival(row, weight) + _best_rival(column, weight)
+    return weight > rivals + BLUR
+
+
+def solve(near: Entries, far: np.ndarray) -> np.ndarray:
+    """Marks the pairs that linear_sum_assignment takes in the frames that have any, all other cells costing `far`.
+
+    `near` holds all entries of those frames, as costs; `far` is one cost a frame of the whole list.
+    """
+    frame = near.frame()
+    n_rows, n_columns = np.diff(near.row_starts), np.diff(near.column_starts)
+    sizes = np.zeros(len(far), np.int64)
+    sizes[frame] = (n_rows * n_columns)[frame]
+    chosen = np.zeros(len(frame), bool)
+    for first, last in _runs(sizes):
+        part = slice(*np.searchsorted(frame, [first, last]))
+        starts = np.cumsum(sizes[first:last]) - sizes[first:last]
+        own, columns = frame[part], n_columns[frame[part]]
+        cell = starts[own - first] + (near.row[part] - near.row_starts[own]) * columns
+        cell += near.column[part] - near.column_starts[own]
+        costs = np.repeat(far[first:last], sizes[first:last])
+        costs[cell] = near.value[part]
+        taken = np.zeros(len(costs), bool)
+        solved = np.flatnonzero(sizes[first:last])
+        taken[_solved(costs, starts[solved], n_rows[first + solved], n_columns[first + solved])] = True
+        chosen[part] = taken[cell]
+    return chosen
+
+
+def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pairs of least cost that are chosen where the answer is plain, and the positions of those that are not.
+
+    Plain are pairs that are the only one of both their ends, and those that share one end only with pairs that share
+    nothing else and that they beat.
+    """
+    row, column, cost = near.row - near.row_starts[0], near.column - near.column_starts[0], near.value
+    n_rows = int(row.max(initial=-1)) + 1
+    shared = np.bincount(row)[row] > 1, np.bincount(column)[column] > 1
     chosen = ~(shared[0] | shared[1])
     stars = np.flatnonzero(shared[0] ^ shared[1])
-    # The shared end of each: a prediction, or a truth numbered after all predictions.
-    hub = np.where(shared[0][stars], prediction[stars], n_predictions + truth[stars])
+    # The shared end of each: a row, or a column numbered after all rows.
+    hub = np.where(shared[0][stars], row[stars], n_rows + column[stars])
     best = np.full(int(hub.max(initial=-1)) + 1, np.inf)
     np.minimum.at(best, hub, cost[stars])
     close = cost[stars] <= best[hub] + blur[stars]
@@ -78,15 +138,37 @@ def _plain(
     return chosen, np.concatenate([np.flatnonzero(shared[0] & shared[1]), stars[blurred]])
 
 
-def _solved(costs: np.ndarray, matrices: Matrices) -> np.ndarray:
-    """The cells of `costs` that are assigned, frame by frame: the one loop over frames, and only over these."""
+def _best_rival(end: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The greatest weight among the other pairs of the same row (or column) as each pair; 0 where there is none."""
+    low = int(end.min(initial=0))
+    end = end - low
+    best = np.zeros(int(end.max(initial=-1)) + 1)
+    np.maximum.at(best, end, weight)
+    is_best = weight == best[end]
+    second = np.where(np.bincount(end[is_best], minlength=len(best)) > 1, best, 0.0)
+    others = np.flatnonzero(~is_best)
+    np.maximum.at(second, end[others], weight[others])
+    return np.where(is_best, second[end], best[end])
+
+
+def _runs(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges [first, last) of frames with about CELLS_AT_ONCE cells together, where there are any."""
+    ends = np.cumsum(sizes)
+    first = 0
+    while first < len(sizes) and ends[-1] > (done := ends[first - 1] if first else 0):
+        last = max(first + 1, int(np.searchsorted(ends, done + CELLS_AT_ONCE, side="right")))
+        yield first, last
+        first = last
+
+
+def _solved(costs: np.ndarray, starts: np.ndarray, n_rows: np.ndarray, n_columns: np.ndarray) -> np.ndarray:
+    """The cells of `costs` that are assigned, matrix by matrix: the one loop over frames, and only over these."""
     from scipy.optimize import linear_sum_assignment  # slow to import, and many inputs never need it
 
     rows, columns = [], []
-    for start, n_rows, n_columns in zip(*(part.tolist() for part in matrices), strict=True):
-        row, column = linear_sum_assignment(costs[start : start + n_rows * n_columns].reshape(n_rows, n_columns))
+    for start, height, width in zip(starts.tolist(), n_rows.tolist(), n_columns.tolist(), strict=True):
+        row, column = linear_sum_assignment(costs[start : start + height * width].reshape(height, width))
         rows.append(row)
         columns.append(column)
-    sizes = np.minimum(matrices.n_rows, matrices.n_columns)
-    starts, widths = np.repeat(matrices.starts, sizes), np.repeat(matrices.n_columns, sizes)
-    return starts + np.concatenate(rows) * widths + np.concatenate(columns)
+    sizes = np.minimum(n_rows, n_columns)
+    return np.repeat(starts, sizes) + np.concatenate(rows) * np.repeat(n_columns, sizes) + np.concatenate(columns)

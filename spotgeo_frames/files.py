@@ -1,7 +1,7 @@
 """Files in and out: bounded reading of what may be compressed, and writing that never leaves half a file.
 
 Input is taken as hostile. What is compressed is unpacked no further than LARGEST_UNPACKED bytes whatever its header
-says, an archive has to hold exactly one file, and no name inside it is ever used as a path.
+says, an archive holds exactly one file unless more are asked for, and no name inside it is ever used as a path.
 """
 
 import errno
@@ -13,7 +13,7 @@ import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PureWindowsPath
 from typing import IO, Any
@@ -26,6 +26,12 @@ from .errors import InputError
 
 LARGEST_UNPACKED = 1 << 30
 
+# What reading a file, damaged or not, may raise.
+UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+# What reading a file, damaged or not, may raise.
+UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
 
 def read_bytes(path: Path) -> bytes:
     """The content of a file, unpacked where its name ends in .gz or .zip.
@@ -37,43 +43,80 @@ def read_bytes(path: Path) -> bytes:
         match path.suffix.lower():
             case ".gz":
                 with gzip.open(path) as stream:
-                    return _bounded(stream, path)
+                    return _bounded(stream, path, LARGEST_UNPACKED)
             case ".zip":
                 return _unzipped(path)
             case _:
                 return path.read_bytes()
     except InputError:
         raise
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except UNREADABLE as error:
+        raise _unreadable(path, error) from None
+
+
+def read_archive(path: Path) -> dict[str, bytes]:
+    """The names and contents of the files in a .zip; raises InputError as `read_bytes` does."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _contents(archive, _members(archive, path), path)
+    except InputError:
+        raise
+    except UNREADABLE as error:
+        raise _unreadable(path, error) from None
 
 
 def _unzipped(path: Path) -> bytes:
     with zipfile.ZipFile(path) as archive:
-        # Folders, and what macOS adds of its own, are not content.
-        members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+        members = _members(archive, path)
         if len(members) != 1:
             raise InputError(f"{path}: holds {len(members)} files; exactly one is needed")
-        inner = PureWindowsPath(members[0].filename)  # knows both kinds of separators, and drives
+        [content] = _contents(archive, members, path).values()
+        return content
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    # Folders, and what macOS adds of its own, are not content.
+    members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+    for member in members:
+        inner = PureWindowsPath(member.filename)  # knows both kinds of separators, and drives
         if inner.drive or inner.root or ".." in inner.parts:
-            raise InputError(f"{path}: holds a file with a path outside the archive, {members[0].filename!r}")
-        if members[0].file_size > LARGEST_UNPACKED:
-            raise _too_large(path)
-        with archive.open(members[0]) as stream:
-            return _bounded(stream, path)
+            raise InputError(f"{path}: holds a file with a path outside the archive, {member.filename!r}")
+    return members
 
 
-def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path) -> bytes:
-    content = stream.read(LARGEST_UNPACKED + 1)
-    if len(content) > LARGEST_UNPACKED:
+def _contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: Path) -> dict[str, bytes]:
+    left = LARGEST_UNPACKED
+    if sum(member.file_size for member in members) > left:
+        raise _too_large(path)
+    contents: dict[str, bytes] = {}
+    for member in members:
+        with archive.open(member) as stream:
+            contents[member.filename] = _bounded(stream, path, left)
+        left -= len(contents[member.filename])
+    return contents
+
+
+def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, most: int) -> bytes:
+    content = stream.read(most + 1)
+    if len(content) > most:
         raise _too_large(path)
     return content
 
 
 def _too_large(path: Path) -> InputError:
     return InputError(f"{path}: unpacks to more than {LARGEST_UNPACKED >> 20} MiB; unpack it yourself if it is sound")
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{path}: there is no such file")
+    return InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{path}: there is no such file")
+    return InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 def sha256(path: Path) -> str:
@@ -121,12 +164,43 @@ def write_bytes(path: Path, content: bytes) -> None:
                 inner = path.stem if path.stem.endswith(".json") else f"{path.stem}.json"
                 archive.writestr(zipfile.ZipInfo(inner), content, zipfile.ZIP_DEFLATED)
             content = packed.getvalue()
+    _replace_with(path, content)
+
+
+def _replace_with(path: Path, content: bytes) -> None:
+    """Writes a file beside and moves it into place."""
     try:
         with temporary_beside(path) as temporary:
             temporary.write_bytes(content)
             temporary.replace(path)
     except OSError as error:
         raise _unwritable(path, error) from None
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name can be that of a file in a folder, on any system."""
+    path = PureWindowsPath(name)  # knows both kinds of separators, and drives
+    return name == path.name != "" and not name.startswith(".") and name.isprintable()
+
+
+def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
+    """Writes files of these names into `folder`, or into one archive where its name ends in .zip.
+
+    Raises InputError where that cannot be.
+    """
+    if folder.suffix.lower() == ".zip":
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in contents.items():
+                archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+        _replace_with(folder, packed.getvalue())
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    for name, content in contents.items():
+        _replace_with(folder / name, content)
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, inputs: Mapping[str, Path]) -> None:

@@ -5,7 +5,7 @@ so that tables of parts concatenate: object identities are `Int64` or string, nu
 null wherever a row has no truth, no prediction or no such frame.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,12 @@ from .tables import EMPTY, FN, FP, FRAME_KEY, OUTCOME_TYPE, TP
 from .version import __version__
 
 
-def match_table(aligned: Aligned, pairs: Pairs, tau: float, epsilon: float) -> pd.DataFrame:
-    """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises."""
+def match_table(aligned: Aligned, pairs: Pairs, made_with: Mapping[str, Any]) -> pd.DataFrame:
+    """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises.
+
+    `made_with` goes into its attrs. Where its `rule` is "distance" the pairs' measure is one, and `tau` and `epsilon`
+    (px) say what the errors are; otherwise it is a similarity, and there are no errors.
+    """
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     n_rows, truth_row, predicted_row = _places(aligned, pairs)
     matched_row = predicted_row[pairs.prediction]
@@ -27,8 +31,8 @@ def match_table(aligned: Aligned, pairs: Pairs, tau: float, epsilon: float) -> p
     outcome[truth_row] = FN
     outcome[predicted_row] = FP
     outcome[matched_row] = TP
-    distance = np.full(len(outcome), np.nan)
-    distance[matched_row] = pairs.distance
+    measure = np.full(len(outcome), np.nan)
+    measure[matched_row] = pairs.measure
 
     # Every frame has a row, so counting first rows numbers them; taking by number is faster than repeating each column.
     frame = np.zeros(len(outcome), np.int64)
@@ -39,8 +43,7 @@ def match_table(aligned: Aligned, pairs: Pairs, tau: float, epsilon: float) -> p
     columns = {column: frames[column].array.take(frame) for column in key}
     columns |= {
         "outcome": pd.Categorical.from_codes(outcome, dtype=OUTCOME_TYPE),
-        "distance": distance,
-        **_errors(outcome, distance, tau, epsilon),
+        **_measured(outcome, measure, made_with),
         **_carried(truth.table, "truth", truth_row, len(outcome), key),
         **_carried(predictions.table, "predicted", predicted_row, len(outcome), key),
         "frame_n_truth": truth.counts[frame],
@@ -48,7 +51,7 @@ def match_table(aligned: Aligned, pairs: Pairs, tau: float, epsilon: float) -> p
         **{f"frame_{column}": _nullable(frames[column]).take(frame) for column in frames if column not in key},
     }
     table = pd.DataFrame(columns, copy=False)
-    table.attrs = {"tau": tau, "epsilon": epsilon, "rule": "distance", "version": __version__}
+    table.attrs = {**made_with, "version": __version__}
     return table
 
 
@@ -73,6 +76,14 @@ def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.
     return n_rows, truth_row, predicted_row
 
 
+def _measured(outcome: np.ndarray, measure: np.ndarray, made_with: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The measure of every row, under its name, and its errors."""
+    if made_with["rule"] == "distance":
+        return {"distance": measure, **_errors(outcome, measure, made_with["tau"], made_with["epsilon"])}
+    null = np.full(len(outcome), np.nan)
+    return {"similarity": measure, "squared_error": null, "kelvins_error": null.copy()}
+
+
 def _errors(outcome: np.ndarray, distance: np.ndarray, tau: float, epsilon: float) -> dict[str, np.ndarray]:
     """Both errors of every row: the document's, squared (px²), and the server's."""
     squared = np.array([0.0, tau * tau, tau * tau, np.nan]).take(outcome)
@@ -87,7 +98,7 @@ def _errors(outcome: np.ndarray, distance: np.ndarray, tau: float, epsilon: floa
 
 def _carried(table: pd.DataFrame, prefix: str, rows: np.ndarray, n_rows: int, key: Sequence[str]) -> dict[str, Any]:
     """The columns of a table but its key, under its prefix and at its rows; geometry first, then the score."""
-    order = [column for column in dict.fromkeys(["object", "x", "y", "score", *table]) if column in table]
+    order = [column for column in dict.fromkeys(["object", "x", "y", "w", "h", "score", *table]) if column in table]
     return {
         f"{prefix}_{column}": _placed(_nullable(table[column]), rows, n_rows) for column in order if column not in key
     }

@@ -25,11 +25,11 @@ import numpy as np
 import pandas as pd
 
 from .alignment import Aligned, FrameRule, align
-from .assignment import assign
-from .candidates import Pairs, frame_chunks, join_pairs, near_points
+from .assignment import Entries, assign
+from .candidates import Pairs, check_similarity, frame_chunks, join_pairs, near_points, rule_name, similar_pairs
 from .errors import InputError
 from .match_table import match_table
-from .similarity import difference, point_distance
+from .similarity import Measure, difference, point_distance
 from .tables import Annotations, Table, as_annotations
 
 Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
@@ -41,6 +41,8 @@ def match(
     tau: float = 10.0,
     epsilon: float = 3.0,
     *,
+    similarity: str | Measure | None = None,
+    threshold: float = 0.5,
     frames: FrameRule = "truth",
 ) -> pd.DataFrame:
     """Matches predictions with truth, frame by frame, and returns the match table.
@@ -49,11 +51,17 @@ def match(
     ----------
     truth, predictions
         Annotations, or a table of objects (pandas, or anything that exports an Arrow stream): `sequence`, `frame`,
-        `object`, `x`, `y` in pixels, and any other columns, which are carried along. With `category` on both sides
-        only equal categories match; with `joint`, each joint is matched by itself.
+        `object`, `x`, `y` in pixels (`w`, `h` for boxes, `x` and `y` being the top left corner), and any other columns,
+        which are carried along. With `category` on both sides only equal categories match; with `joint`, each joint is
+        matched by itself.
     tau, epsilon
         Largest distance of a true positive, and the tolerance below which its error is 0, in pixels;
         0 <= epsilon < tau.
+    similarity, threshold
+        Match by similarity instead: as many pairs as possible whose similarity is `threshold` or more (above 0, up to
+        1), and among those the greatest sum. "iou" is the intersection over union of boxes; "point" is
+        max(0, 1 - distance / (2 tau)). A function gets two DataFrames of equal length, rows of truth and of predictions
+        that are pairs, at most some 100,000 at a time, and returns a similarity for each, 0 to 1.
     frames
         "truth": the frames are those of the truth's frames table, and predictions elsewhere are refused; without
         such a table they are those that occur on either side. "union": those that either side names.
@@ -61,19 +69,32 @@ def match(
     Returns
     -------
     DataFrame with `sequence`, `frame`, (`joint`,) `outcome` (TP, FN, FP, or `empty` for a frame without any),
-    `distance` (px, null unless TP), `squared_error` (px²), `kelvins_error`, then `truth_object`, `truth_x`, ...,
-    `predicted_object`, `predicted_x`, ..., `frame_n_truth`, `frame_n_predicted` and the frame's attributes. Sorted
-    by sequence and frame, then truths in file order, then false positives in file order. Its `attrs` hold `tau`,
-    `epsilon`, `rule` and `version`.
+    `distance` (px, null unless TP; `similarity` where matching was by that), `squared_error` (px²), `kelvins_error`
+    (both null where matching was by similarity), then `truth_object`, `truth_x`, ..., `predicted_object`,
+    `predicted_x`, ..., `frame_n_truth`, `frame_n_predicted` and the frame's attributes. Sorted by sequence and frame,
+    then truths in file order, then false positives in file order. Its `attrs` hold `rule` and `version`, `tau` and
+    `epsilon` or `threshold`.
 
     Raises
     ------
     InputError: a table is not right, the sides share no sequence, or their frames do not agree.
-    ValueError: tau or epsilon out of range.
+    ValueError: tau, epsilon, similarity or threshold out of range.
     """
     tau, epsilon = check_thresholds(tau, epsilon)
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold is {threshold}; a similarity above 0, up to 1, is needed")
     aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)
-    return match_table(aligned, _match_points(aligned, tau), tau, epsilon)
+    if similarity is None:
+        pairs = _assigned(aligned, lambda *run: near_points(aligned, *run, tau), lambda distance: distance, tau)
+        return match_table(aligned, pairs, _by_distance(tau, epsilon))
+    check_similarity(aligned, similarity, tau)
+
+    def near(first: int, last: int) -> Pairs:
+        pairs = similar_pairs(aligned, first, last, similarity, tau)
+        return pairs.take(np.flatnonzero(pairs.measure >= threshold))
+
+    pairs = _assigned(aligned, near, lambda measure: 1.0 - measure, 1.0)
+    return match_table(aligned, pairs, {"rule": rule_name(similarity), "threshold": threshold})
 
 
 def check_thresholds(tau: float, epsilon: float) -> tuple[float, float]:
@@ -83,19 +104,22 @@ def check_thresholds(tau: float, epsilon: float) -> tuple[float, float]:
     return float(tau), float(epsilon)
 
 
-def _match_points(aligned: Aligned, tau: float) -> Pairs:
-    """The assigned pairs of all frames, a chunk of frames at a time."""
+def _by_distance(tau: float, epsilon: float) -> dict[str, Any]:
+    return {"rule": "distance", "tau": tau, "epsilon": epsilon}
+
+
+def _assigned(
+    aligned: Aligned,
+    near: Callable[[int, int], Pairs],
+    cost: Callable[[np.ndarray], np.ndarray],
+    largest_cost: float,
+) -> Pairs:
+    """The assigned ones of the pairs that `near` finds in a run of frames, by the least cost of their measures."""
     parts = []
     for first, last in frame_chunks(aligned.truth, aligned.predictions):
-        pairs = near_points(aligned, first, last, tau)
-        chosen = assign(
-            pairs.prediction,
-            pairs.truth,
-            cost=pairs.distance,
-            prediction_starts=aligned.predictions.starts[first : last + 1],
-            truth_starts=aligned.truth.starts[first : last + 1],
-            largest_cost=tau,
-        )
+        pairs = near(first, last)
+        starts = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
+        chosen = assign(Entries(pairs.prediction, pairs.truth, cost(pairs.measure), *starts), largest_cost)
         parts.append(pairs.take(chosen))
     return join_pairs(parts)
 
@@ -135,7 +159,7 @@ def match_frames(
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
         distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
         parts.append(Pairs(rows[1], rows[0], distance).take(distance <= tau))
-    return match_table(aligned, join_pairs(parts), tau, epsilon)
+    return match_table(aligned, join_pairs(parts), _by_distance(tau, epsilon))
 
 
 def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

@@ -1,6 +1,19 @@
-"""How near a truth and a prediction are: vectorised over rows of pairs, whatever frames they are of."""
+"""How near a truth and a prediction are: vectorised over rows of pairs, whatever frames they are of.
+
+A distance is in pixels, 0 where they coincide. A similarity is 0 (nothing in common) to 1 (the same).
+"""
+
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
+
+# A measure of the caller's own: two DataFrames of equal length, truths and predictions, row k of both being a pair;
+# returns a similarity a row, 0 to 1.
+Measure = Callable[[pd.DataFrame, pd.DataFrame], np.ndarray]
+
+# What trackeval takes to be no area at all: the spacing of float64 at 1.
+NO_AREA = float(np.finfo(np.float64).eps)
 
 
 def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -17,3 +30,26 @@ def point_distance(dx: np.ndarray, dy: np.ndarray) -> np.ndarray:
     """
     with np.errstate(over="ignore"):
         return np.sqrt(dx * dx + dy * dy)
+
+
+def point_similarity(distance: np.ndarray, zero_distance: float) -> np.ndarray:
+    """max(0, 1 - distance / zero_distance), both in pixels: trackeval's similarity of points."""
+    return np.maximum(0.0, 1.0 - distance / zero_distance)
+
+
+def iou(truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """Intersection over union of pairs of boxes; (4, N) each: left, top, width and height in pixels. Returns (N,).
+
+    In the order of operations of trackeval's box_ious, so that equal boxes give equal bits: the far edges first, areas
+    from the edges, and 0 where an area or the union is not above 2**-52. A box of zero or negative size has no overlap
+    with anything. Overlaps too large for float64 are 0.
+    """
+    (left, top, width, height), (left2, top2, width2, height2) = truth, predictions
+    with np.errstate(over="ignore", invalid="ignore"):
+        right, bottom, right2, bottom2 = left + width, top + height, left2 + width2, top2 + height2
+        shared = np.maximum(np.minimum(right, right2) - np.maximum(left, left2), 0.0)
+        shared *= np.maximum(np.minimum(bottom, bottom2) - np.maximum(top, top2), 0.0)
+        area, area2 = (right - left) * (bottom - top), (right2 - left2) * (bottom2 - top2)
+        union = area + area2 - shared
+        real = (area > NO_AREA) & (area2 > NO_AREA) & (union > NO_AREA) & (union < np.inf)
+        return np.divide(shared, union, out=np.zeros(len(shared)), where=real)

@@ -6,6 +6,9 @@ none, as the metric document defines (eq. 13 and 17). kelvins_mse is the sum ove
 `kelvins_error`, as the competition's server adds it up, so it grows with the number of sequences: it compares
 submissions, never slices. mean_distance and rmse are those of the true positives, in pixels.
 
+Where matching was by similarity, nothing is known of distances: mse, kelvins_mse, mean_distance and rmse are null, and
+loc_a is the mean similarity of the true positives.
+
 Slices that cannot know: where no false positive has a value in the `by` columns, they belong to the truths, and
 nothing that counts false positives is known of their slices; those numbers are null. The same holds for misses and
 columns that belong to predictions.
@@ -19,12 +22,15 @@ import pandas as pd
 
 from .errors import InputError
 from .keys import distinct, ordinals, pack, positions, row_keys
-from .tables import EMPTY, FN, FP, FRAME_KEY, TP, Table, check_matches
+from .tables import EMPTY, FN, FP, FRAME_KEY, TP, Table, check_matches, measure_of
 
 By = str | pd.Series | Sequence[str | pd.Series]
 
 NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
-NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
+NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_predicted", "loc_a"]
+
+# What is not known where matching was by similarity.
+OF_DISTANCES = ["mse", "kelvins_mse", "mean_distance", "rmse"]
 
 # What cannot be known where false positives, or misses, cannot.
 NEEDS_BOTH = ["f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
@@ -55,8 +61,8 @@ def summarize(
     Returns
     -------
     DataFrame with the `by` columns, then `tp`, `fn`, `fp`, `precision`, `recall`, `f1`, `one_minus_f1`, `mse` (px²),
-    `kelvins_mse`, `det_a`, `mean_distance` (px), `rmse` (px), `n_sequences`, `n_frames`, `n_truth`, `n_predicted`.
-    Sorted by the groups; the module says how each number is defined and when it is null.
+    `kelvins_mse`, `det_a`, `mean_distance` (px), `rmse` (px), `n_sequences`, `n_frames`, `n_truth`, `n_predicted`,
+    and `loc_a` where matching was by similarity. Sorted by the groups; the module says how each number is defined and when it is null.
 
     Raises
     ------
@@ -89,20 +95,24 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
 
     `matches` maps each name to its match table. Returns one row a submission: `rank` (the same for equals; those
     without an f1, having nothing to count, come last), `name`, and the columns of `summarize`. Raises InputError where
-    there is no match table, or they were made with different tau or epsilon.
+    there is no match table, or they were made with different rules, tau, epsilon or thresholds.
     """
     if not matches:
         raise InputError("leaderboard: there are no match tables")
     summaries = {name: summarize(table, exclude=exclude) for name, table in matches.items()}
     # What came back from elsewhere than pandas may no longer say what it was made with.
     made_with = {
-        name: (summary.attrs["tau"], summary.attrs["epsilon"])
+        name: {key: summary.attrs[key] for key in ("rule", "tau", "epsilon", "threshold") if key in summary.attrs}
         for name, summary in summaries.items()
-        if {"tau", "epsilon"} <= summary.attrs.keys()
     }
-    if len(set(made_with.values())) > 1:
-        listed = ", ".join(f"{name} with {tau} and {epsilon}" for name, (tau, epsilon) in made_with.items())
-        raise InputError(f"leaderboard: tau and epsilon are not the same: {listed}")
+    said = [rule for rule in made_with.values() if rule]
+    if any(rule != said[0] for rule in said):
+        listed = "; ".join(
+            f"{name} with {', '.join(f'{key} {value}' for key, value in rule.items())}"
+            for name, rule in made_with.items()
+            if rule
+        )
+        raise InputError(f"leaderboard: the match tables were not made with the same rule: {listed}")
     rows = pd.concat([summary.assign(name=name) for name, summary in summaries.items()])
     rows = rows.sort_values(["f1", "kelvins_mse"], ascending=[False, True], kind="stable", ignore_index=True)
     score = rows[["f1", "kelvins_mse"]].fillna(-np.inf)
@@ -189,7 +199,8 @@ def _numbers(table: pd.DataFrame, outcome: np.ndarray, group: np.ndarray, n_grou
     def total(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return _sums(values, group[rows], n_groups)
 
-    distance = table["distance"].to_numpy()[matched]
+    measure = measure_of(table)
+    near = table[measure].to_numpy()[matched]
     squared, kelvins = (table[column].to_numpy()[counted] for column in ("squared_error", "kelvins_error"))
     sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
     sequence = positions(sequence_keys, sequence_keys[first], first)[counted]
@@ -208,13 +219,16 @@ def _numbers(table: pd.DataFrame, outcome: np.ndarray, group: np.ndarray, n_grou
         "mse": _share(total(squared, counted), n_counted, nothing=0.0),
         "kelvins_mse": _sums(of_sequence, group[first], n_groups),
         "det_a": _share(tp, n_counted),
-        "mean_distance": _share(total(distance, matched), tp),
-        "rmse": np.sqrt(_share(total(distance * distance, matched), tp)),
+        "mean_distance": _share(total(near, matched), tp),
+        "rmse": np.sqrt(_share(total(near * near, matched), tp)),
         "n_sequences": np.bincount(group[first], minlength=n_groups),
         "n_frames": np.bincount(group[first_of_frame], minlength=n_groups),
         "n_truth": tp + fn,
         "n_predicted": tp + fp,
     }
+    if measure == "similarity":
+        numbers["loc_a"] = numbers["mean_distance"]
+        numbers |= {name: np.full(n_groups, np.nan) for name in OF_DISTANCES}
     counts = ("tp", "fn", "fp", "n_truth", "n_predicted")
     null = np.zeros(n_groups, bool)
     return numbers | {name: pd.arrays.IntegerArray(numbers[name], null.copy()) for name in counts}

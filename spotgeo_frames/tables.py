@@ -9,8 +9,8 @@ Frames
     `sequence`, `frame` and any attributes of a frame, one row a frame. It makes a frame without objects exist.
 
 Match table
-    `sequence`, `frame`, (`joint`,) `outcome`, `distance`, `squared_error`, `kelvins_error`, then `truth_*`,
-    `predicted_*` and `frame_*` columns; `matching.match` says what they hold.
+    `sequence`, `frame`, (`joint`,) `outcome`, `distance` or `similarity`, `squared_error`, `kelvins_error`, then
+    `truth_*`, `predicted_*` and `frame_*` columns; `matching.match` says what they hold.
 
 A table that is not right is refused with every problem in one `InputError`.
 """
@@ -29,7 +29,7 @@ FRAME_KEY = ["sequence", "frame"]
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 OUTCOME_TYPE = pd.CategoricalDtype(OUTCOMES)
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
-MATCH_COLUMNS = ["sequence", "frame", "outcome", "distance", "squared_error", "kelvins_error"]
+MATCH_COLUMNS = ["sequence", "frame", "outcome", "squared_error", "kelvins_error"]
 
 # Beyond this an integer is no longer exact as float64, which is what carried numbers become in a match table.
 LARGEST_EXACT_INTEGER = 1 << 53
@@ -168,10 +168,11 @@ def check_frames(table: Table, name: str) -> pd.DataFrame:
 def check_matches(matches: Table) -> pd.DataFrame:
     """A match table as pandas, with `outcome` categorical; raises InputError where a column or an outcome is wrong."""
     table = as_pandas(matches, "match table")
-    missing = [column for column in MATCH_COLUMNS if column not in table.columns]
+    needed = [*MATCH_COLUMNS, measure_of(table)]
+    missing = [column for column in needed if column not in table.columns]
     if missing:
         raise InputError([f"match table: column {column} is missing; match() makes such tables" for column in missing])
-    wrong = [column for column in MATCH_COLUMNS[3:] if not _is_number(table[column]) and table[column].notna().any()]
+    wrong = [column for column in needed[3:] if not _is_number(table[column]) and table[column].notna().any()]
     if wrong:
         raise InputError([f"match table: column {c} is of type {table[c].dtype}; numbers are needed" for c in wrong])
     kind = table["outcome"].dtype
@@ -183,6 +184,11 @@ def check_matches(matches: Table) -> pd.DataFrame:
         what = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
         raise InputError(f"match table: column outcome: {what}")
     return table.assign(outcome=outcome.astype(OUTCOME_TYPE))
+
+
+def measure_of(matches: pd.DataFrame) -> str:
+    """The name of the column that says how near the pairs of a match table are."""
+    return "similarity" if "similarity" in matches and "distance" not in matches else "distance"
 
 
 def _checked(

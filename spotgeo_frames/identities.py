@@ -1,0 +1,103 @@
+"""Which object each row is of: identities that last through a sequence, as numbers.
+
+An identity belongs to one sequence: the same name in two sequences is two objects.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .alignment import Aligned, Side
+from .errors import InputError
+from .keys import distinct, ordinals, pack, positions
+from .tables import FRAME_KEY, counted, decoded, key_text, source
+
+
+class Identities(NamedTuple):
+    """The identities of one side, numbered in the order of sequence and name.
+
+    `of_row` is each row's identity; of each identity, `sequence` is the number of its sequence, `first_row` its first
+    row and `n_rows` how many it has.
+    """
+
+    of_row: np.ndarray
+    sequence: np.ndarray
+    first_row: np.ndarray
+    n_rows: np.ndarray
+
+
+class Tracks(NamedTuple):
+    """Two aligned sides with their identities.
+
+    Sequences are numbered as in `sequence_names` (nullable: Int64 or string); `frame_sequence` is that of each frame.
+    """
+
+    aligned: Aligned
+    sequence_names: pd.Series
+    frame_sequence: np.ndarray
+    truth: Identities
+    predictions: Identities
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.sequence_names)
+
+    def per_sequence(self, frames: np.ndarray) -> np.ndarray:
+        """How many of the given frames (one for each thing counted) are of each sequence."""
+        return np.bincount(self.frame_sequence[frames], minlength=self.n_sequences)
+
+
+def identify(aligned: Aligned, identity: str) -> Tracks:
+    """Numbers the identities of both sides, from the column `identity` where a side has it, else from `object`.
+
+    Raises InputError where neither side has such a column, an identity is null or twice in a frame, or the tables are
+    of keypoints.
+    """
+    if "joint" in aligned.frames:
+        raise InputError("truth and predictions have a column joint; tracks are of whole objects, one row in a frame")
+    if identity != "object" and identity not in aligned.truth.table and identity not in aligned.predictions.table:
+        raise InputError(f"identity: neither truth nor predictions have a column {identity}")
+    sequences = aligned.frames["sequence"]
+    codes, _ = ordinals([sequences])
+    values, first = distinct(codes[0])
+    frame_sequence = positions(codes[0], values, first)
+    sides = {"truth": aligned.truth, "predictions": aligned.predictions}
+    named = [_identities(side, identity, frame_sequence, name) for name, side in sides.items()]
+    names = sequences.iloc[first].reset_index(drop=True)
+    return Tracks(aligned, names.astype("Int64") if names.dtype == np.int64 else names, frame_sequence, *named)
+
+
+def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str) -> Identities:
+    column = identity if identity in side.table else "object"
+    codes, span = _codes(side.table, column, source(side.table, name))
+    sequence = frame_sequence[side.frame]
+    keys = pack([sequence, codes], [int(frame_sequence.max(initial=-1)) + 1, span])
+    values, first = distinct(keys)
+    of_row = positions(keys, values, first)
+    if column != "object":  # which is unique in its frame by the rules of a table of objects
+        _check_unique(side, of_row, column, source(side.table, name))
+    return Identities(of_row, sequence[first], first, np.bincount(of_row, minlength=len(values)))
+
+
+def _codes(table: pd.DataFrame, column: str, name: str) -> tuple[np.ndarray, int]:
+    """The identities as sortable numbers, and their bound."""
+    values = table[column]
+    null = values.isna().to_numpy()
+    if null.any():
+        keys = key_text(table.loc[null, [*FRAME_KEY, "object"]])
+        raise InputError(f"{name}: column {column}: {counted(int(null.sum()), 'row')} null: {keys}")
+    try:
+        [codes], span = ordinals([decoded(values)])
+    except TypeError as error:
+        raise InputError(f"{name}: column {column}: its values are no identities: {error}") from None
+    return codes, span
+
+
+def _check_unique(side: Side, identity: np.ndarray, column: str, name: str) -> None:
+    """Raises InputError where an identity is in a frame more than once."""
+    keys = pack([side.frame, identity], [len(side.counts), int(identity.max(initial=-1)) + 1])
+    twice = np.asarray(pd.Index(keys).duplicated(keep=False))
+    if twice.any():
+        what = f"{counted(int(twice.sum()), 'row')} the same (sequence, frame, {column}) as another"
+        raise InputError(f"{name}: {what}: {key_text(side.table.loc[twice, [*FRAME_KEY, column]])}")

@@ -1,0 +1,181 @@
+"""CLEAR: MOTA and its counts (Bernardin and Stiefelhagen, 2008, doi:10.1155/2008/246309).
+
+Pairs are near at a similarity of 0.5. In each frame the assignment first keeps as many pairs of the step before as it
+can, then takes the greatest sum of similarities. A step is a frame with objects on both sides; others are passed over
+and break nothing.
+
+    MODA = (TP - FP) / (TP + FN), MOTA = (TP - FP - IDSW) / (TP + FN), MOTP = mean similarity of the true positives
+    IDSW: true positives whose truth was last matched, however long ago, to another prediction
+    Frag: times a truth is matched again after a step in which it was not
+    MT, PT, ML: truths tracked in more than 80%, in 20% to 80%, and in less than 20% of their frames
+
+As trackeval 1.3.0 has it (metrics/clear.py), fill values included: shares with nothing to divide by are 0, and in a
+sequence without any truth MOTA and MODA are 0, while in the sum of several such they are -(FP + IDSW). Known
+differences: none.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..assignment import Entries, dominant, solve
+from ..candidates import Pairs
+from ..identities import Tracks
+
+THRESHOLD = 0.5
+
+# trackeval forgives one rounding.
+REACHED = THRESHOLD - float(np.finfo(np.float64).eps)
+
+# What a pair that continues weighs more than any other.
+CONTINUES = 1000.0
+
+
+class ClearPairs(NamedTuple):
+    """The true positives, in the order of their truths, and which of them are switches and which fragmentations."""
+
+    pairs: Pairs
+    switch: np.ndarray
+    fragmentation: np.ndarray
+
+
+def clear_pairs(tracks: Tracks, near: Pairs) -> ClearPairs:
+    """The true positives of all frames; `near` are the pairs with a similarity from REACHED on, sorted by truth."""
+    pairs = near.take(_matched(tracks, near))
+    truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]
+    order = np.argsort(truth, kind="stable")
+    step = _steps(tracks)[tracks.aligned.truth.frame[pairs.truth]]
+    again = truth[order[1:]] == truth[order[:-1]]
+    switch, fragmentation = np.zeros(len(order), bool), np.zeros(len(order), bool)
+    switch[order[1:]] = again & (np.diff(prediction[order]) != 0)
+    fragmentation[order[1:]] = again & (np.diff(step[order]) > 1)
+    return ClearPairs(pairs, switch, fragmentation)
+
+
+def clear_parts(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
+    """One row a sequence of sums: TP, FN, FP, IDSW, Frag, MT, PT, ML and `similarity`."""
+    truth = tracks.aligned.truth
+    frames = truth.frame[found.pairs.truth]
+    tp = tracks.per_sequence(frames)
+    kinds = coverage(tracked_share(tracks, found))
+    sequence = tracks.frame_sequence[frames]
+    return pd.DataFrame(
+        {
+            "TP": tp,
+            "FN": tracks.per_sequence(truth.frame) - tp,
+            "FP": tracks.per_sequence(tracks.aligned.predictions.frame) - tp,
+            "IDSW": tracks.per_sequence(frames[found.switch]),
+            "Frag": tracks.per_sequence(frames[found.fragmentation]),
+            **{
+                kind: np.bincount(tracks.truth.sequence[kinds == kind], minlength=tracks.n_sequences)
+                for kind in ("MT", "PT", "ML")
+            },
+            "similarity": np.bincount(sequence, found.pairs.measure, tracks.n_sequences),
+        }
+    )
+
+
+def clear_numbers(parts: pd.DataFrame, combined: bool = False) -> pd.DataFrame:
+    """MOTA, MOTP and MODA of sums, one row each, of single sequences or `combined` ones."""
+    n_truth = parts["TP"] + parts["FN"]
+    known = np.where(combined | (n_truth > 0), 1, 0)
+    truths = np.maximum(1, n_truth)
+    return pd.DataFrame(
+        {
+            "MOTA": known * (parts["TP"] - parts["FP"] - parts["IDSW"]) / truths,
+            "MOTP": parts["similarity"] / np.maximum(1, parts["TP"]),
+            "MODA": known * (parts["TP"] - parts["FP"]) / truths,
+        }
+    )
+
+
+def tracked_share(tracks: Tracks, found: ClearPairs) -> np.ndarray:
+    """Of each truth, the share of its frames in which it is matched."""
+    matched = np.bincount(tracks.truth.of_row[found.pairs.truth], minlength=len(tracks.truth.n_rows))
+    return matched / tracks.truth.n_rows
+
+
+def coverage(share: np.ndarray) -> np.ndarray:
+    """MT, PT or ML for each tracked share."""
+    return np.where(share > 0.8, "MT", np.where(share >= 0.2, "PT", "ML"))
+
+
+def _steps(tracks: Tracks) -> np.ndarray:
+    """The number of each frame among those with objects on both sides."""
+    truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
+    return np.cumsum((truth.counts > 0) & (predictions.counts > 0))
+
+
+def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
+    """Marks the pairs that are matched.
+
+    A pair that continues outweighs whatever rivals it has, so once matched it stays matched as long as it is near from
+    step to step: its run. Most pairs have no rival at all. What is left is settled in rounds, each of which decides
+    every pair that outweighs its rivals, whatever became of these in the step before, and with it the rest of its run;
+    where that decides nothing, frames of which all that came before is known go to the solver.
+    """
+    run, follows = _run_numbers(tracks, near)
+    truth_taken = np.zeros(len(tracks.aligned.truth.frame), bool)
+    prediction_taken = np.zeros(len(tracks.aligned.predictions.frame), bool)
+    matched = np.zeros(len(near.truth), bool)
+    # Since pairs are sorted by truth, and so by frame, the first match of a run is the least position.
+    first_match = np.full(int(run.max(initial=-1)) + 1, len(near.truth))
+    left = np.arange(len(near.truth))
+    shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
+    sure = np.flatnonzero(~shared)
+    while True:
+        np.minimum.at(first_match, run[sure], sure)
+        continuing = left[first_match[run[left]] <= left]
+        matched[continuing] = truth_taken[near.truth[continuing]] = prediction_taken[near.prediction[continuing]] = True
+        left = left[~(truth_taken[near.truth[left]] | prediction_taken[near.prediction[left]])]
+        if not len(left):
+            return matched
+        undecided = np.zeros(len(near.truth) + 1, bool)
+        undecided[left] = True
+        open_before = undecided[follows[left]]
+        weight = np.where(open_before, CONTINUES + 1, near.measure[left])
+        sure = left[dominant(near.truth[left], near.prediction[left], weight) & ~open_before]
+        if not len(sure):
+            sure = _solved(tracks, near, left, open_before, matched, follows)
+
+
+def _run_numbers(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """The run of each pair, and the pair that it follows in it, or a position past the last where it begins one."""
+    key = tracks.truth.of_row[near.truth] * len(tracks.predictions.n_rows) + tracks.predictions.of_row[near.prediction]
+    step = _steps(tracks)[tracks.aligned.truth.frame[near.truth]]
+    order = np.argsort(key, kind="stable")
+    begins = np.diff(key[order], prepend=-1) != 0
+    begins[1:] |= np.diff(step[order]) > 1
+    run, follows = np.empty(len(key), np.int64), np.full(len(key), len(key))
+    run[order] = np.cumsum(begins) - 1
+    later = np.flatnonzero(~begins)
+    follows[order[later]] = order[later - 1]
+    return run, follows
+
+
+def _solved(
+    tracks: Tracks,
+    near: Pairs,
+    left: np.ndarray,
+    open_before: np.ndarray,
+    matched: np.ndarray,
+    follows: np.ndarray,
+) -> np.ndarray:
+    """What the solver takes of the pairs left, in the frames where nothing that came before is undecided."""
+    truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
+    ready = np.zeros(len(truth.counts), bool)
+    ready[truth.frame[near.truth[left]]] = True
+    ready[truth.frame[near.truth[left[open_before]]]] = False
+    whole = np.flatnonzero(ready[truth.frame[near.truth]])
+    continues = np.append(matched, False)[follows[whole]]
+    entries = Entries(
+        near.truth[whole],
+        near.prediction[whole],
+        -(CONTINUES * continues + near.measure[whole]),
+        truth.starts,
+        predictions.starts,
+    )
+    chosen = np.zeros(len(near.truth), bool)
+    chosen[whole[solve(entries, np.zeros(len(ready)))]] = True
+    return left[chosen[left]]

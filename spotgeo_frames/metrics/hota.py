@@ -1,0 +1,149 @@
+"""HOTA: higher order tracking accuracy (Luiten et al., IJCV 2021, doi:10.1007/s11263-020-01375-2).
+
+At each threshold alpha of the similarity, 0.05, 0.10 ... 0.95:
+
+    DetA = TP / (TP + FN + FP), DetRe = TP / (TP + FN), DetPr = TP / (TP + FP)
+    AssA = mean over true positives of c / (t + p - c), AssRe of c / t, AssPr of c / p
+    HOTA = sqrt(DetA * AssA), LocA = mean similarity of the true positives
+
+where c counts the true positives that join the same truth to the same prediction, and t and p the frames in which that
+truth and that prediction occur. A frame's pairs are the assignment with the greatest sum of similarity times alignment;
+the alignment of a truth and a prediction is J / (t + p - J), J the sum over frames of their similarity divided by the
+similarities of both with everything in the frame. Numbers without an alpha are means over the 19.
+
+As trackeval 1.3.0 has it (metrics/hota.py), fill values included: shares with nothing to divide by are 0, LocA is 1 where
+there is no true positive. Known differences: none. Where several assignments are equally good it is the solver's choice
+that counts, so the scores are computed in the same order of operations, to the last bit.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..assignment import Entries, heaviest
+from ..candidates import Pairs, join_pairs
+from ..identities import Tracks
+from ..keys import distinct, positions
+from .sums import row_sums, sequential_sums
+
+ALPHAS = np.arange(0.05, 0.99, 0.05)
+TINY = float(np.finfo(np.float64).eps)
+
+# Similarity from which a pair counts at each alpha; trackeval forgives one rounding.
+REACHED = ALPHAS - TINY
+
+
+class HotaParts(NamedTuple):
+    """Sums, one row a sequence and one column an alpha: add rows, and they are those of all these sequences."""
+
+    tp: np.ndarray
+    fn: np.ndarray
+    fp: np.ndarray
+    similarity: np.ndarray
+    association: np.ndarray
+    association_recall: np.ndarray
+    association_precision: np.ndarray
+
+
+def hota_pairs(tracks: Tracks, parts: Sequence[Pairs]) -> Pairs:
+    """The assigned pairs of all frames that count at the lowest alpha.
+
+    `parts` are the pairs of runs of frames, in their order: all with a similarity above 0, sorted by truth, then
+    prediction.
+    """
+    number, truth, prediction = _joined_identities(tracks, parts)
+    # Sums are over time, one frame after the other: so adds trackeval, and so equal scores stay equal.
+    shared = np.zeros(len(truth))
+    for part, numbers in zip(parts, number, strict=True):
+        np.add.at(shared, numbers, _shares(tracks, part))
+    frames = tracks.truth.n_rows[truth] + tracks.predictions.n_rows[prediction]
+    alignment = shared / (frames - shared)
+    return join_pairs(
+        [_assigned(tracks, part, alignment[numbers]) for part, numbers in zip(parts, number, strict=True)]
+    )
+
+
+def hota_parts(tracks: Tracks, pairs: Pairs) -> HotaParts:
+    """The sums of the assigned pairs."""
+    aligned, n_sequences, n_alphas = tracks.aligned, tracks.n_sequences, len(ALPHAS)
+    sequence = tracks.frame_sequence[aligned.truth.frame[pairs.truth]]
+    level = np.searchsorted(REACHED, pairs.measure, side="right")  # how many alphas a pair counts at
+    tp = _from_alpha(sequence, level, n_sequences)
+    [number], truth, prediction = _joined_identities(tracks, [pairs])
+    together = _from_alpha(number, level, len(truth))
+    frames, predicted_frames = tracks.truth.n_rows[truth], tracks.predictions.n_rows[prediction]
+    square = together * together
+    shares = (frames + predicted_frames)[:, None] - together, frames[:, None], predicted_frames[:, None]
+    of_pair = tracks.truth.sequence[truth]
+    sums = []
+    for whole in shares:
+        total = np.zeros((n_sequences, n_alphas))
+        np.add.at(total, of_pair, square / whole)
+        sums.append(total)
+    truths, predicted = (tracks.per_sequence(side.frame)[:, None] for side in (aligned.truth, aligned.predictions))
+    return HotaParts(tp, truths - tp, predicted - tp, _from_alpha(sequence, level, n_sequences, pairs.measure), *sums)
+
+
+def hota_numbers(parts: HotaParts) -> dict[str, np.ndarray]:
+    """HOTA, DetA, AssA, DetRe, DetPr, AssRe, AssPr and LocA of sums, in their shape."""
+    tp, fn, fp = parts.tp, parts.fn, parts.fp
+    found = np.maximum(1, tp)
+    det_a, ass_a = tp / np.maximum(1, tp + fn + fp), parts.association / found
+    return {
+        "HOTA": np.sqrt(det_a * ass_a),
+        "DetA": det_a,
+        "AssA": ass_a,
+        "DetRe": tp / np.maximum(1, tp + fn),
+        "DetPr": tp / np.maximum(1, tp + fp),
+        "AssRe": parts.association_recall / found,
+        "AssPr": parts.association_precision / found,
+        "LocA": np.where(tp > 0, parts.similarity / found, 1.0),
+    }
+
+
+def _joined_identities(tracks: Tracks, parts: Sequence[Pairs]) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Numbers the (truth, prediction) identities that occur together: each pair's, and the identities of each."""
+    n_predicted = len(tracks.predictions.n_rows)
+    keys = [tracks.truth.of_row[p.truth] * n_predicted + tracks.predictions.of_row[p.prediction] for p in parts]
+    joined = np.concatenate([*keys, np.zeros(0, np.int64)])
+    values, first = distinct(joined) if len(joined) else (joined, joined)
+    number = positions(joined, values, first)
+    ends = np.cumsum([len(key) for key in keys])
+    return np.split(number, ends[:-1]), values // max(n_predicted, 1), values % max(n_predicted, 1)
+
+
+def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:
+    """The similarity of each pair divided by all similarities of its truth and its prediction in the frame."""
+    truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
+    frame = truth.frame[pairs.truth]
+    height, width = truth.counts[frame], predictions.counts[frame]
+    of_truth = row_sums(pairs.truth, pairs.prediction - predictions.starts[frame], width, pairs.measure)
+    of_prediction = sequential_sums(pairs.prediction, pairs.measure)
+    alone = np.flatnonzero(width == 1)  # a single column is contiguous, too
+    of_prediction[alone] = row_sums(
+        frame[alone], (pairs.truth - truth.starts[frame])[alone], height[alone], pairs.measure[alone]
+    )
+    whole = of_prediction + of_truth - pairs.measure
+    return np.divide(pairs.measure, whole, out=np.zeros(len(whole)), where=whole > TINY)
+
+
+def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
+    """The assigned ones of the pairs of a run of frames."""
+    truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
+    weight = alignment * pairs.measure
+    positive = np.flatnonzero(weight > 0)
+    pairs, counts = pairs.take(positive), pairs.measure[positive] >= REACHED[0]
+    if not len(positive):
+        return pairs
+    first, last = int(truth.frame[pairs.truth[0]]), int(truth.frame[pairs.truth[-1]]) + 1
+    starts = (side.starts[first : last + 1] for side in (truth, predictions))
+    chosen = heaviest(Entries(pairs.truth, pairs.prediction, weight[positive], *starts), counts)
+    return pairs.take(np.flatnonzero(chosen & counts))
+
+
+def _from_alpha(group: np.ndarray, level: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Of each group and alpha the number, or the sum of the weights, of what counts there: `level` alphas each."""
+    n_levels = len(ALPHAS) + 1
+    counts = np.bincount(group * n_levels + level, weights, n_groups * n_levels).reshape(n_groups, n_levels)
+    return np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]

@@ -1,0 +1,90 @@
+"""Identity: IDF1, IDP and IDR (Ristani et al., 2016, doi:10.1007/978-3-319-48881-3_2).
+
+Each truth is given to at most one prediction for the whole sequence, so that they are together, at a similarity of 0.5
+or more, in as many frames as possible: IDTP of them. IDFN and IDFP are the other rows of truth and of predictions.
+
+    IDR = IDTP / (IDTP + IDFN), IDP = IDTP / (IDTP + IDFP), IDF1 = 2 IDTP / (2 IDTP + IDFN + IDFP)
+
+As trackeval 1.3.0 has it (metrics/identity.py), fill values included: 0 where there is nothing to divide by. Known
+differences: none; the greatest number is found on the table of pairs that occur, instead of on a padded square matrix.
+"""
+
+import numpy as np
+import pandas as pd
+
+from ..assignment import dominant
+from ..candidates import Pairs
+from ..identities import Tracks
+from ..keys import distinct
+
+# Unlike the other metrics, this one forgives no rounding.
+THRESHOLD = 0.5
+
+
+def identity_parts(tracks: Tracks, near: Pairs) -> pd.DataFrame:
+    """One row a sequence of sums: IDTP, IDFN, IDFP. `near` holds all pairs with a similarity from THRESHOLD on."""
+    kept = np.flatnonzero(near.measure >= THRESHOLD)
+    n_predicted = max(len(tracks.predictions.n_rows), 1)
+    key = tracks.truth.of_row[near.truth[kept]] * n_predicted + tracks.predictions.of_row[near.prediction[kept]]
+    key.sort()
+    values, first = distinct(key)
+    together = np.diff(first, append=len(key))
+    truth, prediction = values // n_predicted, values % n_predicted
+    sequence = tracks.truth.sequence[truth]
+    idtp = _most(truth, prediction, together, sequence, tracks.n_sequences)
+    aligned = tracks.aligned
+    return pd.DataFrame(
+        {
+            "IDTP": idtp,
+            "IDFN": tracks.per_sequence(aligned.truth.frame) - idtp,
+            "IDFP": tracks.per_sequence(aligned.predictions.frame) - idtp,
+        }
+    )
+
+
+def identity_numbers(parts: pd.DataFrame) -> pd.DataFrame:
+    """IDF1, IDP and IDR of sums, one row each."""
+    idtp, idfn, idfp = (parts[name] for name in ("IDTP", "IDFN", "IDFP"))
+    return pd.DataFrame(
+        {
+            "IDF1": 2 * idtp / np.maximum(1, 2 * idtp + idfn + idfp),
+            "IDP": idtp / np.maximum(1, idtp + idfp),
+            "IDR": idtp / np.maximum(1, idtp + idfn),
+        }
+    )
+
+
+def _most(
+    truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray, n_sequences: int
+) -> np.ndarray:
+    """Of each sequence, the greatest sum of `together` that pairs one to one can have."""
+    total = np.zeros(n_sequences, np.int64)
+    left = np.arange(len(truth))
+    while len(left):
+        sure = dominant(truth[left], prediction[left], together[left].astype(np.float64))
+        if not sure.any():
+            break
+        total += np.bincount(sequence[left[sure]], together[left[sure]], n_sequences).astype(np.int64)
+        gone = np.isin(truth[left], truth[left[sure]]) | np.isin(prediction[left], prediction[left[sure]])
+        left = left[~gone]
+    for number in np.unique(sequence[left]):
+        rows = left[sequence[left] == number]
+        total[number] += _greatest_sum(truth[rows], prediction[rows], together[rows])
+    return total
+
+
+def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray) -> int:
+    """The greatest sum of one sequence, by a solver that looks at the pairs that occur only."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    truths, row = np.unique(truth, return_inverse=True)
+    predictions, column = np.unique(prediction, return_inverse=True)
+    n_truths = np.arange(len(truths))
+    # Every truth may also go to a column of its own, which stands for nobody, so that a full matching exists. Weights
+    # are one more than they are, since the solver takes a weight of 0 for no pair.
+    weights = np.concatenate([together + 1, np.ones(len(truths), np.int64)])
+    rows, columns = np.concatenate([row, n_truths]), np.concatenate([column, len(predictions) + n_truths])
+    graph = csr_array((weights, (rows, columns)), shape=(len(truths), len(predictions) + len(truths)))
+    chosen = min_weight_full_bipartite_matching(graph, maximize=True)
+    return int(graph[chosen].sum()) - len(truths)

@@ -1,0 +1,113 @@
+"""What the MOT benchmarks take out before they evaluate.
+
+Only pedestrians are evaluated. Predictions are matched with all boxes of the truth, whatever their class, at an IoU of
+0.5 or more and with the greatest sum; those that are matched with a distractor (a person on a vehicle, a static person,
+a reflection, ...) are taken out: nobody is blamed for them. Then boxes of the truth are taken out that are of another
+class or marked with 0. MOT15 has no classes: there only marked boxes are. DanceTrack follows MOT17's rule.
+
+As trackeval 1.3.0 has it (datasets/mot_challenge_2d_box.py). Known differences: none in what is taken out.
+"""
+
+import numpy as np
+import pandas as pd
+
+from .alignment import Aligned, align, only
+from .assignment import Entries, heaviest
+from .candidates import Pairs, frame_chunks, join_pairs, similar_pairs
+from .errors import InputError
+from .tables import FRAME_KEY, Annotations, source
+
+CLASSES = {
+    "pedestrian": 1,
+    "person_on_vehicle": 2,
+    "car": 3,
+    "bicycle": 4,
+    "motorbike": 5,
+    "non_mot_vehicle": 6,
+    "static_person": 7,
+    "distractor": 8,
+    "occluder": 9,
+    "occluder_on_ground": 10,
+    "occluder_full": 11,
+    "reflection": 12,
+    "crowd": 13,
+}
+DISTRACTORS = ["person_on_vehicle", "static_person", "distractor", "reflection"]
+BENCHMARKS = {
+    "MOT15": [],
+    "MOT16": DISTRACTORS,
+    "MOT17": DISTRACTORS,
+    "MOT20": [*DISTRACTORS, "non_mot_vehicle"],
+    "DanceTrack": DISTRACTORS,
+}
+
+# The IoU from which boxes match; trackeval forgives one rounding.
+REACHED = 0.5 - float(np.finfo(np.float64).eps)
+
+# Truth-prediction pairs of one run of frames.
+PAIRS_AT_ONCE = 1 << 20
+
+
+def check_benchmark(benchmark: str) -> None:
+    """Raises ValueError where there is no such benchmark."""
+    if benchmark not in BENCHMARKS:
+        raise ValueError(f"benchmark is {benchmark!r}; one of {', '.join(BENCHMARKS)} is needed")
+
+
+def preprocess(truth: Annotations, predictions: Annotations, benchmark: str) -> tuple[Annotations, Annotations]:
+    """Takes out what `benchmark` does not evaluate.
+
+    `truth.objects` has `considered` (bool: the mark) and, but for MOT15, `class_id` (int64), as
+    `read_motchallenge(..., preprocess=False)` gives them; they are not in the answer. Raises ValueError for an unknown
+    benchmark, InputError where a column is missing.
+    """
+    check_benchmark(benchmark)
+    objects = truth.objects
+    needed = ["considered"] if benchmark == "MOT15" else ["considered", "class_id"]
+    missing = [column for column in needed if column not in objects]
+    if missing:
+        raise InputError([f"{source(objects, 'truth')}: column {column} is missing" for column in missing])
+    kept = objects["considered"].to_numpy(bool)
+    if benchmark != "MOT15":
+        class_id = objects["class_id"].to_numpy()
+        kept = kept & (class_id == CLASSES["pedestrian"])
+        distracts = np.isin(class_id, [CLASSES[name] for name in BENCHMARKS[benchmark]])
+        predictions = predictions._replace(objects=_without_distracted(truth, predictions, distracts))
+    columns = [column for column in objects.columns if column not in ("considered", "class_id")]
+    return truth._replace(objects=_rows(objects[columns], kept)), predictions
+
+
+def _without_distracted(truth: Annotations, predictions: Annotations, distracts: np.ndarray) -> pd.DataFrame:
+    """The predictions that are not matched with a distractor; only frames where one overlaps with any are matched."""
+    columns = [*FRAME_KEY, "object", "x", "y", "w", "h"]
+    # The index of the boxes says in which row they were.
+    boxes = [Annotations(side.objects[columns].reset_index(drop=True)) for side in (truth, predictions)]
+    aligned = align(*boxes, "union")
+    distracting = distracts[aligned.truth.table.index]
+    some = only(aligned, distracting, np.ones(len(aligned.predictions.frame), bool))
+    frames = np.zeros(len(aligned.frames), bool)
+    frames[some.truth.frame[_matching(some).truth]] = True
+    aligned = only(aligned, frames[aligned.truth.frame], frames[aligned.predictions.frame])
+    near = _matching(aligned)
+    distracting = distracts[aligned.truth.table.index[near.truth]]
+    starts = aligned.truth.starts, aligned.predictions.starts
+    chosen = heaviest(Entries(near.truth, near.prediction, near.measure, *starts), counts=distracting)
+    kept = np.ones(len(predictions.objects), bool)
+    kept[aligned.predictions.table.index[near.prediction[chosen & distracting]]] = False
+    return _rows(predictions.objects, kept)
+
+
+def _matching(aligned: Aligned) -> Pairs:
+    """The pairs of boxes that overlap enough to match."""
+    runs = frame_chunks(aligned.truth, aligned.predictions, PAIRS_AT_ONCE)
+    parts = [similar_pairs(aligned, first, last, "iou") for first, last in runs]
+    return join_pairs([part.take(part.measure >= REACHED) for part in parts])
+
+
+def _rows(objects: pd.DataFrame, kept: np.ndarray) -> pd.DataFrame:
+    """The marked rows, numbered anew."""
+    if kept.all():
+        return objects
+    rows = objects[kept].reset_index(drop=True)
+    rows.attrs = objects.attrs
+    return rows

@@ -1,0 +1,410 @@
+"""MOTChallenge folders: boxes of tracked objects, a text file a sequence.
+
+A line is `frame, identity, left, top, width, height, ...`, frames counted from 1, boxes in pixels. In truth follow the
+mark (0: not to be evaluated), the class and the visibility; in a tracker's output a score, and what nobody uses.
+
+    TRUTH_DIR/SEQUENCE/gt/gt.txt   with TRUTH_DIR/SEQUENCE/seqinfo.ini, which tells its length, where there is one
+    TRUTH_DIR/SEQUENCE.txt         the flat layout
+    TRACKER_DIR/SEQUENCE.txt       and either flat layout as a .zip
+
+Where a sequence's length is not known, it ends with the last row of either side.
+
+Known differences from trackeval 1.3.0 (datasets/mot_challenge_2d_box.py), which is otherwise followed, the cutting off of
+decimals in marks and classes included:
+
+    - Frames and identities that are no whole numbers are refused; there they are cut off. Negative identities are names
+      like any other; there they are positions from the end.
+    - Tracker files of other sequences are refused; there they are not looked at.
+    - In MOT15, which has no classes, the eighth field of a tracker's line is not taken for one: it is a coordinate.
+    - Classes of the truth that do not exist are refused wherever they are, not only in frames with predictions.
+"""
+
+import configparser
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..errors import InputError
+from ..files import is_file_name, read_archive, read_bytes, write_files
+from ..preprocessing import CLASSES, check_benchmark
+from ..preprocessing import preprocess as preprocessed
+from ..progress import progress
+from ..tables import SOURCE, Annotations, Table, as_annotations
+from .inspection import MOST_PROBLEMS
+
+# A frame number beyond this is a slip, or meant to fill the memory.
+MOST_FRAMES = 10_000_000
+
+GEOMETRY = ["x", "y", "w", "h"]
+FIELDS = ["frame", "object", *GEOMETRY]
+
+
+class File(NamedTuple):
+    """One sequence of one side: its name, what messages call its file, and what reads it."""
+
+    sequence: str
+    name: str
+    read: Callable[[], bytes]
+
+
+class Kind(NamedTuple):
+    """The fields of a side after FIELDS: those every line must have, and those it may have."""
+
+    needed: list[str]
+    optional: list[str]
+
+
+TRUTH = Kind(["considered"], ["class_id", "visibility"])
+PREDICTIONS = Kind(["score"], ["class_id"])
+
+
+def read_motchallenge(
+    truth_dir: str | Path, tracker_dir: str | Path, benchmark: str = "MOT17", preprocess: bool = True
+) -> tuple[Annotations, Annotations]:
+    """Truth and predictions of all sequences of a folder of truth.
+
+    Parameters
+    ----------
+    truth_dir, tracker_dir
+        Folders, or archives, laid out as the module says.
+    benchmark
+        "MOT15", "MOT16", "MOT17", "MOT20" or "DanceTrack": which classes there are and which distract.
+    preprocess
+        Whether to take out what is not evaluated, as `preprocessing` says. Otherwise all rows of the truth are
+        there, with `considered` and `class_id`.
+
+    Returns
+    -------
+    Annotations of truth and of predictions: `sequence` (string), `frame`, `object` (int64), `x`, `y`, `w`, `h`
+    (pixels), the truth's `visibility` where there is one, the predictions' `score`. The truth's frames are those from
+    1 to the length of each sequence. Rows are in the order of frames, and within a frame that of the file.
+
+    Raises
+    ------
+    InputError: a file is missing, is of a sequence that is not known, or holds lines that cannot be used.
+    ValueError: no such benchmark.
+    """
+    check_benchmark(benchmark)
+    truth_dir, tracker_dir = Path(truth_dir), Path(tracker_dir)
+    truth_files = _truth_files(truth_dir)
+    tracker_files = _tracker_files(tracker_dir, [file.sequence for file in truth_files], truth_dir)
+    lengths = _lengths(truth_dir, truth_files)
+    kinds = [TRUTH] * len(truth_files) + [PREDICTIONS] * len(tracker_files)
+    with ThreadPoolExecutor(2) as threads:  # pyarrow parses without holding the interpreter
+        waiting = [
+            threads.submit(_read, file, kind, lengths.get(file.sequence), benchmark)
+            for file, kind in zip(truth_files + tracker_files, kinds, strict=True)
+        ]
+        done = [future.result() for future in progress(waiting, "reading", "file")]
+    problems = [problem for _, found in done for problem in found]
+    if problems:
+        raise InputError(problems)
+    columns = [columns for columns, _ in done]
+    truth = _table(truth_files, columns[: len(truth_files)], truth_dir)
+    predictions = _table(tracker_files, columns[len(truth_files) :], tracker_dir)
+    frames = _frames(truth_files, lengths, columns)
+    sides = Annotations(truth, frames), Annotations(predictions)
+    return preprocessed(*sides, benchmark) if preprocess else sides
+
+
+def _truth_files(folder: Path) -> list[File]:
+    """The sequences of a folder of truth, in the order of their names."""
+    if not folder.is_dir():
+        return _flat_files(folder)
+    nested = {
+        path.name: path / "gt" / "gt.txt"
+        for path in folder.iterdir()
+        if path.is_dir() and ((path / "gt").is_dir() or (path / "seqinfo.ini").exists())
+    }
+    if not nested:
+        return _flat_files(folder)
+    return [File(name, str(path), lambda path=path: read_bytes(path)) for name, path in sorted(nested.items())]
+
+
+def _tracker_files(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File]:
+    """The tracker's files of the sequences; raises InputError where one is missing or is of another sequence."""
+    found = {file.sequence: file for file in _flat_files(folder)}
+    problems = [
+        f"{folder}: {name}.txt is missing; a tracker that found nothing there has an empty file"
+        for name in sequences
+        if name not in found
+    ]
+    problems += [
+        f"{file.name}: there is no sequence {name} in {truth_dir}"
+        for name, file in found.items()
+        if name not in set(sequences)
+    ]
+    if problems:
+        raise InputError(problems)
+    return [found[name] for name in sequences]
+
+
+def _flat_files(folder: Path) -> list[File]:
+    """The .txt files of a folder, or of an archive whatever folders they lie in there, in the order of their names."""
+    if folder.is_dir():
+        paths = sorted(path for path in folder.glob("*.txt") if path.is_file())
+        files = [File(path.stem, str(path), lambda path=path: read_bytes(path)) for path in paths]
+    elif folder.suffix.lower() == ".zip":
+        members = sorted(read_archive(folder).items())
+        texts = [(PurePosixPath(name), content) for name, content in members if name.endswith(".txt")]
+        files = [File(name.stem, f"{folder}, {name}", lambda content=content: content) for name, content in texts]
+        names = [file.sequence for file in files]
+        twice = sorted({name for name in names if names.count(name) > 1}) if len({*names}) < len(names) else []
+        if twice:
+            raise InputError([f"{folder}: holds {name}.txt more than once" for name in twice])
+    elif folder.exists():
+        raise InputError(f"{folder}: is neither a folder nor a .zip archive")
+    else:
+        raise InputError(f"{folder}: there is no such folder")
+    if not files:
+        inner = [path for path in (folder / "data", folder / "gt", folder / "data.zip") if path.exists()]
+        hint = f"; is {inner[0]} meant?" if inner else ""
+        raise InputError(f"{folder}: holds no sequences: neither SEQUENCE/gt/gt.txt nor SEQUENCE.txt{hint}")
+    return files
+
+
+def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
+    """The number of frames of the sequences that have a seqinfo.ini."""
+    lengths, problems = {}, []
+    for file in files:
+        path = truth_dir / file.sequence / "seqinfo.ini"
+        if not path.is_file():
+            continue
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            parser.read_string(path.read_text("utf-8"))
+            length = int(parser["Sequence"]["seqLength"])
+            if not 0 <= length <= MOST_FRAMES:
+                raise ValueError(f"seqLength is {length}; 0 to {MOST_FRAMES} is possible")
+            lengths[file.sequence] = length
+        except (OSError, ValueError, KeyError, configparser.Error) as error:
+            what = f"there is no {error}" if isinstance(error, KeyError) else str(error).splitlines()[0]
+            problems.append(f"{path}: cannot be read: {what}")
+    if problems:
+        raise InputError(problems)
+    return lengths
+
+
+def _read(file: File, kind: Kind, length: int | None, benchmark: str) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The columns of a file, its rows in the order of frames, or what is wrong with it."""
+    try:
+        content = file.read()
+    except InputError as error:
+        return {}, error.problems
+    columns = _parsed(content, kind)
+    lines = None
+    if columns is None:
+        columns, lines, problems = _parsed_slowly(content, file.name, kind)
+        if problems:
+            return {}, problems
+    problems = [
+        f"{file.name}, line {line}: {what}"
+        for line, what in _problems(columns, kind, length, benchmark, lambda: lines or _line_numbers(content))
+    ]
+    if problems:
+        return {}, problems
+    frame = columns["frame"].astype(np.int64)
+    order = slice(None)
+    if np.any(np.diff(frame) < 0):
+        order = np.argsort(frame.astype(np.uint16) if frame.max() < 1 << 16 else frame, kind="stable")
+    typed = columns | {"frame": frame, "object": columns["object"].astype(np.int64)}
+    if kind is TRUTH:
+        typed["considered"] = np.trunc(columns["considered"]) != 0
+    if "class_id" in columns:
+        typed["class_id"] = columns["class_id"].astype(np.int64)
+    if benchmark == "MOT15":
+        typed = {name: column for name, column in typed.items() if name not in ("class_id", "visibility")}
+    if kind is PREDICTIONS:
+        typed.pop("class_id", None)
+    return {name: column[order] for name, column in typed.items()}, []
+
+
+def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
+    """The columns of a file as float64, or None where something in it is unusual."""
+    from pyarrow import csv
+
+    first = content[: content.find(b"\n") + 1 or None].strip()
+    if not first:
+        return None
+    names = [*FIELDS, *kind.needed, *kind.optional][: first.count(b",") + 1]
+    every = [f"f{position}" for position in range(len(names))]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(content),
+            csv.ReadOptions(use_threads=False, autogenerate_column_names=True),
+            csv.ParseOptions(quote_char=False),
+            csv.ConvertOptions(
+                include_columns=every, column_types=dict.fromkeys(every, pa.float64()), null_values=[], check_utf8=False
+            ),
+        )
+    except (pa.ArrowException, ValueError):
+        return None
+    if len(names) < len(FIELDS) + len(kind.needed):
+        return None
+    return {name: column.to_numpy() for name, column in zip(names, table.columns, strict=True)}
+
+
+def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.ndarray], list[int], list[str]]:
+    """The same, a line at a time: the columns, the number of each row's line, and what is wrong."""
+    names = [*FIELDS, *kind.needed, *kind.optional]
+    n_needed = len(FIELDS) + len(kind.needed)
+    rows, lines, problems = [], [], []
+    text = content.decode("utf-8-sig", "replace")
+    separator = next((mark for mark in ",;\t" if mark in text[: text.find("\n") + 1 or None]), None)
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(problems) >= MOST_PROBLEMS:
+            problems.append(f"{name}, line {number}: and what follows was not looked at")
+            break
+        fields = [field.strip() for field in line.split(separator)]
+        if not any(fields):
+            continue
+        if fields[-1] == "":
+            fields.pop()
+        if len(fields) < n_needed:
+            wanted = ", ".join(names[:n_needed])
+            problems.append(f"{name}, line {number}: {len(fields)} fields; at least {n_needed} are needed: {wanted}")
+            continue
+        try:
+            rows.append([float(field) for field in fields[: len(names)]])
+            lines.append(number)
+        except ValueError:
+            field = next(field for field in fields if not _is_number(field))
+            problems.append(f"{name}, line {number}: {field[:40]!r} is not a number")
+    width = min((len(row) for row in rows), default=len(names))
+    table = np.array([row[:width] for row in rows], np.float64).reshape(-1, width)
+    return dict(zip(names, table.T, strict=False)), lines, problems
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _line_numbers(content: bytes) -> list[int]:
+    """The number of the line of each row."""
+    return [number for number, line in enumerate(content.splitlines(), 1) if line.strip()]
+
+
+def _problems(
+    columns: Mapping[str, np.ndarray], kind: Kind, length: int | None, benchmark: str, lines: Callable[[], list[int]]
+) -> list[tuple[int, str]]:
+    """What is wrong with the values of a file: line and problem."""
+    frame, identity = columns["frame"], columns["object"]
+    last = MOST_FRAMES if length is None else length
+    wrong: dict[str, np.ndarray] = {}
+    with np.errstate(invalid="ignore"):
+        for name in ("frame", "object"):
+            whole = (columns[name] == np.floor(columns[name])) & (np.abs(columns[name]) < 1 << 53)
+            wrong[f"{'identity' if name == 'object' else name} {{{name}:g}} is not a whole number"] = ~whole
+        ends = "frames count from 1" if length is None else f"the sequence has the frames 1 to {length}"
+        wrong[f"frame {{frame:g}} is out of range; {ends}"] = (frame < 1) | (frame > last)
+        for name in GEOMETRY:
+            wrong[f"{name} is {{{name}}}, which is not finite"] = ~np.isfinite(columns[name])
+        if kind is TRUTH:
+            wrong["the mark in field 7 is {considered}; 0 or 1 is needed"] = ~np.isfinite(columns["considered"])
+        if "class_id" in columns and benchmark != "MOT15":
+            class_id = np.trunc(columns["class_id"])
+            if kind is TRUTH:
+                wrong[f"class {{class_id:g}} is none of {benchmark}'s; they are 1 to {len(CLASSES)}"] = ~(
+                    (class_id >= 1) & (class_id <= len(CLASSES))
+                )
+            else:
+                wrong["class {class_id:g} is not evaluated; only pedestrians (1) are"] = ~(class_id <= 1)
+    if kind is TRUTH and "class_id" not in columns and benchmark != "MOT15" and len(frame):
+        return [(lines()[0], "7 fields; at least 8 are needed: the eighth is the class")]
+    found = [(row, what) for what, marked in wrong.items() for row in np.flatnonzero(marked)[:MOST_PROBLEMS].tolist()]
+    if not found:
+        keys = pd.MultiIndex.from_arrays([frame, identity]) if len(frame) else pd.Index([])
+        repeated = np.flatnonzero(_repeated(frame, identity)) if len(keys) else []
+        found = [(row, "identity {object:.0f} is in frame {frame:.0f} more than once") for row in repeated]
+    if not found:
+        return []
+    numbers = lines()
+    return [
+        (numbers[row], what.format(**{name: column[row] for name, column in columns.items()}))
+        for row, what in sorted(found, key=lambda problem: problem[0])
+    ]
+
+
+def _repeated(frame: np.ndarray, identity: np.ndarray) -> np.ndarray:
+    """Marks the rows whose (frame, identity) occurs more than once."""
+    keys = pd.Index((frame.astype(np.int64) << 32) ^ pd.factorize(identity)[0])
+    return np.asarray(keys.duplicated(keep=False))
+
+
+def _table(files: Sequence[File], columns: Sequence[Mapping[str, np.ndarray]], source: Path) -> pd.DataFrame:
+    """One table of the files' columns; a column that not every file has is left out."""
+    lengths = [len(part["frame"]) for part in columns]
+    names = pd.Series([file.sequence for file in files], dtype="str").array
+    joined: dict[str, Any] = {"sequence": names.take(np.repeat(np.arange(len(files)), lengths))}
+    filled = [part for part, length in zip(columns, lengths, strict=True) if length] or columns[:1]
+    for name in filled[0]:
+        if all(name in part for part in filled):
+            joined[name] = np.concatenate([part[name] for part in filled])
+    table = pd.DataFrame(joined, copy=False)
+    table.attrs[SOURCE] = str(source)
+    return table
+
+
+def _frames(files: Sequence[File], lengths: Mapping[str, int], columns: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The frames of each sequence, from 1 to its length, or to the last row of either side."""
+    last = [int(part["frame"].max(initial=0)) for part in columns]
+    ends = np.maximum(last[: len(files)], last[len(files) :]).tolist()
+    known = [lengths.get(file.sequence, end) for file, end in zip(files, ends, strict=True)]
+    names = pd.Series([file.sequence for file in files], dtype="str").array
+    starts = np.cumsum(known) - known
+    return pd.DataFrame(
+        {
+            "sequence": names.take(np.repeat(np.arange(len(files)), known)),
+            "frame": np.arange(sum(known)) - np.repeat(starts, known) + 1,
+        },
+        copy=False,
+    )
+
+
+def write_motchallenge(annotations: Annotations | Table, folder: str | Path) -> None:
+    """Writes boxes as `folder`/SEQUENCE.txt, a file a sequence; `folder` may be a .zip archive of them.
+
+    The fields are frame, object, x, y, w, h, then `score` (1 where there is none) and three times -1; or, for truth as
+    `read_motchallenge(..., preprocess=False)` gives it, `considered`, `class_id` and `visibility`. Every sequence of the
+    frames table has a file, be it empty. Raises InputError where the table is not right, identities are not integers, a
+    sequence's name cannot be that of a file, or nothing can be written there.
+    """
+    objects, frames = as_annotations(annotations, "annotations")
+    named = objects["sequence"] if frames is None else pd.concat([objects["sequence"], frames["sequence"]])
+    names = sorted({str(name) for name in named.unique()})
+    problems = [f"annotations: column {column} is missing" for column in ("w", "h") if column not in objects]
+    problems += [f"annotations: sequence {name!r} cannot be a file's name" for name in names if not is_file_name(name)]
+    if objects["object"].dtype != np.int64:
+        problems.append("annotations: column object is of type str; the format knows integers only")
+    if problems:
+        raise InputError(problems)
+    columns = [objects[column] for column in FIELDS]
+    if {"considered", "class_id"} <= {*objects}:
+        columns += [objects["considered"].astype("int64"), objects["class_id"]]
+        columns += [objects["visibility"]] if "visibility" in objects else []
+    else:
+        columns += [objects["score"].fillna(1.0) if "score" in objects else pd.Series(1.0, index=objects.index)]
+        columns += [pd.Series(-1, index=objects.index)] * 3
+    table = pd.concat(columns, axis=1, keys=range(len(columns)))
+    rows = table.groupby(objects["sequence"].astype("str"), sort=False).indices
+    nothing = np.zeros(0, np.int64)
+    write_files({f"{name}.txt": _lines(table.iloc[rows.get(name, nothing)]) for name in names}, Path(folder))
+
+
+def _lines(table: pd.DataFrame) -> bytes:
+    """The rows in the order of frames, as text; every float as short as it can be to be read back as it is."""
+    from pyarrow import csv
+
+    text = pa.BufferOutputStream()
+    ordered = pa.Table.from_pandas(table.sort_values(0, kind="stable"), preserve_index=False)
+    csv.write_csv(ordered, text, csv.WriteOptions(include_header=False))
+    return text.getvalue().to_pybytes()

@@ -1,0 +1,220 @@
+"""track(): HOTA, CLEAR and Identity of tracks, with the tables behind the sums.
+
+The numbers are those of trackeval 1.3.0, fill values included; the modules in `metrics` say how each is defined and
+where it comes from. Identities belong to their sequence. Known differences from the official evaluator
+
+    - Similarities of points are max(0, 1 - distance / (2 tau)), so that tau is where CLEAR and Identity begin to count;
+      trackeval's own default of 2.0 for the distance of similarity 0 is in metres, of MOT15-3D.
+    - With `category` on both sides only equal categories are similar; trackeval evaluates one class at a time.
+    - Identities may be strings, or negative numbers, which trackeval takes for positions from the end.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from .alignment import Aligned, FrameRule, Side, align
+from .candidates import check_similarity, frame_chunks, join_pairs, rule_name, similar_pairs
+from .identities import Identities, Tracks, identify
+from .match_table import match_table
+from .metrics.clear import REACHED, THRESHOLD, ClearPairs, clear_numbers, clear_pairs, clear_parts, coverage
+from .metrics.hota import ALPHAS, HotaParts, hota_numbers, hota_pairs, hota_parts
+from .metrics.identity import identity_numbers, identity_parts
+from .progress import progress
+from .similarity import Measure
+from .tables import EMPTY, FN, FP, TP, Annotations, Table, as_annotations
+from .version import __version__
+
+# Truth-prediction pairs of one run of frames; only those that are similar are looked at, so a run may be long.
+PAIRS_AT_ONCE = 1 << 20
+
+EVENT_TYPE = pd.CategoricalDtype(["match", "switch", "miss", "false positive"])
+COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
+
+NUMBERS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "MOTA", "MOTP", "MODA", "IDSW", "Frag"]
+NUMBERS += ["MT", "PT", "ML", "TP", "FN", "FP", "IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP"]
+
+
+class TrackResult(NamedTuple):
+    """What `track` returns: five plain tables; its docstring says what they hold."""
+
+    summary: pd.DataFrame
+    curve: pd.DataFrame
+    matches: pd.DataFrame
+    truth_objects: pd.DataFrame
+    predicted_objects: pd.DataFrame
+
+
+def track(
+    truth: Annotations | Table,
+    predictions: Annotations | Table,
+    similarity: str | Measure = "iou",
+    identity: str = "object",
+    *,
+    tau: float = 10.0,
+    frames: FrameRule = "truth",
+) -> TrackResult:
+    """Evaluates tracks: HOTA, CLEAR and Identity.
+
+    Parameters
+    ----------
+    truth, predictions
+        Annotations, or tables of objects, as for `match`; boxes have `x`, `y` (top left), `w` and `h` in pixels.
+    similarity
+        "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)); or a function of the caller's, as for `match`.
+    identity
+        The column that names an object through its sequence, on each side that has it; `object` on a side that has not.
+        Where `object` is only a row number within its frame, track metrics mean nothing.
+    tau
+        Distance (px) of points at which CLEAR and Identity begin to count.
+    frames
+        Which frames count, as for `match`.
+
+    Returns
+    -------
+    TrackResult of five DataFrames:
+
+    summary: one row a sequence and a last one, its `sequence` null, of all combined: `HOTA`, `DetA`, `AssA`, `DetRe`,
+        `DetPr`, `AssRe`, `AssPr`, `LocA` (means over alpha), `MOTA`, `MOTP`, `MODA`, `IDSW`, `Frag`, `MT`, `PT`, `ML`,
+        `TP`, `FN`, `FP` (of CLEAR), `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`, `n_frames`, `n_truth`,
+        `n_predicted`, `n_truth_objects`, `n_predicted_objects`.
+    curve: one row a sequence (null: combined) and `alpha`, with the eight numbers of HOTA and `TP`, `FN`, `FP` there.
+    matches: the match table of CLEAR, by `similarity`, with `event` ("match", "switch", "miss", "false positive") and
+        `fragmentation` (whether a truth is matched again after a gap) after `outcome`.
+    truth_objects: one row a truth: `sequence`, `object`, `n_frames`, `n_matched` (of them), `tracked_share`,
+        `n_switches`, `n_fragmentations`, `coverage` ("MT", "PT", "ML").
+    predicted_objects: one row a predicted object: `sequence`, `object`, `n_frames`, `n_matched`, `matched_share`,
+        `n_truth_objects` (how many it was matched with), `n_switches` (times it took over a truth from another).
+
+    Raises
+    ------
+    InputError: a table is not right, an identity is twice in a frame, the sides share no sequence, or their frames do
+        not agree.
+    ValueError: similarity or tau out of range.
+    """
+    given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    tracks = identify(align(*given, frames), identity)
+    aligned = tracks.aligned
+    check_similarity(aligned, similarity, tau)
+    runs = list(frame_chunks(aligned.truth, aligned.predictions, PAIRS_AT_ONCE))
+    parts = [similar_pairs(aligned, *run, similarity, tau) for run in progress(runs, "comparing", "part")]
+    near = join_pairs([part.take(np.flatnonzero(part.measure >= REACHED)) for part in parts])
+    found = clear_pairs(tracks, near)
+    hota = hota_parts(tracks, hota_pairs(tracks, parts))
+    sums = pd.concat([clear_parts(tracks, found), identity_parts(tracks, near), _sizes(tracks)], axis=1)
+    made_with = {"rule": rule_name(similarity), "threshold": THRESHOLD, "identity": identity}
+    made_with |= {"tau": tau} if similarity == "point" else {}
+    tables = TrackResult(
+        _summary(tracks, hota, sums),
+        _curve(tracks, hota),
+        _matches(tracks, found, made_with),
+        _truth_objects(tracks, found, identity),
+        _predicted_objects(tracks, found, identity),
+    )
+    for table in tables:
+        table.attrs = {**made_with, "version": __version__}
+    return tables
+
+
+def _sizes(tracks: Tracks) -> pd.DataFrame:
+    """What there is in each sequence."""
+    aligned = tracks.aligned
+    objects = {"truth": tracks.truth, "predicted": tracks.predictions}
+    return pd.DataFrame(
+        {
+            "n_frames": np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences),
+            "n_truth": tracks.per_sequence(aligned.truth.frame),
+            "n_predicted": tracks.per_sequence(aligned.predictions.frame),
+            **{
+                f"n_{side}_objects": np.bincount(identities.sequence, minlength=tracks.n_sequences)
+                for side, identities in objects.items()
+            },
+        }
+    )
+
+
+def _summary(tracks: Tracks, hota: HotaParts, sums: pd.DataFrame) -> pd.DataFrame:
+    """One row of numbers a sequence and one of all of them."""
+    rows = []
+    for combined in (False, True):
+        counts = sums.sum().to_frame().T.astype(sums.dtypes) if combined else sums
+        curves = hota_numbers(HotaParts(*(part.sum(axis=0, keepdims=True) for part in hota)) if combined else hota)
+        means = pd.DataFrame({name: curve.mean(axis=1) for name, curve in curves.items()})
+        rows.append(pd.concat([means, clear_numbers(counts, combined), identity_numbers(counts), counts], axis=1))
+    table = pd.concat(rows, ignore_index=True)
+    table.insert(0, "sequence", tracks.sequence_names.reindex(range(len(table))))  # null for the combined
+    sizes = [name for name in sums if name.startswith("n_")]
+    return table[["sequence", *NUMBERS, *sizes]]
+
+
+def _curve(tracks: Tracks, hota: HotaParts) -> pd.DataFrame:
+    """HOTA's numbers at every alpha, by sequence, the combined last."""
+    both = HotaParts(*(np.concatenate([part, part.sum(axis=0, keepdims=True)]) for part in hota))
+    n_rows = len(both.tp)
+    columns = hota_numbers(both) | {"TP": both.tp, "FN": both.fn, "FP": both.fp}
+    return pd.DataFrame(
+        {
+            "sequence": tracks.sequence_names.reindex(np.repeat(np.arange(n_rows), len(ALPHAS))).array,
+            "alpha": np.tile(np.round(ALPHAS, 2), n_rows),
+            **{name: column.ravel() for name, column in columns.items()},
+        }
+    )
+
+
+def _matches(tracks: Tracks, found: ClearPairs, made_with: Mapping[str, Any]) -> pd.DataFrame:
+    """The match table with what happened to the identities."""
+    table = match_table(tracks.aligned, found.pairs, made_with)
+    outcome = table["outcome"].array.codes
+    matched = np.flatnonzero(outcome == TP)  # in the order of truths, as the pairs are
+    event = np.full(len(table), -1, np.int8)
+    for code, kind in enumerate((TP, None, FN, FP)):
+        event[outcome == kind] = code
+    event[matched[found.switch]] = 1
+    fragmentation = np.zeros(len(table), bool)
+    fragmentation[matched[found.fragmentation]] = True
+    after = table.columns.get_loc("outcome") + 1
+    table.insert(after, "event", pd.Categorical.from_codes(event, dtype=EVENT_TYPE))
+    table.insert(after + 1, "fragmentation", fragmentation)
+    return table
+
+
+def _truth_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.DataFrame:
+    """One row a truth: how much of it was tracked."""
+    of_pair = tracks.truth.of_row[found.pairs.truth]
+    table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, identity, of_pair)
+    share = table["n_matched"] / table["n_frames"]
+    return table.assign(
+        tracked_share=share,
+        n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
+        n_fragmentations=np.bincount(of_pair[found.fragmentation], minlength=len(table)),
+        coverage=pd.Categorical(coverage(share.to_numpy()), dtype=COVERAGE_TYPE),
+    )
+
+
+def _predicted_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.DataFrame:
+    """One row a predicted object: how much of it was right, and of how many truths."""
+    of_pair = tracks.predictions.of_row[found.pairs.prediction]
+    table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, identity, of_pair)
+    together = np.unique(of_pair * len(tracks.truth.n_rows) + tracks.truth.of_row[found.pairs.truth])
+    return table.assign(
+        matched_share=table["n_matched"] / table["n_frames"],
+        n_truth_objects=np.bincount(together // max(len(tracks.truth.n_rows), 1), minlength=len(table)),
+        n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
+    )
+
+
+def _objects(
+    aligned: Aligned, side: Side, identities: Identities, identity: str, of_pair: np.ndarray
+) -> pd.DataFrame:
+    """One row an identity of a side: its sequence and name, its frames, and in how many it is matched."""
+    names = side.table[identity if identity in side.table else "object"]
+    return pd.DataFrame(
+        {
+            "sequence": aligned.frames["sequence"].array.take(side.frame[identities.first_row]),
+            "object": names.array.take(identities.first_row),
+            "n_frames": identities.n_rows,
+            "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
+        }
+    )
