@@ -33,7 +33,7 @@ class Pairs(NamedTuple):
     truth: np.ndarray
     measure: np.ndarray
 
-    def take(self, chosen: np.ndarray) -> "Pairs":
+    def take(self, chosen: np.ndarray | slice) -> "Pairs":
         """The pairs that are marked or numbered."""
         return Pairs(self.prediction[chosen], self.truth[chosen], self.measure[chosen])
 
@@ -52,7 +52,7 @@ def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_AT_ONCE) -
     first = 0
     while first < len(work):
         done = work[first - 1] if first else 0
-        last = max(first + 1, int(np.searchsorted(work, done + PAIRS_AT_ONCE, side="right")))
+        last = max(first + 1, int(np.searchsorted(work, done + at_once, side="right")))
         yield first, last
         first = last
 
@@ -103,7 +103,9 @@ def check_similarity(aligned: Aligned, similarity: str | Measure, tau: float) ->
 
 def rule_name(similarity: str | Measure) -> str:
     """What results say they were made with."""
-    return similarity if isinstance(similarity, str) else f"function {getattr(similarity, '__name__', 'without a name')}"
+    return (
+        similarity if isinstance(similarity, str) else f"function {getattr(similarity, '__name__', 'without a name')}"
+    )
 
 
 def similar_pairs(aligned: Aligned, first: int, last: int, similarity: str | Measure, tau: float = np.nan) -> Pairs:
@@ -113,14 +115,13 @@ def similar_pairs(aligned: Aligned, first: int, last: int, similarity: str | Mea
     both sides have categories, only equal ones are similar. Raises InputError where the caller's measure returns
     something else; `check_similarity` has looked at everything before.
     """
-    match similarity:
-        case "iou":
-            return _overlapping(aligned, first, last)
-        case "point":
-            near = near_points(aligned, first, last, 2.0 * tau)
-            pairs = near._replace(measure=point_similarity(near.measure, 2.0 * tau))
-        case _:
-            pairs = join_pairs([_measured(aligned, similarity, *rows) for rows in _all_pairs(aligned, first, last)])
+    if similarity == "iou":
+        return _overlapping(aligned, first, last)
+    if callable(similarity):
+        pairs = join_pairs([_measured(aligned, similarity, *rows) for rows in _all_pairs(aligned, first, last)])
+    else:
+        near = near_points(aligned, first, last, 2.0 * tau)
+        pairs = near._replace(measure=point_similarity(near.measure, 2.0 * tau))
     pairs = pairs.take(np.flatnonzero(pairs.measure > 0))
     return pairs.take(np.argsort(pairs.truth, kind="stable"))
 

@@ -7,6 +7,7 @@ import math
 import re
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,10 +18,13 @@ import numpy as np
 import pandas as pd
 import typer
 
+from . import tracking
 from .errors import InputError
 from .files import check_folder_writable, write_tables
 from .matching import check_thresholds, match
+from .preprocessing import BENCHMARKS
 from .readers import read_annotations
+from .readers.motchallenge import read_motchallenge
 from .readers.spotgeo import problem_lines, validate_spotgeo
 from .summary import check_column, summarize, without
 from .tables import Annotations
@@ -108,17 +112,54 @@ def score(
             typer.echo(f"\n{_text(table) if len(table) else f'{column} is null in every row'}")
 
 
+@app.command()
+def track(
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH_DIR", help="Folder of SEQUENCE/gt/gt.txt or SEQUENCE.txt")],
+    tracker: Annotated[Path, typer.Argument(metavar="TRACKER_DIR", help="Folder of SEQUENCE.txt, or a .zip of it")],
+    benchmark: Annotated[str, typer.Option(help=f"Whose rules: {', '.join(BENCHMARKS)}")] = "MOT17",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the tables behind the numbers, as Parquet")] = None,
+) -> None:
+    """Scores the tracks of a MOTChallenge folder by HOTA, CLEAR and Identity, by sequence and combined."""
+    if benchmark not in BENCHMARKS:
+        raise typer.BadParameter(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
+    with problems_reported():
+        if out is not None:
+            check_folder_writable(out)
+        result = tracking.track(*read_motchallenge(truth, tracker, benchmark))
+        if out is not None:
+            for table in result:
+                table.attrs["benchmark"] = benchmark
+            write_tables(result._asdict(), out, {"truth": truth, "tracker": tracker})
+    rows = result.summary.to_dict("records")
+    if as_json:
+        numbers = [{name: _plain(row[name]) for name in tracking.NUMBERS} for row in rows]
+        sequences = dict(zip(result.summary["sequence"][:-1], numbers, strict=False))
+        typer.echo(_formatted({"combined": numbers[-1], "sequences": sequences}))
+    else:
+        typer.echo(f"{tracker} against {truth}, by the rules of {benchmark}\n")
+        typer.echo(_track_text(result.summary))
+
+
 @contextmanager
 def problems_reported() -> Iterator[None]:
-    """Turns an InputError into its problems on standard error and exit status 1."""
-    try:
-        yield
-    except InputError as error:
-        for problem in error.problems:
-            # A key or a path may hold line breaks and the like; a problem is one line all the same.
-            line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in problem)
-            typer.echo(line, err=True)
-        raise typer.Exit(1) from None
+    """Turns an InputError into its problems on standard error and exit status 1, and warnings into lines there."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield
+        except InputError as error:
+            for problem in error.problems:
+                typer.echo(_one_line(problem), err=True)
+            raise typer.Exit(1) from None
+        finally:
+            for warning in caught:
+                typer.echo(_one_line(f"warning: {warning.message}"), err=True)
+
+
+def _one_line(text: str) -> str:
+    """A key or a path may hold line breaks and the like; a problem is one line all the same."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def _both(*readers: Callable[[], Annotations]) -> list[Annotations]:
@@ -220,6 +261,10 @@ def _json(summary: pd.DataFrame, by_slice: Mapping[str, pd.DataFrame]) -> str:
     [answer] = records(summary)
     if by_slice:
         answer["by"] = {column: records(t.rename(columns={column: "value"})) for column, t in by_slice.items()}
+    return _formatted(answer)
+
+
+def _formatted(answer: Mapping[str, Any]) -> str:
     return msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
 
 
@@ -251,3 +296,12 @@ def _text(table: pd.DataFrame) -> str:
         return "-" if pd.isna(value) else f"{value:.4f}" if isinstance(value, float) else f"{value}"
 
     return table[shown].map(text).to_string(index=False)
+
+
+def _track_text(summary: pd.DataFrame) -> str:
+    """The numbers of tracks as aligned text, shares in percent."""
+    shares = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1"]
+    counts = ["IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
+    shown = summary[shares].mul(100).map("{:.2f}".format).join(summary[counts].map("{:,}".format))
+    shown.insert(0, "", [*map(str, summary["sequence"][:-1]), "combined"])
+    return shown.to_string(index=False) + "\n\nshares in percent; HOTA, DetA, AssA and LocA are means over alpha"

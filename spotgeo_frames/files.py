@@ -26,8 +26,14 @@ from .errors import InputError
 
 LARGEST_UNPACKED = 1 << 30
 
+# What readers read of a folder.
+READ_IN_FOLDERS = ("**/*.parquet", "*.txt", "*/gt/gt.txt", "*/seqinfo.ini")
+
 # What reading a file, damaged or not, may raise.
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+# What readers read of a folder.
+READ_IN_FOLDERS = ("**/*.parquet", "*.txt", "*/gt/gt.txt", "*/seqinfo.ini")
 
 # What reading a file, damaged or not, may raise.
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
@@ -113,16 +119,11 @@ def _unreadable(path: Path, error: Exception) -> InputError:
     return InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
-def _unreadable(path: Path, error: Exception) -> InputError:
-    if isinstance(error, FileNotFoundError):
-        return InputError(f"{path}: there is no such file")
-    return InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
-
-
 def sha256(path: Path) -> str:
-    """SHA-256 of a file; of a folder, that of the names and digests of the files in it, in order."""
+    """SHA-256 of a file; of a folder, that of the names and digests of the files that readers read, in order."""
     if path.is_dir():
-        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in sorted(path.rglob("*.parquet")))
+        files = {file for pattern in READ_IN_FOLDERS for file in path.glob(pattern) if file.is_file()}
+        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in sorted(files))
         return hashlib.sha256("".join(inner).encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -5,7 +5,7 @@ so that tables of parts concatenate: object identities are `Int64` or string, nu
 null wherever a row has no truth, no prediction or no such frame.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from .tables import EMPTY, FN, FP, FRAME_KEY, OUTCOME_TYPE, TP
 from .version import __version__
 
 
-def match_table(aligned: Aligned, pairs: Pairs, made_with: Mapping[str, Any]) -> pd.DataFrame:
+def match_table(aligned: Aligned, pairs: Pairs, made_with: Mapping[Hashable, Any]) -> pd.DataFrame:
     """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises.
 
     `made_with` goes into its attrs. Where its `rule` is "distance" the pairs' measure is one, and `tau` and `epsilon`
@@ -51,7 +51,7 @@ def match_table(aligned: Aligned, pairs: Pairs, made_with: Mapping[str, Any]) ->
         **{f"frame_{column}": _nullable(frames[column]).take(frame) for column in frames if column not in key},
     }
     table = pd.DataFrame(columns, copy=False)
-    table.attrs = {**made_with, "version": __version__}
+    table.attrs = dict(made_with) | {"version": __version__}
     return table
 
 
@@ -76,7 +76,7 @@ def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.
     return n_rows, truth_row, predicted_row
 
 
-def _measured(outcome: np.ndarray, measure: np.ndarray, made_with: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def _measured(outcome: np.ndarray, measure: np.ndarray, made_with: Mapping[Hashable, Any]) -> dict[str, np.ndarray]:
     """The measure of every row, under its name, and its errors."""
     if made_with["rule"] == "distance":
         return {"distance": measure, **_errors(outcome, measure, made_with["tau"], made_with["epsilon"])}

@@ -18,7 +18,7 @@ Known differences from the official evaluators
       objects a frame at tau = 10, beyond which 1000 would no longer keep the number of pairs the first aim.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ def match(
         raise ValueError(f"threshold is {threshold}; a similarity above 0, up to 1, is needed")
     aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)
     if similarity is None:
-        pairs = _assigned(aligned, lambda *run: near_points(aligned, *run, tau), lambda distance: distance, tau)
+        pairs = _assigned(aligned, lambda first, last: near_points(aligned, first, last, tau), np.positive, tau)
         return match_table(aligned, pairs, _by_distance(tau, epsilon))
     check_similarity(aligned, similarity, tau)
 
@@ -104,7 +104,7 @@ def check_thresholds(tau: float, epsilon: float) -> tuple[float, float]:
     return float(tau), float(epsilon)
 
 
-def _by_distance(tau: float, epsilon: float) -> dict[str, Any]:
+def _by_distance(tau: float, epsilon: float) -> dict[Hashable, Any]:
     return {"rule": "distance", "tau": tau, "epsilon": epsilon}
 
 

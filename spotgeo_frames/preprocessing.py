@@ -81,8 +81,8 @@ def _without_distracted(truth: Annotations, predictions: Annotations, distracts:
     """The predictions that are not matched with a distractor; only frames where one overlaps with any are matched."""
     columns = [*FRAME_KEY, "object", "x", "y", "w", "h"]
     # The index of the boxes says in which row they were.
-    boxes = [Annotations(side.objects[columns].reset_index(drop=True)) for side in (truth, predictions)]
-    aligned = align(*boxes, "union")
+    truth_boxes, boxes = (Annotations(side.objects[columns].reset_index(drop=True)) for side in (truth, predictions))
+    aligned = align(truth_boxes, boxes, "union")
     distracting = distracts[aligned.truth.table.index]
     some = only(aligned, distracting, np.ones(len(aligned.predictions.frame), bool))
     frames = np.zeros(len(aligned.frames), bool)

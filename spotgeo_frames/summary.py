@@ -62,7 +62,8 @@ def summarize(
     -------
     DataFrame with the `by` columns, then `tp`, `fn`, `fp`, `precision`, `recall`, `f1`, `one_minus_f1`, `mse` (px²),
     `kelvins_mse`, `det_a`, `mean_distance` (px), `rmse` (px), `n_sequences`, `n_frames`, `n_truth`, `n_predicted`,
-    and `loc_a` where matching was by similarity. Sorted by the groups; the module says how each number is defined and when it is null.
+    and `loc_a` where matching was by similarity. Sorted by the groups; the module says how each number is defined and
+    when it is null.
 
     Raises
     ------

@@ -9,7 +9,7 @@ where it comes from. Identities belong to their sequence. Known differences from
     - Identities may be strings, or negative numbers, which trackeval takes for positions from the end.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +24,11 @@ from .metrics.hota import ALPHAS, HotaParts, hota_numbers, hota_pairs, hota_part
 from .metrics.identity import identity_numbers, identity_parts
 from .progress import progress
 from .similarity import Measure
-from .tables import EMPTY, FN, FP, TP, Annotations, Table, as_annotations
+from .tables import FN, FP, TP, Annotations, Table, as_annotations
 from .version import __version__
 
 # Truth-prediction pairs of one run of frames; only those that are similar are looked at, so a run may be long.
-PAIRS_AT_ONCE = 1 << 20
+PAIRS_AT_ONCE = 1 << 19
 
 EVENT_TYPE = pd.CategoricalDtype(["match", "switch", "miss", "false positive"])
 COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
@@ -104,7 +104,7 @@ def track(
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, parts))
     sums = pd.concat([clear_parts(tracks, found), identity_parts(tracks, near), _sizes(tracks)], axis=1)
-    made_with = {"rule": rule_name(similarity), "threshold": THRESHOLD, "identity": identity}
+    made_with: dict[Hashable, Any] = {"rule": rule_name(similarity), "threshold": THRESHOLD, "identity": identity}
     made_with |= {"tau": tau} if similarity == "point" else {}
     tables = TrackResult(
         _summary(tracks, hota, sums),
@@ -114,7 +114,7 @@ def track(
         _predicted_objects(tracks, found, identity),
     )
     for table in tables:
-        table.attrs = {**made_with, "version": __version__}
+        table.attrs = made_with | {"version": __version__}
     return tables
 
 
@@ -145,7 +145,7 @@ def _summary(tracks: Tracks, hota: HotaParts, sums: pd.DataFrame) -> pd.DataFram
         rows.append(pd.concat([means, clear_numbers(counts, combined), identity_numbers(counts), counts], axis=1))
     table = pd.concat(rows, ignore_index=True)
     table.insert(0, "sequence", tracks.sequence_names.reindex(range(len(table))))  # null for the combined
-    sizes = [name for name in sums if name.startswith("n_")]
+    sizes = [name for name in sums.columns if name.startswith("n_")]
     return table[["sequence", *NUMBERS, *sizes]]
 
 
@@ -163,7 +163,7 @@ def _curve(tracks: Tracks, hota: HotaParts) -> pd.DataFrame:
     )
 
 
-def _matches(tracks: Tracks, found: ClearPairs, made_with: Mapping[str, Any]) -> pd.DataFrame:
+def _matches(tracks: Tracks, found: ClearPairs, made_with: Mapping[Hashable, Any]) -> pd.DataFrame:
     """The match table with what happened to the identities."""
     table = match_table(tracks.aligned, found.pairs, made_with)
     outcome = table["outcome"].array.codes
@@ -174,8 +174,8 @@ def _matches(tracks: Tracks, found: ClearPairs, made_with: Mapping[str, Any]) ->
     event[matched[found.switch]] = 1
     fragmentation = np.zeros(len(table), bool)
     fragmentation[matched[found.fragmentation]] = True
-    after = table.columns.get_loc("outcome") + 1
-    table.insert(after, "event", pd.Categorical.from_codes(event, dtype=EVENT_TYPE))
+    after = table.columns.to_list().index("outcome") + 1
+    table.insert(after, "event", pd.Series(pd.Categorical.from_codes(event, dtype=EVENT_TYPE)))
     table.insert(after + 1, "fragmentation", fragmentation)
     return table
 
@@ -205,9 +205,7 @@ def _predicted_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.D
     )
 
 
-def _objects(
-    aligned: Aligned, side: Side, identities: Identities, identity: str, of_pair: np.ndarray
-) -> pd.DataFrame:
+def _objects(aligned: Aligned, side: Side, identities: Identities, identity: str, of_pair: np.ndarray) -> pd.DataFrame:
     """One row an identity of a side: its sequence and name, its frames, and in how many it is matched."""
     names = side.table[identity if identity in side.table else "object"]
     return pd.DataFrame(

@@ -31,6 +31,9 @@ REACHED = THRESHOLD - float(np.finfo(np.float64).eps)
 # What a pair that continues weighs more than any other.
 CONTINUES = 1000.0
 
+# Rounds go on while each decides at least this share of the pairs left.
+LEAST_DECIDED = 0.1
+
 
 class ClearPairs(NamedTuple):
     """The true positives, in the order of their truths, and which of them are switches and which fragmentations."""
@@ -111,33 +114,34 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
     """Marks the pairs that are matched.
 
     A pair that continues outweighs whatever rivals it has, so once matched it stays matched as long as it is near from
-    step to step: its run. Most pairs have no rival at all. What is left is settled in rounds, each of which decides
-    every pair that outweighs its rivals, whatever became of these in the step before, and with it the rest of its run;
-    where that decides nothing, frames of which all that came before is known go to the solver.
+    step to step: its run. Most pairs have no rival at all. Of those left, rounds over the whole dataset decide each pair
+    that outweighs its rivals whatever became of these in the step before, and with it the rest of its run. Where that
+    hardly decides any more, what is left is walked through frame by frame.
     """
     run, follows = _run_numbers(tracks, near)
     truth_taken = np.zeros(len(tracks.aligned.truth.frame), bool)
     prediction_taken = np.zeros(len(tracks.aligned.predictions.frame), bool)
-    matched = np.zeros(len(near.truth), bool)
+    matched = np.zeros(len(near.truth) + 1, bool)  # one more for what follows nothing
     # Since pairs are sorted by truth, and so by frame, the first match of a run is the least position.
     first_match = np.full(int(run.max(initial=-1)) + 1, len(near.truth))
     left = np.arange(len(near.truth))
     shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
     sure = np.flatnonzero(~shared)
-    while True:
+    while len(left):
+        n_left = len(left)
         np.minimum.at(first_match, run[sure], sure)
         continuing = left[first_match[run[left]] <= left]
         matched[continuing] = truth_taken[near.truth[continuing]] = prediction_taken[near.prediction[continuing]] = True
         left = left[~(truth_taken[near.truth[left]] | prediction_taken[near.prediction[left]])]
-        if not len(left):
-            return matched
+        if n_left - len(left) < LEAST_DECIDED * n_left:
+            _walk(tracks, near, left, follows, matched)
+            break
         undecided = np.zeros(len(near.truth) + 1, bool)
         undecided[left] = True
         open_before = undecided[follows[left]]
         weight = np.where(open_before, CONTINUES + 1, near.measure[left])
         sure = left[dominant(near.truth[left], near.prediction[left], weight) & ~open_before]
-        if not len(sure):
-            sure = _solved(tracks, near, left, open_before, matched, follows)
+    return matched[:-1]
 
 
 def _run_numbers(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
@@ -154,28 +158,24 @@ def _run_numbers(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
     return run, follows
 
 
-def _solved(
-    tracks: Tracks,
-    near: Pairs,
-    left: np.ndarray,
-    open_before: np.ndarray,
-    matched: np.ndarray,
-    follows: np.ndarray,
-) -> np.ndarray:
-    """What the solver takes of the pairs left, in the frames where nothing that came before is undecided."""
+def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, matched: np.ndarray) -> None:
+    """Decides the pairs left, one frame after the other, and marks them in `matched`."""
     truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
-    ready = np.zeros(len(truth.counts), bool)
-    ready[truth.frame[near.truth[left]]] = True
-    ready[truth.frame[near.truth[left[open_before]]]] = False
-    whole = np.flatnonzero(ready[truth.frame[near.truth]])
-    continues = np.append(matched, False)[follows[whole]]
-    entries = Entries(
-        near.truth[whole],
-        near.prediction[whole],
-        -(CONTINUES * continues + near.measure[whole]),
-        truth.starts,
-        predictions.starts,
-    )
-    chosen = np.zeros(len(near.truth), bool)
-    chosen[whole[solve(entries, np.zeros(len(ready)))]] = True
-    return left[chosen[left]]
+    frame = truth.frame[near.truth]
+    frames, begins = np.unique(frame[left], return_index=True)
+    starts, ends = np.searchsorted(frame, frames), np.searchsorted(frame, frames, side="right")
+    for number, mine, start, end in zip(frames, np.split(left, begins[1:]), starts, ends, strict=True):
+        rows, columns, continues = near.truth[mine], near.prediction[mine], matched[follows[mine]]
+        free = ~(np.isin(rows, rows[continues]) | np.isin(columns, columns[continues]))
+        if len(set(rows[free])) == len(set(columns[free])) == free.sum():  # nobody shares an end with anybody
+            matched[mine[continues | free]] = True
+            continue
+        whole = near.take(slice(start, end))
+        entries = Entries(
+            whole.truth,
+            whole.prediction,
+            -(CONTINUES * matched[follows[start:end]] + whole.measure),
+            truth.starts[number : number + 2],
+            predictions.starts[number : number + 2],
+        )
+        matched[start:end] = solve(entries, np.zeros(1))

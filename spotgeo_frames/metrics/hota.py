@@ -11,9 +11,9 @@ truth and that prediction occur. A frame's pairs are the assignment with the gre
 the alignment of a truth and a prediction is J / (t + p - J), J the sum over frames of their similarity divided by the
 similarities of both with everything in the frame. Numbers without an alpha are means over the 19.
 
-As trackeval 1.3.0 has it (metrics/hota.py), fill values included: shares with nothing to divide by are 0, LocA is 1 where
-there is no true positive. Known differences: none. Where several assignments are equally good it is the solver's choice
-that counts, so the scores are computed in the same order of operations, to the last bit.
+As trackeval 1.3.0 has it (metrics/hota.py), fill values included: shares with nothing to divide by are 0, LocA is 1
+where there is no true positive. Known differences: none. Where several assignments are equally good it is the solver's
+choice that counts, so the scores are computed in the same order of operations, to the last bit.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,8 @@ import numpy as np
 from ..assignment import Entries, heaviest
 from ..candidates import Pairs, join_pairs
 from ..identities import Tracks
-from ..keys import distinct, positions
+from ..keys import distinct, locate
+from ..progress import progress
 from .sums import row_sums, sequential_sums
 
 ALPHAS = np.arange(0.05, 0.99, 0.05)
@@ -52,15 +53,19 @@ def hota_pairs(tracks: Tracks, parts: Sequence[Pairs]) -> Pairs:
     `parts` are the pairs of runs of frames, in their order: all with a similarity above 0, sorted by truth, then
     prediction.
     """
-    number, truth, prediction = _joined_identities(tracks, parts)
+    joined = _joined(tracks, parts)
+    truth, prediction = _split(tracks, joined)
     # Sums are over time, one frame after the other: so adds trackeval, and so equal scores stay equal.
-    shared = np.zeros(len(truth))
-    for part, numbers in zip(parts, number, strict=True):
-        np.add.at(shared, numbers, _shares(tracks, part))
+    shared = np.zeros(len(joined))
+    for part in progress(parts, "aligning", "part"):
+        np.add.at(shared, locate(joined, _keys(tracks, part)), _shares(tracks, part))
     frames = tracks.truth.n_rows[truth] + tracks.predictions.n_rows[prediction]
     alignment = shared / (frames - shared)
     return join_pairs(
-        [_assigned(tracks, part, alignment[numbers]) for part, numbers in zip(parts, number, strict=True)]
+        [
+            _assigned(tracks, part, alignment[locate(joined, _keys(tracks, part))])
+            for part in progress(parts, "assigning", "part")
+        ]
     )
 
 
@@ -70,8 +75,9 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> HotaParts:
     sequence = tracks.frame_sequence[aligned.truth.frame[pairs.truth]]
     level = np.searchsorted(REACHED, pairs.measure, side="right")  # how many alphas a pair counts at
     tp = _from_alpha(sequence, level, n_sequences)
-    [number], truth, prediction = _joined_identities(tracks, [pairs])
-    together = _from_alpha(number, level, len(truth))
+    joined = _joined(tracks, [pairs])
+    truth, prediction = _split(tracks, joined)
+    together = _from_alpha(locate(joined, _keys(tracks, pairs)), level, len(joined))
     frames, predicted_frames = tracks.truth.n_rows[truth], tracks.predictions.n_rows[prediction]
     square = together * together
     shares = (frames + predicted_frames)[:, None] - together, frames[:, None], predicted_frames[:, None]
@@ -102,15 +108,22 @@ def hota_numbers(parts: HotaParts) -> dict[str, np.ndarray]:
     }
 
 
-def _joined_identities(tracks: Tracks, parts: Sequence[Pairs]) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """Numbers the (truth, prediction) identities that occur together: each pair's, and the identities of each."""
+def _keys(tracks: Tracks, pairs: Pairs) -> np.ndarray:
+    """One integer a pair for the identities of its truth and of its prediction."""
     n_predicted = len(tracks.predictions.n_rows)
-    keys = [tracks.truth.of_row[p.truth] * n_predicted + tracks.predictions.of_row[p.prediction] for p in parts]
-    joined = np.concatenate([*keys, np.zeros(0, np.int64)])
-    values, first = distinct(joined) if len(joined) else (joined, joined)
-    number = positions(joined, values, first)
-    ends = np.cumsum([len(key) for key in keys])
-    return np.split(number, ends[:-1]), values // max(n_predicted, 1), values % max(n_predicted, 1)
+    return tracks.truth.of_row[pairs.truth] * n_predicted + tracks.predictions.of_row[pairs.prediction]
+
+
+def _joined(tracks: Tracks, parts: Sequence[Pairs]) -> np.ndarray:
+    """The keys of all identities that occur together, sorted."""
+    keys = [distinct(_keys(tracks, part))[0] for part in parts if len(part.truth)]
+    return np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
+
+
+def _split(tracks: Tracks, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The identities of truth and of prediction of each key."""
+    truth, prediction = np.divmod(keys, max(len(tracks.predictions.n_rows), 1))
+    return truth, prediction
 
 
 def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:

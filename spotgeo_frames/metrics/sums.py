@@ -30,7 +30,9 @@ def row_sums(row: np.ndarray, column: np.ndarray, width: np.ndarray, values: np.
     return _pairwise(group, int(group[-1]) + 1, column, width, values)[group]
 
 
-def _pairwise(group: np.ndarray, n_groups: int, column: np.ndarray, width: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _pairwise(
+    group: np.ndarray, n_groups: int, column: np.ndarray, width: np.ndarray, values: np.ndarray
+) -> np.ndarray:
     wide = width > BLOCK
     if not wide.any():
         return _in_lanes(group, n_groups, column, width, values)
@@ -45,7 +47,9 @@ def _pairwise(group: np.ndarray, n_groups: int, column: np.ndarray, width: np.nd
     return sums[0] + sums[1]
 
 
-def _in_lanes(group: np.ndarray, n_groups: int, column: np.ndarray, width: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _in_lanes(
+    group: np.ndarray, n_groups: int, column: np.ndarray, width: np.ndarray, values: np.ndarray
+) -> np.ndarray:
     in_lanes = column < np.where(width < LANES, 0, width // LANES * LANES)
     some, rest = np.flatnonzero(in_lanes), np.flatnonzero(~in_lanes)
     lanes = np.bincount(group[some] * LANES + column[some] % LANES, values[some], n_groups * LANES)
