@@ -83,13 +83,28 @@ def heaviest(positive: Entries, counts: np.ndarray | None = None) -> np.ndarray:
 
 
 def dominant(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Marks pairs that are in every assignment of the greatest weight, pairs not listed weighing 0.
+    """The positions of pairs that are in every assignment of the greatest weight, pairs not listed weighing 0.
 
     Such is a pair that outweighs the best rival at its row and the best rival at its column together: an assignment
     without it could only have had those instead.
     """
-    rivals = _best_rival(row, weight) + _best_rival(column, weight)
-    return weight > rivals + BLUR
+    row, column = row - row.min(initial=0), column - column.min(initial=0)
+    ends = [(end, int(end.max(initial=-1)) + 1) for end in (row, column)]
+    is_best = np.ones(len(weight), bool)
+    for end, size in ends:
+        best = np.zeros(size)
+        np.maximum.at(best, end, weight)
+        is_best &= weight == best[end]
+    # Only pairs that are the best at both their ends can outweigh; the others are the rivals, and so are ties.
+    candidates, others = np.flatnonzero(is_best), np.flatnonzero(~is_best)
+    margin = weight[candidates] - BLUR
+    for end, size in ends:
+        rival = np.zeros(size)
+        np.maximum.at(rival, end[others], weight[others])
+        mine = end[candidates]
+        rival[np.flatnonzero(np.bincount(mine, minlength=size) > 1)] = np.inf
+        margin -= rival[mine]
+    return candidates[margin > 0]
 
 
 def solve(near: Entries, far: np.ndarray) -> np.ndarray:
@@ -136,19 +151,6 @@ def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     chosen[stars] = close
     blurred = np.bincount(hub[close], minlength=len(best))[hub] > 1
     return chosen, np.concatenate([np.flatnonzero(shared[0] & shared[1]), stars[blurred]])
-
-
-def _best_rival(end: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The greatest weight among the other pairs of the same row (or column) as each pair; 0 where there is none."""
-    low = int(end.min(initial=0))
-    end = end - low
-    best = np.zeros(int(end.max(initial=-1)) + 1)
-    np.maximum.at(best, end, weight)
-    is_best = weight == best[end]
-    second = np.where(np.bincount(end[is_best], minlength=len(best)) > 1, best, 0.0)
-    others = np.flatnonzero(~is_best)
-    np.maximum.at(second, end[others], weight[others])
-    return np.where(is_best, second[end], best[end])
 
 
 def _runs(sizes: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,8 @@ within another box's width are a run, so what lies apart is never looked at.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,14 @@ from .tables import source
 # Truth-prediction pairs looked at in one step.
 PAIRS_AT_ONCE = 1 << 16
 
+# The same where most pairs are not even looked at, since only boxes that lie near each other are.
+SIMILAR_AT_ONCE = 1 << 18
+
 # Edges of boxes are searched up to here (px); beyond, they count as here, which finds more and misses none.
 FARTHEST = 1e12
+
+# Columns of the image, to look up boxes by, for each box of a frame.
+COLUMNS = 4
 
 
 class Pairs(NamedTuple):
@@ -108,87 +115,120 @@ def rule_name(similarity: str | Measure) -> str:
     )
 
 
-def similar_pairs(aligned: Aligned, first: int, last: int, similarity: str | Measure, tau: float = np.nan) -> Pairs:
-    """The pairs of the frames [first, last) whose similarity is above 0, sorted by truth, then prediction.
+def similar_pairs(
+    aligned: Aligned, similarity: str | Measure, tau: float = np.nan, least: float = 0.0
+) -> Callable[[int, int], Pairs]:
+    """A function that gives the pairs of the frames [first, last) whose similarity is above 0, and `least` or more.
 
-    `similarity` is "iou" for boxes, "point" for max(0, 1 - distance / (2 tau)), or a measure of the caller's. Where
-    both sides have categories, only equal ones are similar. Raises InputError where the caller's measure returns
-    something else; `check_similarity` has looked at everything before.
+    They are sorted by truth, then prediction. `similarity` is "iou" for boxes, "point" for
+    max(0, 1 - distance / (2 tau)), or a measure of the caller's. Where both sides have categories, only equal ones are
+    similar. `check_similarity` has to come before; the pairs of a measure of the caller's raise InputError where it
+    returns something else than similarities.
     """
     if similarity == "iou":
-        return _overlapping(aligned, first, last)
+        truth_boxes, predicted_boxes = (
+            np.stack([side.table[column].to_numpy() for column in ("x", "y", "w", "h")])
+            for side in (aligned.truth, aligned.predictions)
+        )
+        return partial(_overlapping, aligned, truth_boxes, predicted_boxes, least)
     if callable(similarity):
-        pairs = join_pairs([_measured(aligned, similarity, *rows) for rows in _all_pairs(aligned, first, last)])
-    else:
-        near = near_points(aligned, first, last, 2.0 * tau)
-        pairs = near._replace(measure=point_similarity(near.measure, 2.0 * tau))
-    pairs = pairs.take(np.flatnonzero(pairs.measure > 0))
+        return partial(_measured, aligned, similarity, least)
+    return partial(_similar_points, aligned, tau, least)
+
+
+def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last: int) -> Pairs:
+    near = near_points(aligned, first, last, 2.0 * tau)
+    return _in_order(near._replace(measure=point_similarity(near.measure, 2.0 * tau)), least)
+
+
+def _measured(aligned: Aligned, measure: Measure, least: float, first: int, last: int) -> Pairs:
+    """The pairs with the similarity that the caller's measure gives."""
+    parts = []
+    for prediction_rows, truth_rows in _all_pairs(aligned, first, last):
+        tables = aligned.truth.table.iloc[truth_rows], aligned.predictions.table.iloc[prediction_rows]
+        answer = np.asarray(measure(*(table.reset_index(drop=True) for table in tables)))
+        if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
+            what = f"shape {answer.shape} and type {answer.dtype}"
+            raise InputError(f"similarity: the function returned {what}; a number for each of {len(truth_rows)} pairs")
+        answer = answer.astype(np.float64)
+        if not np.all((answer >= 0) & (answer <= 1)):
+            raise InputError("similarity: the function returned values outside 0 to 1, or NaN")
+        same = _same_category(aligned, prediction_rows, truth_rows)
+        parts.append(Pairs(prediction_rows, truth_rows, answer * same))
+    return _in_order(join_pairs(parts), least)
+
+
+def _in_order(pairs: Pairs, least: float) -> Pairs:
+    """The pairs that are similar enough, sorted by truth; they are sorted by prediction."""
+    pairs = pairs.take(np.flatnonzero((pairs.measure > 0) & (pairs.measure >= least)))
     return pairs.take(np.argsort(pairs.truth, kind="stable"))
 
 
-def _overlapping(aligned: Aligned, first: int, last: int) -> Pairs:
-    """The pairs of boxes that overlap."""
-    sides = aligned.truth, aligned.predictions
-    offsets = [int(side.starts[first]) for side in sides]
-    rows = [slice(int(side.starts[first]), int(side.starts[last])) for side in sides]
-    truth_boxes, predicted_boxes = (_boxes(side, part) for side, part in zip(sides, rows, strict=True))
-    frames = [side.frame[part] - first for side, part in zip(sides, rows, strict=True)]
-    truth, prediction = _side_by_side(truth_boxes, predicted_boxes, *frames)
+def _overlapping(
+    aligned: Aligned, truth_boxes: np.ndarray, predicted_boxes: np.ndarray, least: float, first: int, last: int
+) -> Pairs:
+    """The pairs of boxes, (4, N) on both sides, that overlap enough."""
+    truth_start, truth_end = aligned.truth.starts[[first, last]].tolist()
+    prediction_start, prediction_end = aligned.predictions.starts[[first, last]].tolist()
+    truth_boxes = truth_boxes[:, truth_start:truth_end]
+    predicted_boxes = predicted_boxes[:, prediction_start:prediction_end]
+    truth, prediction = _perhaps_overlapping(
+        truth_boxes,
+        predicted_boxes,
+        aligned.truth.frame[truth_start:truth_end] - first,
+        aligned.predictions.frame[prediction_start:prediction_end] - first,
+        least,
+    )
     key = (truth << 32) | prediction  # one sort of integers is faster than any of two columns
     key.sort()
     truth, prediction = key >> 32, key & 0xFFFFFFFF
-    overlap = iou(truth_boxes[:, truth], predicted_boxes[:, prediction])
-    pairs = Pairs(prediction + offsets[1], truth + offsets[0], overlap)
-    return pairs.take(np.flatnonzero((overlap > 0) & _same_category(aligned, pairs.prediction, pairs.truth)))
+    overlap = iou([side[truth] for side in truth_boxes], [side[prediction] for side in predicted_boxes])
+    pairs = Pairs(prediction + prediction_start, truth + truth_start, overlap)
+    enough = (overlap > 0) & (overlap >= least) & _same_category(aligned, pairs.prediction, pairs.truth)
+    return pairs.take(np.flatnonzero(enough))
 
 
-def _side_by_side(
-    truth: np.ndarray, predictions: np.ndarray, truth_frames: np.ndarray, predicted_frames: np.ndarray
+def _perhaps_overlapping(
+    truth: np.ndarray, predictions: np.ndarray, truth_frames: np.ndarray, predicted_frames: np.ndarray, least: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The positions of boxes (4, N) of one frame that may overlap: all that do, and few others."""
-    edges = [np.clip(boxes[[0, 0]] + [[0.0], [1.0]] * boxes[2], -FARTHEST, FARTHEST) for boxes in (truth, predictions)]
-    low = min((side.min() for side in edges if side.size), default=0.0)
-    high = max((side.max() for side in edges if side.size), default=0.0)
-    # Frames one after the other on one line. Rounding may bring boxes nearer to each other, but keeps their order.
-    for side, frames in zip(edges, (truth_frames, predicted_frames), strict=True):
-        side -= low
-        side += 2.0 * (high - low + 1.0) * frames
-    orders = [np.argsort(side[0]) for side in edges]
-    edges = [side[:, order] for side, order in zip(edges, orders, strict=True)]
+    """The positions of boxes (4, N) of one frame that may overlap by `least`: all that do, and few others.
+
+    Of two boxes that overlap, one begins (on the left) within the other, and so early in it that its share from there
+    on is no less than their IoU. So each box looks up which boxes of the other side begin in the columns of the image
+    that the early part of it covers; from top to bottom the same holds.
+    """
+    early = np.array([[1.0], [1.0], [1.0 - 0.999 * least], [1.0 - 0.999 * least]])  # with room for rounding
+    truth, predictions = truth * early, predictions * early
+    edges = [np.clip([left, left + width], -FARTHEST, FARTHEST) for left, _, width, _ in (truth, predictions)]
+    low = min(side.min(initial=0.0) for side in edges)
+    high = max(side.max(initial=0.0) for side in edges)
+    frames = truth_frames, predicted_frames
+    n_frames = max(int(side.max(initial=0)) for side in frames) + 1
+    n_columns = min(max(COLUMNS * (len(truth_frames) + len(predicted_frames)) // n_frames, 8), 1024)
+    # The column of the image, counted on through the frames, of each box's left and right edge.
+    columns = [
+        ((side - low) * (n_columns / (high - low + 1.0))).astype(np.int64) + n_columns * number
+        for side, number in zip(edges, frames, strict=True)
+    ]
+    orders = [np.argsort(begins) for begins, _ in columns]
+    starts = [np.cumsum(np.bincount(begins + 1, minlength=n_columns * n_frames + 1)) for begins, _ in columns]
     found = []
     for own, other in ((0, 1), (1, 0)):
-        starts = np.searchsorted(edges[other][0], edges[own][0], side="left")
-        counts = np.maximum(np.searchsorted(edges[other][0], edges[own][1], side="right") - starts, 0)
-        within = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
-        pair = [np.repeat(orders[own], counts), orders[other][within]]
-        found.append(pair[::-1] if own else pair)
-    inside, outside = found  # predictions that begin within a truth, truths that begin within a prediction
-    inside_only = predictions[0, inside[1]] > truth[0, inside[0]]
-    keep = [inside_only, predictions[0, outside[1]] <= truth[0, outside[0]]]
-    truth_rows, prediction_rows = (
-        np.concatenate([pair[side][kept] for pair, kept in zip(found, keep, strict=True)]) for side in (0, 1)
-    )
-    level = (truth[1] + truth[3])[truth_rows] > predictions[1, prediction_rows]
-    level &= (predictions[1] + predictions[3])[prediction_rows] > truth[1, truth_rows]
-    return truth_rows[level], prediction_rows[level]
-
-
-def _boxes(side: Side, rows: slice) -> np.ndarray:
-    """Left, top, width and height of the boxes in some rows, (4, N)."""
-    return np.stack([side.table[column].to_numpy()[rows] for column in ("x", "y", "w", "h")])
-
-
-def _measured(aligned: Aligned, measure: Measure, prediction_rows: np.ndarray, truth_rows: np.ndarray) -> Pairs:
-    """Pairs with the similarity that the caller's measure gives."""
-    tables = aligned.truth.table.iloc[truth_rows], aligned.predictions.table.iloc[prediction_rows]
-    answer = np.asarray(measure(*(table.reset_index(drop=True) for table in tables)))
-    if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
-        what = f"shape {answer.shape} and type {answer.dtype}"
-        raise InputError(f"similarity: the function returned {what}; a number for each of {len(truth_rows)} pairs")
-    answer = answer.astype(np.float64)
-    if not np.all((answer >= 0) & (answer <= 1)):
-        raise InputError("similarity: the function returned values outside 0 to 1, or NaN")
-    return Pairs(prediction_rows, truth_rows, answer * _same_category(aligned, prediction_rows, truth_rows))
+        begins, ends = columns[own]
+        first = starts[other][begins]
+        counts = np.maximum(starts[other][ends + 1] - first, 0)
+        within = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
+        pair = np.repeat(np.arange(len(begins)), counts), orders[other][within]
+        found.append(pair if own == 0 else pair[::-1])
+    # Those that begin in the same column are found twice.
+    within_truth, within_prediction = (predictions[0][pair[1]] > truth[0][pair[0]] for pair in found)
+    kept = np.flatnonzero(within_truth), np.flatnonzero(~within_prediction)
+    rows = np.concatenate([found[0][0][kept[0]], found[1][0][kept[1]]])
+    others = np.concatenate([found[0][1][kept[0]], found[1][1][kept[1]]])
+    level = (truth[1] + truth[3])[rows] > predictions[1][others]
+    level &= (predictions[1] + predictions[3])[others] > truth[1][rows]
+    some = np.flatnonzero(level)
+    return rows[some], others[some]
 
 
 def _same_category(aligned: Aligned, prediction_rows: np.ndarray, truth_rows: np.ndarray) -> np.ndarray | bool:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .alignment import Aligned, Side
 from .errors import InputError
-from .keys import distinct, ordinals, pack, positions
+from .keys import distinct, ordinals, pack, positions, repeated
 from .tables import FRAME_KEY, counted, decoded, key_text, source
 
 
@@ -97,7 +97,7 @@ def _codes(table: pd.DataFrame, column: str, name: str) -> tuple[np.ndarray, int
 def _check_unique(side: Side, identity: np.ndarray, column: str, name: str) -> None:
     """Raises InputError where an identity is in a frame more than once."""
     keys = pack([side.frame, identity], [len(side.counts), int(identity.max(initial=-1)) + 1])
-    twice = np.asarray(pd.Index(keys).duplicated(keep=False))
+    twice = repeated(keys)
     if twice.any():
         what = f"{counted(int(twice.sum()), 'row')} the same (sequence, frame, {column}) as another"
         raise InputError(f"{name}: {what}: {key_text(side.table.loc[twice, [*FRAME_KEY, column]])}")

@@ -4,7 +4,8 @@
 single integer a row. Both keep the order of the values, so sorting by the result sorts by the columns.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -63,6 +64,13 @@ def frame_keys(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
     return [pack(codes, [sequence_span, frame_span]) for codes in zip(sequences, frames, strict=True)]
 
 
+def repeated(keys: np.ndarray) -> np.ndarray:
+    """Marks the keys that occur more than once."""
+    if np.all(np.diff(np.sort(keys)) > 0):  # to sort integers is much faster than to hash them
+        return np.zeros(len(keys), bool)
+    return np.asarray(pd.Index(keys).duplicated(keep=False))
+
+
 def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sorted distinct keys, and the first row of each; keys in order, or densely together, need no sort."""
     steps = np.diff(keys)
@@ -87,16 +95,29 @@ def positions(keys: np.ndarray, values: np.ndarray, first: np.ndarray) -> np.nda
 
 def locate(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The position of each key in `values` (sorted, distinct), or -1 where it is not among them."""
+    return locator(values, len(keys))(keys)
+
+
+def locator(values: np.ndarray, n_keys: int) -> Callable[[np.ndarray], np.ndarray]:
+    """`locate` for the same values again and again, about `n_keys` keys in all: what can be prepared is, once."""
     if len(values) == 0:
-        return np.full(len(keys), -1, np.int64)
+        return lambda keys: np.full(len(keys), -1, np.int64)
     low, span = int(values[0]), int(values[-1]) - int(values[0]) + 1
-    if _dense(span, len(values)):
-        position = np.full(span, -1, np.int64)
-        position[values - low] = np.arange(len(values))
-        inside = (keys >= low) & (keys < low + span)
-        if inside.all():
-            return position[keys - low]
-        return np.where(inside, position[np.where(inside, keys - low, 0)], -1)
+    if not _dense(span, len(values) + n_keys):
+        return partial(_searched, values)
+    position = np.full(span, -1, np.int64)
+    position[values - low] = np.arange(len(values))
+    return partial(_looked_up, position, low)
+
+
+def _looked_up(position: np.ndarray, low: int, keys: np.ndarray) -> np.ndarray:
+    if len(keys) == 0 or (keys.min() >= low and keys.max() < low + len(position)):
+        return position[keys - low]
+    inside = (keys >= low) & (keys < low + len(position))
+    return np.where(inside, position[np.where(inside, keys - low, 0)], -1)
+
+
+def _searched(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     position = np.minimum(np.searchsorted(values, keys), len(values) - 1)
     return np.where(values[position] == keys, position, -1)
 

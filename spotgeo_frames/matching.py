@@ -89,11 +89,8 @@ def match(
         return match_table(aligned, pairs, _by_distance(tau, epsilon))
     check_similarity(aligned, similarity, tau)
 
-    def near(first: int, last: int) -> Pairs:
-        pairs = similar_pairs(aligned, first, last, similarity, tau)
-        return pairs.take(np.flatnonzero(pairs.measure >= threshold))
-
-    pairs = _assigned(aligned, near, lambda measure: 1.0 - measure, 1.0)
+    near = similar_pairs(aligned, similarity, tau, least=threshold)
+    pairs = _assigned(aligned, near, lambda similar: 1.0 - similar, 1.0)
     return match_table(aligned, pairs, {"rule": rule_name(similarity), "threshold": threshold})
 
 

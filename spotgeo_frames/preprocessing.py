@@ -13,7 +13,7 @@ import pandas as pd
 
 from .alignment import Aligned, align, only
 from .assignment import Entries, heaviest
-from .candidates import Pairs, frame_chunks, join_pairs, similar_pairs
+from .candidates import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs, similar_pairs
 from .errors import InputError
 from .tables import FRAME_KEY, Annotations, source
 
@@ -43,9 +43,6 @@ BENCHMARKS = {
 
 # The IoU from which boxes match; trackeval forgives one rounding.
 REACHED = 0.5 - float(np.finfo(np.float64).eps)
-
-# Truth-prediction pairs of one run of frames.
-PAIRS_AT_ONCE = 1 << 20
 
 
 def check_benchmark(benchmark: str) -> None:
@@ -79,13 +76,15 @@ def preprocess(truth: Annotations, predictions: Annotations, benchmark: str) -> 
 
 def _without_distracted(truth: Annotations, predictions: Annotations, distracts: np.ndarray) -> pd.DataFrame:
     """The predictions that are not matched with a distractor; only frames where one overlaps with any are matched."""
-    columns = [*FRAME_KEY, "object", "x", "y", "w", "h"]
+    columns = [*FRAME_KEY, "x", "y", "w", "h"]
     # The index of the boxes says in which row they were.
     truth_boxes, boxes = (Annotations(side.objects[columns].reset_index(drop=True)) for side in (truth, predictions))
     aligned = align(truth_boxes, boxes, "union")
     distracting = distracts[aligned.truth.table.index]
-    some = only(aligned, distracting, np.ones(len(aligned.predictions.frame), bool))
     frames = np.zeros(len(aligned.frames), bool)
+    frames[aligned.truth.frame[distracting]] = True
+    some = only(aligned, distracting, frames[aligned.predictions.frame])
+    frames[:] = False
     frames[some.truth.frame[_matching(some).truth]] = True
     aligned = only(aligned, frames[aligned.truth.frame], frames[aligned.predictions.frame])
     near = _matching(aligned)
@@ -99,9 +98,9 @@ def _without_distracted(truth: Annotations, predictions: Annotations, distracts:
 
 def _matching(aligned: Aligned) -> Pairs:
     """The pairs of boxes that overlap enough to match."""
-    runs = frame_chunks(aligned.truth, aligned.predictions, PAIRS_AT_ONCE)
-    parts = [similar_pairs(aligned, first, last, "iou") for first, last in runs]
-    return join_pairs([part.take(part.measure >= REACHED) for part in parts])
+    runs = frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE)
+    matching = similar_pairs(aligned, "iou", least=REACHED)
+    return join_pairs([matching(*run) for run in runs])
 
 
 def _rows(objects: pd.DataFrame, kept: np.ndarray) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 A distance is in pixels, 0 where they coincide. A similarity is 0 (nothing in common) to 1 (the same).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ import pandas as pd
 # A measure of the caller's own: two DataFrames of equal length, truths and predictions, row k of both being a pair;
 # returns a similarity a row, 0 to 1.
 Measure = Callable[[pd.DataFrame, pd.DataFrame], np.ndarray]
+
+# Left, top, width and height, pixels; an array (4, N) or four arrays.
+Boxes = np.ndarray | Sequence[np.ndarray]
 
 # What trackeval takes to be no area at all: the spacing of float64 at 1.
 NO_AREA = float(np.finfo(np.float64).eps)
@@ -37,8 +40,8 @@ def point_similarity(distance: np.ndarray, zero_distance: float) -> np.ndarray:
     return np.maximum(0.0, 1.0 - distance / zero_distance)
 
 
-def iou(truth: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-    """Intersection over union of pairs of boxes; (4, N) each: left, top, width and height in pixels. Returns (N,).
+def iou(truth: Boxes, predictions: Boxes) -> np.ndarray:
+    """Intersection over union of pairs of boxes, (N,); four arrays (N,) each: left, top, width and height in pixels.
 
     In the order of operations of trackeval's box_ious, so that equal boxes give equal bits: the far edges first, areas
     from the edges, and 0 where an area or the union is not above 2**-52. A box of zero or negative size has no overlap

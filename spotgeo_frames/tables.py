@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .errors import InputError
-from .keys import row_keys
+from .keys import repeated, row_keys
 
 FRAME_KEY = ["sequence", "frame"]
 OUTCOMES = ["TP", "FN", "FP", "empty"]
@@ -220,10 +220,10 @@ def _finished(
             keys = _first_keys(given, large, key)
             problems.append(f"{name}: column {column}: {what}; make them strings: {keys}")
     if all(column in columns for column in key):
-        repeated = _repeated(columns, key)
-        if repeated.any():
-            what = f"{counted(int(repeated.sum()), 'row')} the same ({', '.join(key)}) as another"
-            problems.append(f"{name}: {what}: {_first_keys(given, repeated, key)}")
+        twice = repeated(row_keys(columns, key))
+        if twice.any():
+            what = f"{counted(int(twice.sum()), 'row')} the same ({', '.join(key)}) as another"
+            problems.append(f"{name}: {what}: {_first_keys(given, twice, key)}")
     if problems:
         raise InputError(problems)
     types = given.dtypes
@@ -237,14 +237,6 @@ def _too_large(values: pd.Series) -> np.ndarray:
         return np.zeros(len(values), bool)
     inside = values.between(-LARGEST_EXACT_INTEGER, LARGEST_EXACT_INTEGER)
     return ~(inside | values.isna()).to_numpy(bool, na_value=True)
-
-
-def _repeated(columns: Mapping[str, pd.Series], key: list[str]) -> np.ndarray:
-    """Marks the rows whose key occurs more than once."""
-    keys = row_keys(columns, key)
-    if np.all(np.diff(keys) > 0):
-        return np.zeros(len(keys), bool)
-    return np.asarray(pd.Index(keys).duplicated(keep=False))
 
 
 def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:

@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from .alignment import Aligned, FrameRule, Side, align
-from .candidates import check_similarity, frame_chunks, join_pairs, rule_name, similar_pairs
+from .candidates import SIMILAR_AT_ONCE, check_similarity, frame_chunks, join_pairs, rule_name, similar_pairs
 from .identities import Identities, Tracks, identify
 from .match_table import match_table
+from .metrics import Sums
 from .metrics.clear import REACHED, THRESHOLD, ClearPairs, clear_numbers, clear_pairs, clear_parts, coverage
 from .metrics.hota import ALPHAS, HotaParts, hota_numbers, hota_pairs, hota_parts
 from .metrics.identity import identity_numbers, identity_parts
@@ -26,9 +27,6 @@ from .progress import progress
 from .similarity import Measure
 from .tables import FN, FP, TP, Annotations, Table, as_annotations
 from .version import __version__
-
-# Truth-prediction pairs of one run of frames; only those that are similar are looked at, so a run may be long.
-PAIRS_AT_ONCE = 1 << 19
 
 EVENT_TYPE = pd.CategoricalDtype(["match", "switch", "miss", "false positive"])
 COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
@@ -98,16 +96,17 @@ def track(
     tracks = identify(align(*given, frames), identity)
     aligned = tracks.aligned
     check_similarity(aligned, similarity, tau)
-    runs = list(frame_chunks(aligned.truth, aligned.predictions, PAIRS_AT_ONCE))
-    parts = [similar_pairs(aligned, *run, similarity, tau) for run in progress(runs, "comparing", "part")]
+    runs = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
+    similar = similar_pairs(aligned, similarity, tau)
+    parts = [similar(*run) for run in progress(runs, "comparing", "part")]
     near = join_pairs([part.take(np.flatnonzero(part.measure >= REACHED)) for part in parts])
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, parts))
-    sums = pd.concat([clear_parts(tracks, found), identity_parts(tracks, near), _sizes(tracks)], axis=1)
+    sums = clear_parts(tracks, found) | identity_parts(tracks, near)
     made_with: dict[Hashable, Any] = {"rule": rule_name(similarity), "threshold": THRESHOLD, "identity": identity}
     made_with |= {"tau": tau} if similarity == "point" else {}
     tables = TrackResult(
-        _summary(tracks, hota, sums),
+        _summary(tracks, hota, sums, _sizes(tracks)),
         _curve(tracks, hota),
         _matches(tracks, found, made_with),
         _truth_objects(tracks, found, identity),
@@ -118,40 +117,46 @@ def track(
     return tables
 
 
-def _sizes(tracks: Tracks) -> pd.DataFrame:
+def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
     """What there is in each sequence."""
     aligned = tracks.aligned
     objects = {"truth": tracks.truth, "predicted": tracks.predictions}
-    return pd.DataFrame(
-        {
-            "n_frames": np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences),
-            "n_truth": tracks.per_sequence(aligned.truth.frame),
-            "n_predicted": tracks.per_sequence(aligned.predictions.frame),
-            **{
-                f"n_{side}_objects": np.bincount(identities.sequence, minlength=tracks.n_sequences)
-                for side, identities in objects.items()
-            },
-        }
-    )
+    return {
+        "n_frames": np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences),
+        "n_truth": tracks.per_sequence(aligned.truth.frame),
+        "n_predicted": tracks.per_sequence(aligned.predictions.frame),
+        **{
+            f"n_{side}_objects": np.bincount(identities.sequence, minlength=tracks.n_sequences)
+            for side, identities in objects.items()
+        },
+    }
 
 
-def _summary(tracks: Tracks, hota: HotaParts, sums: pd.DataFrame) -> pd.DataFrame:
+def _summary(tracks: Tracks, hota: HotaParts, sums: Sums, sizes: Sums) -> pd.DataFrame:
     """One row of numbers a sequence and one of all of them."""
-    rows = []
-    for combined in (False, True):
-        counts = sums.sum().to_frame().T.astype(sums.dtypes) if combined else sums
-        curves = hota_numbers(HotaParts(*(part.sum(axis=0, keepdims=True) for part in hota)) if combined else hota)
-        means = pd.DataFrame({name: curve.mean(axis=1) for name, curve in curves.items()})
-        rows.append(pd.concat([means, clear_numbers(counts, combined), identity_numbers(counts), counts], axis=1))
-    table = pd.concat(rows, ignore_index=True)
-    table.insert(0, "sequence", tracks.sequence_names.reindex(range(len(table))))  # null for the combined
-    sizes = [name for name in sums.columns if name.startswith("n_")]
-    return table[["sequence", *NUMBERS, *sizes]]
+    both = [
+        (hota, sums, False),
+        (_total(hota), {name: values.sum(keepdims=True) for name, values in sums.items()}, True),
+    ]
+    rows = [
+        {name: curve.mean(axis=1) for name, curve in hota_numbers(curves).items()}
+        | clear_numbers(counts, combined)
+        | identity_numbers(counts)
+        | dict(counts)
+        for curves, counts, combined in both
+    ]
+    names = tracks.sequence_names.reindex(range(tracks.n_sequences + 1))  # null for the combined
+    numbers = {name: np.concatenate([row[name] for row in rows]) for name in NUMBERS}
+    return pd.DataFrame({"sequence": names, **numbers, **{name: np.append(n, n.sum()) for name, n in sizes.items()}})
+
+
+def _total(hota: HotaParts) -> HotaParts:
+    return HotaParts(*(part.sum(axis=0, keepdims=True) for part in hota))
 
 
 def _curve(tracks: Tracks, hota: HotaParts) -> pd.DataFrame:
     """HOTA's numbers at every alpha, by sequence, the combined last."""
-    both = HotaParts(*(np.concatenate([part, part.sum(axis=0, keepdims=True)]) for part in hota))
+    both = HotaParts(*(np.concatenate(parts) for parts in zip(hota, _total(hota), strict=True)))
     n_rows = len(both.tp)
     columns = hota_numbers(both) | {"TP": both.tp, "FN": both.fn, "FP": both.fp}
     return pd.DataFrame(

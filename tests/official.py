@@ -4,7 +4,6 @@ import contextlib
 import io
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from trackeval.metrics import CLEAR, HOTA, Identity
 

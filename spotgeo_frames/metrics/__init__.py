@@ -2,3 +2,10 @@
 
 Each module gives its parts, sums a sequence that can be added in any order, and the numbers that follow from them.
 """
+
+from collections.abc import Mapping
+
+import numpy as np
+
+# Named sums, arrays with one value a sequence.
+Sums = Mapping[str, np.ndarray]

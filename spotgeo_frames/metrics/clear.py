@@ -17,11 +17,11 @@ differences: none.
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..assignment import Entries, dominant, solve
 from ..candidates import Pairs
 from ..identities import Tracks
+from . import Sums
 
 THRESHOLD = 0.5
 
@@ -56,41 +56,37 @@ def clear_pairs(tracks: Tracks, near: Pairs) -> ClearPairs:
     return ClearPairs(pairs, switch, fragmentation)
 
 
-def clear_parts(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
-    """One row a sequence of sums: TP, FN, FP, IDSW, Frag, MT, PT, ML and `similarity`."""
+def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
+    """The sums TP, FN, FP, IDSW, Frag, MT, PT, ML and `similarity` of each sequence."""
     truth = tracks.aligned.truth
     frames = truth.frame[found.pairs.truth]
     tp = tracks.per_sequence(frames)
     kinds = coverage(tracked_share(tracks, found))
     sequence = tracks.frame_sequence[frames]
-    return pd.DataFrame(
-        {
-            "TP": tp,
-            "FN": tracks.per_sequence(truth.frame) - tp,
-            "FP": tracks.per_sequence(tracks.aligned.predictions.frame) - tp,
-            "IDSW": tracks.per_sequence(frames[found.switch]),
-            "Frag": tracks.per_sequence(frames[found.fragmentation]),
-            **{
-                kind: np.bincount(tracks.truth.sequence[kinds == kind], minlength=tracks.n_sequences)
-                for kind in ("MT", "PT", "ML")
-            },
-            "similarity": np.bincount(sequence, found.pairs.measure, tracks.n_sequences),
-        }
-    )
+    return {
+        "TP": tp,
+        "FN": tracks.per_sequence(truth.frame) - tp,
+        "FP": tracks.per_sequence(tracks.aligned.predictions.frame) - tp,
+        "IDSW": tracks.per_sequence(frames[found.switch]),
+        "Frag": tracks.per_sequence(frames[found.fragmentation]),
+        **{
+            kind: np.bincount(tracks.truth.sequence[kinds == kind], minlength=tracks.n_sequences)
+            for kind in ("MT", "PT", "ML")
+        },
+        "similarity": np.bincount(sequence, found.pairs.measure, tracks.n_sequences),
+    }
 
 
-def clear_numbers(parts: pd.DataFrame, combined: bool = False) -> pd.DataFrame:
-    """MOTA, MOTP and MODA of sums, one row each, of single sequences or `combined` ones."""
+def clear_numbers(parts: Sums, combined: bool = False) -> dict[str, np.ndarray]:
+    """MOTA, MOTP and MODA of sums, of single sequences or `combined` ones."""
     n_truth = parts["TP"] + parts["FN"]
     known = np.where(combined | (n_truth > 0), 1, 0)
     truths = np.maximum(1, n_truth)
-    return pd.DataFrame(
-        {
-            "MOTA": known * (parts["TP"] - parts["FP"] - parts["IDSW"]) / truths,
-            "MOTP": parts["similarity"] / np.maximum(1, parts["TP"]),
-            "MODA": known * (parts["TP"] - parts["FP"]) / truths,
-        }
-    )
+    return {
+        "MOTA": known * (parts["TP"] - parts["FP"] - parts["IDSW"]) / truths,
+        "MOTP": parts["similarity"] / np.maximum(1, parts["TP"]),
+        "MODA": known * (parts["TP"] - parts["FP"]) / truths,
+    }
 
 
 def tracked_share(tracks: Tracks, found: ClearPairs) -> np.ndarray:
@@ -114,9 +110,9 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
     """Marks the pairs that are matched.
 
     A pair that continues outweighs whatever rivals it has, so once matched it stays matched as long as it is near from
-    step to step: its run. Most pairs have no rival at all. Of those left, rounds over the whole dataset decide each pair
-    that outweighs its rivals whatever became of these in the step before, and with it the rest of its run. Where that
-    hardly decides any more, what is left is walked through frame by frame.
+    step to step: its run. Most pairs have no rival at all. Of those left, rounds over the whole dataset decide each
+    pair that outweighs its rivals whatever became of these in the step before, and with it the rest of its run. Where
+    that hardly decides any more, what is left is walked through frame by frame.
     """
     run, follows = _run_numbers(tracks, near)
     truth_taken = np.zeros(len(tracks.aligned.truth.frame), bool)
@@ -140,7 +136,8 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
         undecided[left] = True
         open_before = undecided[follows[left]]
         weight = np.where(open_before, CONTINUES + 1, near.measure[left])
-        sure = left[dominant(near.truth[left], near.prediction[left], weight) & ~open_before]
+        sure = dominant(near.truth[left], near.prediction[left], weight)
+        sure = left[sure[~open_before[sure]]]
     return matched[:-1]
 
 
@@ -165,10 +162,10 @@ def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, ma
     frames, begins = np.unique(frame[left], return_index=True)
     starts, ends = np.searchsorted(frame, frames), np.searchsorted(frame, frames, side="right")
     for number, mine, start, end in zip(frames, np.split(left, begins[1:]), starts, ends, strict=True):
-        rows, columns, continues = near.truth[mine], near.prediction[mine], matched[follows[mine]]
-        free = ~(np.isin(rows, rows[continues]) | np.isin(columns, columns[continues]))
-        if len(set(rows[free])) == len(set(columns[free])) == free.sum():  # nobody shares an end with anybody
-            matched[mine[continues | free]] = True
+        columns = near.truth[mine], near.prediction[mine], matched[follows[mine]]
+        plain = _without_rivals(*(column.tolist() for column in columns))
+        if plain is not None:
+            matched[mine] = plain
             continue
         whole = near.take(slice(start, end))
         entries = Entries(
@@ -179,3 +176,15 @@ def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, ma
             predictions.starts[number : number + 2],
         )
         matched[start:end] = solve(entries, np.zeros(1))
+
+
+def _without_rivals(truth: list[int], prediction: list[int], continues: list[bool]) -> list[bool] | None:
+    """Which pairs are matched where nothing is left to weigh once those that continue are; None where something is."""
+    pairs = list(zip(truth, prediction, strict=True))
+    kept = [pair for pair, goes_on in zip(pairs, continues, strict=True) if goes_on]
+    taken = {row for row, _ in kept}, {row for _, row in kept}
+    free = [pair for pair in pairs if pair[0] not in taken[0] and pair[1] not in taken[1]]
+    if len({row for row, _ in free}) < len(free) or len({row for _, row in free}) < len(free):
+        return None
+    chosen = {*kept, *free}
+    return [pair in chosen for pair in pairs]

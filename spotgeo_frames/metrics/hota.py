@@ -24,9 +24,9 @@ import numpy as np
 from ..assignment import Entries, heaviest
 from ..candidates import Pairs, join_pairs
 from ..identities import Tracks
-from ..keys import distinct, locate
+from ..keys import distinct, locate, locator
 from ..progress import progress
-from .sums import row_sums, sequential_sums
+from .sums import added, row_sums, sequential_sums
 
 ALPHAS = np.arange(0.05, 0.99, 0.05)
 TINY = float(np.finfo(np.float64).eps)
@@ -54,16 +54,17 @@ def hota_pairs(tracks: Tracks, parts: Sequence[Pairs]) -> Pairs:
     prediction.
     """
     joined = _joined(tracks, parts)
+    number = locator(joined, sum(len(part.truth) for part in parts))
     truth, prediction = _split(tracks, joined)
     # Sums are over time, one frame after the other: so adds trackeval, and so equal scores stay equal.
     shared = np.zeros(len(joined))
     for part in progress(parts, "aligning", "part"):
-        np.add.at(shared, locate(joined, _keys(tracks, part)), _shares(tracks, part))
+        shared = added(shared, number(_keys(tracks, part)), _shares(tracks, part))
     frames = tracks.truth.n_rows[truth] + tracks.predictions.n_rows[prediction]
     alignment = shared / (frames - shared)
     return join_pairs(
         [
-            _assigned(tracks, part, alignment[locate(joined, _keys(tracks, part))])
+            _assigned(tracks, part, alignment[number(_keys(tracks, part))])
             for part in progress(parts, "assigning", "part")
         ]
     )
@@ -145,13 +146,15 @@ def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
     """The assigned ones of the pairs of a run of frames."""
     truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
     weight = alignment * pairs.measure
-    positive = np.flatnonzero(weight > 0)
-    pairs, counts = pairs.take(positive), pairs.measure[positive] >= REACHED[0]
-    if not len(positive):
+    if not np.all(weight > 0):
+        positive = np.flatnonzero(weight > 0)
+        pairs, weight = pairs.take(positive), weight[positive]
+    if not len(weight):
         return pairs
+    counts = pairs.measure >= REACHED[0]
     first, last = int(truth.frame[pairs.truth[0]]), int(truth.frame[pairs.truth[-1]]) + 1
     starts = (side.starts[first : last + 1] for side in (truth, predictions))
-    chosen = heaviest(Entries(pairs.truth, pairs.prediction, weight[positive], *starts), counts)
+    chosen = heaviest(Entries(pairs.truth, pairs.prediction, weight, *starts), counts)
     return pairs.take(np.flatnonzero(chosen & counts))
 
 

@@ -10,19 +10,19 @@ differences: none; the greatest number is found on the table of pairs that occur
 """
 
 import numpy as np
-import pandas as pd
 
 from ..assignment import dominant
 from ..candidates import Pairs
 from ..identities import Tracks
 from ..keys import distinct
+from . import Sums
 
 # Unlike the other metrics, this one forgives no rounding.
 THRESHOLD = 0.5
 
 
-def identity_parts(tracks: Tracks, near: Pairs) -> pd.DataFrame:
-    """One row a sequence of sums: IDTP, IDFN, IDFP. `near` holds all pairs with a similarity from THRESHOLD on."""
+def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
+    """The sums IDTP, IDFN and IDFP of each sequence. `near` holds all pairs with a similarity from THRESHOLD on."""
     kept = np.flatnonzero(near.measure >= THRESHOLD)
     n_predicted = max(len(tracks.predictions.n_rows), 1)
     key = tracks.truth.of_row[near.truth[kept]] * n_predicted + tracks.predictions.of_row[near.prediction[kept]]
@@ -33,25 +33,21 @@ def identity_parts(tracks: Tracks, near: Pairs) -> pd.DataFrame:
     sequence = tracks.truth.sequence[truth]
     idtp = _most(truth, prediction, together, sequence, tracks.n_sequences)
     aligned = tracks.aligned
-    return pd.DataFrame(
-        {
-            "IDTP": idtp,
-            "IDFN": tracks.per_sequence(aligned.truth.frame) - idtp,
-            "IDFP": tracks.per_sequence(aligned.predictions.frame) - idtp,
-        }
-    )
+    return {
+        "IDTP": idtp,
+        "IDFN": tracks.per_sequence(aligned.truth.frame) - idtp,
+        "IDFP": tracks.per_sequence(aligned.predictions.frame) - idtp,
+    }
 
 
-def identity_numbers(parts: pd.DataFrame) -> pd.DataFrame:
-    """IDF1, IDP and IDR of sums, one row each."""
+def identity_numbers(parts: Sums) -> dict[str, np.ndarray]:
+    """IDF1, IDP and IDR of sums."""
     idtp, idfn, idfp = (parts[name] for name in ("IDTP", "IDFN", "IDFP"))
-    return pd.DataFrame(
-        {
-            "IDF1": 2 * idtp / np.maximum(1, 2 * idtp + idfn + idfp),
-            "IDP": idtp / np.maximum(1, idtp + idfp),
-            "IDR": idtp / np.maximum(1, idtp + idfn),
-        }
-    )
+    return {
+        "IDF1": 2 * idtp / np.maximum(1, 2 * idtp + idfn + idfp),
+        "IDP": idtp / np.maximum(1, idtp + idfp),
+        "IDR": idtp / np.maximum(1, idtp + idfn),
+    }
 
 
 def _most(
@@ -61,11 +57,11 @@ def _most(
     total = np.zeros(n_sequences, np.int64)
     left = np.arange(len(truth))
     while len(left):
-        sure = dominant(truth[left], prediction[left], together[left].astype(np.float64))
-        if not sure.any():
+        sure = left[dominant(truth[left], prediction[left], together[left].astype(np.float64))]
+        if not len(sure):
             break
-        total += np.bincount(sequence[left[sure]], together[left[sure]], n_sequences).astype(np.int64)
-        gone = np.isin(truth[left], truth[left[sure]]) | np.isin(prediction[left], prediction[left[sure]])
+        total += np.bincount(sequence[sure], together[sure], n_sequences).astype(np.int64)
+        gone = np.isin(truth[left], truth[sure]) | np.isin(prediction[left], prediction[sure])
         left = left[~gone]
     for number in np.unique(sequence[left]):
         rows = left[sequence[left] == number]

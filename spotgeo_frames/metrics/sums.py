@@ -11,6 +11,12 @@ import numpy as np
 LANES, BLOCK = 8, 128
 
 
+def added(totals: np.ndarray, group: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The totals with each value added to that of its group, one after the other."""
+    groups = np.concatenate([np.arange(len(totals)), group])
+    return np.bincount(groups, np.concatenate([totals, values])) if len(groups) else totals
+
+
 def sequential_sums(group: np.ndarray, values: np.ndarray) -> np.ndarray:
     """For each value the sum of its group, added in the order they come."""
     low = int(group.min(initial=0))

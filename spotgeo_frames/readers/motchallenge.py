@@ -32,6 +32,7 @@ import pyarrow as pa
 
 from ..errors import InputError
 from ..files import is_file_name, read_archive, read_bytes, write_files
+from ..keys import repeated, row_keys
 from ..preprocessing import CLASSES, check_benchmark
 from ..preprocessing import preprocess as preprocessed
 from ..progress import progress
@@ -40,6 +41,10 @@ from .inspection import MOST_PROBLEMS
 
 # A frame number beyond this is a slip, or meant to fill the memory.
 MOST_FRAMES = 10_000_000
+
+# Beyond this, float64 knows no odd numbers.
+LARGEST_WHOLE = float(1 << 53)
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 GEOMETRY = ["x", "y", "w", "h"]
 FIELDS = ["frame", "object", *GEOMETRY]
@@ -58,6 +63,16 @@ class Kind(NamedTuple):
 
     needed: list[str]
     optional: list[str]
+
+
+class Rule(NamedTuple):
+    """The values of a column lie between `low` and `high`, and are whole; `problem` says of one that it is not so."""
+
+    column: str
+    low: float
+    high: float
+    whole: bool
+    problem: str
 
 
 TRUTH = Kind(["considered"], ["class_id", "visibility"])
@@ -197,28 +212,25 @@ def _read(file: File, kind: Kind, length: int | None, benchmark: str) -> tuple[d
         content = file.read()
     except InputError as error:
         return {}, error.problems
-    columns = _parsed(content, kind)
-    lines = None
+    columns, lines = _parsed(content, kind), None
     if columns is None:
-        columns, lines, problems = _parsed_slowly(content, file.name, kind)
-        if problems:
-            return {}, problems
-    problems = [
-        f"{file.name}, line {line}: {what}"
-        for line, what in _problems(columns, kind, length, benchmark, lambda: lines or _line_numbers(content))
-    ]
+        columns, lines, unreadable = _parsed_slowly(content, file.name, kind)
+        if unreadable:
+            return {}, unreadable
+    if kind is TRUTH and benchmark != "MOT15" and "class_id" not in columns and len(columns["frame"]):
+        return {}, [f"{file.name}: 7 fields a line; at least 8 are needed: the eighth is the class"]
+    problems = _problems(columns, _rules(kind, length, benchmark))
     if problems:
-        return {}, problems
-    frame = columns["frame"].astype(np.int64)
-    typed = columns | {"frame": frame, "object": columns["object"].astype(np.int64)}
+        numbers = lines or [number for number, line in enumerate(content.splitlines(), 1) if line.strip()]
+        return {}, [f"{file.name}, line {numbers[row]}: {what}" for row, what in problems]
+    typed = columns | {name: columns[name].astype(np.int64) for name in ("frame", "object")}
     if kind is TRUTH:
         typed["considered"] = np.trunc(columns["considered"]) != 0
     if "class_id" in columns:
         typed["class_id"] = columns["class_id"].astype(np.int64)
-    if benchmark == "MOT15":
-        typed = {name: column for name, column in typed.items() if name not in ("class_id", "visibility")}
-    if kind is PREDICTIONS:
-        typed.pop("class_id", None)
+    unused = {"class_id", "visibility"} if benchmark == "MOT15" else {"class_id"} if kind is PREDICTIONS else {}
+    typed = {name: column for name, column in typed.items() if name not in unused}
+    frame = typed["frame"]
     if np.all(np.diff(frame) >= 0):
         return typed, []
     # Of short integers NumPy sorts by their digits, which is faster.
@@ -238,7 +250,7 @@ def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
     try:
         table = csv.read_csv(
             pa.BufferReader(content),
-            csv.ReadOptions(use_threads=False, autogenerate_column_names=True),
+            csv.ReadOptions(use_threads=False, autogenerate_column_names=True, block_size=1 << 24),
             csv.ParseOptions(quote_char=False),
             csv.ConvertOptions(
                 include_columns=every, column_types=dict.fromkeys(every, pa.float64()), null_values=[], check_utf8=False
@@ -292,55 +304,52 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _line_numbers(content: bytes) -> list[int]:
-    """The number of the line of each row."""
-    return [number for number, line in enumerate(content.splitlines(), 1) if line.strip()]
-
-
-def _problems(
-    columns: Mapping[str, np.ndarray], kind: Kind, length: int | None, benchmark: str, lines: Callable[[], list[int]]
-) -> list[tuple[int, str]]:
-    """What is wrong with the values of a file: line and problem."""
-    frame, identity = columns["frame"], columns["object"]
+def _rules(kind: Kind, length: int | None, benchmark: str) -> list[Rule]:
+    """What the values of a file have to be."""
     last = MOST_FRAMES if length is None else length
-    wrong: dict[str, np.ndarray] = {}
-    with np.errstate(invalid="ignore"):
-        for name in ("frame", "object"):
-            whole = (columns[name] == np.floor(columns[name])) & (np.abs(columns[name]) < 1 << 53)
-            wrong[f"{'identity' if name == 'object' else name} {{{name}:g}} is not a whole number"] = ~whole
-        ends = "frames count from 1" if length is None else f"the sequence has the frames 1 to {length}"
-        wrong[f"frame {{frame:g}} is out of range; {ends}"] = (frame < 1) | (frame > last)
-        for name in GEOMETRY:
-            wrong[f"{name} is {{{name}}}, which is not finite"] = ~np.isfinite(columns[name])
-        if kind is TRUTH:
-            wrong["the mark in field 7 is {considered}; 0 or 1 is needed"] = ~np.isfinite(columns["considered"])
-        if "class_id" in columns and benchmark != "MOT15":
-            class_id = np.trunc(columns["class_id"])
-            if kind is TRUTH:
-                wrong[f"class {{class_id:g}} is none of {benchmark}'s; they are 1 to {len(CLASSES)}"] = ~(
-                    (class_id >= 1) & (class_id <= len(CLASSES))
-                )
-            else:
-                wrong["class {class_id:g} is not evaluated; only pedestrians (1) are"] = ~(class_id <= 1)
-    if kind is TRUTH and "class_id" not in columns and benchmark != "MOT15" and len(frame):
-        return [(lines()[0], "7 fields; at least 8 are needed: the eighth is the class")]
-    found = [(row, what) for what, marked in wrong.items() for row in np.flatnonzero(marked)[:MOST_PROBLEMS].tolist()]
-    if not found:
-        repeated = np.flatnonzero(_repeated(frame, identity)).tolist()
-        found = [(row, "identity {object:.0f} is in frame {frame:.0f} more than once") for row in repeated]
-    if not found:
-        return []
-    numbers = lines()
+    wanted = "whole numbers from 1" if length is None else f"1 to {length}, as seqinfo.ini says"
+    rules = [
+        Rule("frame", 1, last, True, f"frame {{:g}} is out of range; frames are {wanted}"),
+        Rule("object", -LARGEST_WHOLE, LARGEST_WHOLE, True, "identity {:g} is not a whole number"),
+    ]
+    finite = -LARGEST_FLOAT, LARGEST_FLOAT, False
+    rules += [Rule(name, *finite, f"{name} is {{}}, which is not finite") for name in GEOMETRY]
+    if kind is TRUTH:
+        rules.append(Rule("considered", *finite, "the mark in field 7 is {}; 0 or 1 is needed"))
+    if benchmark == "MOT15":
+        return rules
+    # Decimals are cut off, so a class is what lies below the next one.
+    if kind is TRUTH:
+        wanted = f"class {{:g}} is none of {benchmark}'s, which are 1 to {len(CLASSES)}"
+        return [*rules, Rule("class_id", 1, np.nextafter(len(CLASSES) + 1, 0), False, wanted)]
+    wanted = "class {:g} is not evaluated; only pedestrians (1) are"
+    return [*rules, Rule("class_id", -LARGEST_FLOAT, np.nextafter(2, 0), False, wanted)]
+
+
+def _problems(columns: Mapping[str, np.ndarray], rules: Sequence[Rule]) -> list[tuple[int, str]]:
+    """What is wrong with the values of a file: row and problem, in the order of the rows."""
+    found = []
+    for rule in rules:
+        values = columns.get(rule.column, np.zeros(0))
+        if len(values) and not _kept(values, rule):
+            right = (values >= rule.low) & (values <= rule.high) & ((values == np.floor(values)) | (not rule.whole))
+            rows = np.flatnonzero(~right)[:MOST_PROBLEMS].tolist()
+            found += [(row, rule.problem.format(values[row])) for row in rows]
+    if found:
+        return sorted(found)
+    keys = row_keys({name: pd.Series(columns[name].astype(np.int64)) for name in ("frame", "object")}, FIELDS[:2])
+    named = (columns["object"], columns["frame"])
     return [
-        (numbers[row], what.format(**{name: column[row] for name, column in columns.items()}))
-        for row, what in sorted(found, key=lambda problem: problem[0])
+        (row, "identity {:.0f} is in frame {:.0f} more than once".format(*(column[row] for column in named)))
+        for row in np.flatnonzero(repeated(keys)).tolist()
     ]
 
 
-def _repeated(frame: np.ndarray, identity: np.ndarray) -> np.ndarray:
-    """Marks the rows whose (frame, identity) occurs more than once."""
-    keys = pd.Index((frame.astype(np.int64) << 32) ^ pd.factorize(identity)[0])
-    return np.asarray(keys.duplicated(keep=False))
+def _kept(values: np.ndarray, rule: Rule) -> bool:
+    """Whether all values keep the rule; NaN keeps none."""
+    if not (values.min() >= rule.low and values.max() <= rule.high):
+        return False
+    return not rule.whole or bool(np.all(values.astype(np.int64) == values))
 
 
 def _table(files: Sequence[File], columns: Sequence[Mapping[str, np.ndarray]], source: Path) -> pd.DataFrame:
