@@ -3,10 +3,11 @@
     python benchmarks/tracks.py TRUTH_DIR TRACKER_DIR [BENCHMARK]   MOT16, MOT17 (the default), MOT20 or DanceTrack
     python benchmarks/tracks.py                                     a made-up set of about MOT17's size
 
-First the engines have to agree: with trackeval in every number, with motrics in those it has. Then they are timed in
-turn, and the median of the ratios is what counts, since machines drift. "From tables" leaves out reading and
-preprocessing: this project begins with two tables, motrics with its lists of boxes, trackeval with similarities
-computed already. Peak memory is that of a process of its own for each, its imports included.
+First the engines have to agree: with trackeval in every number, with motrics in HOTA and Identity; motrics 0.3.0 pairs
+a little otherwise than trackeval for CLEAR, and by how much is printed. Then they are timed in turn, and the median of
+the ratios is what counts, since machines drift. "From tables" leaves out reading and preprocessing: this project begins
+with two tables, motrics with its lists of boxes, trackeval with similarities computed already. Peak memory is that of a
+process of its own for each, its imports included.
 """
 
 import argparse
@@ -42,11 +43,10 @@ FIELDS = {
 # What motrics calls them; it has no combined numbers.
 MOTRICS = {
     **{name: ("hota", name.lower()) for name in ("HOTA", "DetA", "AssA", "LocA")},
-    **{name: ("clear", name.lower()) for name in ("MOTA", "MODA", "Frag", "MT", "PT", "ML")},
-    **{"IDSW": ("clear", "num_switches"), "TP": ("clear", "num_matches"), "FN": ("clear", "num_misses")},
-    **{"FP": ("clear", "num_false_positives")},
     **{name: ("identity", name.lower()) for name in ("IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP")},
+    **{"TP": ("clear", "num_matches"), "IDSW": ("clear", "num_switches"), "Frag": ("clear", "frag")},
 }
+NOT_THE_SAME = {"motrics": ["TP", "IDSW", "Frag"]}
 
 Numbers = dict[str | None, dict[str, float]]
 
@@ -160,14 +160,19 @@ def lengths(truth: Path, tracker: Path) -> dict[str, int]:
 
 
 def check(engines: dict[str, Engine]) -> None:
-    """Ends the run where the engines do not agree."""
+    """Ends the run where the engines do not agree, and prints where they need not."""
     mine = engines["spotgeo_frames"].whole()
     for name in ENGINES[1:]:
-        for sequence, numbers in engines[name].whole().items():
+        theirs = engines[name].whole()
+        others = NOT_THE_SAME.get(name, [])
+        for sequence, numbers in theirs.items():
             for field, value in numbers.items():
-                if not math.isclose(value, mine[sequence][field], rel_tol=1e-9, abs_tol=1e-9):
+                if field not in others and not math.isclose(value, mine[sequence][field], rel_tol=1e-9, abs_tol=1e-9):
                     where = sequence or "combined"
                     raise SystemExit(f"{where}: {field} is {value} in {name} and {mine[sequence][field]} here")
+        for field in others:
+            sums = [sum(found[sequence][field] for sequence in theirs) for found in (theirs, mine)]
+            print(f"{name} counts {sums[0]:,.0f} {field}, trackeval and this project {sums[1]:,.0f}")
 
 
 def timed(function: Callable[..., object], *arguments: object) -> float:
@@ -188,6 +193,14 @@ def peak_memory(name: str, arguments: list[str]) -> float:
     """MiB of a process that imports one engine and evaluates once."""
     command = [sys.executable, __file__, *arguments, "--only", name]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def peak_resident() -> float:
+    """MiB that this process had resident at most. What getrusage says begins with the peak of the parent process."""
+    status = Path("/proc/self/status")
+    if not status.exists():  # not Linux
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
 
 
 def made_up(folder: Path) -> tuple[Path, Path]:
@@ -230,7 +243,7 @@ def main() -> None:
         benchmark = options.given[2] if len(options.given) == 3 else "MOT17"
         if options.only:
             Engine(options.only, *folders, benchmark).whole()
-            print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+            print(peak_resident())
             return
         memory = psutil.virtual_memory().total / 2**30
         print(f"spotgeo_frames {sf.__version__}, {psutil.cpu_count()} cores, {memory:.0f} GiB")
