@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError
-from .keys import distinct, frame_keys, locate, ordinals
+from .keys import distinct, frame_keys, locate, ordinals, stable_order
 from .tables import FRAME_KEY, Annotations, counted, decoded, key_text, source
 
 FrameRule = Literal["truth", "union"]
@@ -167,7 +167,7 @@ def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarr
 def _side(table: pd.DataFrame, position: np.ndarray, n_frames: int, category: np.ndarray | None) -> Side:
     """Sorts one side's rows by frame where they are not yet."""
     if np.any(np.diff(position) < 0):
-        order = np.argsort(position, kind="stable")
+        order = stable_order(position, n_frames)
         table, position = table.take(order), position[order]
         category = category if category is None else category[order]
     counts = np.bincount(position, minlength=n_frames)

@@ -21,7 +21,7 @@ from .tables import source
 PAIRS_AT_ONCE = 1 << 16
 
 # The same where most pairs are not even looked at, since only boxes that lie near each other are.
-SIMILAR_AT_ONCE = 1 << 18
+SIMILAR_AT_ONCE = 1 << 19
 
 # Edges of boxes are searched up to here (px); beyond, they count as here, which finds more and misses none.
 FARTHEST = 1e12

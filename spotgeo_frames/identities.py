@@ -43,6 +43,19 @@ class Tracks(NamedTuple):
     def n_sequences(self) -> int:
         return len(self.sequence_names)
 
+    @property
+    def n_truth(self) -> np.ndarray:
+        """How many rows of truth each sequence has."""
+        return self._rows(self.aligned.truth)
+
+    @property
+    def n_predicted(self) -> np.ndarray:
+        """How many rows of predictions each sequence has."""
+        return self._rows(self.aligned.predictions)
+
+    def _rows(self, side: Side) -> np.ndarray:
+        return np.bincount(self.frame_sequence, side.counts, self.n_sequences).astype(np.int64)
+
     def per_sequence(self, frames: np.ndarray) -> np.ndarray:
         """How many of the given frames (one for each thing counted) are of each sequence."""
         return np.bincount(self.frame_sequence[frames], minlength=self.n_sequences)

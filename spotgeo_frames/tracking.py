@@ -18,6 +18,7 @@ import pandas as pd
 from .alignment import Aligned, FrameRule, Side, align
 from .candidates import SIMILAR_AT_ONCE, check_similarity, frame_chunks, join_pairs, rule_name, similar_pairs
 from .identities import Identities, Tracks, identify
+from .keys import distinct
 from .match_table import match_table
 from .metrics import Sums
 from .metrics.clear import REACHED, THRESHOLD, ClearPairs, clear_numbers, clear_pairs, clear_parts, coverage
@@ -119,12 +120,11 @@ def track(
 
 def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
     """What there is in each sequence."""
-    aligned = tracks.aligned
     objects = {"truth": tracks.truth, "predicted": tracks.predictions}
     return {
         "n_frames": np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences),
-        "n_truth": tracks.per_sequence(aligned.truth.frame),
-        "n_predicted": tracks.per_sequence(aligned.predictions.frame),
+        "n_truth": tracks.n_truth,
+        "n_predicted": tracks.n_predicted,
         **{
             f"n_{side}_objects": np.bincount(identities.sequence, minlength=tracks.n_sequences)
             for side, identities in objects.items()
@@ -202,7 +202,7 @@ def _predicted_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.D
     """One row a predicted object: how much of it was right, and of how many truths."""
     of_pair = tracks.predictions.of_row[found.pairs.prediction]
     table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, identity, of_pair)
-    together = np.unique(of_pair * len(tracks.truth.n_rows) + tracks.truth.of_row[found.pairs.truth])
+    together, _ = distinct(np.sort(of_pair * len(tracks.truth.n_rows) + tracks.truth.of_row[found.pairs.truth]))
     return table.assign(
         matched_share=table["n_matched"] / table["n_frames"],
         n_truth_objects=np.bincount(together // max(len(tracks.truth.n_rows), 1), minlength=len(table)),

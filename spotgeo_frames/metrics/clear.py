@@ -21,6 +21,7 @@ import numpy as np
 from ..assignment import Entries, dominant, solve
 from ..candidates import Pairs
 from ..identities import Tracks
+from ..keys import stable_order
 from . import Sums
 
 THRESHOLD = 0.5
@@ -47,7 +48,7 @@ def clear_pairs(tracks: Tracks, near: Pairs) -> ClearPairs:
     """The true positives of all frames; `near` are the pairs with a similarity from REACHED on, sorted by truth."""
     pairs = near.take(_matched(tracks, near))
     truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]
-    order = np.argsort(truth, kind="stable")
+    order = stable_order(truth, len(tracks.truth.n_rows))
     step = _steps(tracks)[tracks.aligned.truth.frame[pairs.truth]]
     again = truth[order[1:]] == truth[order[:-1]]
     switch, fragmentation = np.zeros(len(order), bool), np.zeros(len(order), bool)
@@ -65,8 +66,8 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
     sequence = tracks.frame_sequence[frames]
     return {
         "TP": tp,
-        "FN": tracks.per_sequence(truth.frame) - tp,
-        "FP": tracks.per_sequence(tracks.aligned.predictions.frame) - tp,
+        "FN": tracks.n_truth - tp,
+        "FP": tracks.n_predicted - tp,
         "IDSW": tracks.per_sequence(frames[found.switch]),
         "Frag": tracks.per_sequence(frames[found.fragmentation]),
         **{
@@ -143,12 +144,15 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
 
 def _run_numbers(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
     """The run of each pair, and the pair that it follows in it, or a position past the last where it begins one."""
-    key = tracks.truth.of_row[near.truth] * len(tracks.predictions.n_rows) + tracks.predictions.of_row[near.prediction]
+    identities = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
     step = _steps(tracks)[tracks.aligned.truth.frame[near.truth]]
-    order = np.argsort(key, kind="stable")
-    begins = np.diff(key[order], prepend=-1) != 0
-    begins[1:] |= np.diff(step[order]) > 1
-    run, follows = np.empty(len(key), np.int64), np.full(len(key), len(key))
+    order = stable_order(identities[1], len(tracks.predictions.n_rows))
+    order = order[stable_order(identities[0][order], len(tracks.truth.n_rows))]
+    begins = np.ones(len(order), bool)
+    begins[1:] = np.diff(step[order]) > 1
+    for identity in identities:
+        begins[1:] |= np.diff(identity[order]) != 0
+    run, follows = np.empty(len(order), np.int64), np.full(len(order), len(order))
     run[order] = np.cumsum(begins) - 1
     later = np.flatnonzero(~begins)
     follows[order[later]] = order[later - 1]

@@ -35,6 +35,10 @@ TINY = float(np.finfo(np.float64).eps)
 REACHED = ALPHAS - TINY
 
 
+# Keys of pairs of identities, up to which those that occur are ticked off in a list of all.
+LARGEST_SPACE = 1 << 24
+
+
 class HotaParts(NamedTuple):
     """Sums, one row a sequence and one column an alpha: add rows, and they are those of all these sequences."""
 
@@ -88,8 +92,8 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> HotaParts:
         total = np.zeros((n_sequences, n_alphas))
         np.add.at(total, of_pair, square / whole)
         sums.append(total)
-    truths, predicted = (tracks.per_sequence(side.frame)[:, None] for side in (aligned.truth, aligned.predictions))
-    return HotaParts(tp, truths - tp, predicted - tp, _from_alpha(sequence, level, n_sequences, pairs.measure), *sums)
+    fn, fp = tracks.n_truth[:, None] - tp, tracks.n_predicted[:, None] - tp
+    return HotaParts(tp, fn, fp, _from_alpha(sequence, level, n_sequences, pairs.measure), *sums)
 
 
 def hota_numbers(parts: HotaParts) -> dict[str, np.ndarray]:
@@ -117,6 +121,12 @@ def _keys(tracks: Tracks, pairs: Pairs) -> np.ndarray:
 
 def _joined(tracks: Tracks, parts: Sequence[Pairs]) -> np.ndarray:
     """The keys of all identities that occur together, sorted."""
+    space = len(tracks.truth.n_rows) * len(tracks.predictions.n_rows)
+    if space <= LARGEST_SPACE:
+        occurs = np.zeros(space, bool)
+        for part in parts:
+            occurs[_keys(tracks, part)] = True
+        return np.flatnonzero(occurs)
     keys = [distinct(_keys(tracks, part))[0] for part in parts if len(part.truth)]
     return np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
 

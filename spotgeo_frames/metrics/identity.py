@@ -32,12 +32,7 @@ def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
     truth, prediction = values // n_predicted, values % n_predicted
     sequence = tracks.truth.sequence[truth]
     idtp = _most(truth, prediction, together, sequence, tracks.n_sequences)
-    aligned = tracks.aligned
-    return {
-        "IDTP": idtp,
-        "IDFN": tracks.per_sequence(aligned.truth.frame) - idtp,
-        "IDFP": tracks.per_sequence(aligned.predictions.frame) - idtp,
-    }
+    return {"IDTP": idtp, "IDFN": tracks.n_truth - idtp, "IDFP": tracks.n_predicted - idtp}
 
 
 def identity_numbers(parts: Sums) -> dict[str, np.ndarray]:

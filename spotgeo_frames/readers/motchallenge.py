@@ -32,7 +32,7 @@ import pyarrow as pa
 
 from ..errors import InputError
 from ..files import is_file_name, read_archive, read_bytes, write_files
-from ..keys import repeated, row_keys
+from ..keys import repeated, row_keys, stable_order
 from ..preprocessing import CLASSES, check_benchmark
 from ..preprocessing import preprocess as preprocessed
 from ..progress import progress
@@ -231,8 +231,7 @@ def _read(file: File, kind: Kind, length: int | None, benchmark: str) -> Rows:
     frame = columns["frame"]
     order = None
     if np.any(np.diff(frame) < 0):
-        # Of short integers NumPy sorts by their digits, which is faster.
-        order = np.argsort(frame.astype(np.uint16 if frame.max() < 1 << 16 else np.int64), kind="stable")
+        order = stable_order(frame.astype(np.int64), int(frame.max()) + 1)
     return Rows({name: column for name, column in columns.items() if name not in unused}, order)
 
 
