@@ -224,10 +224,6 @@ def made_up(folder: Path) -> tuple[Path, Path]:
         tracker.append(seen.assign(object=(seen["object"] + 100 * (seen["frame"] // 150 * (seen["object"] % 3 == 0)))))
     for path, parts in ((folder / "gt", truth), (folder / "tracker", tracker)):
         sf.write_motchallenge(pd.concat(parts, ignore_index=True), path)
-    for path in sorted((folder / "gt").glob("*.txt")):  # trackeval and motrics want the nested layout
-        target = folder / "gt" / path.stem / "gt" / "gt.txt"
-        target.parent.mkdir(parents=True)
-        path.rename(target)
     return folder / "gt", folder / "tracker"
 
 

@@ -185,7 +185,7 @@ def is_file_name(name: str) -> bool:
 
 
 def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
-    """Writes files of these names into `folder`, or into one archive where its name ends in .zip.
+    """Writes files of these relative paths into `folder`, or into one archive where its name ends in .zip.
 
     Raises InputError where that cannot be.
     """
@@ -196,12 +196,13 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
                 archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
         _replace_with(folder, packed.getvalue())
         return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(folder, error) from None
     for name, content in contents.items():
-        _replace_with(folder / name, content)
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(path.parent, error) from None
+        _replace_with(path, content)
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, inputs: Mapping[str, Path]) -> None:

@@ -27,10 +27,11 @@ from .tables import EMPTY, FN, FP, FRAME_KEY, TP, Table, check_matches, measure_
 By = str | pd.Series | Sequence[str | pd.Series]
 
 NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
-NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_predicted", "loc_a"]
+NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
 
-# What is not known where matching was by similarity.
+# What is not known where matching was by similarity, and what is known only there.
 OF_DISTANCES = ["mse", "kelvins_mse", "mean_distance", "rmse"]
+OF_SIMILARITIES = ["loc_a"]
 
 # What cannot be known where false positives, or misses, cannot.
 NEEDS_BOTH = ["f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
@@ -159,7 +160,8 @@ def _by_columns(table: pd.DataFrame, by: By | None) -> list[pd.Series]:
             check_column(table, column)
             columns.append(table[column])
     names = [str(column.name) for column in columns]
-    if len({*names, *NUMBERS}) < len(names) + len(NUMBERS):
+    taken = [*NUMBERS, *OF_SIMILARITIES]
+    if len({*names, *taken}) < len(names) + len(taken):
         raise InputError(f"by: {', '.join(names)}: a name is there twice, or is that of a number; rename the Series")
     return columns
 

@@ -36,7 +36,7 @@ from ..keys import repeated, row_keys, stable_order
 from ..preprocessing import CLASSES, check_benchmark
 from ..preprocessing import preprocess as preprocessed
 from ..progress import progress
-from ..tables import SOURCE, Annotations, Table, as_annotations
+from ..tables import FRAME_KEY, SOURCE, Annotations, Table, as_annotations
 from .inspection import MOST_PROBLEMS
 
 # A frame number beyond this is a slip, or meant to fill the memory.
@@ -390,40 +390,60 @@ def _frames(files: Sequence[File], lengths: Mapping[str, int], parts: Sequence[R
 
 
 def write_motchallenge(annotations: Annotations | Table, folder: str | Path) -> None:
-    """Writes boxes as `folder`/SEQUENCE.txt, a file a sequence; `folder` may be a .zip archive of them.
+    """Writes boxes as text files that `read_motchallenge` and the official evaluator read.
 
-    The fields are frame, object, x, y, w, h, then `score` (1 where there is none) and three times -1; or, for truth as
-    `read_motchallenge(..., preprocess=False)` gives it, `considered`, `class_id` and `visibility`. Every sequence of
-    the frames table has a file, be it empty. Raises InputError where the table is not right, identities are not
-    integers, a sequence's name cannot be that of a file, or nothing can be written there.
+    Predictions go to `folder`/SEQUENCE.txt, with `score` (1 where there is none) after the box and then three times -1.
+    Truth, which is told by its columns `considered` and `class_id`, goes to `folder`/SEQUENCE/gt/gt.txt, with
+    `visibility` where there is one, and a seqinfo.ini where there is a frames table. Where `folder` ends in .zip, it is
+    an archive of SEQUENCE.txt for both. Every sequence of the frames table has a file, be it empty. Floats are written
+    as short as they can be to be read back as they are.
+
+    Raises InputError where the table is not right, frames are below 1, identities are not integers, a sequence's name
+    cannot be that of a file, or nothing can be written there.
     """
+    folder = Path(folder)
     objects, frames = as_annotations(annotations, "annotations")
-    named = objects["sequence"] if frames is None else pd.concat([objects["sequence"], frames["sequence"]])
-    names = sorted({str(name) for name in named.unique()})
+    known = objects[FRAME_KEY] if frames is None else pd.concat([objects[FRAME_KEY], frames[FRAME_KEY]])
+    last = known.groupby(known["sequence"].astype("str"))["frame"].agg(["min", "max"])
     problems = [f"annotations: column {column} is missing" for column in ("w", "h") if column not in objects]
-    problems += [f"annotations: sequence {name!r} cannot be a file's name" for name in names if not is_file_name(name)]
+    problems += [
+        f"annotations: sequence {name!r} cannot be a file's name" for name in last.index if not is_file_name(name)
+    ]
+    problems += [f"annotations: sequence {name}: frames count from 1" for name in last.index[last["min"] < 1]]
     if objects["object"].dtype != np.int64:
         problems.append("annotations: column object is of type str; the format knows integers only")
     if problems:
         raise InputError(problems)
-    columns = [objects[column] for column in FIELDS]
-    if {"considered", "class_id"} <= {*objects}:
-        columns += [objects["considered"].astype("int64"), objects["class_id"]]
-        columns += [objects["visibility"]] if "visibility" in objects else []
-    else:
-        columns += [objects["score"].fillna(1.0) if "score" in objects else pd.Series(1.0, index=objects.index)]
-        columns += [pd.Series(-1, index=objects.index)] * 3
-    table = pd.concat(columns, axis=1, keys=map(str, range(len(columns))))
+    is_truth = {"considered", "class_id"} <= {*objects}
+    table = _fields(objects, is_truth)
     rows = table.groupby(objects["sequence"].astype("str"), sort=False).indices
-    nothing = np.zeros(0, np.int64)
-    write_files({f"{name}.txt": _lines(table.iloc[rows.get(name, nothing)]) for name in names}, Path(folder))
+    texts = {name: _text(table.iloc[rows.get(name, np.zeros(0, np.int64))]) for name in last.index}
+    if not is_truth or folder.suffix.lower() == ".zip":
+        write_files({f"{name}.txt": text for name, text in texts.items()}, folder)
+        return
+    files = {f"{name}/gt/gt.txt": text for name, text in texts.items()}
+    if frames is not None:
+        files |= {
+            f"{name}/seqinfo.ini": f"[Sequence]\nname={name}\nseqLength={end}\n".encode()
+            for name, end in last["max"].items()
+        }
+    write_files(files, folder)
 
 
-def _lines(table: pd.DataFrame) -> bytes:
-    """The rows in the order of frames, as text; every float as short as it can be to be read back as it is."""
+def _fields(objects: pd.DataFrame, is_truth: bool) -> pd.DataFrame:
+    """The fields of each line."""
+    if is_truth:
+        columns = [*FIELDS, "considered", "class_id", *(["visibility"] if "visibility" in objects else [])]
+        return objects[columns].astype({"considered": "int64"})
+    scores = objects["score"].fillna(1.0) if "score" in objects else 1.0
+    return objects[FIELDS].assign(score=scores, world_x=-1, world_y=-1, world_z=-1)
+
+
+def _text(table: pd.DataFrame) -> bytes:
+    """The rows in the order of frames, as text."""
     from pyarrow import csv
 
     text = pa.BufferOutputStream()
-    ordered = pa.Table.from_pandas(table.sort_values("0", kind="stable"), preserve_index=False)
+    ordered = pa.Table.from_pandas(table.sort_values("frame", kind="stable"), preserve_index=False)
     csv.write_csv(ordered, text, csv.WriteOptions(include_header=False))
     return text.getvalue().to_pybytes()
