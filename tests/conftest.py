@@ -31,15 +31,32 @@ def match_rows(matches: pd.DataFrame) -> list[tuple]:
     return [tuple(None if pd.isna(value) else value for value in row) for row in rows]
 
 
+def outside(variable: str, name: str) -> Path:
+    """A folder of data that is no part of the project: where the variable says, or beside the project."""
+    folder = Path(os.environ.get(variable, PROJECT.parent / "shared" / "data" / name))
+    if not folder.is_dir():
+        pytest.skip(f"the data of {name} is not here; {variable} names its folder")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def challenge() -> Path:
-    """The challenge's real annotations with expected numbers, which are no part of the project."""
-    folder = Path(os.environ.get("SPOTGEO_DATA", PROJECT.parent / "shared" / "data" / "spotgeo"))
-    if not folder.is_dir():
-        pytest.skip("the challenge's data is not here; SPOTGEO_DATA names its folder")
-    return folder
+    """The challenge's real annotations with expected numbers."""
+    return outside("SPOTGEO_DATA", "spotgeo")
+
+
+@pytest.fixture(scope="session")
+def mot17() -> Path:
+    """The seven MOT17 training sequences, a tracker's output, and what trackeval says of it."""
+    return outside("MOT17_DATA", "mot17")
 
 
 @pytest.fixture(scope="session")
 def sample() -> Path:
     return PROJECT / "data" / "sample"
+
+
+@pytest.fixture(scope="session")
+def tracks() -> Path:
+    """The sample's folder of truth and of a tracker."""
+    return PROJECT / "data" / "tracks"

@@ -367,3 +367,67 @@ cli.main()
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, check=False)
     assert done.returncode == 128 + 15
     assert list(tmp_path.iterdir()) == []
+
+
+TRACK_KEYS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "MOTA", "MOTP", "MODA"]
+TRACK_KEYS += ["IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP", "IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP"]
+
+
+def test_track_as_json(tracks: Path) -> None:
+    got = answer("track", tracks / "truth", tracks / "tracker")
+    assert list(got) == ["combined", "sequences"]
+    assert list(got["sequences"]) == ["crossing", "plaza"]
+    summary = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker")).summary.to_dict("records")
+    for row, numbers in zip(summary, [*got["sequences"].values(), got["combined"]], strict=True):
+        assert list(numbers) == TRACK_KEYS
+        assert numbers == pytest.approx({key: row[key] for key in TRACK_KEYS})
+    assert isinstance(got["combined"]["IDSW"], int)
+    other = answer("track", tracks / "truth", tracks / "tracker", "--benchmark", "MOT15")
+    assert other["combined"]["FP"] > got["combined"]["FP"]  # nobody takes the cyclist out
+
+
+def test_track_in_words(tracks: Path) -> None:
+    done = run("track", tracks / "truth", tracks / "tracker")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "by the rules of MOT17" in done.stdout
+    assert [line.split()[0] for line in done.stdout.splitlines()[3:6]] == ["crossing", "plaza", "combined"]
+
+
+def test_track_keeps_its_tables(tracks: Path, tmp_path: Path) -> None:
+    answer("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "out")
+    result = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker"))
+    assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == sorted(result._fields)
+    for name, table in result._asdict().items():
+        kept = pd.read_parquet(tmp_path / "out" / f"{name}.parquet")
+        pd.testing.assert_frame_equal(kept, table)
+        metadata = pq.read_schema(tmp_path / "out" / f"{name}.parquet").metadata
+        assert metadata[b"benchmark"] == b"MOT17"
+        assert metadata[b"rule"] == b"iou"
+        assert metadata[b"tracker"] == b"tracker"
+        assert len(metadata[b"truth_sha256"]) == 64
+
+
+def test_track_refuses(tracks: Path, tmp_path: Path) -> None:
+    (tmp_path / "tracker").mkdir()
+    (tmp_path / "tracker" / "plaza.txt").write_text("1,1,0,0,5,5,1\n1,1,0,x\n")
+    [missing] = refused("track", tracks / "truth", tmp_path / "tracker")
+    assert missing.startswith(f"{tmp_path / 'tracker'}: crossing.txt is missing")
+    (tmp_path / "tracker" / "crossing.txt").write_text("1,1,0,0,5,5,1\n1,1,9,9,5,5,1\n")
+    one, other, third = refused("track", tracks / "truth", tmp_path / "tracker")
+    assert one == f"{tmp_path / 'tracker' / 'crossing.txt'}, line 1: identity 1 is in frame 1 more than once"
+    assert other.endswith("line 2: identity 1 is in frame 1 more than once")
+    assert third.startswith(f"{tmp_path / 'tracker' / 'plaza.txt'}, line 2: 4 fields; at least 7 are needed")
+    refused("track", tracks / "truth", tracks / "tracker", "--benchmark", "MOT18", status=2)
+    (tmp_path / "file").write_text("")
+    [line] = refused("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "file")
+    assert "cannot be written" in line
+
+
+def test_track_warns_in_one_line(tracks: Path, tmp_path: Path) -> None:
+    (tmp_path / "tracker").mkdir()
+    for name in ("plaza", "crossing"):
+        (tmp_path / "tracker" / f"{name}.txt").write_text("1,1,0,0,0,5,1\n2,1,9,9,-5,5,1\n")
+    done = run("track", tracks / "truth", tmp_path / "tracker", "--json")
+    assert done.returncode == 0
+    assert done.stderr == "warning: boxes of zero or negative size, which overlap with nothing: 4 of the predictions\n"
+    assert json.loads(done.stdout)["combined"]["FP"] == 4

@@ -1,4 +1,4 @@
-"""The sample is what its script makes."""
+"""The samples are what their scripts make."""
 
 import importlib.util
 from pathlib import Path
@@ -8,15 +8,27 @@ import pytest
 from conftest import PROJECT
 
 
-def test_the_script_makes_the_sample(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = importlib.util.spec_from_file_location("make_sample", PROJECT / "data" / "make_sample.py")
+def run_script(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location(name, PROJECT / "data" / f"{name}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    monkeypatch.setattr(script, "FOLDER", tmp_path)
+    monkeypatch.setattr(script, "FOLDER", folder)
     script.main()
+
+
+def test_the_script_makes_the_sample(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_script("make_sample", tmp_path, monkeypatch)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in sample.iterdir())
     for path in tmp_path.iterdir():
         if path.suffix == ".json":
             assert path.read_text() == (sample / path.name).read_text()
         else:
             pd.testing.assert_frame_equal(pd.read_parquet(path), pd.read_parquet(sample / path.name))
+
+
+def test_the_script_makes_the_tracks(tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_script("make_tracks", tmp_path, monkeypatch)
+    made, kept = ({path.relative_to(folder) for path in folder.rglob("*.*")} for folder in (tmp_path, tracks))
+    assert made == kept
+    for path in made:
+        assert (tmp_path / path).read_text() == (tracks / path).read_text()

@@ -39,25 +39,11 @@ def boxes(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
     return table.astype({"x": float, "y": float}) if rows else NONE
 
 
-def same(got: sf.TrackResult, wanted: dict[Any, Any]) -> None:
-    """Every number of the summary and of the curve is the official one."""
-    rows = {None if pd.isna(row["sequence"]) else row["sequence"]: row for row in got.summary.to_dict("records")}
-    assert list(rows) == list(wanted)
-    for sequence, fields in wanted.items():
-        for field, value in fields.items():
-            assert rows[sequence][field] == pytest.approx(np.mean(value), rel=1e-9, abs=1e-9), (sequence, field)
-        in_curve = (
-            got.curve["sequence"].isna() if sequence is None else got.curve["sequence"].eq(sequence).fillna(False)
-        )
-        for field in ("HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"):
-            np.testing.assert_allclose(got.curve.loc[in_curve, field], fields[field], rtol=1e-9, atol=1e-9)
-
-
 def check(truth: pd.DataFrame, predictions: pd.DataFrame, frames: pd.DataFrame, tau: float = 10.0) -> None:
     """Points and boxes of the same tables are evaluated as trackeval does."""
     given = sf.Annotations(truth, frames), predictions
-    same(sf.track(*given, "point", tau=tau), official.evaluate(truth, predictions, point_matrix(tau), frames))
-    same(sf.track(*given), official.evaluate(truth, predictions, box_matrix, frames))
+    official.same(sf.track(*given, "point", tau=tau), official.evaluate(truth, predictions, point_matrix(tau), frames))
+    official.same(sf.track(*given), official.evaluate(truth, predictions, box_matrix, frames))
 
 
 def crowd(

@@ -268,7 +268,8 @@ def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.
     lines: list[int] = []
     problems: list[str] = []
     text = content.decode("utf-8-sig", "replace")
-    separator = next((mark for mark in ",;\t" if mark in text[: text.find("\n") + 1 or None]), None)
+    first = text.lstrip().partition("\n")[0]
+    separator = next((mark for mark in ",;\t" if mark in first), None)
     for number, line in enumerate(text.splitlines(), 1):
         if len(problems) >= MOST_PROBLEMS:
             problems.append(f"{name}, line {number}: and what follows was not looked at")
