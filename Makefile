@@ -3,13 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE := data/sample
 
-.PHONY: demo test lint types notebooks notebook bench clean
+.PHONY: demo test lint types notebooks notebook bench bench-tracks clean
 .NOTPARALLEL: # every target shares one .venv
 
 demo: .venv/ready
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.json $(SAMPLE)/eager.json --by frame_n_truth
 	@echo
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.parquet $(SAMPLE)/eager.parquet --frames $(SAMPLE)/frames.parquet --by truth_brightness:4
+	@echo
+	$(BIN)/spotgeo-frames track data/tracks/truth data/tracks/tracker
 
 test: .venv/ready-test
 	$(BIN)/python -m pytest
@@ -32,6 +34,10 @@ notebook: .venv/ready-notebooks
 # FILES="truth.json submission.json" measures on files of your own.
 bench: .venv/ready-bench
 	$(BIN)/python benchmarks/spotgeo.py $(FILES)
+
+# FOLDERS="truth_dir tracker_dir" measures on folders of your own.
+bench-tracks: .venv/ready-bench
+	$(BIN)/python benchmarks/tracks.py $(FOLDERS)
 
 clean:
 	rm -rf .venv out build dist

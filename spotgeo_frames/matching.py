@@ -29,6 +29,7 @@ from .assignment import Entries, assign
 from .candidates import Pairs, check_similarity, frame_chunks, join_pairs, near_points, rule_name, similar_pairs
 from .errors import InputError
 from .match_table import match_table
+from .progress import progress
 from .similarity import Measure, difference, point_distance
 from .tables import Annotations, Table, as_annotations
 
@@ -139,14 +140,12 @@ def match_frames(
     as a whole. Everything else, and what is returned and raised, is as for `match`; a matcher that returns anything
     else is refused with the frame named. A progress bar appears when it takes more than two seconds.
     """
-    from tqdm import tqdm
-
     tau, epsilon = check_thresholds(tau, epsilon)
     aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)
     truth_xy, predicted_xy = (np.column_stack(side.xy) for side in (aligned.truth, aligned.predictions))
     parts = []
     groups = list(_frame_groups(aligned))
-    for frame, truth_rows, predicted_rows in tqdm(groups, desc="matching", unit="frame", delay=2):
+    for frame, truth_rows, predicted_rows in progress(groups, "matching", "frame"):
         answer = matcher(truth_xy[truth_rows], predicted_xy[predicted_rows])
         try:
             positions = _checked_answer(answer, len(truth_rows), len(predicted_rows))
