@@ -22,15 +22,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import psutil
 
 import spotgeo_frames as sf
-
-ENGINES = ["spotgeo_frames", "trackeval", "motrics"]
 
 # What trackeval calls the fields of the summary.
 FIELDS = {
@@ -51,31 +49,26 @@ NOT_THE_SAME = {"motrics": ["TP", "IDSW", "Frag"]}
 Numbers = dict[str | None, dict[str, float]]
 
 
-class Engine:
+class Engine(NamedTuple):
     """One of the three: `load` gives what its `evaluate` begins with; both say nothing."""
 
-    def __init__(self, name: str, truth: Path, tracker: Path, benchmark: str):
-        self.load: Callable[[], Any]
-        self.evaluate: Callable[[Any], Numbers]
-        self.load, self.evaluate = {
-            "spotgeo_frames": spotgeo_frames_engine,
-            "trackeval": trackeval_engine,
-            "motrics": motrics_engine,
-        }[name](truth, tracker, benchmark)
-
-    def whole(self) -> Numbers:
-        return self.evaluate(self.load())
+    load: Callable[[], Any]
+    evaluate: Callable[[Any], Numbers]
 
 
-def spotgeo_frames_engine(truth: Path, tracker: Path, benchmark: str) -> tuple[Callable[..., Any], ...]:
+def whole(engine: Engine) -> Numbers:
+    return engine.evaluate(engine.load())
+
+
+def spotgeo_frames_engine(truth: Path, tracker: Path, benchmark: str) -> Engine:
     def evaluate(sides: tuple[sf.Annotations, sf.Annotations]) -> Numbers:
         summary = sf.track(*sides).summary
         return {None if pd.isna(row["sequence"]) else row["sequence"]: row for row in summary.to_dict("records")}
 
-    return lambda: sf.read_motchallenge(truth, tracker, benchmark), evaluate
+    return Engine(lambda: sf.read_motchallenge(truth, tracker, benchmark), evaluate)
 
 
-def trackeval_engine(truth: Path, tracker: Path, benchmark: str) -> tuple[Callable[..., Any], ...]:
+def trackeval_engine(truth: Path, tracker: Path, benchmark: str) -> Engine:
     import trackeval
 
     quiet = {"PRINT_CONFIG": False}
@@ -109,10 +102,10 @@ def trackeval_engine(truth: Path, tracker: Path, benchmark: str) -> tuple[Callab
             for sequence, each in {**found, None: combined}.items()
         }
 
-    return load, evaluate
+    return Engine(load, evaluate)
 
 
-def motrics_engine(truth: Path, tracker: Path, benchmark: str) -> tuple[Callable[..., Any], ...]:
+def motrics_engine(truth: Path, tracker: Path, benchmark: str) -> Engine:
     import motrics
 
     def load() -> dict[str, Any]:
@@ -134,7 +127,11 @@ def motrics_engine(truth: Path, tracker: Path, benchmark: str) -> tuple[Callable
             }
         return numbers
 
-    return load, evaluate
+    return Engine(load, evaluate)
+
+
+ENGINES = {"spotgeo_frames": spotgeo_frames_engine, "trackeval": trackeval_engine, "motrics": motrics_engine}
+RIVALS = ["trackeval", "motrics"]
 
 
 @contextlib.contextmanager
@@ -161,9 +158,9 @@ def lengths(truth: Path, tracker: Path) -> dict[str, int]:
 
 def check(engines: dict[str, Engine]) -> None:
     """Ends the run where the engines do not agree, and prints where they need not."""
-    mine = engines["spotgeo_frames"].whole()
-    for name in ENGINES[1:]:
-        theirs = engines[name].whole()
+    mine = whole(engines["spotgeo_frames"])
+    for name in RIVALS:
+        theirs = whole(engines[name])
         others = NOT_THE_SAME.get(name, [])
         for sequence, numbers in theirs.items():
             for field, value in numbers.items():
@@ -184,7 +181,7 @@ def timed(function: Callable[..., object], *arguments: object) -> float:
 def report(title: str, times: dict[str, list[float]]) -> None:
     own = times["spotgeo_frames"]
     print(f"{title:24}here {statistics.median(own) * 1e3:7.0f} ms")
-    for name in ENGINES[1:]:
+    for name in RIVALS:
         ratio = statistics.median(theirs / ours for theirs, ours in zip(times[name], own, strict=True))
         print(f"{'':12}{name:12}{statistics.median(times[name]) * 1e3:9.0f} ms   {ratio:5.1f} times as long")
 
@@ -222,8 +219,8 @@ def made_up(folder: Path) -> tuple[Path, Path]:
         error = random.normal(0, 0.05, (len(seen), 2)) * seen[["w", "h"]].to_numpy()
         seen = seen.assign(x=seen["x"] + error[:, 0], y=seen["y"] + error[:, 1], score=1.0)
         tracker.append(seen.assign(object=(seen["object"] + 100 * (seen["frame"] // 150 * (seen["object"] % 3 == 0)))))
-    for path, parts in ((folder / "gt", truth), (folder / "tracker", tracker)):
-        sf.write_motchallenge(pd.concat(parts, ignore_index=True), path)
+    sf.write_motchallenge(pd.concat(truth, ignore_index=True), folder / "gt", truth=True)
+    sf.write_motchallenge(pd.concat(tracker, ignore_index=True), folder / "tracker")
     return folder / "gt", folder / "tracker"
 
 
@@ -238,16 +235,16 @@ def main() -> None:
         folders = [Path(path) for path in options.given[:2]] or made_up(Path(name))
         benchmark = options.given[2] if len(options.given) == 3 else "MOT17"
         if options.only:
-            Engine(options.only, *folders, benchmark).whole()
+            whole(ENGINES[options.only](*folders, benchmark))
             print(peak_resident())
             return
         memory = psutil.virtual_memory().total / 2**30
         print(f"spotgeo_frames {sf.__version__}, {psutil.cpu_count()} cores, {memory:.0f} GiB")
-        engines = {name: Engine(name, *folders, benchmark) for name in ENGINES}
+        engines = {name: engine(*folders, benchmark) for name, engine in ENGINES.items()}
         check(engines)
         rounds = range(5)
-        whole = [{name: timed(engine.whole) for name, engine in engines.items()} for _ in rounds]
-        report("from files", {name: [times[name] for times in whole] for name in ENGINES})
+        files = [{name: timed(whole, engine) for name, engine in engines.items()} for _ in rounds]
+        report("from files", {name: [times[name] for times in files] for name in ENGINES})
         loaded = {name: engine.load() for name, engine in engines.items()}
         tables = [{name: timed(engine.evaluate, loaded[name]) for name, engine in engines.items()} for _ in rounds]
         report("from tables", {name: [times[name] for times in tables] for name in ENGINES})

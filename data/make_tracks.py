@@ -93,7 +93,7 @@ def main() -> None:
     truth = pd.concat([make_truth("crossing", 9, random), make_truth("plaza", 6, random)], ignore_index=True)
     frame = np.arange(1, N_FRAMES + 1)
     frames = pd.DataFrame({"sequence": np.repeat(list(LANES), N_FRAMES), "frame": np.tile(frame, len(LANES))})
-    sf.write_motchallenge(sf.Annotations(truth, frames), FOLDER / "truth")
+    sf.write_motchallenge(sf.Annotations(truth, frames), FOLDER / "truth", truth=True)
     tracker = [make_tracker(truth[truth["sequence"] == sequence], random) for sequence in LANES]
     sf.write_motchallenge(sf.Annotations(pd.concat(tracker, ignore_index=True), frames), FOLDER / "tracker")
 

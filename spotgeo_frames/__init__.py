@@ -2,7 +2,8 @@
 
 from .errors import InputError
 from .matching import match, match_frames
-from .readers.motchallenge import read_motchallenge, write_motchallenge
+from .preprocessing import read_motchallenge
+from .readers.motchallenge import write_motchallenge
 from .readers.objects import read_objects
 from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
 from .summary import leaderboard, summarize

@@ -81,7 +81,7 @@ def align(truth: Annotations, predictions: Annotations, frames: FrameRule = "tru
     return Aligned(listed, *sides)
 
 
-def only(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) -> Aligned:
+def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) -> Aligned:
     """The same frames with only the marked rows of either side."""
     sides = []
     for side, marked in ((aligned.truth, truth), (aligned.predictions, predictions)):

@@ -65,15 +65,7 @@ def heaviest(positive: Entries, counts: np.ndarray | None = None) -> np.ndarray:
     `positive` holds weights above 0; all other pairs weigh 0. Where nobody asks for some pairs (`counts` is false),
     frames in which only those are undecided are not solved, and the marks of those pairs may be wrong.
     """
-    chosen = np.zeros(len(positive.row), bool)
-    rows, columns = np.zeros(positive.row_starts[-1], bool), np.zeros(positive.column_starts[-1], bool)
-    left = np.arange(len(chosen))
-    while len(left):
-        sure = left[dominant(positive.row[left], positive.column[left], positive.value[left])]
-        if not len(sure):
-            break
-        chosen[sure] = rows[positive.row[sure]] = columns[positive.column[sure]] = True
-        left = left[~(rows[positive.row[left]] | columns[positive.column[left]])]
+    chosen, left = dominant_rounds(positive.row, positive.column, positive.value)
     frame = positive.frame()
     unsettled = np.zeros(len(positive.row_starts) - 1, bool)
     unsettled[frame[left if counts is None else left[counts[left]]]] = True
@@ -105,6 +97,23 @@ def dominant(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> np.ndar
         rival[np.flatnonzero(np.bincount(mine, minlength=size) > 1)] = np.inf
         margin -= rival[mine]
     return candidates[margin > 0]
+
+
+def dominant_rounds(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Marks the pairs that `dominant` finds, again and again without those that share an end with one; and who is left.
+
+    The second are the positions of the pairs that comparing single pairs does not decide.
+    """
+    chosen = np.zeros(len(row), bool)
+    taken = np.zeros(int(row.max(initial=-1)) + 1, bool), np.zeros(int(column.max(initial=-1)) + 1, bool)
+    left = np.arange(len(row))
+    while len(left):
+        sure = left[dominant(row[left], column[left], weight[left])]
+        if not len(sure):
+            break
+        chosen[sure] = taken[0][row[sure]] = taken[1][column[sure]] = True
+        left = left[~(taken[0][row[left]] | taken[1][column[left]])]
+    return chosen, left
 
 
 def solve(near: Entries, far: np.ndarray) -> np.ndarray:

@@ -1,14 +1,14 @@
 """Which truth and prediction of a frame are near enough to be compared.
 
 Frames are taken so many at a time that what a step touches fits the processor's cache; what it leaves are the near
-pairs only. Boxes are found by searching intervals: of the boxes of a frame sorted by their left edge, those that begin
-within another box's width are a run, so what lies apart is never looked at.
+pairs only. Boxes are looked up by columns of the image: each box meets only those that begin in the columns it covers,
+so that most of what lies apart is never looked at.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ SIMILAR_AT_ONCE = 1 << 19
 
 # Edges of boxes are searched up to here (px); beyond, they count as here, which finds more and misses none.
 FARTHEST = 1e12
+
+# What boxes are widened by for their search, as a share of their numbers: more than any rounding.
+ROOM = 1e-12
 
 # Columns of the image, to look up boxes by, for each box of a frame.
 COLUMNS = 4
@@ -108,11 +111,11 @@ def check_similarity(aligned: Aligned, similarity: str | Measure, tau: float) ->
         warnings.warn(f"boxes of zero or negative size, which overlap with nothing: {what}", stacklevel=3)
 
 
-def rule_name(similarity: str | Measure) -> str:
-    """What results say they were made with."""
-    return (
-        similarity if isinstance(similarity, str) else f"function {getattr(similarity, '__name__', 'without a name')}"
-    )
+def made_with(similarity: str | Measure, threshold: float, tau: float) -> dict[Hashable, Any]:
+    """What results say of how they were made."""
+    name = similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "without a name")
+    notes: dict[Hashable, Any] = {"rule": name if name is similarity else f"function {name}", "threshold": threshold}
+    return notes | ({"tau": tau} if similarity == "point" else {})
 
 
 def similar_pairs(
@@ -191,44 +194,57 @@ def _overlapping(
 def _perhaps_overlapping(
     truth: np.ndarray, predictions: np.ndarray, truth_frames: np.ndarray, predicted_frames: np.ndarray, least: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The positions of boxes (4, N) of one frame that may overlap by `least`: all that do, and few others.
+    """The positions of boxes (4, N) of the same frame that may overlap by `least`: all that do, and few others.
 
-    Of two boxes that overlap, one begins (on the left) within the other, and so early in it that its share from there
-    on is no less than their IoU. So each box looks up which boxes of the other side begin in the columns of the image
-    that the early part of it covers; from top to bottom the same holds.
+    If two boxes have an IoU of `least`, they share at least that part of the width of either, so that the one that
+    begins further right does so within the first 1 - least of the other's. From top to bottom the same holds.
     """
-    early = np.array([[1.0], [1.0], [1.0 - 0.999 * least], [1.0 - 0.999 * least]])  # with room for rounding
-    truth, predictions = truth * early, predictions * early
-    edges = [np.clip([left, left + width], -FARTHEST, FARTHEST) for left, _, width, _ in (truth, predictions)]
-    low = min(side.min(initial=0.0) for side in edges)
-    high = max(side.max(initial=0.0) for side in edges)
-    frames = truth_frames, predicted_frames
-    n_frames = max(int(side.max(initial=0)) for side in frames) + 1
-    n_columns = min(max(COLUMNS * (len(truth_frames) + len(predicted_frames)) // n_frames, 8), 1024)
-    # The column of the image, counted on through the frames, of each box's left and right edge.
-    columns = [
-        ((side - low) * (n_columns / (high - low + 1.0))).astype(np.int64) + n_columns * number
-        for side, number in zip(edges, frames, strict=True)
-    ]
-    orders = [np.argsort(begins) for begins, _ in columns]
-    starts = [np.cumsum(np.bincount(begins + 1, minlength=n_columns * n_frames + 1)) for begins, _ in columns]
-    found = []
-    for own, other in ((0, 1), (1, 0)):
-        begins, ends = columns[own]
-        first = starts[other][begins]
-        counts = np.maximum(starts[other][ends + 1] - first, 0)
-        within = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
-        pair = np.repeat(np.arange(len(begins)), counts), orders[other][within]
-        found.append(pair if own == 0 else pair[::-1])
-    # Those that begin in the same column are found twice.
-    within_truth, within_prediction = (predictions[0][pair[1]] > truth[0][pair[0]] for pair in found)
-    kept = np.flatnonzero(within_truth), np.flatnonzero(~within_prediction)
-    rows = np.concatenate([found[0][0][kept[0]], found[1][0][kept[1]]])
-    others = np.concatenate([found[0][1][kept[0]], found[1][1][kept[1]]])
+    truth, predictions = _early_parts(truth, least), _early_parts(predictions, least)
+    begins, ends, n_columns = _image_columns((truth, predictions), (truth_frames, predicted_frames))
+    rows, others = _beginning_within(begins[0], ends[0], begins[1], n_columns)
+    late = predictions[0][others] > truth[0][rows]
+    others_too, rows_too = _beginning_within(begins[1], ends[1], begins[0], n_columns)
+    not_late = ~(predictions[0][others_too] > truth[0][rows_too])  # the others are found already
+    rows = np.concatenate([rows[late], rows_too[not_late]])
+    others = np.concatenate([others[late], others_too[not_late]])
     level = (truth[1] + truth[3])[rows] > predictions[1][others]
     level &= (predictions[1] + predictions[3])[others] > truth[1][rows]
     some = np.flatnonzero(level)
     return rows[some], others[some]
+
+
+def _early_parts(boxes: np.ndarray, least: float) -> np.ndarray:
+    """The boxes with only the first 1 - least of their sizes, and some room, since their far edges are rounded."""
+    corners, sizes = boxes[:2], boxes[2:]
+    with np.errstate(over="ignore"):
+        return np.concatenate([corners, (1.0 - least) * sizes + ROOM * (np.abs(corners) + np.abs(sizes))])
+
+
+def _image_columns(
+    sides: tuple[np.ndarray, np.ndarray], frames: tuple[np.ndarray, np.ndarray]
+) -> tuple[list[np.ndarray], list[np.ndarray], int]:
+    """The column of the image, counted on through the frames, of each left and right edge; and how many there are."""
+    edges = [np.clip([left, left + width], -FARTHEST, FARTHEST) for left, _, width, _ in sides]
+    low, high = min(side.min(initial=0.0) for side in edges), max(side.max(initial=0.0) for side in edges)
+    n_frames = max(int(side.max(initial=0)) for side in frames) + 1
+    n_columns = min(max(COLUMNS * sum(map(len, frames)) // n_frames, 8), 1024)
+    scale = n_columns / (high - low + 1.0)
+    columns = [
+        ((side - low) * scale).astype(np.int64) + n_columns * number for side, number in zip(edges, frames, strict=True)
+    ]
+    return [side[0] for side in columns], [side[1] for side in columns], n_columns * n_frames
+
+
+def _beginning_within(
+    begins: np.ndarray, ends: np.ndarray, others: np.ndarray, n_columns: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each box with all of the `others` that begin in the columns from where it begins to where it ends."""
+    order = np.argsort(others)
+    starts = np.cumsum(np.bincount(others + 1, minlength=n_columns + 1))
+    first = starts[begins]
+    counts = np.maximum(starts[ends + 1] - first, 0)
+    within = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    return np.repeat(np.arange(len(begins)), counts), order[within]
 
 
 def _same_category(aligned: Aligned, prediction_rows: np.ndarray, truth_rows: np.ndarray) -> np.ndarray | bool:

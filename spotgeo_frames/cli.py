@@ -22,9 +22,8 @@ from . import tracking
 from .errors import InputError
 from .files import check_folder_writable, write_tables
 from .matching import check_thresholds, match
-from .preprocessing import BENCHMARKS
+from .preprocessing import BENCHMARKS, read_motchallenge
 from .readers import read_annotations
-from .readers.motchallenge import read_motchallenge
 from .readers.spotgeo import problem_lines, validate_spotgeo
 from .summary import check_column, summarize, without
 from .tables import Annotations
@@ -133,9 +132,9 @@ def track(
             write_tables(result._asdict(), out, {"truth": truth, "tracker": tracker})
     rows = result.summary.to_dict("records")
     if as_json:
-        numbers = [{name: _plain(row[name]) for name in tracking.NUMBERS} for row in rows]
-        sequences = dict(zip(result.summary["sequence"][:-1], numbers, strict=False))
-        typer.echo(_formatted({"combined": numbers[-1], "sequences": sequences}))
+        *numbers, combined = [{name: _plain(row[name]) for name in tracking.NUMBERS} for row in rows]
+        sequences = dict(zip(result.summary["sequence"][:-1], numbers, strict=True))
+        typer.echo(_formatted({"combined": combined, "sequences": sequences}))
     else:
         typer.echo(f"{tracker} against {truth}, by the rules of {benchmark}\n")
         typer.echo(_track_text(result.summary))

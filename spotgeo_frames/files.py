@@ -32,12 +32,6 @@ READ_IN_FOLDERS = ("**/*.parquet", "*.txt", "*/gt/gt.txt", "*/seqinfo.ini")
 # What reading a file, damaged or not, may raise.
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
-# What readers read of a folder.
-READ_IN_FOLDERS = ("**/*.parquet", "*.txt", "*/gt/gt.txt", "*/seqinfo.ini")
-
-# What reading a file, damaged or not, may raise.
-UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-
 
 def read_bytes(path: Path) -> bytes:
     """The content of a file, unpacked where its name ends in .gz or .zip.
@@ -160,11 +154,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         case ".gz":
             content = gzip.compress(content, mtime=0)
         case ".zip":
-            packed = io.BytesIO()
-            with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-                inner = path.stem if path.stem.endswith(".json") else f"{path.stem}.json"
-                archive.writestr(zipfile.ZipInfo(inner), content, zipfile.ZIP_DEFLATED)
-            content = packed.getvalue()
+            content = _zipped({path.stem if path.stem.endswith(".json") else f"{path.stem}.json": content})
     _replace_with(path, content)
 
 
@@ -176,6 +166,14 @@ def _replace_with(path: Path, content: bytes) -> None:
             temporary.replace(path)
     except OSError as error:
         raise _unwritable(path, error) from None
+
+
+def _zipped(contents: Mapping[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # without the time of day
+    return packed.getvalue()
 
 
 def is_file_name(name: str) -> bool:
@@ -190,11 +188,7 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
     Raises InputError where that cannot be.
     """
     if folder.suffix.lower() == ".zip":
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in contents.items():
-                archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
-        _replace_with(folder, packed.getvalue())
+        _replace_with(folder, _zipped(contents))
         return
     for name, content in contents.items():
         path = folder / name

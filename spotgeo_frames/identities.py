@@ -26,6 +26,11 @@ class Identities(NamedTuple):
     first_row: np.ndarray
     n_rows: np.ndarray
 
+    @property
+    def number(self) -> int:
+        """How many identities there are."""
+        return len(self.n_rows)
+
 
 class Tracks(NamedTuple):
     """Two aligned sides with their identities.
@@ -59,6 +64,15 @@ class Tracks(NamedTuple):
     def per_sequence(self, frames: np.ndarray) -> np.ndarray:
         """How many of the given frames (one for each thing counted) are of each sequence."""
         return np.bincount(self.frame_sequence[frames], minlength=self.n_sequences)
+
+    def joint_keys(self, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
+        """One integer a pair of rows for the identities of both, sorted as these are."""
+        return self.truth.of_row[truth_rows] * self.predictions.number + self.predictions.of_row[prediction_rows]
+
+    def split_keys(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The identities of truth and of predictions that `joint_keys` joined."""
+        truth, prediction = np.divmod(keys, max(self.predictions.number, 1))
+        return truth, prediction
 
 
 def identify(aligned: Aligned, identity: str) -> Tracks:

@@ -26,7 +26,7 @@ import pandas as pd
 
 from .alignment import Aligned, FrameRule, align
 from .assignment import Entries, assign
-from .candidates import Pairs, check_similarity, frame_chunks, join_pairs, near_points, rule_name, similar_pairs
+from .candidates import Pairs, check_similarity, frame_chunks, join_pairs, made_with, near_points, similar_pairs
 from .errors import InputError
 from .match_table import match_table
 from .progress import progress
@@ -81,8 +81,9 @@ def match(
     InputError: a table is not right, the sides share no sequence, or their frames do not agree.
     ValueError: tau, epsilon, similarity or threshold out of range.
     """
-    tau, epsilon = check_thresholds(tau, epsilon)
-    if not 0 < threshold <= 1:
+    if similarity is None:
+        tau, epsilon = check_thresholds(tau, epsilon)
+    elif not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}; a similarity above 0, up to 1, is needed")
     aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)
     if similarity is None:
@@ -92,7 +93,7 @@ def match(
 
     near = similar_pairs(aligned, similarity, tau, least=threshold)
     pairs = _assigned(aligned, near, lambda similar: 1.0 - similar, 1.0)
-    return match_table(aligned, pairs, {"rule": rule_name(similarity), "threshold": threshold})
+    return match_table(aligned, pairs, made_with(similarity, threshold, tau))
 
 
 def check_thresholds(tau: float, epsilon: float) -> tuple[float, float]:

@@ -3,35 +3,25 @@
 Only pedestrians are evaluated. Predictions are matched with all boxes of the truth, whatever their class, at an IoU of
 0.5 or more and with the greatest sum; those that are matched with a distractor (a person on a vehicle, a static person,
 a reflection, ...) are taken out: nobody is blamed for them. Then boxes of the truth are taken out that are of another
-class or marked with 0. MOT15 has no classes: there only marked boxes are. DanceTrack follows MOT17's rule.
+class or marked with 0. MOT15 has no classes: there only boxes marked with 0 are taken out. DanceTrack follows MOT17's
+rule.
 
 As trackeval 1.3.0 has it (datasets/mot_challenge_2d_box.py). Known differences: none in what is taken out.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
-from .alignment import Aligned, align, only
+from .alignment import Aligned, align, select_rows
 from .assignment import Entries, heaviest
 from .candidates import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs, similar_pairs
 from .errors import InputError
+from .readers.motchallenge import CLASSES, read_folders
+from .similarity import ROUNDING
 from .tables import FRAME_KEY, Annotations, source
 
-CLASSES = {
-    "pedestrian": 1,
-    "person_on_vehicle": 2,
-    "car": 3,
-    "bicycle": 4,
-    "motorbike": 5,
-    "non_mot_vehicle": 6,
-    "static_person": 7,
-    "distractor": 8,
-    "occluder": 9,
-    "occluder_on_ground": 10,
-    "occluder_full": 11,
-    "reflection": 12,
-    "crowd": 13,
-}
 DISTRACTORS = ["person_on_vehicle", "static_person", "distractor", "reflection"]
 BENCHMARKS = {
     "MOT15": [],
@@ -41,24 +31,49 @@ BENCHMARKS = {
     "DanceTrack": DISTRACTORS,
 }
 
-# The IoU from which boxes match; trackeval forgives one rounding.
-REACHED = 0.5 - float(np.finfo(np.float64).eps)
+# The IoU from which boxes match.
+LEAST_SIMILARITY = 0.5 - ROUNDING
 
 
-def check_benchmark(benchmark: str) -> None:
-    """Raises ValueError where there is no such benchmark."""
-    if benchmark not in BENCHMARKS:
-        raise ValueError(f"benchmark is {benchmark!r}; one of {', '.join(BENCHMARKS)} is needed")
+def read_motchallenge(
+    truth_dir: str | Path, tracker_dir: str | Path, benchmark: str = "MOT17", preprocess: bool = True
+) -> tuple[Annotations, Annotations]:
+    """Truth and predictions of all sequences of a folder of truth.
+
+    Parameters
+    ----------
+    truth_dir, tracker_dir
+        Folders, or archives, laid out as `readers.motchallenge` says.
+    benchmark
+        "MOT15", "MOT16", "MOT17", "MOT20" or "DanceTrack": whether there are classes, and which distract.
+    preprocess
+        Whether to take out what is not evaluated, as the module says. Otherwise all rows of the truth are there, with
+        `considered` and `class_id`.
+
+    Returns
+    -------
+    Annotations of truth and of predictions: `sequence` (string), `frame`, `object` (int64), `x`, `y`, `w`, `h`
+    (pixels), the truth's `visibility` where there is one, the predictions' `score`. The truth's frames are those from
+    1 to the length of each sequence. Rows are in the order of frames, and within a frame that of the file.
+
+    Raises
+    ------
+    InputError: a file is missing, is of a sequence that is not known, or holds lines that cannot be used.
+    ValueError: no such benchmark.
+    """
+    _check_benchmark(benchmark)
+    sides = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
+    return preprocess_tracks(*sides, benchmark) if preprocess else sides
 
 
-def preprocess(truth: Annotations, predictions: Annotations, benchmark: str) -> tuple[Annotations, Annotations]:
+def preprocess_tracks(truth: Annotations, predictions: Annotations, benchmark: str) -> tuple[Annotations, Annotations]:
     """Takes out what `benchmark` does not evaluate.
 
     `truth.objects` has `considered` (bool: the mark) and, but for MOT15, `class_id` (int64), as
     `read_motchallenge(..., preprocess=False)` gives them; they are not in the answer. Raises ValueError for an unknown
     benchmark, InputError where a column is missing.
     """
-    check_benchmark(benchmark)
+    _check_benchmark(benchmark)
     objects = truth.objects
     needed = ["considered"] if benchmark == "MOT15" else ["considered", "class_id"]
     missing = [column for column in needed if column not in objects]
@@ -83,10 +98,10 @@ def _without_distracted(truth: Annotations, predictions: Annotations, distracts:
     distracting = distracts[aligned.truth.table.index]
     frames = np.zeros(len(aligned.frames), bool)
     frames[aligned.truth.frame[distracting]] = True
-    some = only(aligned, distracting, frames[aligned.predictions.frame])
+    some = select_rows(aligned, distracting, frames[aligned.predictions.frame])
     frames[:] = False
     frames[some.truth.frame[_matching(some).truth]] = True
-    aligned = only(aligned, frames[aligned.truth.frame], frames[aligned.predictions.frame])
+    aligned = select_rows(aligned, frames[aligned.truth.frame], frames[aligned.predictions.frame])
     near = _matching(aligned)
     distracting = distracts[aligned.truth.table.index[near.truth]]
     starts = aligned.truth.starts, aligned.predictions.starts
@@ -99,7 +114,7 @@ def _without_distracted(truth: Annotations, predictions: Annotations, distracts:
 def _matching(aligned: Aligned) -> Pairs:
     """The pairs of boxes that overlap enough to match."""
     runs = frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE)
-    matching = similar_pairs(aligned, "iou", least=REACHED)
+    matching = similar_pairs(aligned, "iou", least=LEAST_SIMILARITY)
     return join_pairs([matching(*run) for run in runs])
 
 
@@ -110,3 +125,8 @@ def _rows(objects: pd.DataFrame, kept: np.ndarray) -> pd.DataFrame:
     rows = objects[kept].reset_index(drop=True)
     rows.attrs = objects.attrs
     return rows
+
+
+def _check_benchmark(benchmark: str) -> None:
+    if benchmark not in BENCHMARKS:
+        raise ValueError(f"benchmark is {benchmark!r}; one of {', '.join(BENCHMARKS)} is needed")

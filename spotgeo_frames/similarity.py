@@ -15,8 +15,8 @@ Measure = Callable[[pd.DataFrame, pd.DataFrame], np.ndarray]
 # Left, top, width and height, pixels; an array (4, N) or four arrays.
 Boxes = np.ndarray | Sequence[np.ndarray]
 
-# What trackeval takes to be no area at all: the spacing of float64 at 1.
-NO_AREA = float(np.finfo(np.float64).eps)
+# The spacing of float64 at 1. trackeval forgives so much at its thresholds, and takes so small an area for none.
+ROUNDING = float(np.finfo(np.float64).eps)
 
 
 def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -54,5 +54,5 @@ def iou(truth: Boxes, predictions: Boxes) -> np.ndarray:
         shared *= np.maximum(np.minimum(bottom, bottom2) - np.maximum(top, top2), 0.0)
         area, area2 = (right - left) * (bottom - top), (right2 - left2) * (bottom2 - top2)
         union = area + area2 - shared
-        real = (area > NO_AREA) & (area2 > NO_AREA) & (union > NO_AREA) & (union < np.inf)
+        real = (area > ROUNDING) & (area2 > ROUNDING) & (union > ROUNDING) & (union < np.inf)
         return np.divide(shared, union, out=np.zeros(len(shared)), where=real)

@@ -16,24 +16,35 @@ import numpy as np
 import pandas as pd
 
 from .alignment import Aligned, FrameRule, Side, align
-from .candidates import SIMILAR_AT_ONCE, check_similarity, frame_chunks, join_pairs, rule_name, similar_pairs
+from .candidates import SIMILAR_AT_ONCE, check_similarity, frame_chunks, join_pairs, made_with, similar_pairs
 from .identities import Identities, Tracks, identify
 from .keys import distinct
 from .match_table import match_table
 from .metrics import Sums
-from .metrics.clear import REACHED, THRESHOLD, ClearPairs, clear_numbers, clear_pairs, clear_parts, coverage
+from .metrics.clear import (
+    LEAST_SIMILARITY,
+    THRESHOLD,
+    ClearPairs,
+    clear_numbers,
+    clear_pairs,
+    clear_parts,
+    coverage,
+    tracked_share,
+)
 from .metrics.hota import ALPHAS, HotaParts, hota_numbers, hota_pairs, hota_parts
 from .metrics.identity import identity_numbers, identity_parts
 from .progress import progress
 from .similarity import Measure
-from .tables import FN, FP, TP, Annotations, Table, as_annotations
+from .tables import EMPTY, TP, Annotations, Table, as_annotations
 from .version import __version__
 
-EVENT_TYPE = pd.CategoricalDtype(["match", "switch", "miss", "false positive"])
+EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
+SWITCH = 3
 COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
 
 NUMBERS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "MOTA", "MOTP", "MODA", "IDSW", "Frag"]
 NUMBERS += ["MT", "PT", "ML", "TP", "FN", "FP", "IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP"]
+SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_objects"]
 
 
 class TrackResult(NamedTuple):
@@ -67,7 +78,7 @@ def track(
         The column that names an object through its sequence, on each side that has it; `object` on a side that has not.
         Where `object` is only a row number within its frame, track metrics mean nothing.
     tau
-        Distance (px) of points at which CLEAR and Identity begin to count.
+        Distance (px) at which CLEAR and Identity begin to count points; used with similarity="point" only.
     frames
         Which frames count, as for `match`.
 
@@ -75,15 +86,16 @@ def track(
     -------
     TrackResult of five DataFrames:
 
-    summary: one row a sequence and a last one, its `sequence` null, of all combined: `HOTA`, `DetA`, `AssA`, `DetRe`,
+    summary: one row a sequence and a last one of all combined, its `sequence` null (so `summary.iloc[-1]`, and the
+        sequences alone are `summary.dropna(subset="sequence")`): `HOTA`, `DetA`, `AssA`, `DetRe`,
         `DetPr`, `AssRe`, `AssPr`, `LocA` (means over alpha), `MOTA`, `MOTP`, `MODA`, `IDSW`, `Frag`, `MT`, `PT`, `ML`,
         `TP`, `FN`, `FP` (of CLEAR), `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`, `n_frames`, `n_truth`,
         `n_predicted`, `n_truth_objects`, `n_predicted_objects`.
     curve: one row a sequence (null: combined) and `alpha`, with the eight numbers of HOTA and `TP`, `FN`, `FP` there.
     matches: the match table of CLEAR, by `similarity`, with `event` ("match", "switch", "miss", "false positive") and
         `fragmentation` (whether a truth is matched again after a gap) after `outcome`.
-    truth_objects: one row a truth: `sequence`, `object`, `n_frames`, `n_matched` (of them), `tracked_share`,
-        `n_switches`, `n_fragmentations`, `coverage` ("MT", "PT", "ML").
+    truth_objects: one row a true object: `sequence`, `object` (its `identity`), `n_frames`, `n_matched` (of them),
+        `tracked_share`, `n_switches`, `n_fragmentations`, `coverage` ("MT", "PT", "ML").
     predicted_objects: one row a predicted object: `sequence`, `object`, `n_frames`, `n_matched`, `matched_share`,
         `n_truth_objects` (how many it was matched with), `n_switches` (times it took over a truth from another).
 
@@ -99,22 +111,22 @@ def track(
     check_similarity(aligned, similarity, tau)
     runs = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
     similar = similar_pairs(aligned, similarity, tau)
-    parts = [similar(*run) for run in progress(runs, "comparing", "part")]
-    near = join_pairs([part.take(np.flatnonzero(part.measure >= REACHED)) for part in parts])
+    chunks = [similar(*run) for run in progress(runs, "comparing", "part")]
+    near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
-    hota = hota_parts(tracks, hota_pairs(tracks, parts))
-    sums = clear_parts(tracks, found) | identity_parts(tracks, near)
-    made_with: dict[Hashable, Any] = {"rule": rule_name(similarity), "threshold": THRESHOLD, "identity": identity}
-    made_with |= {"tau": tau} if similarity == "point" else {}
+    hota = HotaParts(*map(_with_total, hota_parts(tracks, hota_pairs(tracks, chunks))))
+    sums = clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
+    sums = {name: _with_total(values) for name, values in sums.items()}
+    notes = made_with(similarity, THRESHOLD, tau) | {"identity": identity}
     tables = TrackResult(
-        _summary(tracks, hota, sums, _sizes(tracks)),
+        _summary(tracks, hota, sums),
         _curve(tracks, hota),
-        _matches(tracks, found, made_with),
+        _matches(tracks, found, notes),
         _truth_objects(tracks, found, identity),
         _predicted_objects(tracks, found, identity),
     )
     for table in tables:
-        table.attrs = made_with | {"version": __version__}
+        table.attrs = notes | {"version": __version__}
     return tables
 
 
@@ -132,33 +144,24 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
     }
 
 
-def _summary(tracks: Tracks, hota: HotaParts, sums: Sums, sizes: Sums) -> pd.DataFrame:
-    """One row of numbers a sequence and one of all of them."""
-    both = [
-        (hota, sums, False),
-        (_total(hota), {name: values.sum(keepdims=True) for name, values in sums.items()}, True),
-    ]
-    rows = [
-        {name: curve.mean(axis=1) for name, curve in hota_numbers(curves).items()}
-        | clear_numbers(counts, combined)
-        | identity_numbers(counts)
-        | dict(counts)
-        for curves, counts, combined in both
-    ]
+def _summary(tracks: Tracks, hota: HotaParts, sums: Sums) -> pd.DataFrame:
+    """One row of numbers a sequence and a last one of all of them."""
+    combined = np.arange(tracks.n_sequences + 1) == tracks.n_sequences
+    numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(hota).items()}
+    numbers |= clear_numbers(sums, combined) | identity_numbers(sums) | dict(sums)
     names = tracks.sequence_names.reindex(range(tracks.n_sequences + 1))  # null for the combined
-    numbers = {name: np.concatenate([row[name] for row in rows]) for name in NUMBERS}
-    return pd.DataFrame({"sequence": names, **numbers, **{name: np.append(n, n.sum()) for name, n in sizes.items()}})
+    return pd.DataFrame({"sequence": names, **{name: numbers[name] for name in [*NUMBERS, *SIZES]}})
 
 
-def _total(hota: HotaParts) -> HotaParts:
-    return HotaParts(*(part.sum(axis=0, keepdims=True) for part in hota))
+def _with_total(values: np.ndarray) -> np.ndarray:
+    """Sums of each sequence and, last, of all of them."""
+    return np.concatenate([values, values.sum(axis=0, keepdims=True)])
 
 
 def _curve(tracks: Tracks, hota: HotaParts) -> pd.DataFrame:
     """HOTA's numbers at every alpha, by sequence, the combined last."""
-    both = HotaParts(*(np.concatenate(parts) for parts in zip(hota, _total(hota), strict=True)))
-    n_rows = len(both.tp)
-    columns = hota_numbers(both) | {"TP": both.tp, "FN": both.fn, "FP": both.fp}
+    n_rows = len(hota.tp)
+    columns = hota_numbers(hota) | {"TP": hota.tp, "FN": hota.fn, "FP": hota.fp}
     return pd.DataFrame(
         {
             "sequence": tracks.sequence_names.reindex(np.repeat(np.arange(n_rows), len(ALPHAS))).array,
@@ -168,15 +171,13 @@ def _curve(tracks: Tracks, hota: HotaParts) -> pd.DataFrame:
     )
 
 
-def _matches(tracks: Tracks, found: ClearPairs, made_with: Mapping[Hashable, Any]) -> pd.DataFrame:
+def _matches(tracks: Tracks, found: ClearPairs, notes: Mapping[Hashable, Any]) -> pd.DataFrame:
     """The match table with what happened to the identities."""
-    table = match_table(tracks.aligned, found.pairs, made_with)
+    table = match_table(tracks.aligned, found.pairs, notes)
     outcome = table["outcome"].array.codes
     matched = np.flatnonzero(outcome == TP)  # in the order of truths, as the pairs are
-    event = np.full(len(table), -1, np.int8)
-    for code, kind in enumerate((TP, None, FN, FP)):
-        event[outcome == kind] = code
-    event[matched[found.switch]] = 1
+    event = np.where(outcome == EMPTY, -1, outcome)
+    event[matched[found.switch]] = SWITCH
     fragmentation = np.zeros(len(table), bool)
     fragmentation[matched[found.fragmentation]] = True
     after = table.columns.to_list().index("outcome") + 1
@@ -189,12 +190,12 @@ def _truth_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.DataF
     """One row a truth: how much of it was tracked."""
     of_pair = tracks.truth.of_row[found.pairs.truth]
     table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, identity, of_pair)
-    share = table["n_matched"] / table["n_frames"]
+    share = tracked_share(tracks, found)
     return table.assign(
         tracked_share=share,
         n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
         n_fragmentations=np.bincount(of_pair[found.fragmentation], minlength=len(table)),
-        coverage=pd.Categorical(coverage(share.to_numpy()), dtype=COVERAGE_TYPE),
+        coverage=pd.Categorical(coverage(share), dtype=COVERAGE_TYPE),
     )
 
 
@@ -202,10 +203,10 @@ def _predicted_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.D
     """One row a predicted object: how much of it was right, and of how many truths."""
     of_pair = tracks.predictions.of_row[found.pairs.prediction]
     table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, identity, of_pair)
-    together, _ = distinct(np.sort(of_pair * len(tracks.truth.n_rows) + tracks.truth.of_row[found.pairs.truth]))
+    together, _ = distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
     return table.assign(
         matched_share=table["n_matched"] / table["n_frames"],
-        n_truth_objects=np.bincount(together // max(len(tracks.truth.n_rows), 1), minlength=len(table)),
+        n_truth_objects=np.bincount(tracks.split_keys(together)[1], minlength=len(table)),
         n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
     )
 

@@ -15,8 +15,9 @@ import trackeval
 
 import spotgeo_frames as sf
 from spotgeo_frames import files
-from spotgeo_frames.preprocessing import BENCHMARKS, CLASSES
+from spotgeo_frames.preprocessing import BENCHMARKS
 from spotgeo_frames.readers import motchallenge
+from spotgeo_frames.readers.motchallenge import CLASSES
 
 TRUTH = "1,1,10,10,20,40,1,1,0.5\n2,1,12,10,20,40,1,1,1\n"
 CLAIM = "1,7,10,10,20,40,0.9,-1,-1,-1\n2,7,12,10,20,40,0.8,-1,-1,-1\n"
@@ -141,7 +142,7 @@ def test_flat_and_zipped(tmp_path: Path) -> None:
         (
             TRUTH.replace(",1,1,0.5", ",1,14,0.5"),
             CLAIM,
-            "gt.txt, line 1: class 14 is none of MOT17's, which are",
+            "gt.txt, line 1: class 14 is unknown; classes are 1 to 13",
         ),
         (TRUTH, CLAIM.replace("0.9,-1", "0.9,2"), "A.txt, line 1: class 2 is not evaluated; only pedestrians (1) are"),
         (
@@ -358,7 +359,7 @@ def test_what_is_written_is_read_back(tracks: Path, tmp_path: Path) -> None:
     truth, predictions = sf.read_motchallenge(tracks / "truth", tracks / "tracker", preprocess=False)
     for target in (tmp_path / "tracker", tmp_path / "tracker.zip"):
         sf.write_motchallenge(predictions, target)
-        sf.write_motchallenge(truth, tmp_path / "truth")
+        sf.write_motchallenge(truth, tmp_path / "truth", truth=True)
         again = sf.read_motchallenge(tmp_path / "truth", target, preprocess=False)
         pd.testing.assert_frame_equal(again[0].objects, truth.objects)
         pd.testing.assert_frame_equal(again[0].frames, truth.frames)
@@ -375,8 +376,7 @@ def test_odd_floats_and_empty_sequences_survive(tmp_path: Path) -> None:
     sf.write_motchallenge(sf.Annotations(table, frames), tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["7.txt", "8.txt"]
     assert (tmp_path / "out" / "8.txt").read_text() == ""
-    truth = sf.Annotations(table.assign(considered=True, class_id=1), frames)
-    sf.write_motchallenge(truth, tmp_path / "truth")
+    sf.write_motchallenge(sf.Annotations(table, frames), tmp_path / "truth", truth=True)
     got, predictions = sf.read_motchallenge(tmp_path / "truth", tmp_path / "out")
     for side in (got, predictions):
         assert (

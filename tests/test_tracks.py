@@ -144,7 +144,7 @@ def test_scenes(name: str) -> None:
     check(boxes(truth), boxes(predictions), frames)
 
 
-def test_no_frame_alone_tells() -> None:
+def test_sequences_with_one_side_or_none() -> None:
     """Sequences without truth, without predictions, without either, and one of a single frame."""
     frames = pd.DataFrame({"sequence": [1, 1, 2, 2, 3, 3, 4], "frame": [1, 2, 1, 2, 1, 2, 1]})
     truth = boxes([(2, 1, 1, 0, 0), (2, 2, 1, 0, 0), (4, 1, 5, 0, 0)])
@@ -153,9 +153,7 @@ def test_no_frame_alone_tells() -> None:
     check(truth, NONE, frames)
     check(NONE, predictions, frames)
     check(NONE, NONE, frames)
-    summary = sf.track(sf.Annotations(truth, frames), predictions).summary
-    assert summary["n_frames"].tolist() == [2, 2, 2, 1, 7]
-    assert summary["LocA"].tolist() == pytest.approx([1, 1, 1, 9 / 11, summary["LocA"].iloc[-1]], abs=0.5)
+    assert sf.track(sf.Annotations(truth, frames), predictions).summary["n_frames"].tolist() == [2, 2, 2, 1, 7]
 
 
 def test_names_may_be_strings() -> None:

@@ -22,12 +22,11 @@ from ..assignment import Entries, dominant, solve
 from ..candidates import Pairs
 from ..identities import Tracks
 from ..keys import stable_order
+from ..similarity import ROUNDING
 from . import Sums
 
 THRESHOLD = 0.5
-
-# trackeval forgives one rounding.
-REACHED = THRESHOLD - float(np.finfo(np.float64).eps)
+LEAST_SIMILARITY = THRESHOLD - ROUNDING
 
 # What a pair that continues weighs more than any other.
 CONTINUES = 1000.0
@@ -45,10 +44,10 @@ class ClearPairs(NamedTuple):
 
 
 def clear_pairs(tracks: Tracks, near: Pairs) -> ClearPairs:
-    """The true positives of all frames; `near` are the pairs with a similarity from REACHED on, sorted by truth."""
+    """The true positives of all frames; `near` are the pairs from LEAST_SIMILARITY on, sorted by truth."""
     pairs = near.take(_matched(tracks, near))
     truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]
-    order = stable_order(truth, len(tracks.truth.n_rows))
+    order = stable_order(truth, tracks.truth.number)
     step = _steps(tracks)[tracks.aligned.truth.frame[pairs.truth]]
     again = truth[order[1:]] == truth[order[:-1]]
     switch, fragmentation = np.zeros(len(order), bool), np.zeros(len(order), bool)
@@ -78,8 +77,8 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
     }
 
 
-def clear_numbers(parts: Sums, combined: bool = False) -> dict[str, np.ndarray]:
-    """MOTA, MOTP and MODA of sums, of single sequences or `combined` ones."""
+def clear_numbers(parts: Sums, combined: np.ndarray) -> dict[str, np.ndarray]:
+    """MOTA, MOTP and MODA of sums; `combined` marks those of several sequences together."""
     n_truth = parts["TP"] + parts["FN"]
     known = np.where(combined | (n_truth > 0), 1, 0)
     truths = np.maximum(1, n_truth)
@@ -92,7 +91,7 @@ def clear_numbers(parts: Sums, combined: bool = False) -> dict[str, np.ndarray]:
 
 def tracked_share(tracks: Tracks, found: ClearPairs) -> np.ndarray:
     """Of each truth, the share of its frames in which it is matched."""
-    matched = np.bincount(tracks.truth.of_row[found.pairs.truth], minlength=len(tracks.truth.n_rows))
+    matched = np.bincount(tracks.truth.of_row[found.pairs.truth], minlength=tracks.truth.number)
     return matched / tracks.truth.n_rows
 
 
@@ -133,6 +132,7 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
         if n_left - len(left) < LEAST_DECIDED * n_left:
             _walk(tracks, near, left, follows, matched)
             break
+        # Whoever follows an undecided pair may come to weigh CONTINUES more: it counts so as a rival, and has to wait.
         undecided = np.zeros(len(near.truth) + 1, bool)
         undecided[left] = True
         open_before = undecided[follows[left]]
@@ -144,14 +144,11 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
 
 def _run_numbers(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
     """The run of each pair, and the pair that it follows in it, or a position past the last where it begins one."""
-    identities = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
+    keys = tracks.joint_keys(near.truth, near.prediction)
     step = _steps(tracks)[tracks.aligned.truth.frame[near.truth]]
-    order = stable_order(identities[1], len(tracks.predictions.n_rows))
-    order = order[stable_order(identities[0][order], len(tracks.truth.n_rows))]
+    order = np.argsort(keys, kind="stable")
     begins = np.ones(len(order), bool)
-    begins[1:] = np.diff(step[order]) > 1
-    for identity in identities:
-        begins[1:] |= np.diff(identity[order]) != 0
+    begins[1:] = (np.diff(step[order]) > 1) | (np.diff(keys[order]) != 0)
     run, follows = np.empty(len(order), np.int64), np.full(len(order), len(order))
     run[order] = np.cumsum(begins) - 1
     later = np.flatnonzero(~begins)

@@ -26,16 +26,16 @@ from ..candidates import Pairs, join_pairs
 from ..identities import Tracks
 from ..keys import distinct, locate, locator
 from ..progress import progress
+from ..similarity import ROUNDING
 from .sums import added, row_sums, sequential_sums
 
 ALPHAS = np.arange(0.05, 0.99, 0.05)
-TINY = float(np.finfo(np.float64).eps)
 
-# Similarity from which a pair counts at each alpha; trackeval forgives one rounding.
-REACHED = ALPHAS - TINY
+# The similarity from which a pair counts at each alpha.
+LEAST_SIMILARITIES = ALPHAS - ROUNDING
 
 
-# Keys of pairs of identities, up to which those that occur are ticked off in a list of all.
+# Up to this many possible pairs of identities, those that occur are marked in an array of all.
 LARGEST_SPACE = 1 << 24
 
 
@@ -51,25 +51,25 @@ class HotaParts(NamedTuple):
     association_precision: np.ndarray
 
 
-def hota_pairs(tracks: Tracks, parts: Sequence[Pairs]) -> Pairs:
+def hota_pairs(tracks: Tracks, chunks: Sequence[Pairs]) -> Pairs:
     """The assigned pairs of all frames that count at the lowest alpha.
 
-    `parts` are the pairs of runs of frames, in their order: all with a similarity above 0, sorted by truth, then
+    `chunks` are the pairs of runs of frames, in their order: all with a similarity above 0, sorted by truth, then
     prediction.
     """
-    joined = _joined(tracks, parts)
-    number = locator(joined, sum(len(part.truth) for part in parts))
-    truth, prediction = _split(tracks, joined)
+    joined = _joined(tracks, chunks)
+    number = locator(joined, sum(len(chunk.truth) for chunk in chunks))
+    truth, prediction = tracks.split_keys(joined)
     # Sums are over time, one frame after the other: so adds trackeval, and so equal scores stay equal.
     shared = np.zeros(len(joined))
-    for part in progress(parts, "aligning", "part"):
-        shared = added(shared, number(_keys(tracks, part)), _shares(tracks, part))
+    for chunk in progress(chunks, "aligning", "part"):
+        shared = added(shared, number(tracks.joint_keys(chunk.truth, chunk.prediction)), _shares(tracks, chunk))
     frames = tracks.truth.n_rows[truth] + tracks.predictions.n_rows[prediction]
     alignment = shared / (frames - shared)
     return join_pairs(
         [
-            _assigned(tracks, part, alignment[number(_keys(tracks, part))])
-            for part in progress(parts, "assigning", "part")
+            _assigned(tracks, chunk, alignment[number(tracks.joint_keys(chunk.truth, chunk.prediction))])
+            for chunk in progress(chunks, "assigning", "part")
         ]
     )
 
@@ -78,19 +78,18 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> HotaParts:
     """The sums of the assigned pairs."""
     aligned, n_sequences, n_alphas = tracks.aligned, tracks.n_sequences, len(ALPHAS)
     sequence = tracks.frame_sequence[aligned.truth.frame[pairs.truth]]
-    level = np.searchsorted(REACHED, pairs.measure, side="right")  # how many alphas a pair counts at
+    level = np.searchsorted(LEAST_SIMILARITIES, pairs.measure, side="right")  # how many alphas a pair counts at
     tp = _from_alpha(sequence, level, n_sequences)
     joined = _joined(tracks, [pairs])
-    truth, prediction = _split(tracks, joined)
-    together = _from_alpha(locate(joined, _keys(tracks, pairs)), level, len(joined))
+    truth, prediction = tracks.split_keys(joined)
+    together = _from_alpha(locate(joined, tracks.joint_keys(pairs.truth, pairs.prediction)), level, len(joined))
     frames, predicted_frames = tracks.truth.n_rows[truth], tracks.predictions.n_rows[prediction]
     square = together * together
-    shares = (frames + predicted_frames)[:, None] - together, frames[:, None], predicted_frames[:, None]
-    of_pair = tracks.truth.sequence[truth]
+    wholes = (frames + predicted_frames)[:, None] - together, frames[:, None], predicted_frames[:, None]
     sums = []
-    for whole in shares:
+    for whole in wholes:
         total = np.zeros((n_sequences, n_alphas))
-        np.add.at(total, of_pair, square / whole)
+        np.add.at(total, tracks.truth.sequence[truth], square / whole)
         sums.append(total)
     fn, fp = tracks.n_truth[:, None] - tp, tracks.n_predicted[:, None] - tp
     return HotaParts(tp, fn, fp, _from_alpha(sequence, level, n_sequences, pairs.measure), *sums)
@@ -113,28 +112,16 @@ def hota_numbers(parts: HotaParts) -> dict[str, np.ndarray]:
     }
 
 
-def _keys(tracks: Tracks, pairs: Pairs) -> np.ndarray:
-    """One integer a pair for the identities of its truth and of its prediction."""
-    n_predicted = len(tracks.predictions.n_rows)
-    return tracks.truth.of_row[pairs.truth] * n_predicted + tracks.predictions.of_row[pairs.prediction]
-
-
-def _joined(tracks: Tracks, parts: Sequence[Pairs]) -> np.ndarray:
+def _joined(tracks: Tracks, chunks: Sequence[Pairs]) -> np.ndarray:
     """The keys of all identities that occur together, sorted."""
-    space = len(tracks.truth.n_rows) * len(tracks.predictions.n_rows)
+    space = tracks.truth.number * tracks.predictions.number
     if space <= LARGEST_SPACE:
         occurs = np.zeros(space, bool)
-        for part in parts:
-            occurs[_keys(tracks, part)] = True
+        for chunk in chunks:
+            occurs[tracks.joint_keys(chunk.truth, chunk.prediction)] = True
         return np.flatnonzero(occurs)
-    keys = [distinct(_keys(tracks, part))[0] for part in parts if len(part.truth)]
+    keys = [distinct(tracks.joint_keys(chunk.truth, chunk.prediction))[0] for chunk in chunks if len(chunk.truth)]
     return np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
-
-
-def _split(tracks: Tracks, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The identities of truth and of prediction of each key."""
-    truth, prediction = np.divmod(keys, max(len(tracks.predictions.n_rows), 1))
-    return truth, prediction
 
 
 def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:
@@ -149,7 +136,7 @@ def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:
         frame[alone], (pairs.truth - truth.starts[frame])[alone], height[alone], pairs.measure[alone]
     )
     whole = of_prediction + of_truth - pairs.measure
-    return np.divide(pairs.measure, whole, out=np.zeros(len(whole)), where=whole > TINY)
+    return np.divide(pairs.measure, whole, out=np.zeros(len(whole)), where=whole > ROUNDING)
 
 
 def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
@@ -161,7 +148,7 @@ def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
         pairs, weight = pairs.take(positive), weight[positive]
     if not len(weight):
         return pairs
-    counts = pairs.measure >= REACHED[0]
+    counts = pairs.measure >= LEAST_SIMILARITIES[0]
     first, last = int(truth.frame[pairs.truth[0]]), int(truth.frame[pairs.truth[-1]]) + 1
     starts = (side.starts[first : last + 1] for side in (truth, predictions))
     chosen = heaviest(Entries(pairs.truth, pairs.prediction, weight, *starts), counts)

@@ -1,7 +1,8 @@
 """Identity: IDF1, IDP and IDR (Ristani et al., 2016, doi:10.1007/978-3-319-48881-3_2).
 
-Each truth is given to at most one prediction for the whole sequence, so that they are together, at a similarity of 0.5
-or more, in as many frames as possible: IDTP of them. IDFN and IDFP are the other rows of truth and of predictions.
+Each true track is given to at most one predicted track, for the whole sequence, so that they are together, at a
+similarity of 0.5 or more, in as many frames as possible: IDTP of them. IDFN and IDFP are the other rows of truth and of
+predictions.
 
     IDR = IDTP / (IDTP + IDFN), IDP = IDTP / (IDTP + IDFP), IDF1 = 2 IDTP / (2 IDTP + IDFN + IDFP)
 
@@ -11,7 +12,7 @@ differences: none; the greatest number is found on the table of pairs that occur
 
 import numpy as np
 
-from ..assignment import dominant
+from ..assignment import dominant_rounds
 from ..candidates import Pairs
 from ..identities import Tracks
 from ..keys import distinct
@@ -24,12 +25,10 @@ THRESHOLD = 0.5
 def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
     """The sums IDTP, IDFN and IDFP of each sequence. `near` holds all pairs with a similarity from THRESHOLD on."""
     kept = np.flatnonzero(near.measure >= THRESHOLD)
-    n_predicted = max(len(tracks.predictions.n_rows), 1)
-    key = tracks.truth.of_row[near.truth[kept]] * n_predicted + tracks.predictions.of_row[near.prediction[kept]]
-    key.sort()
-    values, first = distinct(key)
-    together = np.diff(first, append=len(key))
-    truth, prediction = values // n_predicted, values % n_predicted
+    keys = np.sort(tracks.joint_keys(near.truth[kept], near.prediction[kept]))
+    values, first = distinct(keys)
+    together = np.diff(first, append=len(keys))
+    truth, prediction = tracks.split_keys(values)
     sequence = tracks.truth.sequence[truth]
     idtp = _most(truth, prediction, together, sequence, tracks.n_sequences)
     return {"IDTP": idtp, "IDFN": tracks.n_truth - idtp, "IDFP": tracks.n_predicted - idtp}
@@ -49,15 +48,8 @@ def _most(
     truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray, n_sequences: int
 ) -> np.ndarray:
     """Of each sequence, the greatest sum of `together` that pairs one to one can have."""
-    total = np.zeros(n_sequences, np.int64)
-    left = np.arange(len(truth))
-    while len(left):
-        sure = left[dominant(truth[left], prediction[left], together[left].astype(np.float64))]
-        if not len(sure):
-            break
-        total += np.bincount(sequence[sure], together[sure], n_sequences).astype(np.int64)
-        gone = np.isin(truth[left], truth[sure]) | np.isin(prediction[left], prediction[sure])
-        left = left[~gone]
+    chosen, left = dominant_rounds(truth, prediction, together.astype(np.float64))
+    total = np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
     for number in np.unique(sequence[left]):
         rows = left[sequence[left] == number]
         total[number] += _greatest_sum(truth[rows], prediction[rows], together[rows])

@@ -33,17 +33,29 @@ import pyarrow as pa
 from ..errors import InputError
 from ..files import is_file_name, read_archive, read_bytes, write_files
 from ..keys import repeated, row_keys, stable_order
-from ..preprocessing import CLASSES, check_benchmark
-from ..preprocessing import preprocess as preprocessed
 from ..progress import progress
-from ..tables import FRAME_KEY, SOURCE, Annotations, Table, as_annotations
+from ..tables import FRAME_KEY, LARGEST_EXACT_INTEGER, SOURCE, Annotations, Table, as_annotations
 from .inspection import MOST_PROBLEMS
+
+CLASSES = {
+    "pedestrian": 1,
+    "person_on_vehicle": 2,
+    "car": 3,
+    "bicycle": 4,
+    "motorbike": 5,
+    "non_mot_vehicle": 6,
+    "static_person": 7,
+    "distractor": 8,
+    "occluder": 9,
+    "occluder_on_ground": 10,
+    "occluder_full": 11,
+    "reflection": 12,
+    "crowd": 13,
+}
 
 # A frame number beyond this is a slip, or meant to fill the memory.
 MOST_FRAMES = 10_000_000
 
-# Beyond this, float64 knows no odd numbers.
-LARGEST_WHOLE = float(1 << 53)
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 GEOMETRY = ["x", "y", "w", "h"]
@@ -87,45 +99,25 @@ TRUTH = Kind(["considered"], ["class_id", "visibility"])
 PREDICTIONS = Kind(["score"], ["class_id"])
 
 
-def read_motchallenge(
-    truth_dir: str | Path, tracker_dir: str | Path, benchmark: str = "MOT17", preprocess: bool = True
-) -> tuple[Annotations, Annotations]:
-    """Truth and predictions of all sequences of a folder of truth.
+def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple[Annotations, Annotations]:
+    """All rows of the truth and of the predictions of the sequences in a folder of truth, as the files have them.
 
-    Parameters
-    ----------
-    truth_dir, tracker_dir
-        Folders, or archives, laid out as the module says.
-    benchmark
-        "MOT15", "MOT16", "MOT17", "MOT20" or "DanceTrack": which classes there are and which distract.
-    preprocess
-        Whether to take out what is not evaluated, as `preprocessing` says. Otherwise all rows of the truth are
-        there, with `considered` and `class_id`.
-
-    Returns
-    -------
-    Annotations of truth and of predictions: `sequence` (string), `frame`, `object` (int64), `x`, `y`, `w`, `h`
-    (pixels), the truth's `visibility` where there is one, the predictions' `score`. The truth's frames are those from
-    1 to the length of each sequence. Rows are in the order of frames, and within a frame that of the file.
-
-    Raises
-    ------
-    InputError: a file is missing, is of a sequence that is not known, or holds lines that cannot be used.
-    ValueError: no such benchmark.
+    Truth has, after the box, `considered` (the mark), `class_id` unless the benchmark has no classes, and `visibility`
+    where there is one; predictions have `score`. The truth's frames are those from 1 to the length of each sequence.
+    Rows are in the order of frames, and within a frame that of the file. Raises InputError where a file is missing, is
+    of a sequence that is not known, or holds lines that cannot be used.
     """
-    check_benchmark(benchmark)
-    truth_dir, tracker_dir = Path(truth_dir), Path(tracker_dir)
     truth_files = _truth_files(truth_dir)
     tracker_files = _tracker_files(tracker_dir, [file.sequence for file in truth_files], truth_dir)
     lengths = _lengths(truth_dir, truth_files)
     kinds = [TRUTH] * len(truth_files) + [PREDICTIONS] * len(tracker_files)
     with ThreadPoolExecutor(2) as threads:  # pyarrow parses without holding the interpreter
         waiting = [
-            threads.submit(_read, file, kind, lengths.get(file.sequence), benchmark)
+            threads.submit(_read, file, kind, lengths.get(file.sequence), has_classes)
             for file, kind in zip(truth_files + tracker_files, kinds, strict=True)
         ]
         for future in progress(waiting, "reading", "file"):
-            future.exception()
+            future.exception()  # waits; problems are gathered below, over all files
     problems = [problem for future in waiting for problem in getattr(future.exception(), "problems", [])]
     if problems:
         raise InputError(problems)
@@ -133,8 +125,7 @@ def read_motchallenge(
     truth = _table(truth_files, rows[: len(truth_files)], truth_dir)
     predictions = _table(tracker_files, rows[len(truth_files) :], tracker_dir)
     frames = _frames(truth_files, lengths, rows)
-    sides = Annotations(truth, frames), Annotations(predictions)
-    return preprocessed(*sides, benchmark) if preprocess else sides
+    return Annotations(truth, frames), Annotations(predictions)
 
 
 def _truth_files(folder: Path) -> list[File]:
@@ -215,19 +206,19 @@ def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
     return lengths
 
 
-def _read(file: File, kind: Kind, length: int | None, benchmark: str) -> Rows:
+def _read(file: File, kind: Kind, length: int | None, has_classes: bool) -> Rows:
     """The rows of a file; raises InputError with all that is wrong with it."""
     content = file.read()
     columns, lines = _parsed(content, kind), None
     if columns is None:
         columns, lines = _parsed_slowly(content, file.name, kind)
-    if kind is TRUTH and benchmark != "MOT15" and "class_id" not in columns and len(columns["frame"]):
+    if kind is TRUTH and has_classes and "class_id" not in columns and len(columns["frame"]):
         raise InputError(f"{file.name}: 7 fields a line; at least 8 are needed: the eighth is the class")
-    problems = _problems(columns, _rules(kind, length, benchmark))
+    problems = _problems(columns, _rules(kind, length, has_classes))
     if problems:
         numbers = lines or [number for number, line in enumerate(content.splitlines(), 1) if line.strip()]
         raise InputError([f"{file.name}, line {numbers[row]}: {what}" for row, what in problems])
-    unused = {"class_id", "visibility"} if benchmark == "MOT15" else {"class_id"} if kind is PREDICTIONS else {}
+    unused = {"class_id"} if kind is PREDICTIONS else {} if has_classes else {"class_id", "visibility"}
     frame = columns["frame"]
     order = None
     if np.any(np.diff(frame) < 0):
@@ -304,23 +295,23 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _rules(kind: Kind, length: int | None, benchmark: str) -> list[Rule]:
+def _rules(kind: Kind, length: int | None, has_classes: bool) -> list[Rule]:
     """What the values of a file have to be."""
     last = MOST_FRAMES if length is None else length
     wanted = "whole numbers from 1" if length is None else f"1 to {length}, as seqinfo.ini says"
     rules = [
         Rule("frame", 1, last, True, f"frame {{:g}} is out of range; frames are {wanted}"),
-        Rule("object", -LARGEST_WHOLE, LARGEST_WHOLE, True, "identity {:g} is not a whole number"),
+        Rule("object", -LARGEST_EXACT_INTEGER, LARGEST_EXACT_INTEGER, True, "identity {:g} is not a whole number"),
     ]
     finite = -LARGEST_FLOAT, LARGEST_FLOAT, False
     rules += [Rule(name, *finite, f"{name} is {{}}, which is not finite") for name in GEOMETRY]
     if kind is TRUTH:
         rules.append(Rule("considered", *finite, "the mark in field 7 is {}; 0 or 1 is needed"))
-    if benchmark == "MOT15":
+    if not has_classes:
         return rules
     # Decimals are cut off, so a class is what lies below the next one.
     if kind is TRUTH:
-        wanted = f"class {{:g}} is none of {benchmark}'s, which are 1 to {len(CLASSES)}"
+        wanted = f"class {{:g}} is unknown; classes are 1 to {len(CLASSES)}"
         return [*rules, Rule("class_id", 1, np.nextafter(len(CLASSES) + 1, 0), False, wanted)]
     wanted = "class {:g} is not evaluated; only pedestrians (1) are"
     return [*rules, Rule("class_id", -LARGEST_FLOAT, np.nextafter(2, 0), False, wanted)]
@@ -331,10 +322,11 @@ def _problems(columns: Mapping[str, np.ndarray], rules: Sequence[Rule]) -> list[
     found = []
     for rule in rules:
         values = columns.get(rule.column, np.zeros(0))
-        if len(values) and not _kept(values, rule):
-            right = (values >= rule.low) & (values <= rule.high) & ((values == np.floor(values)) | (not rule.whole))
-            rows = np.flatnonzero(~right)[:MOST_PROBLEMS].tolist()
-            found += [(row, rule.problem.format(values[row])) for row in rows]
+        right = (values >= rule.low) & (values <= rule.high)  # NaN is neither
+        if rule.whole:
+            right &= values == np.floor(values)
+        rows = np.flatnonzero(~right)[:MOST_PROBLEMS].tolist()
+        found += [(row, rule.problem.format(values[row])) for row in rows]
     if found:
         return sorted(found)
     keys = row_keys({name: pd.Series(columns[name].astype(np.int64)) for name in ("frame", "object")}, FIELDS[:2])
@@ -343,13 +335,6 @@ def _problems(columns: Mapping[str, np.ndarray], rules: Sequence[Rule]) -> list[
         (row, "identity {:.0f} is in frame {:.0f} more than once".format(*(column[row] for column in named)))
         for row in np.flatnonzero(repeated(keys)).tolist()
     ]
-
-
-def _kept(values: np.ndarray, rule: Rule) -> bool:
-    """Whether all values keep the rule; NaN keeps none."""
-    if not (values.min() >= rule.low and values.max() <= rule.high):
-        return False
-    return not rule.whole or bool(np.all(values.astype(np.int64) == values))
 
 
 def _table(files: Sequence[File], parts: Sequence[Rows], source: Path) -> pd.DataFrame:
@@ -390,11 +375,11 @@ def _frames(files: Sequence[File], lengths: Mapping[str, int], parts: Sequence[R
     )
 
 
-def write_motchallenge(annotations: Annotations | Table, folder: str | Path) -> None:
+def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, truth: bool = False) -> None:
     """Writes boxes as text files that `read_motchallenge` and the official evaluator read.
 
     Predictions go to `folder`/SEQUENCE.txt, with `score` (1 where there is none) after the box and then three times -1.
-    Truth, which is told by its columns `considered` and `class_id`, goes to `folder`/SEQUENCE/gt/gt.txt, with
+    Truth goes to `folder`/SEQUENCE/gt/gt.txt, with `considered` and `class_id` (1 where there are none) and
     `visibility` where there is one, and a seqinfo.ini where there is a frames table. Where `folder` ends in .zip, it is
     an archive of SEQUENCE.txt for both. Every sequence of the frames table has a file, be it empty. Floats are written
     as short as they can be to be read back as they are.
@@ -415,11 +400,10 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path) -> 
         problems.append("annotations: column object is of type str; the format knows integers only")
     if problems:
         raise InputError(problems)
-    is_truth = {"considered", "class_id"} <= {*objects}
-    table = _fields(objects, is_truth)
+    table = _fields(objects, truth)
     rows = table.groupby(objects["sequence"].astype("str"), sort=False).indices
     texts = {name: _text(table.iloc[rows.get(name, np.zeros(0, np.int64))]) for name in last.index}
-    if not is_truth or folder.suffix.lower() == ".zip":
+    if not truth or folder.suffix.lower() == ".zip":
         write_files({f"{name}.txt": text for name, text in texts.items()}, folder)
         return
     files = {f"{name}/gt/gt.txt": text for name, text in texts.items()}
@@ -431,13 +415,14 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path) -> 
     write_files(files, folder)
 
 
-def _fields(objects: pd.DataFrame, is_truth: bool) -> pd.DataFrame:
+def _fields(objects: pd.DataFrame, truth: bool) -> pd.DataFrame:
     """The fields of each line."""
-    if is_truth:
-        columns = [*FIELDS, "considered", "class_id", *(["visibility"] if "visibility" in objects else [])]
-        return objects[columns].astype({"considered": "int64"})
-    scores = objects["score"].fillna(1.0) if "score" in objects else 1.0
-    return objects[FIELDS].assign(score=scores, world_x=-1, world_y=-1, world_z=-1)
+    boxes = objects[FIELDS]
+    if not truth:
+        scores = objects["score"].fillna(1.0) if "score" in objects else 1.0
+        return boxes.assign(score=scores, world_x=-1, world_y=-1, world_z=-1)
+    marks = {name: objects[name].astype("int64") if name in objects else 1 for name in ("considered", "class_id")}
+    return boxes.assign(**marks, **({"visibility": objects["visibility"]} if "visibility" in objects else {}))
 
 
 def _text(table: pd.DataFrame) -> bytes:
