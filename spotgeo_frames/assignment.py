@@ -122,21 +122,19 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
     `near` holds all entries of those frames, as costs; `far` is one cost a frame of the whole list.
     """
     frame = near.frame()
-    n_rows, n_columns = np.diff(near.row_starts), np.diff(near.column_starts)
-    sizes = np.zeros(len(far), np.int64)
-    sizes[frame] = (n_rows * n_columns)[frame]
+    frames, number = np.unique(frame, return_inverse=True)
+    n_rows, n_columns = np.diff(near.row_starts)[frames], np.diff(near.column_starts)[frames]
+    row, column = near.row - near.row_starts[frame], near.column - near.column_starts[frame]
+    sizes = n_rows * n_columns
     chosen = np.zeros(len(frame), bool)
     for first, last in _runs(sizes):
-        part = slice(*np.searchsorted(frame, [first, last]))
+        part = slice(*np.searchsorted(number, [first, last]))
         starts = np.cumsum(sizes[first:last]) - sizes[first:last]
-        own, columns = frame[part], n_columns[frame[part]]
-        cell = starts[own - first] + (near.row[part] - near.row_starts[own]) * columns
-        cell += near.column[part] - near.column_starts[own]
-        costs = np.repeat(far[first:last], sizes[first:last])
+        cell = starts[number[part] - first] + row[part] * n_columns[number[part]] + column[part]
+        costs = np.repeat(far[frames[first:last]], sizes[first:last])
         costs[cell] = near.value[part]
         taken = np.zeros(len(costs), bool)
-        solved = np.flatnonzero(sizes[first:last])
-        taken[_solved(costs, starts[solved], n_rows[first + solved], n_columns[first + solved])] = True
+        taken[_solved(costs, starts, n_rows[first:last], n_columns[first:last])] = True
         chosen[part] = taken[cell]
     return chosen
 
@@ -163,10 +161,11 @@ def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _runs(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Ranges [first, last) of frames with about CELLS_AT_ONCE cells together, where there are any."""
+    """Ranges [first, last) of frames with about CELLS_AT_ONCE cells together, or one frame with more."""
     ends = np.cumsum(sizes)
     first = 0
-    while first < len(sizes) and ends[-1] > (done := ends[first - 1] if first else 0):
+    while first < len(sizes):
+        done = ends[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(ends, done + CELLS_AT_ONCE, side="right")))
         yield first, last
         first = last

@@ -113,7 +113,7 @@ def check_similarity(aligned: Aligned, similarity: str | Measure, tau: float) ->
 
 def made_with(similarity: str | Measure, threshold: float, tau: float) -> dict[Hashable, Any]:
     """What results say of how they were made."""
-    name = similarity if isinstance(similarity, str) else getattr(similarity, "__name__", "without a name")
+    name = similarity if isinstance(similarity, str) else getattr(similarity, "__name__", type(similarity).__name__)
     notes: dict[Hashable, Any] = {"rule": name if name is similarity else f"function {name}", "threshold": threshold}
     return notes | ({"tau": tau} if similarity == "point" else {})
 
@@ -173,6 +173,26 @@ def _overlapping(
     """The pairs of boxes, (4, N) on both sides, that overlap enough."""
     truth_start, truth_end = aligned.truth.starts[[first, last]].tolist()
     prediction_start, prediction_end = aligned.predictions.starts[[first, last]].tolist()
+    # A run is one frame where it has more pairs than are looked at at once; then some truths are taken after the other.
+    step = max(2 * SIMILAR_AT_ONCE // max(prediction_end - prediction_start, 1), 1) if last == first + 1 else truth_end
+    slices = [(start, min(start + step, truth_end)) for start in range(truth_start, truth_end, max(step, 1))]
+    predicted = prediction_start, prediction_end
+    return join_pairs(
+        [_overlapping_rows(aligned, truth_boxes, predicted_boxes, least, first, rows, predicted) for rows in slices]
+    )
+
+
+def _overlapping_rows(
+    aligned: Aligned,
+    truth_boxes: np.ndarray,
+    predicted_boxes: np.ndarray,
+    least: float,
+    first: int,
+    truth_rows: tuple[int, int],
+    predicted_rows: tuple[int, int],
+) -> Pairs:
+    """The same of ranges of rows, of frames from `first` on."""
+    (truth_start, truth_end), (prediction_start, prediction_end) = truth_rows, predicted_rows
     truth_boxes = truth_boxes[:, truth_start:truth_end]
     predicted_boxes = predicted_boxes[:, prediction_start:prediction_end]
     truth, prediction = _perhaps_overlapping(
@@ -207,8 +227,9 @@ def _perhaps_overlapping(
     not_late = ~(predictions[0][others_too] > truth[0][rows_too])  # the others are found already
     rows = np.concatenate([rows[late], rows_too[not_late]])
     others = np.concatenate([others[late], others_too[not_late]])
-    level = (truth[1] + truth[3])[rows] > predictions[1][others]
-    level &= (predictions[1] + predictions[3])[others] > truth[1][rows]
+    with np.errstate(over="ignore"):
+        level = (truth[1] + truth[3])[rows] > predictions[1][others]
+        level &= (predictions[1] + predictions[3])[others] > truth[1][rows]
     some = np.flatnonzero(level)
     return rows[some], others[some]
 
@@ -224,7 +245,8 @@ def _image_columns(
     sides: tuple[np.ndarray, np.ndarray], frames: tuple[np.ndarray, np.ndarray]
 ) -> tuple[list[np.ndarray], list[np.ndarray], int]:
     """The column of the image, counted on through the frames, of each left and right edge; and how many there are."""
-    edges = [np.clip([left, left + width], -FARTHEST, FARTHEST) for left, _, width, _ in sides]
+    with np.errstate(over="ignore"):
+        edges = [np.clip([left, left + width], -FARTHEST, FARTHEST) for left, _, width, _ in sides]
     low, high = min(side.min(initial=0.0) for side in edges), max(side.max(initial=0.0) for side in edges)
     n_frames = max(int(side.max(initial=0)) for side in frames) + 1
     n_columns = min(max(COLUMNS * sum(map(len, frames)) // n_frames, 8), 1024)

@@ -39,6 +39,18 @@ app = typer.Typer(
 TruthFile = Annotated[Path, typer.Argument(metavar="TRUTH", help="Competition JSON (.json, .gz, .zip), Parquet or CSV")]
 SubmissionFile = Annotated[Path, typer.Argument(metavar="SUBMISSION", help="The same kinds, or a folder of Parquet")]
 
+TruthFolder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TRUTH_DIR",
+        readable=False,  # the reader says itself what it cannot read
+        help="MOTChallenge folder of SEQUENCE/gt/gt.txt (and seqinfo.ini) or of SEQUENCE.txt, or a .zip of the latter",
+    ),
+]
+TrackerFolder = Annotated[
+    Path, typer.Argument(metavar="TRACKER_DIR", readable=False, help="Folder of SEQUENCE.txt, or a .zip of it")
+]
+
 # More sequences than this in one list are a slip of the keyboard.
 MOST_SEQUENCES = 10_000_000
 
@@ -113,13 +125,17 @@ def score(
 
 @app.command()
 def track(
-    truth: Annotated[Path, typer.Argument(metavar="TRUTH_DIR", help="Folder of SEQUENCE/gt/gt.txt or SEQUENCE.txt")],
-    tracker: Annotated[Path, typer.Argument(metavar="TRACKER_DIR", help="Folder of SEQUENCE.txt, or a .zip of it")],
+    truth: TruthFolder,
+    tracker: TrackerFolder,
     benchmark: Annotated[str, typer.Option(help=f"Whose rules: {', '.join(BENCHMARKS)}")] = "MOT17",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the tables behind the numbers, as Parquet")] = None,
 ) -> None:
-    """Scores the tracks of a MOTChallenge folder by HOTA, CLEAR and Identity, by sequence and combined."""
+    """Scores the tracks of a MOTChallenge folder by HOTA, CLEAR (MOTA) and Identity (IDF1), by sequence and combined.
+
+    A line of a file is frame, identity, left, top, width, height, then the score, or for truth the mark, the class and
+    the visibility; frames count from 1, boxes are in pixels.
+    """
     if benchmark not in BENCHMARKS:
         raise typer.BadParameter(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
     with problems_reported():
@@ -150,6 +166,9 @@ def problems_reported() -> Iterator[None]:
         except InputError as error:
             for problem in error.problems:
                 typer.echo(_one_line(problem), err=True)
+            raise typer.Exit(1) from None
+        except MemoryError as error:
+            typer.echo(_one_line(f"there is not enough memory: {error}"), err=True)
             raise typer.Exit(1) from None
         finally:
             for warning in caught:
@@ -302,5 +321,8 @@ def _track_text(summary: pd.DataFrame) -> str:
     shares = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1"]
     counts = ["IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shown = summary[shares].mul(100).map("{:.2f}".format).join(summary[counts].map("{:,}".format))
-    shown.insert(0, "", [*map(str, summary["sequence"][:-1]), "combined"])
-    return shown.to_string(index=False) + "\n\nshares in percent; HOTA, DetA, AssA and LocA are means over alpha"
+    shown.insert(0, "", [*(_one_line(str(name)) for name in summary["sequence"][:-1]), "combined"])
+    return f"""{shown.to_string(index=False)}
+
+shares in percent; HOTA, DetA, AssA and LocA are means over alpha, LocA 100 where nothing matches
+IDSW switches of identity, Frag fragmentations; MT, PT, ML objects mostly, partly tracked and mostly lost"""

@@ -26,8 +26,8 @@ from .errors import InputError
 
 LARGEST_UNPACKED = 1 << 30
 
-# What readers read of a folder.
-READ_IN_FOLDERS = ("**/*.parquet", "*.txt", "*/gt/gt.txt", "*/seqinfo.ini")
+# What readers read of a folder: the first of these that it has.
+READ_IN_FOLDERS = ("*/gt/gt.txt", "*.txt", "**/*.parquet")
 
 # What reading a file, damaged or not, may raise.
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
@@ -39,7 +39,9 @@ def read_bytes(path: Path) -> bytes:
     Raises InputError where it cannot be read, is damaged, unpacks to more than LARGEST_UNPACKED bytes, or is an
     archive of anything but one file.
     """
-    try:
+    with readable(path):
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no regular file")
         match path.suffix.lower():
             case ".gz":
                 with gzip.open(path) as stream:
@@ -48,21 +50,29 @@ def read_bytes(path: Path) -> bytes:
                 return _unzipped(path)
             case _:
                 return path.read_bytes()
-    except InputError:
-        raise
-    except UNREADABLE as error:
-        raise _unreadable(path, error) from None
 
 
-def read_archive(path: Path) -> dict[str, bytes]:
-    """The names and contents of the files in a .zip; raises InputError as `read_bytes` does."""
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turns whatever reading `path` may raise into an InputError that names it."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _contents(archive, _members(archive, path), path)
+        yield
     except InputError:
         raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
     except UNREADABLE as error:
-        raise _unreadable(path, error) from None
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def read_archive(path: Path, ending: str) -> dict[str, bytes]:
+    """The names and contents of the files in a .zip whose names end so; raises InputError as `read_bytes` does."""
+    with readable(path):
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is no regular file")
+        with zipfile.ZipFile(path) as archive:
+            wanted = [member for member in _members(archive, path) if member.filename.endswith(ending)]
+            return _contents(archive, wanted, path)
 
 
 def _unzipped(path: Path) -> bytes:
@@ -81,6 +91,8 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
         inner = PureWindowsPath(member.filename)  # knows both kinds of separators, and drives
         if inner.drive or inner.root or ".." in inner.parts:
             raise InputError(f"{path}: holds a file with a path outside the archive, {member.filename!r}")
+    if len({member.filename for member in members}) < len(members):
+        raise InputError(f"{path}: holds files of the same name")
     return members
 
 
@@ -107,17 +119,13 @@ def _too_large(path: Path) -> InputError:
     return InputError(f"{path}: unpacks to more than {LARGEST_UNPACKED >> 20} MiB; unpack it yourself if it is sound")
 
 
-def _unreadable(path: Path, error: Exception) -> InputError:
-    if isinstance(error, FileNotFoundError):
-        return InputError(f"{path}: there is no such file")
-    return InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}")
-
-
 def sha256(path: Path) -> str:
     """SHA-256 of a file; of a folder, that of the names and digests of the files that readers read, in order."""
     if path.is_dir():
-        files = {file for pattern in READ_IN_FOLDERS for file in path.glob(pattern) if file.is_file()}
-        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in sorted(files))
+        found = ([file for file in path.glob(pattern) if file.is_file()] for pattern in READ_IN_FOLDERS)
+        files = next((files for files in found if files), [])
+        seqinfo = [file for file in path.glob("*/seqinfo.ini") if file.is_file()]
+        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in sorted(files + seqinfo))
         return hashlib.sha256("".join(inner).encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -178,8 +186,18 @@ def _zipped(contents: Mapping[str, bytes]) -> bytes:
 
 def is_file_name(name: str) -> bool:
     """Whether a name can be that of a file in a folder, on any system."""
-    path = PureWindowsPath(name)  # knows both kinds of separators, and drives
-    return name == path.name != "" and not name.startswith(".") and name.isprintable()
+    path = PureWindowsPath(name)  # knows both kinds of separators, drives, and what Windows keeps for itself
+    plain = name == path.name != "" and name.isprintable() and not set(name) & set('<>:"|?*')
+    return plain and not path.is_reserved() and not name.startswith(".") and not name.endswith((".", " "))
+
+
+def is_text(name: str) -> bool:
+    """Whether a name that the system gave is text; on some it may be any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def write_files(contents: Mapping[str, bytes], folder: Path) -> None:

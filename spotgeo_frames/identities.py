@@ -83,6 +83,8 @@ def identify(aligned: Aligned, identity: str) -> Tracks:
     """
     if "joint" in aligned.frames:
         raise InputError("truth and predictions have a column joint; tracks are of whole objects, one row in a frame")
+    if identity in FRAME_KEY:
+        raise InputError(f"identity: {identity} is the same for all objects of a frame")
     if identity != "object" and identity not in aligned.truth.table and identity not in aligned.predictions.table:
         raise InputError(f"identity: neither truth nor predictions have a column {identity}")
     sequences = aligned.frames["sequence"]

@@ -18,7 +18,8 @@ from .alignment import Aligned, align, select_rows
 from .assignment import Entries, heaviest
 from .candidates import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs, similar_pairs
 from .errors import InputError
-from .readers.motchallenge import CLASSES, read_folders
+from .readers.motchallenge import read_folders
+from .readers.motchallenge_lines import CLASSES
 from .similarity import ROUNDING
 from .tables import FRAME_KEY, Annotations, source
 

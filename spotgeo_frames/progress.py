@@ -1,5 +1,6 @@
-"""A progress bar that appears only where something takes long."""
+"""A progress bar that appears only where something takes long, and somebody looks on."""
 
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
@@ -11,7 +12,10 @@ PATIENCE = 2.0
 
 
 def progress(items: Sequence[Item], description: str, unit: str) -> Iterator[Item]:
-    """The items, with a bar on standard error once PATIENCE is over."""
+    """The items, with a bar on standard error once PATIENCE is over; none where that is a file."""
+    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        yield from items
+        return
     began, bar = time.monotonic(), None
     try:
         for done, item in enumerate(items):

@@ -29,6 +29,9 @@ By = str | pd.Series | Sequence[str | pd.Series]
 NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
 NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
 
+# What tells match tables apart that cannot be compared.
+MADE_WITH = ["rule", "tau", "epsilon", "threshold", "identity"]
+
 # What is not known where matching was by similarity, and what is known only there.
 OF_DISTANCES = ["mse", "kelvins_mse", "mean_distance", "rmse"]
 OF_SIMILARITIES = ["loc_a"]
@@ -104,7 +107,11 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     summaries = {name: summarize(table, exclude=exclude) for name, table in matches.items()}
     # What came back from elsewhere than pandas may no longer say what it was made with.
     made_with = {
-        name: {key: summary.attrs[key] for key in ("rule", "tau", "epsilon", "threshold") if key in summary.attrs}
+        name: {
+            key: summary.attrs[key]
+            for key in ("rule", "tau", "epsilon", "threshold", "identity")
+            if key in summary.attrs
+        }
         for name, summary in summaries.items()
     }
     said = [rule for rule in made_with.values() if rule]

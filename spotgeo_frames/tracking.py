@@ -9,14 +9,14 @@ where it comes from. Identities belong to their sequence. Known differences from
     - Identities may be strings, or negative numbers, which trackeval takes for positions from the end.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .alignment import Aligned, FrameRule, Side, align
-from .candidates import SIMILAR_AT_ONCE, check_similarity, frame_chunks, join_pairs, made_with, similar_pairs
+from .candidates import SIMILAR_AT_ONCE, Pairs, check_similarity, frame_chunks, join_pairs, made_with, similar_pairs
 from .identities import Identities, Tracks, identify
 from .keys import distinct
 from .match_table import match_table
@@ -37,6 +37,9 @@ from .progress import progress
 from .similarity import Measure
 from .tables import EMPTY, TP, Annotations, Table, as_annotations
 from .version import __version__
+
+# Similar pairs that are kept, 24 bytes each.
+MOST_KEPT = 1 << 25
 
 EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
 SWITCH = 3
@@ -109,9 +112,7 @@ def track(
     tracks = identify(align(*given, frames), identity)
     aligned = tracks.aligned
     check_similarity(aligned, similarity, tau)
-    runs = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
-    similar = similar_pairs(aligned, similarity, tau)
-    chunks = [similar(*run) for run in progress(runs, "comparing", "part")]
+    chunks = _Chunks(aligned, similar_pairs(aligned, similarity, tau))
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
     hota = HotaParts(*map(_with_total, hota_parts(tracks, hota_pairs(tracks, chunks))))
@@ -128,6 +129,27 @@ def track(
     for table in tables:
         table.attrs = notes | {"version": __version__}
     return tables
+
+
+class _Chunks:
+    """The similar pairs of one run of frames after the other, again and again: each chunk is a Pairs.
+
+    They are found once and kept, until those that are kept are MOST_KEPT; the others are found anew each time.
+    """
+
+    def __init__(self, aligned: Aligned, similar: Callable[[int, int], Pairs]):
+        self.runs = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
+        self.similar, self.kept, self.n_kept = similar, dict[tuple[int, int], Pairs](), 0
+
+    def __iter__(self) -> Iterator[Pairs]:
+        for run in progress(self.runs, "comparing", "part"):
+            chunk = self.kept.get(run)
+            if chunk is None:
+                chunk = self.similar(*run)
+                if self.n_kept + len(chunk.truth) <= MOST_KEPT:
+                    self.kept[run] = chunk
+                    self.n_kept += len(chunk.truth)
+            yield chunk
 
 
 def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:

@@ -3,6 +3,8 @@
 import contextlib
 import io
 import json
+import os
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,8 @@ import trackeval
 import spotgeo_frames as sf
 from spotgeo_frames import files
 from spotgeo_frames.preprocessing import BENCHMARKS
-from spotgeo_frames.readers import motchallenge
-from spotgeo_frames.readers.motchallenge import CLASSES
+from spotgeo_frames.readers import motchallenge, motchallenge_lines
+from spotgeo_frames.readers.motchallenge_lines import CLASSES
 
 TRUTH = "1,1,10,10,20,40,1,1,0.5\n2,1,12,10,20,40,1,1,1\n"
 CLAIM = "1,7,10,10,20,40,0.9,-1,-1,-1\n2,7,12,10,20,40,0.8,-1,-1,-1\n"
@@ -93,9 +95,11 @@ def test_the_same_in_other_words(tmp_path: Path, text: str) -> None:
 
 
 def test_lines_of_different_length(tmp_path: Path) -> None:
-    """The visibility is dropped where a line has none."""
+    """The visibility is null where a line has none, and the other lines are checked as ever."""
     truth, _ = sf.read_motchallenge(*folders(tmp_path, TRUTH.replace(",0.5\n", "\n")))
-    assert "visibility" not in truth.objects
+    assert truth.objects["visibility"].isna().tolist() == [True, False]
+    claims = "1,7,10,10,20,40,0.9\n2,7,12,10,20,40,0.8,2\n"
+    assert "class 2 is not evaluated" in problems(*folders(tmp_path / "b", claims=claims))[0]
 
 
 def test_flat_and_zipped(tmp_path: Path) -> None:
@@ -119,24 +123,24 @@ def test_flat_and_zipped(tmp_path: Path) -> None:
         (
             TRUTH + "3,1\n",
             CLAIM,
-            "gt.txt, line 3: 2 fields; at least 7 are needed: frame, object, x, y, w, h",
+            "gt.txt, line 3: 2 fields; at least 8 are needed: frame, object, x, y, w, h",
         ),
-        (TRUTH, "\n" + CLAIM + "2,8,1,x,3,4,1\n", "A.txt, line 4: 'x' is not a number"),
+        (TRUTH, "\n" + CLAIM + "2,8,1,x,3,4,1\n", "A.txt, line 4: y is 'x', which is not a number"),
         (TRUTH, CLAIM + "2,8,1,2,3\n", "A.txt, line 3: 5 fields; at least 7 are needed"),
         (TRUTH.replace("10,20", "nan,20", 1), CLAIM, "gt.txt, line 1: y is nan, which is not finite"),
         (TRUTH, CLAIM.replace("20,40", "inf,40", 1), "A.txt, line 1: w is inf, which is not finite"),
         (
             TRUTH,
             CLAIM.replace("2,7", "2.5,7"),
-            "line 2: frame 2.5 is out of range; frames are 1 to 2, as seqinfo",
+            "line 2: frame 2.5 is out of range; frames are whole numbers from 1 to 2, the seq",
         ),
         (
             TRUTH,
             CLAIM.replace("2,7", "3,7"),
-            "line 2: frame 3 is out of range; frames are 1 to 2, as seqinfo.ini",
+            "line 2: frame 3 is out of range; frames are whole numbers from 1 to 2, the seq",
         ),
         (TRUTH.replace("1,1,10", "0,1,10"), CLAIM, "gt.txt, line 1: frame 0 is out of range"),
-        (TRUTH, CLAIM.replace("1,7,", "1,7.5,"), "A.txt, line 1: identity 7.5 is not a whole number"),
+        (TRUTH, CLAIM.replace("1,7,", "1,7.5,"), "A.txt, line 1: identity 7.5 is no whole number below 2**53"),
         (TRUTH, CLAIM + "1,7,0,0,1,1,1\n", "A.txt, line 1: identity 7 is in frame 1 more than once"),
         (TRUTH + "2,1,0,0,1,1,0,7,1\n", CLAIM, "gt.txt, line 3: identity 1 is in frame 2 more than once"),
         (
@@ -148,9 +152,9 @@ def test_flat_and_zipped(tmp_path: Path) -> None:
         (
             TRUTH.replace(",1,0.5", "").replace(",1,1\n", ",1\n"),
             CLAIM,
-            "gt.txt: 7 fields a line; at least 8 are",
+            "gt.txt, line 1: 7 fields; at least 8 are",
         ),
-        (b"\xff\xfe1\x00", CLAIM, "gt.txt, line 1: 1 fields; at least 7"),
+        (b"\xff\xfe1\x00", CLAIM, "gt.txt: is no text in UTF-8"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path, truth: Any, claims: str, message: str) -> None:
@@ -193,7 +197,7 @@ def test_a_length_that_cannot_be_read(tmp_path: Path, text: str) -> None:
     truth, tracker = folders(tmp_path)
     (truth / "A" / "seqinfo.ini").write_text(text)
     [problem] = problems(truth, tracker)
-    assert problem.startswith(f"{truth / 'A' / 'seqinfo.ini'}: cannot be read: ")
+    assert problem.startswith(f"{truth / 'A' / 'seqinfo.ini'}: does not tell the sequence's length; lines")
 
 
 def test_an_empty_file_is_all_misses(tmp_path: Path) -> None:
@@ -229,8 +233,14 @@ def test_hostile_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "path outside the archive" in problems(truth, packed({"../A.txt": CLAIM}))[0]
     assert problems(truth, packed({"a/A.txt": CLAIM, "b/A.txt": CLAIM})) == [f"{path}: holds A.txt more than once"]
     assert "holds no sequences" in problems(truth, packed({}))[0]
+    assert problems(packed({"A/gt/gt.txt": TRUTH}), truth)[0].endswith("unpack it, or pack files called SEQUENCE.txt")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("A.txt", CLAIM)
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("A.txt", "")
+    assert problems(truth, path) == [f"{path}: holds files of the same name"]
     monkeypatch.setattr(files, "LARGEST_UNPACKED", 1 << 20)
-    assert problems(truth, packed({"A.txt": CLAIM, "b.md": " " * (1 << 20)}))[0].startswith(f"{path}: unpacks to more")
+    assert problems(truth, packed({"A.txt": CLAIM, "b.txt": " " * (1 << 20)}))[0].startswith(f"{path}: unpacks to more")
     path.write_bytes(b"no archive")
     assert problems(truth, path)[0].startswith(f"{path}: cannot be read")
     path.rename(tmp_path / "tracker.txt")
@@ -241,11 +251,37 @@ def test_hostile_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_frame_number_cannot_fill_the_memory(tmp_path: Path) -> None:
     found = problems(*folders(tmp_path, claims=CLAIM.replace("2,7", "2e12,7"), length=None))
-    assert "line 2: frame 2e+12 is out of range" in found[0]
+    assert "line 2: frame 2000000000000 is out of range" in found[0]
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    truth, tracker = folders(tmp_path)
+    for path in (tracker / "A.txt", truth / "A" / "gt" / "gt.txt"):
+        path.unlink()
+        os.mkfifo(path)
+    assert problems(truth, tracker) == [
+        f"{path}: is no regular file" for path in (truth / "A" / "gt" / "gt.txt", tracker / "A.txt")
+    ]
+    os.mkfifo(tmp_path / "f.zip")
+    assert problems(truth, tmp_path / "f.zip") == [f"{tmp_path / 'f.zip'}: is no regular file"]
+    long = tmp_path / ("x" * 300)
+    assert "File name too long" in problems(long, tracker)[0]
+
+
+def test_frames_in_all_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(motchallenge, "MOST_FRAMES_IN_ALL", 1)
+    assert problems(*folders(tmp_path)) == [f"{tmp_path / 'truth'}: its sequences have 2 frames; 1 are possible"]
+
+
+def test_neighbouring_identities_stay_apart(tmp_path: Path) -> None:
+    claims = CLAIM.replace(",7,", ",9007199254740991,", 1)
+    _, predictions = sf.read_motchallenge(*folders(tmp_path, claims=claims))
+    assert predictions.objects["object"].tolist() == [9007199254740991, 7]
+    assert "no whole number below" in problems(*folders(tmp_path / "b", claims=claims.replace("991,", "992,")))[0]
 
 
 def test_the_slow_road_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(motchallenge, "MOST_PROBLEMS", 5)
+    monkeypatch.setattr(motchallenge_lines, "MOST_PROBLEMS", 5)
     found = problems(*folders(tmp_path, truth="x\n" * 100))
     assert len(found) == 6
     assert found[-1].endswith("line 6: and what follows was not looked at")
@@ -384,6 +420,27 @@ def test_odd_floats_and_empty_sequences_survive(tmp_path: Path) -> None:
             == table[["x", "y", "w", "h"]].to_numpy()[::-1].tolist()
         )
     assert got.frames["sequence"].tolist() == ["7", "7", "8"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("visibility", None, "column visibility: 1 row is null"),
+        ("visibility", "half", "column visibility is of type str; numbers are needed"),
+        ("class_id", pd.NA, "column class_id: 1 row is null"),
+        ("class_id", "car", "column class_id is of type str; numbers are needed"),
+        ("considered", None, "column considered: 1 row is null"),
+        ("object", 1 << 60, "column object: some are not below 2**53"),
+    ],
+)
+def test_truth_that_cannot_be_written(tmp_path: Path, column: str, value: Any, message: str) -> None:
+    table = pd.DataFrame({"sequence": "a", "frame": [1, 2], "object": 1, "x": 0.0, "y": 0.0, "w": 1.0, "h": 1.0})
+    table[column] = pd.Series([1, value], dtype="Int64" if not isinstance(value, str) else "object").astype(
+        "str" if isinstance(value, str) else "Int64"
+    )
+    with pytest.raises(sf.InputError, match=re.escape(message)):
+        sf.write_motchallenge(table, tmp_path / "truth", truth=True)
+    assert not (tmp_path / "truth").exists()
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:

@@ -89,6 +89,16 @@ def test_points_by_similarity_are_points_by_distance() -> None:
     np.testing.assert_allclose(by_similarity["similarity"], 1 - by_distance["distance"] / 8)
 
 
+def test_tables_that_cannot_be_compared() -> None:
+    truth, predictions, _ = crowd(np.random.default_rng(8), 5, 9, 14)
+    near, far = (sf.match(truth, predictions, tau, similarity="point") for tau in (2, 20))
+    with pytest.raises(sf.InputError, match=r"a with rule point, tau 2, threshold 0.5; b with rule point, tau 20"):
+        sf.leaderboard({"a": near, "b": far})
+    tracked = sf.track(truth, predictions, "point", tau=2).matches
+    with pytest.raises(sf.InputError, match=r"b with rule point, tau 2, threshold 0.5, identity object"):
+        sf.leaderboard({"a": near, "b": tracked})
+
+
 def test_a_measure_of_ones_own() -> None:
     truth, predictions, _ = crowd(np.random.default_rng(9), 15, 25, 20)
     truth, predictions = truth.assign(w=6.0), predictions.assign(w=6.0)
@@ -127,6 +137,12 @@ def test_thresholds_out_of_range(threshold: float) -> None:
     truth = boxes([(1, 1, 0, 0, 0)])
     with pytest.raises(ValueError, match="threshold is"):
         sf.match(truth, truth, similarity="iou", threshold=threshold)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.999, 1.0])
+def test_boxes_far_away_are_found_at_any_threshold(threshold: float) -> None:
+    far = table([(0, 1e15, 1e6, 4), (1e13, 0, 3, 3), (-1e11, 5, 1, 1)])
+    assert (sf.match(far, far, similarity="iou", threshold=threshold)["outcome"] == "TP").all()
 
 
 def test_enormous_boxes_do_not_break_the_search() -> None:

@@ -248,6 +248,14 @@ def test_pieces_of_a_sequence_make_no_difference(monkeypatch: pytest.MonkeyPatch
         pd.testing.assert_frame_equal(one, other)
 
 
+def test_matrices_that_are_laid_out_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, predictions, _ = crowd(np.random.default_rng(6), 20, 12, 14)
+    whole = sf.track(truth, predictions)
+    monkeypatch.setattr("spotgeo_frames.assignment.CELLS_AT_ONCE", 1)
+    for one, other in zip(whole, sf.track(truth, predictions), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
 def test_walking_and_rounds_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     truth, predictions, _ = crowd(np.random.default_rng(3), 30, 30, 20)
     whole = sf.track(truth, predictions, similarity="point", tau=2)

@@ -129,7 +129,7 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
         continuing = left[first_match[run[left]] <= left]
         matched[continuing] = truth_taken[near.truth[continuing]] = prediction_taken[near.prediction[continuing]] = True
         left = left[~(truth_taken[near.truth[left]] | prediction_taken[near.prediction[left]])]
-        if n_left - len(left) < LEAST_DECIDED * n_left:
+        if len(left) and n_left - len(left) < LEAST_DECIDED * n_left:
             _walk(tracks, near, left, follows, matched)
             break
         # Whoever follows an undecided pair may come to weigh CONTINUES more: it counts so as a rival, and has to wait.

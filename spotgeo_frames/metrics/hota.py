@@ -16,7 +16,7 @@ where there is no true positive. Known differences: none. Where several assignme
 choice that counts, so the scores are computed in the same order of operations, to the last bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +25,6 @@ from ..assignment import Entries, heaviest
 from ..candidates import Pairs, join_pairs
 from ..identities import Tracks
 from ..keys import distinct, locate, locator
-from ..progress import progress
 from ..similarity import ROUNDING
 from .sums import added, row_sums, sequential_sums
 
@@ -51,25 +50,25 @@ class HotaParts(NamedTuple):
     association_precision: np.ndarray
 
 
-def hota_pairs(tracks: Tracks, chunks: Sequence[Pairs]) -> Pairs:
+def hota_pairs(tracks: Tracks, chunks: Iterable[Pairs]) -> Pairs:
     """The assigned pairs of all frames that count at the lowest alpha.
 
     `chunks` are the pairs of runs of frames, in their order: all with a similarity above 0, sorted by truth, then
-    prediction.
+    prediction. They are gone through three times.
     """
-    joined = _joined(tracks, chunks)
-    number = locator(joined, sum(len(chunk.truth) for chunk in chunks))
+    joined, n_pairs = _joined(tracks, chunks)
+    number = locator(joined, n_pairs)
     truth, prediction = tracks.split_keys(joined)
     # Sums are over time, one frame after the other: so adds trackeval, and so equal scores stay equal.
     shared = np.zeros(len(joined))
-    for chunk in progress(chunks, "aligning", "part"):
+    for chunk in chunks:
         shared = added(shared, number(tracks.joint_keys(chunk.truth, chunk.prediction)), _shares(tracks, chunk))
     frames = tracks.truth.n_rows[truth] + tracks.predictions.n_rows[prediction]
     alignment = shared / (frames - shared)
     return join_pairs(
         [
             _assigned(tracks, chunk, alignment[number(tracks.joint_keys(chunk.truth, chunk.prediction))])
-            for chunk in progress(chunks, "assigning", "part")
+            for chunk in chunks
         ]
     )
 
@@ -80,7 +79,7 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> HotaParts:
     sequence = tracks.frame_sequence[aligned.truth.frame[pairs.truth]]
     level = np.searchsorted(LEAST_SIMILARITIES, pairs.measure, side="right")  # how many alphas a pair counts at
     tp = _from_alpha(sequence, level, n_sequences)
-    joined = _joined(tracks, [pairs])
+    joined, _ = _joined(tracks, [pairs])
     truth, prediction = tracks.split_keys(joined)
     together = _from_alpha(locate(joined, tracks.joint_keys(pairs.truth, pairs.prediction)), level, len(joined))
     frames, predicted_frames = tracks.truth.n_rows[truth], tracks.predictions.n_rows[prediction]
@@ -112,16 +111,22 @@ def hota_numbers(parts: HotaParts) -> dict[str, np.ndarray]:
     }
 
 
-def _joined(tracks: Tracks, chunks: Sequence[Pairs]) -> np.ndarray:
-    """The keys of all identities that occur together, sorted."""
+def _joined(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[np.ndarray, int]:
+    """The keys of all identities that occur together, sorted, and how many pairs there are."""
+    n_pairs = 0
     space = tracks.truth.number * tracks.predictions.number
     if space <= LARGEST_SPACE:
         occurs = np.zeros(space, bool)
         for chunk in chunks:
             occurs[tracks.joint_keys(chunk.truth, chunk.prediction)] = True
-        return np.flatnonzero(occurs)
-    keys = [distinct(tracks.joint_keys(chunk.truth, chunk.prediction))[0] for chunk in chunks if len(chunk.truth)]
-    return np.unique(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
+            n_pairs += len(chunk.truth)
+        return np.flatnonzero(occurs), n_pairs
+    parts = [np.zeros(0, np.int64)]
+    for chunk in chunks:
+        keys = np.sort(tracks.joint_keys(chunk.truth, chunk.prediction))
+        parts.append(distinct(keys)[0])
+        n_pairs += len(keys)
+    return np.unique(np.concatenate(parts)), n_pairs
 
 
 def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:

@@ -21,6 +21,9 @@ from . import Sums
 # Unlike the other metrics, this one forgives no rounding.
 THRESHOLD = 0.5
 
+# Pairs of identities given to the solver together; it gets slow where there are many.
+PAIRS_AT_ONCE = 1000
+
 
 def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
     """The sums IDTP, IDFN and IDFP of each sequence. `near` holds all pairs with a similarity from THRESHOLD on."""
@@ -50,14 +53,21 @@ def _most(
     """Of each sequence, the greatest sum of `together` that pairs one to one can have."""
     chosen, left = dominant_rounds(truth, prediction, together.astype(np.float64))
     total = np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
-    for number in np.unique(sequence[left]):
-        rows = left[sequence[left] == number]
-        total[number] += _greatest_sum(truth[rows], prediction[rows], together[rows])
+    for rows in np.split(left, _boundaries(sequence[left])):
+        if len(rows):
+            chosen = rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]
+            total += np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
     return total
 
 
-def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray) -> int:
-    """The greatest sum of one sequence, by a solver that looks at the pairs that occur only."""
+def _boundaries(sequence: np.ndarray) -> np.ndarray:
+    """Where to cut sorted sequences into lists of about PAIRS_AT_ONCE, none of them cut in two."""
+    firsts = np.flatnonzero(np.diff(sequence, prepend=-1))
+    return firsts[np.flatnonzero(np.diff(firsts // PAIRS_AT_ONCE)) + 1]
+
+
+def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray) -> np.ndarray:
+    """The positions of pairs with the greatest sum, by a solver that looks at the pairs that occur only."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
@@ -69,5 +79,5 @@ def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarra
     weights = np.concatenate([together + 1, np.ones(len(truths), np.int64)])
     rows, columns = np.concatenate([row, n_truths]), np.concatenate([column, len(predictions) + n_truths])
     graph = csr_array((weights, (rows, columns)), shape=(len(truths), len(predictions) + len(truths)))
-    chosen = min_weight_full_bipartite_matching(graph, maximize=True)
-    return int(graph[chosen].sum()) - len(truths)
+    _, chosen = min_weight_full_bipartite_matching(graph, maximize=True)
+    return np.flatnonzero(chosen[row] == column)

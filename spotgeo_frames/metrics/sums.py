@@ -13,6 +13,9 @@ LANES, BLOCK = 8, 128
 
 def added(totals: np.ndarray, group: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The totals with each value added to that of its group, one after the other."""
+    if len(values) < len(totals):  # then it does not pay to go through all totals
+        np.add.at(totals, group, values)
+        return totals
     groups = np.concatenate([np.arange(len(totals)), group])
     return np.bincount(groups, np.concatenate([totals, values])) if len(groups) else totals
 
