@@ -63,8 +63,15 @@ def read_motchallenge(
     ValueError: no such benchmark.
     """
     _check_benchmark(benchmark)
-    sides = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
-    return preprocess_tracks(*sides, benchmark) if preprocess else sides
+    truth, predictions, names = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
+    if preprocess:
+        truth, predictions = preprocess_tracks(truth, predictions, benchmark)
+    sequences = pd.Series(names, dtype="str").array
+    tables = truth.objects, truth.frames, predictions.objects
+    for table in tables:
+        if table is not None:
+            table["sequence"] = sequences.take(table["sequence"].to_numpy())
+    return truth, predictions
 
 
 def preprocess_tracks(truth: Annotations, predictions: Annotations, benchmark: str) -> tuple[Annotations, Annotations]:

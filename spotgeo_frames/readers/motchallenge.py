@@ -54,8 +54,10 @@ class File(NamedTuple):
     read: Callable[[], bytes]
 
 
-def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple[Annotations, Annotations]:
+def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple[Annotations, Annotations, list[str]]:
     """All rows of the truth and of the predictions of the sequences in a folder of truth, as the files have them.
+
+    In `sequence` stand numbers, which are much cheaper to work with than names; the last are the names, in that order.
 
     Truth has, after the box, `considered` (the mark), and where there are classes `class_id` and, if any line has it,
     `visibility`; predictions have `score`. The truth's frames are those from 1 to the length of each sequence. Rows are
@@ -80,9 +82,9 @@ def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple
         raise InputError(problems)
     rows = [future.result() for future in waiting]
     frames = _frames(truth_files, lengths, rows, truth_dir)
-    truth = _table(truth_files, rows[: len(truth_files)], truth_dir)
-    predictions = _table(tracker_files, rows[len(truth_files) :], tracker_dir)
-    return Annotations(truth, frames), Annotations(predictions)
+    truth = _table(rows[: len(truth_files)], truth_dir)
+    predictions = _table(rows[len(truth_files) :], tracker_dir)
+    return Annotations(truth, frames), Annotations(predictions), [file.sequence for file in truth_files]
 
 
 def _read(file: File, kind: Kind, length: int | None) -> Rows:
@@ -183,12 +185,11 @@ def _length(path: Path) -> int:
     return length
 
 
-def _table(files: Sequence[File], parts: Sequence[Rows], source: Path) -> pd.DataFrame:
+def _table(parts: Sequence[Rows], source: Path) -> pd.DataFrame:
     """One table of the files' rows, in the order of frames; null where a file does not have a column."""
     lengths = [len(part.columns["frame"]) for part in parts]
     ends = np.cumsum(lengths).tolist()
-    names = pd.Series([file.sequence for file in files], dtype="str").array
-    joined: dict[str, Any] = {"sequence": names.take(np.repeat(np.arange(len(files)), lengths))}
+    joined: dict[str, Any] = {"sequence": np.repeat(np.arange(len(parts)), lengths)}
     filled = [part for part, length in zip(parts, lengths, strict=True) if length] or parts[:1]
     kept = list(dict.fromkeys(name for part in filled for name in part.columns))
     # In one piece, which the system hands out much faster than many small ones.
@@ -213,11 +214,10 @@ def _frames(files: Sequence[File], lengths: Mapping[str, int], parts: Sequence[R
     known = [lengths.get(file.sequence, end) for file, end in zip(files, ends, strict=True)]
     if sum(known) > MOST_FRAMES_IN_ALL:
         raise InputError(f"{truth_dir}: its sequences have {sum(known)} frames; {MOST_FRAMES_IN_ALL} are possible")
-    names = pd.Series([file.sequence for file in files], dtype="str").array
     starts = np.cumsum(known) - known
     return pd.DataFrame(
         {
-            "sequence": names.take(np.repeat(np.arange(len(files)), known)),
+            "sequence": np.repeat(np.arange(len(files)), known),
             "frame": np.arange(sum(known)) - np.repeat(starts, known) + 1,
         },
         copy=False,
