@@ -86,16 +86,16 @@ def dominant(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> np.ndar
     for end, size in ends:
         best = np.zeros(size)
         np.maximum.at(best, end, weight)
-        is_best &= weight == best[end]
+        is_best &= weight == best.take(end)
     # Only pairs that are the best at both their ends can outweigh; the others are the rivals, and so are ties.
     candidates, others = np.flatnonzero(is_best), np.flatnonzero(~is_best)
     margin = weight[candidates] - BLUR
     for end, size in ends:
         rival = np.zeros(size)
-        np.maximum.at(rival, end[others], weight[others])
-        mine = end[candidates]
+        np.maximum.at(rival, end.take(others), weight.take(others))
+        mine = end.take(candidates)
         rival[np.flatnonzero(np.bincount(mine, minlength=size) > 1)] = np.inf
-        margin -= rival[mine]
+        margin -= rival.take(mine)
     return candidates[margin > 0]
 
 
@@ -108,11 +108,11 @@ def dominant_rounds(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> 
     taken = np.zeros(int(row.max(initial=-1)) + 1, bool), np.zeros(int(column.max(initial=-1)) + 1, bool)
     left = np.arange(len(row))
     while len(left):
-        sure = left[dominant(row[left], column[left], weight[left])]
+        sure = left[dominant(row.take(left), column.take(left), weight.take(left))]
         if not len(sure):
             break
         chosen[sure] = taken[0][row[sure]] = taken[1][column[sure]] = True
-        left = left[~(taken[0][row[left]] | taken[1][column[left]])]
+        left = left[~(taken[0].take(row.take(left)) | taken[1].take(column.take(left)))]
     return chosen, left
 
 

@@ -205,7 +205,7 @@ def _overlapping_rows(
     key = (truth << 32) | prediction  # one sort of integers is faster than any of two columns
     key.sort()
     truth, prediction = key >> 32, key & 0xFFFFFFFF
-    overlap = iou([side[truth] for side in truth_boxes], [side[prediction] for side in predicted_boxes])
+    overlap = iou([side.take(truth) for side in truth_boxes], [side.take(prediction) for side in predicted_boxes])
     pairs = Pairs(prediction + prediction_start, truth + truth_start, overlap)
     enough = (overlap > 0) & (overlap >= least) & _same_category(aligned, pairs.prediction, pairs.truth)
     return pairs.take(np.flatnonzero(enough))
@@ -222,14 +222,14 @@ def _perhaps_overlapping(
     truth, predictions = _early_parts(truth, least), _early_parts(predictions, least)
     begins, ends, n_columns = _image_columns((truth, predictions), (truth_frames, predicted_frames))
     rows, others = _beginning_within(begins[0], ends[0], begins[1], n_columns)
-    late = predictions[0][others] > truth[0][rows]
+    late = predictions[0].take(others) > truth[0].take(rows)
     others_too, rows_too = _beginning_within(begins[1], ends[1], begins[0], n_columns)
-    not_late = ~(predictions[0][others_too] > truth[0][rows_too])  # the others are found already
+    not_late = predictions[0].take(others_too) <= truth[0].take(rows_too)  # the others are found already
     rows = np.concatenate([rows[late], rows_too[not_late]])
     others = np.concatenate([others[late], others_too[not_late]])
     with np.errstate(over="ignore"):
-        level = (truth[1] + truth[3])[rows] > predictions[1][others]
-        level &= (predictions[1] + predictions[3])[others] > truth[1][rows]
+        level = (truth[1] + truth[3]).take(rows) > predictions[1].take(others)
+        level &= (predictions[1] + predictions[3]).take(others) > truth[1].take(rows)
     some = np.flatnonzero(level)
     return rows[some], others[some]
 
@@ -266,7 +266,7 @@ def _beginning_within(
     first = starts[begins]
     counts = np.maximum(starts[ends + 1] - first, 0)
     within = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
-    return np.repeat(np.arange(len(begins)), counts), order[within]
+    return np.repeat(np.arange(len(begins)), counts), order.take(within)
 
 
 def _same_category(aligned: Aligned, prediction_rows: np.ndarray, truth_rows: np.ndarray) -> np.ndarray | bool:

@@ -67,7 +67,10 @@ class Tracks(NamedTuple):
 
     def joint_keys(self, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
         """One integer a pair of rows for the identities of both, sorted as these are."""
-        return self.truth.of_row[truth_rows] * self.predictions.number + self.predictions.of_row[prediction_rows]
+        keys = self.truth.of_row.take(truth_rows)
+        keys *= self.predictions.number
+        keys += self.predictions.of_row.take(prediction_rows)
+        return keys
 
     def split_keys(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The identities of truth and of predictions that `joint_keys` joined."""

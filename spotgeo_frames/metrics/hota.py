@@ -132,9 +132,9 @@ def _joined(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[np.ndarray, int]:
 def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:
     """The similarity of each pair divided by all similarities of its truth and its prediction in the frame."""
     truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
-    frame = truth.frame[pairs.truth]
-    height, width = truth.counts[frame], predictions.counts[frame]
-    of_truth = row_sums(pairs.truth, pairs.prediction - predictions.starts[frame], width, pairs.measure)
+    frame = truth.frame.take(pairs.truth)
+    height, width = truth.counts.take(frame), predictions.counts.take(frame)
+    of_truth = row_sums(pairs.truth, pairs.prediction - predictions.starts.take(frame), width, pairs.measure)
     of_prediction = sequential_sums(pairs.prediction, pairs.measure)
     alone = np.flatnonzero(width == 1)  # a single column is contiguous, too
     of_prediction[alone] = row_sums(
