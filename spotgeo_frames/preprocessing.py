@@ -101,8 +101,8 @@ def _without_distracted(truth: Annotations, predictions: Annotations, distracts:
     """The predictions that are not matched with a distractor; only frames where one overlaps with any are matched."""
     columns = [*FRAME_KEY, "x", "y", "w", "h"]
     # The index of the boxes says in which row they were.
-    truth_boxes, boxes = (Annotations(side.objects[columns].reset_index(drop=True)) for side in (truth, predictions))
-    aligned = align(truth_boxes, boxes, "union")
+    truth_boxes, boxes = (side.objects[columns].reset_index(drop=True) for side in (truth, predictions))
+    aligned = align(Annotations(truth_boxes, truth.frames), Annotations(boxes), "union")
     distracting = distracts[aligned.truth.table.index]
     frames = np.zeros(len(aligned.frames), bool)
     frames[aligned.truth.frame[distracting]] = True

@@ -207,6 +207,15 @@ def test_an_empty_file_is_all_misses(tmp_path: Path) -> None:
     assert nothing[["TP", "FN", "FP", "n_frames"]].iloc[-1].tolist() == [0, 0, 0, 2]
 
 
+def test_sides_need_not_have_rows_in_the_same_sequence(tmp_path: Path) -> None:
+    truth, tracker = folders(tmp_path, claims="")
+    (truth / "B" / "gt").mkdir(parents=True)
+    (truth / "B" / "gt" / "gt.txt").write_text("")
+    (tracker / "B.txt").write_text(CLAIM)
+    summary = sf.track(*sf.read_motchallenge(truth, tracker)).summary
+    assert summary[["TP", "FN", "FP"]].to_numpy().tolist() == [[0, 2, 0], [0, 0, 2], [0, 2, 2]]
+
+
 def test_scores_may_be_missing(tmp_path: Path) -> None:
     sides = sf.read_motchallenge(*folders(tmp_path, claims=CLAIM.replace("0.9", "nan")))
     assert sides[1].objects["score"].isna().tolist() == [True, False]
