@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import official
 import pandas as pd
 import pytest
 from conftest import reference_matcher
@@ -64,3 +65,18 @@ def test_parquet_is_the_same_submission(challenge: Path, name: str) -> None:
 def test_submissions_are_valid(challenge: Path, name: str) -> None:
     path = challenge / "submissions" / f"{name}.json"
     assert len(sf.validate_spotgeo(path, sequences=range(1, 1281))) == 0
+
+
+def test_tracks_of_points(challenge: Path) -> None:
+    """An object keeps its place in the truth's list; the submission's table names its tracks."""
+    truth = sf.read_spotgeo(challenge / "train_anno.json")
+    claims = sf.read_objects(challenge / "submissions" / "beta.parquet").objects
+    some = truth.frames["sequence"].unique()[:60]
+    frames, objects, claims = (t[t["sequence"].isin(some)] for t in (truth.frames, truth.objects, claims))
+
+    def similarity(truths: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
+        xy = [side[["x", "y"]].to_numpy() for side in (truths, predictions)]
+        return np.maximum(0, 1 - np.linalg.norm(xy[0][:, None] - xy[1][None], axis=2) / 20)
+
+    wanted = official.evaluate(objects, claims.assign(object=claims["track"]), similarity, frames)
+    official.same(sf.track(sf.Annotations(objects, frames), claims, similarity="point", identity="track"), wanted)
