@@ -36,8 +36,12 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-TruthFile = Annotated[Path, typer.Argument(metavar="TRUTH", help="Competition JSON (.json, .gz, .zip), Parquet or CSV")]
-SubmissionFile = Annotated[Path, typer.Argument(metavar="SUBMISSION", help="The same kinds, or a folder of Parquet")]
+TruthFile = Annotated[
+    Path, typer.Argument(metavar="TRUTH", help="Competition JSON (.json, .gz, .zip), Parquet (a folder, too) or CSV")
+]
+SubmissionFile = Annotated[
+    Path, typer.Argument(metavar="SUBMISSION", help="Competition JSON, Parquet (a folder, too) or CSV")
+]
 
 TruthFolder = Annotated[
     Path,

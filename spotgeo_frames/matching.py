@@ -74,7 +74,7 @@ def match(
     (both null where matching was by similarity), then `truth_object`, `truth_x`, ..., `predicted_object`,
     `predicted_x`, ..., `frame_n_truth`, `frame_n_predicted` and the frame's attributes. Sorted by sequence and frame,
     then truths in file order, then false positives in file order. Its `attrs` hold `rule` and `version`, `tau` and
-    `epsilon` or `threshold`.
+    `epsilon` or `threshold` (for "point" also `tau`).
 
     Raises
     ------

@@ -44,12 +44,14 @@ def read_motchallenge(
     Parameters
     ----------
     truth_dir, tracker_dir
-        Folders, or archives, laid out as `readers.motchallenge` says.
+        Folders laid out as `truth_dir`/SEQUENCE/gt/gt.txt (with SEQUENCE/seqinfo.ini where the length is known) or
+        `truth_dir`/SEQUENCE.txt, and `tracker_dir`/SEQUENCE.txt; the flat layouts also as a .zip archive.
     benchmark
         "MOT15", "MOT16", "MOT17", "MOT20" or "DanceTrack": whether there are classes, and which distract.
     preprocess
-        Whether to take out what is not evaluated, as the module says. Otherwise all rows of the truth are there, with
-        `considered` and `class_id`.
+        Whether to take out what is not evaluated: predictions that are matched with a distractor, and truth that is of
+        another class than pedestrians or marked with 0. Otherwise all rows of the truth are there, with `considered`
+        (bool: the mark) and `class_id` (int64).
 
     Returns
     -------

@@ -87,7 +87,7 @@ def track(
 
     Returns
     -------
-    TrackResult of five DataFrames:
+    TrackResult of five DataFrames, with trackeval's fill values: shares with nothing to divide by are 0, LocA is 1.
 
     summary: one row a sequence and a last one of all combined, its `sequence` null (so `summary.iloc[-1]`, and the
         sequences alone are `summary.dropna(subset="sequence")`): `HOTA`, `DetA`, `AssA`, `DetRe`,
