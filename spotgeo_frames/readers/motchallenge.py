@@ -17,6 +17,7 @@ decimals of marks and classes included:
     - Tracker files of other sequences are refused; there they are not looked at.
     - In MOT15, which has no classes, the eighth field of a tracker's line is not taken for one: it is a coordinate.
     - Classes of the truth that do not exist are refused wherever they are, not only in frames with predictions.
+    - Sequences of more than a million frames are refused, and more than ten million frames in all.
 """
 
 import configparser
