@@ -148,6 +148,7 @@ def test_flat_and_zipped(tmp_path: Path) -> None:
             CLAIM,
             "gt.txt, line 1: class 14 is unknown; classes are 1 to 13",
         ),
+        (TRUTH.replace(",1,1,0.5", ",1,nan,0.5"), CLAIM, "gt.txt, line 1: class nan is unknown; classes are 1 to 13"),
         (TRUTH, CLAIM.replace("0.9,-1", "0.9,2"), "A.txt, line 1: class 2 is not evaluated; only pedestrians (1) are"),
         (
             TRUTH.replace(",1,0.5", "").replace(",1,1\n", ",1\n"),

@@ -58,13 +58,17 @@ class Rows(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """The values of a column lie between `low` and `high`, and are whole; `problem` says of one that it is not so."""
+    """The values of a column lie between `low` and `high`, and are whole; `problem` says of one that it is not so.
+
+    NaN keeps the rule only where it `may_lack`: then it stands for a line without that field.
+    """
 
     column: str
     low: float
     high: float
     whole: bool
     problem: str
+    may_lack: bool = False
 
 
 def truth_kind(has_classes: bool) -> Kind:
@@ -176,7 +180,7 @@ def _rules(kind: Kind, length: int | None) -> list[Rule]:
     if not kind.is_truth:
         # Decimals are cut off, so a class is what lies below the next one; where there is none, it is a pedestrian.
         wanted = "class {:.15g} is not evaluated; only pedestrians (1) are"
-        return [*rules, Rule("class_id", -LARGEST_FLOAT, np.nextafter(2, 0), False, wanted)]
+        return [*rules, Rule("class_id", -LARGEST_FLOAT, np.nextafter(2, 0), False, wanted, may_lack=True)]
     rules.append(Rule("considered", *finite, "the mark in field 7 is {}; 0 or 1 is needed"))
     wanted = f"class {{:.15g}} is unknown; classes are 1 to {len(CLASSES)}"
     return [*rules, Rule("class_id", 1, np.nextafter(len(CLASSES) + 1, 0), False, wanted)]
@@ -190,8 +194,8 @@ def _problems(columns: Mapping[str, np.ndarray], rules: Sequence[Rule]) -> list[
         right = (values >= rule.low) & (values <= rule.high)  # NaN is neither
         if rule.whole:
             right &= values == np.floor(values)
-        if rule.column == "class_id":
-            right |= np.isnan(values)  # a line of a tracker that names no class
+        if rule.may_lack:
+            right |= np.isnan(values)
         rows = np.flatnonzero(~right)[:MOST_PROBLEMS].tolist()
         found += [(row, rule.problem.format(values[row])) for row in rows]
     if found:
