@@ -6,10 +6,11 @@ frame can pick another of them and change the numbers. So a frame is given to th
 plain: it follows from comparing single pairs, by more than rounding can blur, so that every best answer agrees.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+
+from .runs import runs
 
 # Costs closer than this share of the largest cost there is are left to the solver, which itself rounds.
 BLUR = 1e-9
@@ -127,7 +128,7 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
     row, column = near.row - near.row_starts[frame], near.column - near.column_starts[frame]
     sizes = n_rows * n_columns
     chosen = np.zeros(len(frame), bool)
-    for first, last in _runs(sizes):
+    for first, last in runs(sizes, CELLS_AT_ONCE):
         part = slice(*np.searchsorted(number, [first, last]))
         starts = np.cumsum(sizes[first:last]) - sizes[first:last]
         cell = starts[number[part] - first] + row[part] * n_columns[number[part]] + column[part]
@@ -158,17 +159,6 @@ def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     chosen[stars] = close
     blurred = np.bincount(hub[close], minlength=len(best))[hub] > 1
     return chosen, np.concatenate([np.flatnonzero(shared[0] & shared[1]), stars[blurred]])
-
-
-def _runs(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Ranges [first, last) of frames with about CELLS_AT_ONCE cells together, or one frame with more."""
-    ends = np.cumsum(sizes)
-    first = 0
-    while first < len(sizes):
-        done = ends[first - 1] if first else 0
-        last = max(first + 1, int(np.searchsorted(ends, done + CELLS_AT_ONCE, side="right")))
-        yield first, last
-        first = last
 
 
 def _solved(costs: np.ndarray, starts: np.ndarray, n_rows: np.ndarray, n_columns: np.ndarray) -> np.ndarray:

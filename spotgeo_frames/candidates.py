@@ -14,6 +14,7 @@ import numpy as np
 
 from .alignment import Aligned, Side
 from .errors import InputError
+from .runs import runs
 from .similarity import Measure, difference, iou, point_distance, point_similarity
 from .tables import source
 
@@ -58,13 +59,7 @@ def join_pairs(parts: Sequence[Pairs]) -> Pairs:
 def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_AT_ONCE) -> Iterator[tuple[int, int]]:
     """Ranges of frames [first, last) with about `at_once` pairs and rows each, or one frame with more."""
     n_truth, n_predicted = truth.counts, predictions.counts
-    work = np.cumsum(n_truth * n_predicted + n_truth + n_predicted)
-    first = 0
-    while first < len(work):
-        done = work[first - 1] if first else 0
-        last = max(first + 1, int(np.searchsorted(work, done + at_once, side="right")))
-        yield first, last
-        first = last
+    return runs(n_truth * n_predicted + n_truth + n_predicted, at_once)
 
 
 def near_points(aligned: Aligned, first: int, last: int, tau: float) -> Pairs:
@@ -171,14 +166,13 @@ def _overlapping(
     aligned: Aligned, truth_boxes: np.ndarray, predicted_boxes: np.ndarray, least: float, first: int, last: int
 ) -> Pairs:
     """The pairs of boxes, (4, N) on both sides, that overlap enough."""
-    truth_start, truth_end = aligned.truth.starts[[first, last]].tolist()
-    prediction_start, prediction_end = aligned.predictions.starts[[first, last]].tolist()
-    # A run is one frame where it has more pairs than are looked at at once; then some truths are taken after the other.
-    step = max(2 * SIMILAR_AT_ONCE // max(prediction_end - prediction_start, 1), 1) if last == first + 1 else truth_end
-    slices = [(start, min(start + step, truth_end)) for start in range(truth_start, truth_end, max(step, 1))]
-    predicted = prediction_start, prediction_end
+    start, end = aligned.truth.starts[[first, last]].tolist()
+    predicted = slice(*aligned.predictions.starts[[first, last]].tolist())
+    # A single frame may have more pairs than can be looked at at once: some truths after the other.
+    n_predicted = aligned.predictions.counts.take(aligned.truth.frame[start:end])
+    parts = [slice(start + begin, start + stop) for begin, stop in runs(n_predicted, 2 * SIMILAR_AT_ONCE)]
     return join_pairs(
-        [_overlapping_rows(aligned, truth_boxes, predicted_boxes, least, first, rows, predicted) for rows in slices]
+        [_overlapping_rows(aligned, truth_boxes, predicted_boxes, least, rows, predicted) for rows in parts]
     )
 
 
@@ -187,26 +181,19 @@ def _overlapping_rows(
     truth_boxes: np.ndarray,
     predicted_boxes: np.ndarray,
     least: float,
-    first: int,
-    truth_rows: tuple[int, int],
-    predicted_rows: tuple[int, int],
+    truth_rows: slice,
+    predicted_rows: slice,
 ) -> Pairs:
-    """The same of ranges of rows, of frames from `first` on."""
-    (truth_start, truth_end), (prediction_start, prediction_end) = truth_rows, predicted_rows
-    truth_boxes = truth_boxes[:, truth_start:truth_end]
-    predicted_boxes = predicted_boxes[:, prediction_start:prediction_end]
-    truth, prediction = _perhaps_overlapping(
-        truth_boxes,
-        predicted_boxes,
-        aligned.truth.frame[truth_start:truth_end] - first,
-        aligned.predictions.frame[prediction_start:prediction_end] - first,
-        least,
-    )
+    """The same of some truths and all predictions of their frames."""
+    truth_boxes, predicted_boxes = truth_boxes[:, truth_rows], predicted_boxes[:, predicted_rows]
+    frames = aligned.truth.frame[truth_rows], aligned.predictions.frame[predicted_rows]
+    first = min(side.min(initial=len(aligned.frames)) for side in frames)
+    truth, prediction = _perhaps_overlapping(truth_boxes, predicted_boxes, frames[0] - first, frames[1] - first, least)
     key = (truth << 32) | prediction  # one sort of integers is faster than any of two columns
     key.sort()
     truth, prediction = key >> 32, key & 0xFFFFFFFF
     overlap = iou([side.take(truth) for side in truth_boxes], [side.take(prediction) for side in predicted_boxes])
-    pairs = Pairs(prediction + prediction_start, truth + truth_start, overlap)
+    pairs = Pairs(prediction + predicted_rows.start, truth + truth_rows.start, overlap)
     enough = (overlap > 0) & (overlap >= least) & _same_category(aligned, pairs.prediction, pairs.truth)
     return pairs.take(np.flatnonzero(enough))
 
@@ -286,10 +273,6 @@ def _all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.nda
     n_truth = truth.counts[frame]
     ends = np.cumsum(n_truth)
     offset = truth.starts[frame] - ends + n_truth
-    begin = 0
-    while begin < len(n_truth):
-        done = ends[begin] - n_truth[begin]
-        stop = max(begin + 1, int(np.searchsorted(ends, done + 2 * PAIRS_AT_ONCE, side="right")))
+    for begin, stop in runs(n_truth, 2 * PAIRS_AT_ONCE):
         number = np.repeat(np.arange(begin, stop), n_truth[begin:stop])
-        yield number + row, offset[number] + np.arange(done, ends[stop - 1])
-        begin = stop
+        yield number + row, offset[number] + np.arange(ends[begin] - n_truth[begin], ends[stop - 1])

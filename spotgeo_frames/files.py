@@ -40,8 +40,7 @@ def read_bytes(path: Path) -> bytes:
     archive of anything but one file.
     """
     with readable(path):
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path}: is no regular file")
+        _check_regular(path)
         match path.suffix.lower():
             case ".gz":
                 with gzip.open(path) as stream:
@@ -65,11 +64,16 @@ def readable(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
+def _check_regular(path: Path) -> None:
+    """Refuses what would never end, or never begin, such as a pipe."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is no regular file")
+
+
 def read_archive(path: Path, ending: str) -> dict[str, bytes]:
     """The names and contents of the files in a .zip whose names end so; raises InputError as `read_bytes` does."""
     with readable(path):
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path}: is no regular file")
+        _check_regular(path)
         with zipfile.ZipFile(path) as archive:
             wanted = [member for member in _members(archive, path) if member.filename.endswith(ending)]
             return _contents(archive, wanted, path)

@@ -10,17 +10,18 @@ import pandas as pd
 
 from .alignment import Aligned, Side
 from .errors import InputError
-from .keys import distinct, ordinals, pack, positions, repeated
-from .tables import FRAME_KEY, counted, decoded, key_text, source
+from .keys import distinct, ordinals, pack, positions
+from .tables import FRAME_KEY, counted, decoded, key_text, repetitions, source
 
 
 class Identities(NamedTuple):
     """The identities of one side, numbered in the order of sequence and name.
 
     `of_row` is each row's identity; of each identity, `sequence` is the number of its sequence, `first_row` its first
-    row and `n_rows` how many it has.
+    row and `n_rows` how many it has. Their names are in `column` of the side's table.
     """
 
+    column: str
     of_row: np.ndarray
     sequence: np.ndarray
     first_row: np.ndarray
@@ -108,8 +109,10 @@ def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str
     values, first = distinct(keys)
     of_row = positions(keys, values, first)
     if column != "object":  # which is unique in its frame by the rules of a table of objects
-        _check_unique(side, of_row, column, source(side.table, name))
-    return Identities(of_row, sequence[first], first, np.bincount(of_row, minlength=len(values)))
+        problems = repetitions(side.table, [*FRAME_KEY, column], source(side.table, name))
+        if problems:
+            raise InputError(problems)
+    return Identities(column, of_row, sequence[first], first, np.bincount(of_row, minlength=len(values)))
 
 
 def _codes(table: pd.DataFrame, column: str, name: str) -> tuple[np.ndarray, int]:
@@ -124,12 +127,3 @@ def _codes(table: pd.DataFrame, column: str, name: str) -> tuple[np.ndarray, int
     except TypeError as error:
         raise InputError(f"{name}: column {column}: its values are no identities: {error}") from None
     return codes, span
-
-
-def _check_unique(side: Side, identity: np.ndarray, column: str, name: str) -> None:
-    """Raises InputError where an identity is in a frame more than once."""
-    keys = pack([side.frame, identity], [len(side.counts), int(identity.max(initial=-1)) + 1])
-    twice = repeated(keys)
-    if twice.any():
-        what = f"{counted(int(twice.sum()), 'row')} the same (sequence, frame, {column}) as another"
-        raise InputError(f"{name}: {what}: {key_text(side.table.loc[twice, [*FRAME_KEY, column]])}")

@@ -73,7 +73,8 @@ def stable_order(codes: np.ndarray, span: int) -> np.ndarray:
 
 def repeated(keys: np.ndarray) -> np.ndarray:
     """Marks the keys that occur more than once."""
-    if np.all(np.diff(np.sort(keys)) > 0):  # to sort integers is much faster than to hash them
+    # Most tables are in order; and to sort integers is much faster than to hash them.
+    if np.all(np.diff(keys) > 0) or np.all(np.diff(np.sort(keys)) > 0):
         return np.zeros(len(keys), bool)
     return np.asarray(pd.Index(keys).duplicated(keep=False))
 

@@ -107,11 +107,7 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     summaries = {name: summarize(table, exclude=exclude) for name, table in matches.items()}
     # What came back from elsewhere than pandas may no longer say what it was made with.
     made_with = {
-        name: {
-            key: summary.attrs[key]
-            for key in ("rule", "tau", "epsilon", "threshold", "identity")
-            if key in summary.attrs
-        }
+        name: {key: summary.attrs[key] for key in MADE_WITH if key in summary.attrs}
         for name, summary in summaries.items()
     }
     said = [rule for rule in made_with.values() if rule]

@@ -220,15 +220,21 @@ def _finished(
             keys = _first_keys(given, large, key)
             problems.append(f"{name}: column {column}: {what}; make them strings: {keys}")
     if all(column in columns for column in key):
-        twice = repeated(row_keys(columns, key))
-        if twice.any():
-            what = f"{counted(int(twice.sum()), 'row')} the same ({', '.join(key)}) as another"
-            problems.append(f"{name}: {what}: {_first_keys(given, twice, key)}")
+        problems += repetitions(columns, key, name)
     if problems:
         raise InputError(problems)
     types = given.dtypes
     changed = {column: values for column, values in columns.items() if values.dtype != types[column]}
     return given.assign(**changed) if changed else given
+
+
+def repetitions(columns: pd.DataFrame | Mapping[str, pd.Series], key: list[str], name: str) -> list[str]:
+    """What is wrong where rows have the same key, in one line; nothing where each is the only one."""
+    twice = repeated(row_keys(columns, key))
+    if not twice.any():
+        return []
+    rows = pd.DataFrame({column: columns[column][twice] for column in key})
+    return [f"{name}: {counted(len(rows), 'row')} the same ({', '.join(key)}) as another: {key_text(rows)}"]
 
 
 def _too_large(values: pd.Series) -> np.ndarray:

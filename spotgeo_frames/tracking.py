@@ -123,8 +123,8 @@ def track(
         _summary(tracks, hota, sums),
         _curve(tracks, hota),
         _matches(tracks, found, notes),
-        _truth_objects(tracks, found, identity),
-        _predicted_objects(tracks, found, identity),
+        _truth_objects(tracks, found),
+        _predicted_objects(tracks, found),
     )
     for table in tables:
         table.attrs = notes | {"version": __version__}
@@ -208,10 +208,10 @@ def _matches(tracks: Tracks, found: ClearPairs, notes: Mapping[Hashable, Any]) -
     return table
 
 
-def _truth_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.DataFrame:
+def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     """One row a truth: how much of it was tracked."""
     of_pair = tracks.truth.of_row[found.pairs.truth]
-    table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, identity, of_pair)
+    table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, of_pair)
     share = tracked_share(tracks, found)
     return table.assign(
         tracked_share=share,
@@ -221,10 +221,10 @@ def _truth_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.DataF
     )
 
 
-def _predicted_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.DataFrame:
+def _predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     """One row a predicted object: how much of it was right, and of how many truths."""
     of_pair = tracks.predictions.of_row[found.pairs.prediction]
-    table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, identity, of_pair)
+    table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, of_pair)
     together, _ = distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
     return table.assign(
         matched_share=table["n_matched"] / table["n_frames"],
@@ -233,13 +233,12 @@ def _predicted_objects(tracks: Tracks, found: ClearPairs, identity: str) -> pd.D
     )
 
 
-def _objects(aligned: Aligned, side: Side, identities: Identities, identity: str, of_pair: np.ndarray) -> pd.DataFrame:
+def _objects(aligned: Aligned, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
     """One row an identity of a side: its sequence and name, its frames, and in how many it is matched."""
-    names = side.table[identity if identity in side.table else "object"]
     return pd.DataFrame(
         {
             "sequence": aligned.frames["sequence"].array.take(side.frame[identities.first_row]),
-            "object": names.array.take(identities.first_row),
+            "object": side.table[identities.column].array.take(identities.first_row),
             "n_frames": identities.n_rows,
             "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
         }

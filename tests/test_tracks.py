@@ -240,18 +240,22 @@ def test_results_say_what_they_were_made_with(result: sf.TrackResult) -> None:
         }
 
 
-def test_pieces_of_a_sequence_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    truth, predictions, _ = crowd(np.random.default_rng(2), 20, 12, 14)
+@pytest.mark.parametrize("seed", [2, 6])
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("tracking.SIMILAR_AT_ONCE", 1),
+        ("candidates.SIMILAR_AT_ONCE", 1),
+        ("assignment.CELLS_AT_ONCE", 1),
+        ("metrics.identity.PAIRS_AT_ONCE", 1),
+        ("metrics.hota.LARGEST_SPACE", 0),
+        ("tracking.MOST_KEPT", 0),
+    ],
+)
+def test_pieces_make_no_difference(setting: str, value: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, predictions, _ = crowd(np.random.default_rng(seed), 20, 12, 14)
     whole = sf.track(truth, predictions)
-    monkeypatch.setattr("spotgeo_frames.tracking.SIMILAR_AT_ONCE", 1)
-    for one, other in zip(whole, sf.track(truth, predictions), strict=True):
-        pd.testing.assert_frame_equal(one, other)
-
-
-def test_matrices_that_are_laid_out_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    truth, predictions, _ = crowd(np.random.default_rng(6), 20, 12, 14)
-    whole = sf.track(truth, predictions)
-    monkeypatch.setattr("spotgeo_frames.assignment.CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(f"spotgeo_frames.{setting}", value)
     for one, other in zip(whole, sf.track(truth, predictions), strict=True):
         pd.testing.assert_frame_equal(one, other)
 

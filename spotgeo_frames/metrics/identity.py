@@ -16,6 +16,7 @@ from ..assignment import dominant_rounds
 from ..candidates import Pairs
 from ..identities import Tracks
 from ..keys import distinct
+from ..runs import runs
 from . import Sums
 
 # Unlike the other metrics, this one forgives no rounding.
@@ -53,17 +54,13 @@ def _most(
     """Of each sequence, the greatest sum of `together` that pairs one to one can have."""
     chosen, left = dominant_rounds(truth, prediction, together.astype(np.float64))
     total = np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
-    for rows in np.split(left, _boundaries(sequence[left])):
-        if len(rows):
-            chosen = rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]
-            total += np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
+    # The pairs are sorted by truth, and so by sequence; no sequence is cut in two.
+    starts = np.append(np.flatnonzero(np.diff(sequence[left], prepend=-1)), len(left))
+    for first, last in runs(np.diff(starts), PAIRS_AT_ONCE):
+        rows = left[starts[first] : starts[last]]
+        chosen = rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]
+        total += np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
     return total
-
-
-def _boundaries(sequence: np.ndarray) -> np.ndarray:
-    """Where to cut sorted sequences into lists of about PAIRS_AT_ONCE, none of them cut in two."""
-    firsts = np.flatnonzero(np.diff(sequence, prepend=-1))
-    return firsts[np.flatnonzero(np.diff(firsts // PAIRS_AT_ONCE)) + 1]
 
 
 def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray) -> np.ndarray:

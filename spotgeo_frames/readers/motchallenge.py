@@ -20,10 +20,8 @@ decimals of marks and classes included:
     - Sequences of more than a million frames are refused, and more than ten million frames in all.
 """
 
-import configparser
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -65,6 +63,8 @@ def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple
     in the order of frames, and within a frame that of the file. Raises InputError where a file is missing, is of a
     sequence that is not known, or holds lines that cannot be used.
     """
+    from concurrent.futures import ThreadPoolExecutor  # what else is there does without
+
     with readable(truth_dir):
         truth_files = _truth_files(truth_dir)
         lengths = _lengths(truth_dir, truth_files)
@@ -165,25 +165,30 @@ def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
         path = truth_dir / file.sequence / "seqinfo.ini"
         if not path.is_file():
             continue
-        try:
-            lengths[file.sequence] = _length(path)
-        except (OSError, ValueError, KeyError, configparser.Error):
+        length = _length(path)
+        if length is None:
             wanted = f"[Sequence] and seqLength=NUMBER, 0 to {MOST_FRAMES}"
             problems.append(f"{path}: does not tell the sequence's length; lines with {wanted}, are needed")
+        else:
+            lengths[file.sequence] = length
     if problems:
         raise InputError(problems)
     return lengths
 
 
-def _length(path: Path) -> int:
-    if path.stat().st_size > LARGEST_SEQINFO:
-        raise ValueError("is too large")
-    parser = configparser.ConfigParser(interpolation=None, strict=False)
-    parser.read_string(path.read_text("utf-8-sig", "replace"))
-    length = int(parser["Sequence"]["seqLength"])
-    if not 0 <= length <= MOST_FRAMES:
-        raise ValueError("is out of range")
-    return length
+def _length(path: Path) -> int | None:
+    """The length that a seqinfo.ini tells, or None where it tells none that can be."""
+    import configparser
+
+    try:
+        if path.stat().st_size > LARGEST_SEQINFO:
+            return None
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        parser.read_string(path.read_text("utf-8-sig", "replace"))
+        length = int(parser["Sequence"]["seqLength"])
+    except (OSError, ValueError, KeyError, configparser.Error):
+        return None
+    return length if 0 <= length <= MOST_FRAMES else None
 
 
 def _table(parts: Sequence[Rows], source: Path) -> pd.DataFrame:
