@@ -3,6 +3,7 @@
 from .errors import InputError
 from .matching import match, match_frames
 from .preprocessing import read_motchallenge
+from .readers.coco import read_coco
 from .readers.motchallenge import write_motchallenge
 from .readers.objects import read_objects
 from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
@@ -19,6 +20,7 @@ __all__ = [
     "leaderboard",
     "match",
     "match_frames",
+    "read_coco",
     "read_motchallenge",
     "read_objects",
     "read_spotgeo",

@@ -6,7 +6,8 @@ the detector has seen, so it must cover the truth's frames, as a competition fil
 saw is not a frame in which it found nothing.
 
 Keypoints: each joint of a frame is matched by itself, so in tables with `joint` every (sequence, frame, joint) that
-occurs is a frame of its own here; a frame without any joint stays, its joint null.
+occurs is a frame of its own here; a frame without any joint stays, its joint null. Joints whose visibility is 0 are
+not there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ import pandas as pd
 
 from .errors import InputError
 from .keys import distinct, frame_keys, locate, ordinals, stable_order
-from .tables import FRAME_KEY, Annotations, counted, decoded, key_text, source
+from .tables import FRAME_KEY, Annotations, counted, decoded, key_text, labelled_joints, source
 
 FrameRule = Literal["truth", "union"]
 
@@ -71,12 +72,15 @@ def align(truth: Annotations, predictions: Annotations, frames: FrameRule = "tru
     if truth.frames is not None:
         listed = _with_attributes(listed, listed_keys, truth.frames, keys["truth frames"])
     positions = [locate(listed_keys, keys[name]) for name in ("truth", "predictions")]
+    objects = [truth.objects, predictions.objects]
     if "joint" in truth.objects:
-        listed, positions = _split_joints(listed, positions, truth.objects["joint"], predictions.objects["joint"])
-    categories = _categories(truth.objects, predictions.objects)
+        for number, table in enumerate(objects):
+            objects[number], positions[number] = _labelled(table, positions[number])
+        listed, positions = _split_joints(listed, positions, objects[0]["joint"], objects[1]["joint"])
+    categories = _categories(*objects)
     sides = [
-        _side(annotations.objects, position, len(listed), category)
-        for annotations, position, category in zip((truth, predictions), positions, categories, strict=True)
+        _side(table, position, len(listed), category)
+        for table, position, category in zip(objects, positions, categories, strict=True)
     ]
     return Aligned(listed, *sides)
 
@@ -122,6 +126,12 @@ def _with_attributes(
         attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
         taken[column] = attribute.reindex(index).array
     return listed.assign(**taken)
+
+
+def _labelled(keypoints: pd.DataFrame, position: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
+    """The joints that are there, and their positions."""
+    there = labelled_joints(keypoints)
+    return (keypoints, position) if there.all() else (keypoints[there], position[there])
 
 
 def _split_joints(

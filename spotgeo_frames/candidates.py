@@ -18,6 +18,9 @@ from .runs import runs
 from .similarity import Measure, difference, iou, point_distance, point_similarity
 from .tables import source
 
+# The similarity of each pair of a row of truth and one of predictions.
+RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
 # Truth-prediction pairs looked at in one step.
 PAIRS_AT_ONCE = 1 << 16
 
@@ -106,7 +109,7 @@ def check_similarity(aligned: Aligned, similarity: str | Measure, tau: float) ->
         warnings.warn(f"boxes of zero or negative size, which overlap with nothing: {what}", stacklevel=3)
 
 
-def made_with(similarity: str | Measure, threshold: float, tau: float) -> dict[Hashable, Any]:
+def made_with(similarity: str | Measure, threshold: float, tau: float = np.nan) -> dict[Hashable, Any]:
     """What results say of how they were made."""
     name = similarity if isinstance(similarity, str) else getattr(similarity, "__name__", type(similarity).__name__)
     notes: dict[Hashable, Any] = {"rule": name if name is similarity else f"function {name}", "threshold": threshold}
@@ -130,7 +133,7 @@ def similar_pairs(
         )
         return partial(_overlapping, aligned, truth_boxes, predicted_boxes, least)
     if callable(similarity):
-        return partial(_measured, aligned, similarity, least)
+        return partial(measured_pairs, aligned, partial(_called, aligned, similarity), least)
     return partial(_similar_points, aligned, tau, least)
 
 
@@ -139,21 +142,26 @@ def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last
     return _in_order(near._replace(measure=point_similarity(near.measure, 2.0 * tau)), least)
 
 
-def _measured(aligned: Aligned, measure: Measure, least: float, first: int, last: int) -> Pairs:
-    """The pairs with the similarity that the caller's measure gives."""
+def measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: int, last: int) -> Pairs:
+    """The pairs that `similar_pairs` gives for the frames [first, last), by a measure of rows."""
     parts = []
     for prediction_rows, truth_rows in _all_pairs(aligned, first, last):
-        tables = aligned.truth.table.iloc[truth_rows], aligned.predictions.table.iloc[prediction_rows]
-        answer = np.asarray(measure(*(table.reset_index(drop=True) for table in tables)))
-        if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
-            what = f"shape {answer.shape} and type {answer.dtype}"
-            raise InputError(f"similarity: the function returned {what}; a number for each of {len(truth_rows)} pairs")
-        answer = answer.astype(np.float64)
-        if not np.all((answer >= 0) & (answer <= 1)):
-            raise InputError("similarity: the function returned values outside 0 to 1, or NaN")
         same = _same_category(aligned, prediction_rows, truth_rows)
-        parts.append(Pairs(prediction_rows, truth_rows, answer * same))
+        parts.append(Pairs(prediction_rows, truth_rows, measure(truth_rows, prediction_rows) * same))
     return _in_order(join_pairs(parts), least)
+
+
+def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
+    """What the caller's measure says of pairs of rows, checked."""
+    tables = aligned.truth.table.iloc[truth_rows], aligned.predictions.table.iloc[prediction_rows]
+    answer = np.asarray(measure(*(table.reset_index(drop=True) for table in tables)))
+    if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
+        what = f"shape {answer.shape} and type {answer.dtype}"
+        raise InputError(f"similarity: the function returned {what}; a number for each of {len(truth_rows)} pairs")
+    answer = answer.astype(np.float64)
+    if not np.all((answer >= 0) & (answer <= 1)):
+        raise InputError("similarity: the function returned values outside 0 to 1, or NaN")
+    return answer
 
 
 def _in_order(pairs: Pairs, least: float) -> Pairs:

@@ -18,7 +18,8 @@ Known differences from the official evaluators
       objects a frame at tau = 10, beyond which 1000 would no longer keep the number of pairs the first aim.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,22 @@ import pandas as pd
 
 from .alignment import Aligned, FrameRule, align
 from .assignment import Entries, assign
-from .candidates import Pairs, check_similarity, frame_chunks, join_pairs, made_with, near_points, similar_pairs
+from .candidates import (
+    Pairs,
+    check_similarity,
+    frame_chunks,
+    join_pairs,
+    made_with,
+    measured_pairs,
+    near_points,
+    similar_pairs,
+)
 from .errors import InputError
 from .match_table import match_table
 from .progress import progress
 from .similarity import Measure, difference, point_distance
 from .tables import Annotations, Table, as_annotations
+from .whole_poses import PosePairs, whole_poses
 
 Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 
@@ -44,6 +55,7 @@ def match(
     *,
     similarity: str | Measure | None = None,
     threshold: float = 0.5,
+    sigmas: Mapping[Any, float] | None = None,
     frames: FrameRule = "truth",
 ) -> pd.DataFrame:
     """Matches predictions with truth, frame by frame, and returns the match table.
@@ -54,15 +66,19 @@ def match(
         Annotations, or a table of objects (pandas, or anything that exports an Arrow stream): `sequence`, `frame`,
         `object`, `x`, `y` in pixels (`w`, `h` for boxes, `x` and `y` being the top left corner), and any other columns,
         which are carried along. With `category` on both sides only equal categories match; with `joint`, each joint is
-        matched by itself.
+        matched by itself, and those whose `visibility` is 0 are not there.
     tau, epsilon
         Largest distance of a true positive, and the tolerance below which its error is 0, in pixels;
         0 <= epsilon < tau.
     similarity, threshold
         Match by similarity instead: as many pairs as possible whose similarity is `threshold` or more (above 0, up to
         1), and among those the greatest sum. "iou" is the intersection over union of boxes; "point" is
-        max(0, 1 - distance / (2 tau)). A function gets two DataFrames of equal length, rows of truth and of predictions
-        that are pairs, at most some 100,000 at a time, and returns a similarity for each, 0 to 1.
+        max(0, 1 - distance / (2 tau)); "oks" is the object keypoint similarity of whole poses: rows are then objects,
+        not joints, `x`, `y`, `w`, `h` their boxes, and truth needs `area` (px²). A function gets two DataFrames of
+        equal length, rows of truth and of predictions that are pairs, at most some 100,000 at a time, and returns a
+        similarity for each, 0 to 1.
+    sigmas
+        For "oks", of each joint the deviation as a share of the object's size; COCO's seventeen joints are known.
     frames
         "truth": the frames are those of the truth's frames table, and predictions elsewhere are refused; without
         such a table they are those that occur on either side. "union": those that either side names.
@@ -85,15 +101,32 @@ def match(
         tau, epsilon = check_thresholds(tau, epsilon)
     elif not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}; a similarity above 0, up to 1, is needed")
-    aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)
+    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    if similarity == "oks":
+        return _match_poses(whole_poses(*sides, sigmas), threshold, frames)
+    if sigmas is not None:
+        raise ValueError("sigmas are those of similarity='oks'")
+    aligned = align(*sides, frames)
     if similarity is None:
         pairs = _assigned(aligned, lambda first, last: near_points(aligned, first, last, tau), np.positive, tau)
         return match_table(aligned, pairs, _by_distance(tau, epsilon))
     check_similarity(aligned, similarity, tau)
 
     near = similar_pairs(aligned, similarity, tau, least=threshold)
-    pairs = _assigned(aligned, near, lambda similar: 1.0 - similar, 1.0)
-    return match_table(aligned, pairs, made_with(similarity, threshold, tau))
+    return _matched_by_similarity(aligned, near, made_with(similarity, threshold, tau))
+
+
+def _match_poses(poses: PosePairs, threshold: float, frames: FrameRule) -> pd.DataFrame:
+    """The match table of whole poses by OKS."""
+    aligned = align(poses.truth.annotations, poses.predictions.annotations, frames)
+    near = partial(measured_pairs, aligned, partial(poses.similarity, aligned), threshold)
+    return _matched_by_similarity(aligned, near, made_with("oks", threshold))
+
+
+def _matched_by_similarity(
+    aligned: Aligned, near: Callable[[int, int], Pairs], notes: Mapping[Hashable, Any]
+) -> pd.DataFrame:
+    return match_table(aligned, _assigned(aligned, near, lambda similar: 1.0 - similar, 1.0), notes)
 
 
 def check_thresholds(tau: float, epsilon: float) -> tuple[float, float]:

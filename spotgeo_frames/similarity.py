@@ -15,6 +15,27 @@ Measure = Callable[[pd.DataFrame, pd.DataFrame], np.ndarray]
 # Left, top, width and height, pixels; an array (4, N) or four arrays.
 Boxes = np.ndarray | Sequence[np.ndarray]
 
+# The standard deviation of each joint's place among annotators, as a share of the object's size (square root of area).
+COCO_SIGMAS = {
+    "nose": 0.026,
+    "left_eye": 0.025,
+    "right_eye": 0.025,
+    "left_ear": 0.035,
+    "right_ear": 0.035,
+    "left_shoulder": 0.079,
+    "right_shoulder": 0.079,
+    "left_elbow": 0.072,
+    "right_elbow": 0.072,
+    "left_wrist": 0.062,
+    "right_wrist": 0.062,
+    "left_hip": 0.107,
+    "right_hip": 0.107,
+    "left_knee": 0.087,
+    "right_knee": 0.087,
+    "left_ankle": 0.089,
+    "right_ankle": 0.089,
+}
+
 # The spacing of float64 at 1. trackeval forgives so much at its thresholds, and takes so small an area for none.
 ROUNDING = float(np.finfo(np.float64).eps)
 
@@ -56,3 +77,35 @@ def iou(truth: Boxes, predictions: Boxes) -> np.ndarray:
         union = area + area2 - shared
         real = (area > ROUNDING) & (area2 > ROUNDING) & (union > ROUNDING) & (union < np.inf)
         return np.divide(shared, union, out=np.zeros(len(shared)), where=real)
+
+
+def oks(
+    truth: np.ndarray,
+    labelled: np.ndarray,
+    area: np.ndarray,
+    boxes: Boxes,
+    predictions: np.ndarray,
+    sigmas: np.ndarray,
+) -> np.ndarray:
+    """Object keypoint similarity of pairs of poses, (N,): the mean over labelled joints of exp(-d² / (2 s² k²)).
+
+    As pycocotools 2.0.11 has it (cocoeval.py, computeOks): d is the distance of a joint (px), s² the area of the truth
+    (px²) and k twice the joint's sigma. Where no joint of the truth is labelled, d is how far each joint of the
+    prediction lies outside the truth's box made three times as wide and high about its middle, and the mean is over
+    all joints. A joint that a prediction does not have, which pycocotools does not know, counts as infinitely far.
+
+    `truth` and `predictions` are the joints' x and y, (N, J, 2), pixels, null where there is none; `labelled` (N, J)
+    marks the truth's; `area` is (N,), `boxes` four arrays (N,), pixels, `sigmas` (J,).
+    """
+    left, top, width, height = (side[:, None] for side in boxes)
+    (x, y), any_labelled = np.moveaxis(predictions, 2, 0), labelled.any(axis=1, keepdims=True)
+    outside = [
+        np.maximum(0.0, start - size - here) + np.maximum(0.0, here - (start + size * 2))
+        for here, start, size in ((x, left, width), (y, top, height))
+    ]
+    dx, dy = (np.where(any_labelled, predictions[..., axis] - truth[..., axis], outside[axis]) for axis in (0, 1))
+    variances = (sigmas * 2) ** 2
+    exponents = (dx * dx + dy * dy) / variances / (area[:, None] + np.spacing(1)) / 2
+    counted = labelled | ~any_labelled
+    near = np.where(counted & ~np.isnan(exponents), np.exp(-exponents), 0.0)
+    return near.sum(axis=1) / np.count_nonzero(counted, axis=1)

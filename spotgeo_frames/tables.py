@@ -2,7 +2,8 @@
 
 Objects (truth and predictions alike)
     `sequence` (int64 or string), `frame` (int64), `object` (int64 or string), `joint` (int64 or string) for
-    keypoints, and `x`, `y` (float64, pixels). Optional: `score`, `category`; any other column is carried along.
+    keypoints, and `x`, `y` (float64, pixels). Optional: `score`, `category`, and for keypoints `visibility`, which is 0
+    where a joint is listed but not there; any other column is carried along.
     One row per key, no nulls in the key, finite coordinates. File order is row order within a (sequence, frame).
 
 Frames
@@ -184,6 +185,13 @@ def check_matches(matches: Table) -> pd.DataFrame:
         what = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
         raise InputError(f"match table: column outcome: {what}")
     return table.assign(outcome=outcome.astype(OUTCOME_TYPE))
+
+
+def labelled_joints(keypoints: pd.DataFrame) -> np.ndarray:
+    """Marks the joints that are there: those whose `visibility`, where there is such a column, is not 0."""
+    if "visibility" not in keypoints:
+        return np.ones(len(keypoints), bool)
+    return ~keypoints["visibility"].eq(0).to_numpy(bool, na_value=False)
 
 
 def measure_of(matches: pd.DataFrame) -> str:

@@ -20,21 +20,20 @@ decimals of marks and classes included:
     - Sequences of more than a million frames are refused, and more than ten million frames in all.
 """
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from ..errors import InputError
-from ..files import is_file_name, is_text, read_archive, read_bytes, readable, write_files
+from ..files import is_file_name, readable, write_files
 from ..progress import progress
 from ..tables import FRAME_KEY, LARGEST_EXACT_INTEGER, SOURCE, Annotations, Table, as_annotations, counted, key_text
 from .motchallenge_lines import FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
+from .sequence_files import File, file_of, flat_files, of_sequences
 
 # All sequences together may have as many frames as this; more are meant to fill the memory.
 MOST_FRAMES_IN_ALL = 10 * MOST_FRAMES
@@ -43,14 +42,6 @@ MOST_FRAMES_IN_ALL = 10 * MOST_FRAMES
 LARGEST_SEQINFO = 1 << 20
 
 INTEGERS = ["frame", "object", "considered", "class_id"]  # as such, decimals are cut off
-
-
-class File(NamedTuple):
-    """One sequence of one side: its name, what messages call its file, and what reads it."""
-
-    sequence: str
-    name: str
-    read: Callable[[], bytes]
 
 
 def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple[Annotations, Annotations, list[str]]:
@@ -103,59 +94,19 @@ def _truth_files(folder: Path) -> list[File]:
         }
     if not nested:
         return _flat_files(folder, "neither SEQUENCE/gt/gt.txt nor SEQUENCE.txt")
-    return [_file(path, name) for name, path in sorted(nested.items())]
+    return [file_of(path, name) for name, path in sorted(nested.items())]
 
 
 def _tracker_files(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File]:
     """The tracker's files of the sequences; raises InputError where one is missing or is of another sequence."""
-    found = {file.sequence: file for file in _flat_files(folder, "no SEQUENCE.txt")}
-    problems = [
-        f"{folder}: {name}.txt is missing; a tracker that found nothing there has an empty file"
-        for name in sequences
-        if name not in found
-    ]
-    known = {*sequences}
-    problems += [
-        f"{file.name}: there is no sequence {name} in {truth_dir}" for name, file in found.items() if name not in known
-    ]
-    if problems:
-        raise InputError(problems)
-    return [found[name] for name in sequences]
+    missing = ".txt is missing; a tracker that found nothing there has an empty file"
+    return of_sequences(_flat_files(folder, "no SEQUENCE.txt"), sequences, folder, truth_dir, missing)
 
 
 def _flat_files(folder: Path, wanted: str) -> list[File]:
-    """The .txt files of a folder, or of an archive whatever folders they lie in there, in the order of their names."""
-    if folder.is_dir():
-        files = [_file(path, path.stem) for path in sorted(folder.glob("*.txt")) if not path.is_dir()]
-    elif folder.suffix.lower() == ".zip":
-        files = _packed_files(folder)
-    elif folder.exists():
-        raise InputError(f"{folder}: is neither a folder nor a .zip archive")
-    else:
-        raise InputError(f"{folder}: there is no such folder")
-    if files:
-        return files
-    inner = [path for path in (folder / "data", folder / "gt", folder / "data.zip") if path.exists()]
-    inner = [folder.parent] if (folder / "gt" / "gt.txt").exists() else inner
-    hint = f"; is {inner[0]} meant?" if inner else ""
-    raise InputError(f"{folder}: holds no sequences: {wanted}{hint}")
-
-
-def _packed_files(path: Path) -> list[File]:
-    contents = read_archive(path, ".txt")
-    if any(PurePosixPath(name).parts[-2:] == ("gt", "gt.txt") for name in contents):
-        raise InputError(f"{path}: holds SEQUENCE/gt/gt.txt; unpack it, or pack files called SEQUENCE.txt")
-    named = [(PurePosixPath(name).stem, name) for name in sorted(contents)]
-    twice = [sequence for sequence, times in Counter(sequence for sequence, _ in named).items() if times > 1]
-    if twice:
-        raise InputError([f"{path}: holds {sequence}.txt more than once" for sequence in twice])
-    return [File(sequence, f"{path}, {name}", partial(bytes, contents[name])) for sequence, name in named]
-
-
-def _file(path: Path, sequence: str) -> File:
-    if not is_text(sequence):
-        raise InputError(f"{path}: its name is no text in UTF-8")
-    return File(sequence, str(path), partial(read_bytes, path))
+    hints = [folder / "data", folder / "gt", folder / "data.zip"]
+    hints = [folder.parent] if (folder / "gt" / "gt.txt").exists() else hints
+    return flat_files(folder, ".txt", wanted, hints, nested=("gt", "gt.txt"))
 
 
 def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:

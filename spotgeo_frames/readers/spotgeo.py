@@ -12,9 +12,7 @@ Known differences from the competition's script
     - Integers of more than 64 bits are refused, also as coordinates.
 """
 
-import gc
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import chain, product
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from ..errors import InputError
 from ..files import read_bytes, write_bytes
 from ..keys import distinct, frame_keys, locate, row_keys
 from ..tables import FRAME_KEY, SOURCE, Annotations, Table, as_annotations, key_text, row_text
+from .documents import BYTE_ORDER_MARK, collector_paused
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
 from .objects import read_objects
 
@@ -75,7 +74,7 @@ def _decoded(content: bytes) -> Annotations | None:
     if not content.isascii():  # which the decoder does not check in strings that it skips
         return None
     try:
-        with _collector_paused():
+        with collector_paused():
             sequence, frame, announced, listed, x, y = _flat(_DECODER.decode(content))
     except (msgspec.MsgspecError, RecursionError, OverflowError):
         return None
@@ -99,18 +98,6 @@ def _flat(entries: list[_Entry]) -> list[np.ndarray]:
         xy["x"].astype(np.float64),
         xy["y"].astype(np.float64),
     ]
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: it would walk through all that decoding makes, and find no cycles."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _annotations(
@@ -188,7 +175,7 @@ def problem_lines(path: Path, problems: Iterable[Problem]) -> list[str]:
 
 
 def _content(path: Path) -> bytes:
-    return read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    return read_bytes(path).removeprefix(BYTE_ORDER_MARK)
 
 
 def _wanted(
