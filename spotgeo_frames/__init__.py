@@ -2,6 +2,8 @@
 
 from .errors import InputError
 from .matching import match, match_frames
+from .pose_preprocessing import read_posetrack
+from .poses import PoseResult, pose
 from .preprocessing import read_motchallenge
 from .readers.coco import read_coco
 from .readers.motchallenge import write_motchallenge
@@ -15,14 +17,17 @@ from .version import __version__
 __all__ = [
     "Annotations",
     "InputError",
+    "PoseResult",
     "TrackResult",
     "__version__",
     "leaderboard",
     "match",
     "match_frames",
+    "pose",
     "read_coco",
     "read_motchallenge",
     "read_objects",
+    "read_posetrack",
     "read_spotgeo",
     "summarize",
     "track",

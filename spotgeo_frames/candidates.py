@@ -30,7 +30,7 @@ SIMILAR_AT_ONCE = 1 << 19
 # Edges of boxes are searched up to here (px); beyond, they count as here, which finds more and misses none.
 FARTHEST = 1e12
 
-# What boxes are widened by for their search, as a share of their numbers: more than any rounding.
+# What is searched is wider by this share of the numbers: more than any rounding.
 ROOM = 1e-12
 
 # Columns of the image, to look up boxes by, for each box of a frame.
@@ -65,22 +65,39 @@ def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_AT_ONCE) -
     return runs(n_truth * n_predicted + n_truth + n_predicted, at_once)
 
 
-def near_points(aligned: Aligned, first: int, last: int, tau: float) -> Pairs:
+def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray) -> Pairs:
     """The pairs of the frames [first, last) that are at most `tau` pixels apart, sorted by prediction, then truth.
 
-    It is the distance that is compared, not its square. Where both sides have categories, only equal ones are near.
+    `tau` may be another for each row of truth. It is the distance that is compared, not its square. Where both sides
+    have categories, only equal ones are near.
     """
     truth, predictions = aligned.truth, aligned.predictions
+
+    def reach(truth_rows: np.ndarray) -> float | np.ndarray:
+        return tau[truth_rows] if isinstance(tau, np.ndarray) else tau
+
     parts = []
     for some_predictions, some_truths in _all_pairs(aligned, first, last):
         dx = difference(predictions.xy[0][some_predictions], truth.xy[0][some_truths])
         # |dx| > tau alone is too far (rounding keeps order), so most pairs need no second coordinate.
-        maybe = np.flatnonzero(np.abs(dx) <= tau)
+        maybe = np.flatnonzero(np.abs(dx) <= reach(some_truths))
         rows, truth_rows = some_predictions[maybe], some_truths[maybe]
         distance = point_distance(dx[maybe], difference(predictions.xy[1][rows], truth.xy[1][truth_rows]))
-        close = (distance <= tau) & _same_category(aligned, rows, truth_rows)
+        close = (distance <= reach(truth_rows)) & _same_category(aligned, rows, truth_rows)
         parts.append(Pairs(rows, truth_rows, distance).take(np.flatnonzero(close)))
     return join_pairs(parts)
+
+
+def near_keypoints(aligned: Aligned, head_size: np.ndarray, most: float, first: int, last: int) -> Pairs:
+    """The pairs of joints in the frames [first, last) whose distance is `most` or less, sorted by truth.
+
+    They are measured in head sizes: `head_size` is that of each row of truth, in pixels.
+    """
+    near = near_points(aligned, first, last, head_size * (most * (1 + ROOM)))
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a head without a size, 0 / 0 is near to nothing
+        distance = near.measure / head_size[near.truth]
+    pairs = near._replace(measure=distance).take(np.flatnonzero(distance <= most))
+    return pairs.take(np.argsort(pairs.truth, kind="stable"))
 
 
 def check_similarity(aligned: Aligned, similarity: str | Measure, tau: float) -> None:

@@ -18,10 +18,11 @@ import numpy as np
 import pandas as pd
 import typer
 
-from . import tracking
+from . import poses, tracking
 from .errors import InputError
 from .files import check_folder_writable, write_tables
 from .matching import check_thresholds, match
+from .pose_preprocessing import read_posetrack
 from .preprocessing import BENCHMARKS, read_motchallenge
 from .readers import read_annotations
 from .readers.spotgeo import problem_lines, validate_spotgeo
@@ -54,6 +55,31 @@ TruthFolder = Annotated[
 TrackerFolder = Annotated[
     Path, typer.Argument(metavar="TRACKER_DIR", readable=False, help="Folder of SEQUENCE.txt, or a .zip of it")
 ]
+
+PoseTruthFolder = Annotated[
+    Path,
+    typer.Argument(metavar="TRUTH_DIR", readable=False, help="Folder of PoseTrack's SEQUENCE.json, or a .zip of it"),
+]
+PosePredictionFolder = Annotated[
+    Path, typer.Argument(metavar="PREDICTION_DIR", readable=False, help="The same, of what a tracker found")
+]
+
+# PoseTrack's joints as its two evaluation kits call them, in their order.
+HOTA_JOINTS = {"Nose": "nose", "Neck": "head_bottom", "Head": "head_top"} | {
+    f"{side}{joint}": f"{whole}_{name}"
+    for joint, name in zip("SEWHKA", ("shoulder", "elbow", "wrist", "hip", "knee", "ankle"), strict=True)
+    for side, whole in (("L", "left"), ("R", "right"))
+}
+POSEVAL_JOINTS = {
+    f"{side}_{joint}": f"{side}_{joint}"
+    for side, some in (
+        ("right", ("ankle", "knee", "hip")),
+        ("left", ("hip", "knee", "ankle")),
+        ("right", ("wrist", "elbow", "shoulder")),
+        ("left", ("shoulder", "elbow", "wrist")),
+    )
+    for joint in some
+} | {"neck": "head_bottom", "nose": "nose", "head_top": "head_top"}
 
 # More sequences than this in one list are a slip of the keyboard.
 MOST_SEQUENCES = 10_000_000
@@ -158,6 +184,29 @@ def track(
     else:
         typer.echo(f"{tracker} against {truth}, by the rules of {benchmark}\n")
         typer.echo(_track_text(result.summary))
+
+
+@app.command(name="pose")
+def pose_command(
+    truth: PoseTruthFolder,
+    predictions: PosePredictionFolder,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
+) -> None:
+    """Scores the poses of a PoseTrack folder joint by joint, by keypoint HOTA and by poseval's MOTA and AP."""
+    with problems_reported():
+        summary = poses.pose(*read_posetrack(truth, predictions)).summary
+    combined = summary[summary["sequence"].isna()].set_index("joint")
+    if as_json:
+        kits = {"keypoint_hota": (HOTA_JOINTS, poses.HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, poses.POSEVAL_NUMBERS)}
+        answer = {}
+        for kit, (joints, numbers) in kits.items():
+            rows = combined.reindex([*joints.values(), None])
+            values = {name: [_plain(value) for value in rows[name]] for name in numbers}
+            answer[kit] = {"joints": [*joints, "total"], **values}
+        typer.echo(_formatted(answer))
+    else:
+        typer.echo(f"{predictions} against {truth}, all sequences\n")
+        typer.echo(_pose_text(combined.reset_index()))
 
 
 @contextmanager
@@ -330,3 +379,15 @@ def _track_text(summary: pd.DataFrame) -> str:
 
 shares in percent; HOTA, DetA, AssA and LocA are means over alpha, LocA 100 where nothing matches
 IDSW switches of identity, Frag fragmentations; MT, PT, ML objects mostly, partly tracked and mostly lost"""
+
+
+def _pose_text(combined: pd.DataFrame) -> str:
+    """The numbers of joints as aligned text, in percent."""
+    names = ["HOTA", "DetA", "AssA", "LocA"]
+    columns = combined[names].mul(100).join(combined[["mota", "motp", "pre", "rec", "ap"]])
+    shown = columns.map(lambda value: "-" if pd.isna(value) else f"{value:.2f}").join(combined["switches"])
+    shown.insert(0, "", combined["joint"].fillna("total"))
+    return f"""{shown.to_string(index=False)}
+
+in percent; HOTA, DetA, AssA and LocA are keypoint HOTA's, means over alpha, LocA 100 where nothing matches
+mota, motp, pre, rec and switches are poseval's of tracks, ap its average precision of poses"""

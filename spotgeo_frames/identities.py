@@ -10,7 +10,7 @@ import pandas as pd
 
 from .alignment import Aligned, Side
 from .errors import InputError
-from .keys import distinct, ordinals, pack, positions
+from .keys import distinct, ordinals, pack, positions, row_keys
 from .tables import FRAME_KEY, counted, decoded, key_text, repetitions, source
 
 
@@ -37,10 +37,12 @@ class Tracks(NamedTuple):
     """Two aligned sides with their identities.
 
     Sequences are numbered as in `sequence_names` (nullable: Int64 or string); `frame_sequence` is that of each frame.
+    Of keypoints, each joint of a sequence counts as a sequence by itself, and `joint_names` tells which.
     """
 
     aligned: Aligned
     sequence_names: pd.Series
+    joint_names: pd.Series | None
     frame_sequence: np.ndarray
     truth: Identities
     predictions: Identities
@@ -82,23 +84,21 @@ class Tracks(NamedTuple):
 def identify(aligned: Aligned, identity: str) -> Tracks:
     """Numbers the identities of both sides, from the column `identity` where a side has it, else from `object`.
 
-    Raises InputError where neither side has such a column, an identity is null or twice in a frame, or the tables are
-    of keypoints.
+    Raises InputError where neither side has such a column, or an identity is null or twice in a frame.
     """
-    if "joint" in aligned.frames:
-        raise InputError("truth and predictions have a column joint; tracks are of whole objects, one row in a frame")
-    if identity in FRAME_KEY:
+    if identity in (*FRAME_KEY, "joint"):
         raise InputError(f"identity: {identity} is the same for all objects of a frame")
     if identity != "object" and identity not in aligned.truth.table and identity not in aligned.predictions.table:
         raise InputError(f"identity: neither truth nor predictions have a column {identity}")
-    sequences = aligned.frames["sequence"]
-    codes, _ = ordinals([sequences])
-    values, first = distinct(codes[0])
-    frame_sequence = positions(codes[0], values, first)
+    keys = row_keys(aligned.frames, [column for column in ("sequence", "joint") if column in aligned.frames])
+    values, first = distinct(keys)
+    frame_sequence = positions(keys, values, first)
     sides = {"truth": aligned.truth, "predictions": aligned.predictions}
     named = [_identities(side, identity, frame_sequence, name) for name, side in sides.items()]
-    names = sequences.iloc[first].reset_index(drop=True)
-    return Tracks(aligned, names.astype("Int64") if names.dtype == np.int64 else names, frame_sequence, *named)
+    names = aligned.frames["sequence"].iloc[first].reset_index(drop=True)
+    names = names.astype("Int64") if names.dtype == np.int64 else names
+    joints = aligned.frames["joint"].iloc[first].reset_index(drop=True) if "joint" in aligned.frames else None
+    return Tracks(aligned, names, joints, frame_sequence, *named)
 
 
 def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str) -> Identities:
@@ -109,7 +109,8 @@ def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str
     values, first = distinct(keys)
     of_row = positions(keys, values, first)
     if column != "object":  # which is unique in its frame by the rules of a table of objects
-        problems = repetitions(side.table, [*FRAME_KEY, column], source(side.table, name))
+        key = [key for key in (*FRAME_KEY, "joint", column) if key in side.table]
+        problems = repetitions(side.table, key, source(side.table, name))
         if problems:
             raise InputError(problems)
     return Identities(column, of_row, sequence[first], first, np.bincount(of_row, minlength=len(values)))

@@ -17,6 +17,10 @@ from .candidates import Pairs
 from .tables import EMPTY, FN, FP, FRAME_KEY, OUTCOME_TYPE, TP
 from .version import __version__
 
+# What happens in a track, in the order of outcomes, and a true positive whose identity is another than before.
+EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
+SWITCH = 3
+
 
 def match_table(aligned: Aligned, pairs: Pairs, made_with: Mapping[Hashable, Any]) -> pd.DataFrame:
     """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises.
@@ -52,6 +56,16 @@ def match_table(aligned: Aligned, pairs: Pairs, made_with: Mapping[Hashable, Any
     }
     table = pd.DataFrame(columns, copy=False)
     table.attrs = dict(made_with) | {"version": __version__}
+    return table
+
+
+def with_events(table: pd.DataFrame, switch: np.ndarray) -> pd.DataFrame:
+    """A match table of tracks with the column `event` after `outcome`; `switch` marks the true positives in order."""
+    outcome = table["outcome"].array.codes
+    event = np.where(outcome == EMPTY, -1, outcome)
+    event[np.flatnonzero(outcome == TP)[switch]] = SWITCH
+    after = table.columns.to_list().index("outcome") + 1
+    table.insert(after, "event", pd.Series(pd.Categorical.from_codes(event, dtype=EVENT_TYPE)))
     return table
 
 

@@ -17,9 +17,10 @@ import pandas as pd
 
 from .alignment import Aligned, FrameRule, Side, align
 from .candidates import SIMILAR_AT_ONCE, Pairs, check_similarity, frame_chunks, join_pairs, made_with, similar_pairs
+from .errors import InputError
 from .identities import Identities, Tracks, identify
 from .keys import distinct
-from .match_table import match_table
+from .match_table import match_table, with_events
 from .metrics import Sums
 from .metrics.clear import (
     LEAST_SIMILARITY,
@@ -35,14 +36,12 @@ from .metrics.hota import ALPHAS, HotaParts, hota_numbers, hota_pairs, hota_part
 from .metrics.identity import identity_numbers, identity_parts
 from .progress import progress
 from .similarity import Measure
-from .tables import EMPTY, TP, Annotations, Table, as_annotations
+from .tables import TP, Annotations, Table, as_annotations
 from .version import __version__
 
 # Similar pairs that are kept, 24 bytes each.
 MOST_KEPT = 1 << 25
 
-EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
-SWITCH = 3
 COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
 
 NUMBERS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "MOTA", "MOTP", "MODA", "IDSW", "Frag"]
@@ -109,8 +108,10 @@ def track(
     ValueError: similarity or tau out of range.
     """
     given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    tracks = identify(align(*given, frames), identity)
-    aligned = tracks.aligned
+    aligned = align(*given, frames)
+    if "joint" in aligned.frames:
+        raise InputError("truth and predictions have a column joint; tracks are of whole objects, pose() of joints")
+    tracks = identify(aligned, identity)
     check_similarity(aligned, similarity, tau)
     chunks = _Chunks(aligned, similar_pairs(aligned, similarity, tau))
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
@@ -195,16 +196,10 @@ def _curve(tracks: Tracks, hota: HotaParts) -> pd.DataFrame:
 
 def _matches(tracks: Tracks, found: ClearPairs, notes: Mapping[Hashable, Any]) -> pd.DataFrame:
     """The match table with what happened to the identities."""
-    table = match_table(tracks.aligned, found.pairs, notes)
-    outcome = table["outcome"].array.codes
-    matched = np.flatnonzero(outcome == TP)  # in the order of truths, as the pairs are
-    event = np.where(outcome == EMPTY, -1, outcome)
-    event[matched[found.switch]] = SWITCH
+    table = with_events(match_table(tracks.aligned, found.pairs, notes), found.switch)
     fragmentation = np.zeros(len(table), bool)
-    fragmentation[matched[found.fragmentation]] = True
-    after = table.columns.to_list().index("outcome") + 1
-    table.insert(after, "event", pd.Series(pd.Categorical.from_codes(event, dtype=EVENT_TYPE)))
-    table.insert(after + 1, "fragmentation", fragmentation)
+    fragmentation[np.flatnonzero(table["outcome"].array.codes == TP)[found.fragmentation]] = True
+    table.insert(table.columns.to_list().index("event") + 1, "fragmentation", fragmentation)
     return table
 
 

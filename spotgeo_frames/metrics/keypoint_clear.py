@@ -1,0 +1,204 @@
+"""CLEAR of joints, in percent, as poseval has it (github.com/leonid-pishchulin/poseval, evaluateTracking.py).
+
+Each joint is a tracking problem of its own. A joint of the truth and one of a prediction are near up to 0.5 head sizes
+of the truth. In each frame, a truth first keeps the prediction that it was last matched with, however long ago; of the
+rest as many as possible are paired, and among those with the least sum of distances.
+
+    MOTA = 100 (1 - (misses + switches + false positives) / truths)
+    precision = 100 matched / (matched + false positives), recall = 100 matched / truths
+    MOTP = 100 (1 - D / matched)
+
+The total is the mean over those joints that have the number. As poseval has it with py-motmetrics 1.4.0 (mot.py), with
+what looks odd in it:
+
+    - The last frame of every sequence is left out. Frames in which nobody is annotated are not there at all, so the one
+      before may be the last.
+    - In a frame in which truth or predictions have nobody, one miss and one false positive are counted for each joint,
+      whoever the other side has. (A frame loses its truth by ignore regions only; else it would not be there.)
+    - D adds up the distances of all events, not only of the matches: of each pair that is near, whether or not it is
+      matched; once more of each that is matched; once more of a switch to a prediction that was never matched before;
+      once more where the prediction was last paired anew with another truth, and then once more if this truth was never
+      matched before.
+    - Two truths may have been last matched with the same prediction. The first in the file keeps it.
+    - Numbers with nothing to divide by are null and not in the mean, except for MOTP, which is 0.
+
+Known differences: poseval fails on sequences of a single frame; here they add nothing.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..assignment import Entries, solve
+from ..candidates import Pairs
+from ..keypoints import Keypoints
+from ..keys import stable_order
+from . import Sums
+
+# The distance in head sizes up to which two joints are near.
+NEAR = 0.5
+
+# A truth's row and a prediction's.
+Pair = tuple[int, int]
+
+# The frame and the prediction of a truth that was not matched before.
+NEVER = (-1, -1)
+
+
+class KeypointClear(NamedTuple):
+    """The matched pairs, in the order of their truths, and which of them are switches.
+
+    `times` is how often the distance of each is added up, beside those of all near pairs.
+    """
+
+    pairs: Pairs
+    switch: np.ndarray
+    times: np.ndarray
+
+
+def keypoint_clear(keypoints: Keypoints, near: Pairs) -> KeypointClear:
+    """Matches the joints of all frames; `near` are all pairs up to NEAR, sorted by truth, measured in head sizes."""
+    tracks = keypoints.tracks
+    pairs = near.take(_matched(keypoints, near))
+    truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]
+    new_truth, same_prediction = _compared_with_last(truth, tracks.truth.number, prediction)
+    new_prediction, _ = _compared_with_last(prediction, tracks.predictions.number, truth)
+    switch = ~new_truth & ~same_prediction
+    anew = np.flatnonzero(new_truth | switch)
+    new, same_truth = _compared_with_last(prediction[anew], tracks.predictions.number, truth[anew])
+    transfer = np.zeros(len(switch), bool)
+    transfer[anew] = ~new & ~same_truth
+    times = 1 + (switch & new_prediction) + transfer + (transfer & new_truth)
+    return KeypointClear(pairs, switch, times)
+
+
+def keypoint_clear_parts(
+    keypoints: Keypoints, near: Pairs, found: KeypointClear, evaluated: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Sums by sequence and joint; `evaluated` marks the images that are evaluated at all, the last of each included."""
+    aligned = keypoints.tracks.aligned
+    images = _without_last(evaluated, keypoints.image_sequence)
+    empty = images & ((keypoints.truth.counts == 0) | (keypoints.predictions.counts == 0))
+    compared = (images & ~empty)[keypoints.image]
+    n_empty = np.bincount(keypoints.image_sequence[empty], minlength=keypoints.n_sequences)[:, None]
+
+    def added(pairs: Pairs, values: np.ndarray | None = None) -> np.ndarray:
+        """The number or the sum of the values of pairs in frames that are compared."""
+        of_frame = np.bincount(aligned.truth.frame[pairs.truth], values, len(compared))
+        return keypoints.per_frame(of_frame * compared)
+
+    n_truth, n_predicted = (
+        keypoints.per_frame(side.counts * compared) for side in (aligned.truth, aligned.predictions)
+    )
+    detections = added(found.pairs)
+    return {
+        "objects": n_truth + n_empty,
+        "detections": detections,
+        "misses": n_truth - detections + n_empty,
+        "false_positives": n_predicted - detections + n_empty,
+        "switches": added(found.pairs.take(found.switch)),
+        "distance": added(near, near.measure) + added(found.pairs, found.pairs.measure * found.times),
+    }
+
+
+def keypoint_clear_numbers(parts: Sums) -> dict[str, np.ndarray]:
+    """mota, motp, pre and rec, in percent, of sums, in their shape."""
+    objects, detections = parts["objects"], parts["detections"]
+    mistakes = parts["misses"] + parts["switches"] + parts["false_positives"]
+    claims = detections + parts["false_positives"]
+    known = np.where(objects > 0, objects, np.nan)
+    return {
+        "mota": 100 * (1 - mistakes / known),
+        "motp": np.where(detections > 0, 100 * (1 - parts["distance"] / np.maximum(detections, 1)), 0.0),
+        "pre": 100 * (detections / np.where(claims > 0, claims, np.nan)),
+        "rec": 100 * (detections / known),
+    }
+
+
+def _compared_with_last(of: np.ndarray, number: int, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of pairs in the order of time: whether `of` is in none before, and whether `other` is the same as in its last."""
+    order = stable_order(of, number)
+    again, same = np.zeros(len(of), bool), np.zeros(len(of), bool)
+    again[order[1:]] = of[order[1:]] == of[order[:-1]]
+    same[order[1:]] = other[order[1:]] == other[order[:-1]]
+    return ~again, again & same
+
+
+def _without_last(evaluated: np.ndarray, sequence: np.ndarray) -> np.ndarray:
+    """The marked images without the last of each sequence."""
+    marked = np.flatnonzero(evaluated)
+    images = evaluated.copy()
+    images[marked[np.diff(sequence[marked], append=-1) != 0]] = False
+    return images
+
+
+def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
+    """Marks the pairs that are matched.
+
+    A pair that is the only near one of both its ends is matched whatever came before. The frames that have others are
+    walked through in the order of time; of what came before them, most is known already.
+    """
+    tracks = keypoints.tracks
+    shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
+    matched, contested = ~shared, np.flatnonzero(shared)
+    truth, prediction = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
+    frame = tracks.aligned.truth.frame[near.truth]
+    sure = _last_sure(truth, prediction, frame, np.flatnonzero(matched), contested)
+    decided: dict[int, tuple[int, int]] = {}  # in which frame each truth was last matched here, and with whom
+    frames, begins = np.unique(frame[contested], return_index=True)
+    starts, ends = (np.searchsorted(frame, frames, side=side).tolist() for side in ("left", "right"))
+    parts = np.split(contested, begins[1:]), np.split(sure, begins[1:])
+    for now, start, end, mine, before in zip(frames.tolist(), starts, ends, *parts, strict=True):
+        names, claims = truth[mine].tolist(), prediction[mine].tolist()
+        pairs = list(zip(near.truth[mine].tolist(), near.prediction[mine].tolist(), strict=True))
+        last = [
+            max((at, who), decided.get(name, NEVER)) for (at, who), name in zip(before.tolist(), names, strict=True)
+        ]
+        kept = _kept(pairs, [who == claim for (_, who), claim in zip(last, claims, strict=True)])
+        taken = [{pair[side] for pair in kept} for side in (0, 1)]
+        free = [pair for pair in pairs if pair[0] not in taken[0] and pair[1] not in taken[1]]
+        if any(len({pair[side] for pair in free}) < len(free) for side in (0, 1)):
+            free = _solved(keypoints, near.take(slice(start, end)), taken, now)
+        chosen = {*kept, *free}
+        for position, pair, name, claim in zip(mine.tolist(), pairs, names, claims, strict=True):
+            if pair in chosen:
+                matched[position] = True
+                decided[name] = now, claim
+    return matched
+
+
+def _last_sure(
+    truth: np.ndarray, prediction: np.ndarray, frame: np.ndarray, sure: np.ndarray, contested: np.ndarray
+) -> np.ndarray:
+    """Of each of the `contested`, the last of the `sure` pairs of its truth before its frame: frame and prediction.
+
+    NEVER where there is none.
+    """
+    sure = sure[stable_order(truth[sure], int(truth.max(initial=0)) + 1)]
+    time = truth * (int(frame.max(initial=0)) + 1) + frame
+    position = np.searchsorted(time[sure], time[contested]) - 1
+    last = np.append(sure, 0)[position]  # position -1 is the 0 appended, of whatever truth that is
+    known = (position >= 0) & (truth[last] == truth[contested]) if len(contested) else np.zeros(0, bool)
+    return np.where(known[:, None], np.column_stack([frame[last], prediction[last]]), NEVER)
+
+
+def _kept(pairs: list[Pair], continues: list[bool]) -> list[Pair]:
+    """The pairs that are kept from before: the first in the file where a prediction is wanted by several."""
+    kept, taken = [], set()
+    for pair, goes_on in zip(pairs, continues, strict=True):
+        if goes_on and pair[1] not in taken:
+            kept.append(pair)
+            taken.add(pair[1])
+    return kept
+
+
+def _solved(keypoints: Keypoints, near: Pairs, taken: list[set[int]], frame: int) -> list[Pair]:
+    """The pairs of a frame that are paired anew; `near` are all of the frame, `taken` the rows that are kept."""
+    aligned = keypoints.tracks.aligned
+    left = near.take(~(np.isin(near.truth, list(taken[0])) | np.isin(near.prediction, list(taken[1]))))
+    starts = [side.starts[frame : frame + 2] for side in (aligned.truth, aligned.predictions)]
+    # What is not near costs more than any number of near pairs can save.
+    far = 2 * min(int(np.diff(start)[0]) for start in starts) * (left.measure.max() + 1) + 1
+    entries = Entries(left.truth, left.prediction, left.measure, *starts)
+    won = left.take(solve(entries, np.array([far])))
+    return list(zip(won.truth.tolist(), won.prediction.tolist(), strict=True))
