@@ -19,12 +19,14 @@ Known differences: sequences are in the order of their names, in poseval in that
 equal scores.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..alignment import Side
 from ..candidates import Pairs
 from ..keypoints import Keypoints
-from ..keys import locate
+from ..keys import locate, stable_order
 
 NO_SCORE = -9999.0
 
@@ -37,19 +39,22 @@ def keypoint_ap(keypoints: Keypoints, near: Pairs, evaluated: np.ndarray) -> dic
     predictions = keypoints.tracks.aligned.predictions
     right = np.zeros(len(predictions.frame), bool)
     right[near.prediction[_assigned(keypoints, near)]] = True
-    scores = _scores(predictions)
     track = keypoints.tracks.frame_sequence[predictions.frame]
-    joint, sequence = keypoints.track_joint[track], keypoints.track_sequence[track]
-    counted = evaluated[keypoints.image[predictions.frame]]
+    rows = np.flatnonzero(evaluated[keypoints.image[predictions.frame]])
+    joint, sequence = keypoints.track_joint[track[rows]], keypoints.track_sequence[track[rows]]
+    # Joint by joint, and in each joint sequence by sequence, in the order of the file.
+    order = stable_order(joint, len(keypoints.joints))
+    n_sequences, n_joints = keypoints.n_sequences, len(keypoints.joints)
+    starts = np.searchsorted((joint * n_sequences + sequence)[order], np.arange(n_joints * n_sequences + 1))
+    scores, right = _scores(predictions)[rows[order]], right[rows[order]]
     n_truth = keypoints.grid(keypoints.tracks.n_truth)
-    curves = np.full((3, keypoints.n_sequences + 1, len(keypoints.joints)), np.nan)
-    for number in range(len(keypoints.joints)):
-        rows = np.flatnonzero((joint == number) & counted)
-        starts = np.searchsorted(sequence[rows], np.arange(keypoints.n_sequences + 1))
-        parts = [*np.split(rows, starts[1:-1]), rows]
+    curves = np.full((3, n_sequences + 1, n_joints), np.nan)
+    for number in range(n_joints):
+        bounds = starts[number * n_sequences : (number + 1) * n_sequences + 1]
+        parts = [*pairwise(bounds.tolist()), (bounds[0], bounds[-1])]
         totals = [*n_truth[:, number].tolist(), int(n_truth[:, number].sum())]
-        for place, (part, total) in enumerate(zip(parts, totals, strict=True)):
-            curves[:, place, number] = _curve(scores[part], right[part], total)
+        for place, ((first, last), total) in enumerate(zip(parts, totals, strict=True)):
+            curves[:, place, number] = _curve(scores[first:last], right[first:last], total)
     return dict(zip(("ap", "ap_pre", "ap_rec"), 100 * curves, strict=True))
 
 

@@ -141,6 +141,8 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
     tracks = keypoints.tracks
     shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
     matched, contested = ~shared, np.flatnonzero(shared)
+    if not len(contested):
+        return matched
     truth, prediction = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
     frame = tracks.aligned.truth.frame[near.truth]
     sure = _last_sure(truth, prediction, frame, np.flatnonzero(matched), contested)
@@ -178,7 +180,7 @@ def _last_sure(
     time = truth * (int(frame.max(initial=0)) + 1) + frame
     position = np.searchsorted(time[sure], time[contested]) - 1
     last = np.append(sure, 0)[position]  # position -1 is the 0 appended, of whatever truth that is
-    known = (position >= 0) & (truth[last] == truth[contested]) if len(contested) else np.zeros(0, bool)
+    known = (position >= 0) & (truth[last] == truth[contested])
     return np.where(known[:, None], np.column_stack([frame[last], prediction[last]]), NEVER)
 
 
