@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE := data/sample
 
-.PHONY: demo test lint types notebooks notebook bench bench-tracks clean
+.PHONY: demo test lint types notebooks notebook bench bench-tracks bench-poses clean
 .NOTPARALLEL: # every target shares one .venv
 
 demo: .venv/ready
@@ -12,6 +12,8 @@ demo: .venv/ready
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.parquet $(SAMPLE)/eager.parquet --frames $(SAMPLE)/frames.parquet --by truth_brightness:4
 	@echo
 	$(BIN)/spotgeo-frames track data/tracks/truth data/tracks/tracker
+	@echo
+	$(BIN)/spotgeo-frames pose data/poses/truth data/poses/tracker
 
 test: .venv/ready-test
 	$(BIN)/python -m pytest
@@ -38,6 +40,10 @@ bench: .venv/ready-bench
 # FOLDERS="truth_dir tracker_dir" measures on folders of your own.
 bench-tracks: .venv/ready-bench
 	$(BIN)/python benchmarks/tracks.py $(FOLDERS)
+
+# FOLDERS="truth_dir prediction_dir" measures on folders of your own.
+bench-poses: .venv/ready-bench
+	$(BIN)/python benchmarks/poses.py $(FOLDERS)
 
 clean:
 	rm -rf .venv out build dist

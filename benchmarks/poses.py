@@ -1,27 +1,34 @@
-"""Poses: from JSON files to keypoint HOTA, against reading the files, and against the rule as a loop.
+"""Poses: keypoint HOTA and all that `pose` gives, against reading the files, and against the rule as a loop.
 
     python benchmarks/poses.py [TRUTH_DIR PREDICTION_DIR]
 
-Without folders it makes a dataset of its own, PoseTrack21's layout: 100 sequences of 75 frames with 8 people, which are
-60,000 poses of 15 joints a side. The loop, frame by frame and joint by joint as the official kit works, is timed on the
-first sequences only, and has to agree there before anything is timed.
+Without folders it makes a dataset of its own in PoseTrack's layout: 100 sequences of 75 frames with 8 people, which are
+60,000 poses of 15 joints. The loop goes through frames and joints as the official kit does, up to the true positives;
+it has to agree on the first sequences before anything is timed, and is timed on them only.
 """
 
 import argparse
 import json
+import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 import spotgeo_frames as sf
-from spotgeo_frames.metrics.hota import ALPHAS
+from spotgeo_frames.alignment import align
+from spotgeo_frames.keypoints import number_keypoints
+from spotgeo_frames.metrics.hota import ALPHAS, LEAST_SIMILARITIES
+from spotgeo_frames.metrics.keypoint_hota import ZERO_DISTANCE, keypoint_hota
+from spotgeo_frames.poses import near_joints
 from spotgeo_frames.readers.posetrack import EARS, JOINTS, RAW_JOINTS
+from spotgeo_frames.tables import as_annotations
 
 N_SEQUENCES, N_FRAMES, N_PEOPLE = 100, 75, 8
 LOOPED_SEQUENCES = 3
@@ -67,44 +74,80 @@ def flat(joints: np.ndarray, there: np.ndarray) -> list[float]:
 
 def loop(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
     """True positives by joint and alpha, one frame and joint after the other."""
-    counts = np.zeros((len(JOINTS), len(ALPHAS)))
-    claims = dict(list(predictions.groupby(["sequence", "frame", "joint"])))
-    for key, rows in truth.groupby(["sequence", "frame", "joint"]):
-        if key in claims:
-            xy = [side[["x", "y"]].to_numpy() for side in (rows, claims[key])]
+    counts = np.zeros((len(JOINTS), len(ALPHAS)), np.int64)
+    key = ["sequence", "frame", "joint"]
+    claims = dict(list(predictions.groupby(key)))
+    for name, rows in truth.groupby(key):
+        if name in claims:
+            xy = [side[["x", "y"]].to_numpy() for side in (rows, claims[name])]
             distance = np.linalg.norm(xy[0][:, None] - xy[1][None], axis=2) / rows["head_size"].to_numpy()[:, None]
-            similarity = np.maximum(0, 1 - distance / 0.5001)
+            similarity = np.maximum(0, 1 - distance / ZERO_DISTANCE)
             chosen = similarity[linear_sum_assignment(-similarity)]
-            counts[JOINTS.index(key[2])] += (chosen[:, None] >= ALPHAS - np.finfo(float).eps).sum(axis=0)
+            counts[JOINTS.index(name[2])] += (chosen[:, None] >= LEAST_SIMILARITIES).sum(axis=0)
     return counts
 
 
-def timed(function: Callable[[], object]) -> float:
+def hota_alone(truth: sf.Annotations, predictions: sf.Annotations) -> dict[str, np.ndarray]:
+    """Keypoint HOTA from tables, without the rest of what `pose` gives."""
+    sides = [as_annotations(side, "") for side in (truth, predictions)]
+    aligned = align(sides[0], sides[1])
+    return keypoint_hota(number_keypoints(aligned, "object", JOINTS), near_joints(aligned))
+
+
+def load_json(folders: Sequence[Path]) -> None:
+    """What the standard library takes for the same files, and no more than that."""
+    for folder in folders:
+        for path in folder.glob("*.json"):
+            json.loads(path.read_bytes())
+
+
+def timed(function: Callable[..., object], *arguments: object) -> float:
     began = time.perf_counter()
-    function()
+    function(*arguments)
     return time.perf_counter() - began
 
 
-def check(truth, predictions):
-    pass
+def first_sequences(side: sf.Annotations, names: Sequence[str]) -> sf.Annotations:
+    tables = (None if table is None else table[table["sequence"].isin(names)].reset_index(drop=True) for table in side)
+    return sf.Annotations(*tables)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="TRUTH_DIR PREDICTION_DIR")
+    given = parser.parse_args().folders
+    if len(given) not in (0, 2):
+        parser.error("give both folders, or none")
     with tempfile.TemporaryDirectory() as scratch:
-        folders = parser.parse_args().folders or make_folders(Path(scratch))
-        truth, predictions = sf.read_posetrack(*folders)
-        check(truth, predictions)
-        print(f"{truth.objects.groupby(['sequence', 'frame', 'object']).ngroups:,} poses of truth")
-        times = {"reading": [], "pose": []}
-        for _ in range(ROUNDS):
-            times["reading"].append(timed(lambda: sf.read_posetrack(*folders)))
-            times["pose"].append(timed(lambda: sf.pose(truth, predictions)))
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    for name, seconds in medians.items():
-        print(f"{name:10} {1000 * seconds:8.0f} ms")
-    print(medians)
+        folders = given or make_folders(Path(scratch))
+        sides = sf.read_posetrack(*folders)
+        names = sides[0].frames["sequence"].unique()[:LOOPED_SEQUENCES].tolist()
+        some = [first_sequences(side, names) for side in sides]
+        curve = sf.pose(*some).curve
+        ours = curve[curve["sequence"].isna() & curve["joint"].notna()]["TP"].to_numpy().reshape(len(JOINTS), -1)
+        if not np.array_equal(loop(some[0].objects, some[1].objects), ours):
+            raise SystemExit("the loop finds other true positives")
+        steps: dict[str, tuple[Callable[..., object], tuple[Any, ...]]] = {
+            "json.loads alone": (load_json, (folders,)),
+            "read_posetrack": (sf.read_posetrack, folders),
+            "keypoint HOTA": (hota_alone, sides),
+            "pose, all of it": (sf.pose, sides),
+            f"pose, {len(names)} sequences": (sf.pose, some),
+            f"loop, {len(names)} sequences": (loop, (some[0].objects, some[1].objects)),
+        }
+        times = {
+            name: [timed(function, *arguments) for _ in range(ROUNDS)] for name, (function, arguments) in steps.items()
+        }
+    poses = sides[0].objects[["sequence", "frame", "object"]].drop_duplicates()
+    print(f"spotgeo_frames {sf.__version__}, {len(poses):,} poses and {len(sides[0].objects):,} joints of truth")
+    reading = statistics.median(times["read_posetrack"])
+    for name, values in times.items():
+        median = statistics.median(values)
+        print(f"{name:24}{1000 * median:8.0f} ms  {median / reading:6.2f} times reading")
+    print(
+        f"peak memory {peak / 1024:.0f} MiB, the making of the data included"
+    )
 
 
-main()
+if __name__ == "__main__":
+    main()

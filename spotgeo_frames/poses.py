@@ -96,7 +96,7 @@ def pose(
     numbered = [side._replace(objects=side.objects.reset_index(drop=True)) for side in sides]
     aligned = align(numbered[0], numbered[1], frames)
     keypoints = number_keypoints(aligned, identity, _joints(aligned))
-    near = _near(aligned)
+    near = near_joints(aligned)
     hota = keypoint_hota(keypoints, near)
     near = near.take(np.flatnonzero(near.measure <= NEAR))
     evaluated = _evaluated(keypoints)
@@ -141,7 +141,7 @@ def _joints(aligned: Aligned) -> list[Any]:
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
 
 
-def _near(aligned: Aligned) -> Pairs:
+def near_joints(aligned: Aligned) -> Pairs:
     """All pairs of joints that are less than ZERO_DISTANCE apart, in head sizes."""
     head_size = aligned.truth.table["head_size"].to_numpy(np.float64)
     parts = list(frame_chunks(aligned.truth, aligned.predictions))

@@ -57,6 +57,12 @@ def sample() -> Path:
 
 
 @pytest.fixture(scope="session")
+def poses() -> Path:
+    """The sample's folder of poses and of a tracker's."""
+    return PROJECT / "data" / "poses"
+
+
+@pytest.fixture(scope="session")
 def tracks() -> Path:
     """The sample's folder of truth and of a tracker."""
     return PROJECT / "data" / "tracks"

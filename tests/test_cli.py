@@ -431,3 +431,72 @@ def test_track_warns_in_one_line(tracks: Path, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stderr == "warning: boxes of zero or negative size, which overlap with nothing: 4 of the predictions\n"
     assert json.loads(done.stdout)["combined"]["FP"] == 4
+
+
+def test_pose_as_json(poses: Path) -> None:
+    got = answer("pose", poses / "truth", poses / "tracker")
+    summary = sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker")).summary
+    combined = summary[summary["sequence"].isna()].set_index("joint")
+    assert list(got) == ["keypoint_hota", "poseval"]
+    hota, poseval = got.values()
+    assert list(hota) == ["joints", "HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"]
+    assert hota["joints"] == [
+        *["Nose", "Neck", "Head", "LS", "RS", "LE", "RE", "LW", "RW", "LH", "RH", "LK", "RK", "LA", "RA"],
+        "total",
+    ]
+    assert list(poseval) == ["joints", "mota", "motp", "pre", "rec", "ap", "ap_pre", "ap_rec"]
+    assert poseval["joints"][:4] == ["right_ankle", "right_knee", "right_hip", "left_hip"]
+    assert poseval["joints"][12:] == ["neck", "nose", "head_top", "total"]
+    assert hota["AssA"][7] == pytest.approx(combined.loc["left_wrist", "AssA"])
+    assert poseval["mota"][12] == pytest.approx(combined.loc["head_bottom", "mota"])
+    assert (hota["HOTA"][15], poseval["ap"][15]) == pytest.approx(summary.iloc[-1][["HOTA", "ap"]].tolist())
+
+
+def test_pose_of_nobody(poses: Path, tmp_path: Path) -> None:
+    """What there is nothing to divide by for is null."""
+    folders = []
+    for side in ("truth", "tracker"):
+        folders.append(tmp_path / side)
+        folders[-1].mkdir()
+        document = json.loads((poses / side / "corner.json").read_text()) | {"annotations": []}
+        (folders[-1] / "corner.json").write_text(json.dumps(document))
+    got = answer("pose", *folders)
+    assert got["poseval"]["mota"] == [None] * 16
+    assert got["keypoint_hota"]["LocA"] == [1.0] * 16
+    done = run("pose", *folders)
+    assert done.stdout.splitlines()[-4].split() == [
+        "total",
+        "0.00",
+        "0.00",
+        "0.00",
+        "100.00",
+        "-",
+        "0.00",
+        "-",
+        "-",
+        "0.00",
+        "0",
+    ]
+
+
+def test_pose_in_words(poses: Path) -> None:
+    done = run("pose", poses / "truth", poses / "tracker")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[3:6]] == ["nose", "head_bottom", "head_top"]
+    assert lines[18].split()[0] == "total"
+
+
+def test_pose_refuses(poses: Path, tmp_path: Path) -> None:
+    (tmp_path / "tracker").mkdir()
+    document = json.loads((poses / "tracker" / "street.json").read_text())
+    document["annotations"][5]["keypoints"].pop()
+    document["annotations"][7]["image_id"] = 77
+    (tmp_path / "tracker" / "street.json").write_text(json.dumps(document))
+    [missing] = refused("pose", poses / "truth", tmp_path / "tracker")
+    assert missing.startswith(f"{tmp_path / 'tracker'}: corner.json is missing")
+    (tmp_path / "tracker" / "corner.json").write_text((poses / "tracker" / "corner.json").read_text())
+    keypoints, image = refused("pose", poses / "truth", tmp_path / "tracker")
+    assert keypoints.startswith(f"{tmp_path / 'tracker' / 'street.json'}: annotations[5].keypoints: 50 numbers; 51 are")
+    assert image == f"{tmp_path / 'tracker' / 'street.json'}: annotations[7].image_id: there is no image 77"
+    refused("pose", poses / "truth", status=2)

@@ -26,9 +26,13 @@ def test_the_script_makes_the_sample(sample: Path, tmp_path: Path, monkeypatch: 
             pd.testing.assert_frame_equal(pd.read_parquet(path), pd.read_parquet(sample / path.name))
 
 
-def test_the_script_makes_the_tracks(tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_script("make_tracks", tmp_path, monkeypatch)
-    made, kept = ({path.relative_to(folder) for path in folder.rglob("*.*")} for folder in (tmp_path, tracks))
+@pytest.mark.parametrize("name", ["tracks", "poses"])
+def test_the_scripts_make_the_folders(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_script(f"make_{name}", tmp_path, monkeypatch)
+    sample = request.getfixturevalue(name)
+    made, kept = ({path.relative_to(folder) for path in folder.rglob("*.*")} for folder in (tmp_path, sample))
     assert made == kept
     for path in made:
-        assert (tmp_path / path).read_text() == (tracks / path).read_text()
+        assert (tmp_path / path).read_text() == (sample / path).read_text()
