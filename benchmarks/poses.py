@@ -144,9 +144,8 @@ def main() -> None:
     for name, values in times.items():
         median = statistics.median(values)
         print(f"{name:24}{1000 * median:8.0f} ms  {median / reading:6.2f} times reading")
-    print(
-        f"peak memory {peak / 1024:.0f} MiB, the making of the data included"
-    )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory {peak:.0f} MiB, the making of the data included")
 
 
 if __name__ == "__main__":
