@@ -7,6 +7,7 @@ and a pose is one object in it.
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .alignment import Aligned, Side
 from .identities import Tracks, identify
@@ -66,7 +67,7 @@ def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keyp
     [codes], _ = ordinals([tracks.sequence_names])
     track_sequence = positions(codes, *distinct(codes))
     assert tracks.joint_names is not None
-    track_joint = np.array([joints.index(name) if name in joints else -1 for name in tracks.joint_names], np.int64)
+    track_joint = pd.Index(joints).get_indexer(tracks.joint_names)  # -1 for null
     image_sequence = track_sequence[tracks.frame_sequence[first]]
     sides = [_poses(side, image, len(first)) for side in (aligned.truth, aligned.predictions)]
     return Keypoints(tracks, joints, image, image_sequence, track_sequence, track_joint, *sides)

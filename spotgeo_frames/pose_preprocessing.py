@@ -73,6 +73,7 @@ def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndar
     x, y = (table[axis].to_numpy()[point] for axis in ("x", "y"))
     left, top, right, bottom = bounds[region].T
     perhaps = np.flatnonzero((x > left) & (x < right) & (y > top) & (y < bottom))
-    within = shapely.contains_xy(polygons[region[perhaps]], x[perhaps], y[perhaps])
+    with np.errstate(all="ignore"):  # of polygons larger than numbers
+        within = shapely.contains_xy(polygons[region[perhaps]], x[perhaps], y[perhaps])
     marked[point[perhaps[within]]] = True
     return marked

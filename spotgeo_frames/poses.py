@@ -131,6 +131,10 @@ def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
         if wrong.any():
             keys = key_text(truth.objects.loc[wrong, ["sequence", "frame", "object", "joint"]])
             problems.append(f"{name}: column head_size: {counted(int(wrong.sum()), 'row')} no size: {keys}")
+    if truth.frames is not None and "n_annotated" in truth.frames:
+        kind = truth.frames["n_annotated"].dtype
+        if not pd.api.types.is_any_real_numeric_dtype(kind):
+            problems.append(f"{name} frames: column n_annotated is of type {kind}; numbers are needed")
     if problems:
         raise InputError(problems)
 
@@ -150,12 +154,12 @@ def near_joints(aligned: Aligned) -> Pairs:
 
 
 def _evaluated(keypoints: Keypoints) -> np.ndarray:
-    """Marks the images in which somebody is annotated."""
-    frames = keypoints.tracks.aligned.frames
+    """Marks the images in which somebody is annotated, be it that they are there or that they were taken out."""
+    frames, there = keypoints.tracks.aligned.frames, keypoints.truth.counts > 0
     if "n_annotated" not in frames:
-        return keypoints.truth.counts > 0
+        return there
     first = np.flatnonzero(np.diff(keypoints.image, prepend=-1))
-    return frames["n_annotated"].take(first).fillna(0).to_numpy(np.float64) > 0
+    return there | (frames["n_annotated"].take(first).to_numpy(np.float64, na_value=0.0) > 0)
 
 
 def _summary(

@@ -99,13 +99,14 @@ def oks(
     """
     left, top, width, height = (side[:, None] for side in boxes)
     (x, y), any_labelled = np.moveaxis(predictions, 2, 0), labelled.any(axis=1, keepdims=True)
-    outside = [
-        np.maximum(0.0, start - size - here) + np.maximum(0.0, here - (start + size * 2))
-        for here, start, size in ((x, left, width), (y, top, height))
-    ]
-    dx, dy = (np.where(any_labelled, predictions[..., axis] - truth[..., axis], outside[axis]) for axis in (0, 1))
     variances = (sigmas * 2) ** 2
-    exponents = (dx * dx + dy * dy) / variances / (area[:, None] + np.spacing(1)) / 2
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too far for its square is infinitely far
+        outside = [
+            np.maximum(0.0, start - size - here) + np.maximum(0.0, here - (start + size * 2))
+            for here, start, size in ((x, left, width), (y, top, height))
+        ]
+        dx, dy = (np.where(any_labelled, predictions[..., axis] - truth[..., axis], outside[axis]) for axis in (0, 1))
+        exponents = (dx * dx + dy * dy) / variances / (area[:, None] + np.spacing(1)) / 2
     counted = labelled | ~any_labelled
     near = np.where(counted & ~np.isnan(exponents), np.exp(-exponents), 0.0)
     return near.sum(axis=1) / np.count_nonzero(counted, axis=1)

@@ -146,6 +146,10 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
     key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
     size = ["w", "h"] if "w" in given and "h" in given else []
     columns, problems = _checked(given, name, key, ["x", "y", *size])
+    if "joint" in given and "visibility" in given:
+        kind = given["visibility"].dtype
+        if not (_is_number(given["visibility"]) or pd.api.types.is_bool_dtype(kind)):
+            problems.append(f"{name}: column visibility is of type {kind}; numbers are needed")
     if "score" in given and not _is_number(given["score"]):
         if given["score"].isna().all():  # a column of nothing, or none at all, need not say its type
             columns["score"] = pd.Series(np.full(len(given), np.nan), index=given.index)
@@ -188,10 +192,10 @@ def check_matches(matches: Table) -> pd.DataFrame:
 
 
 def labelled_joints(keypoints: pd.DataFrame) -> np.ndarray:
-    """Marks the joints that are there: those whose `visibility`, where there is such a column, is not 0."""
+    """Marks the joints that are there: all but those whose `visibility`, where there is such a column, is 0 or less."""
     if "visibility" not in keypoints:
         return np.ones(len(keypoints), bool)
-    return ~keypoints["visibility"].eq(0).to_numpy(bool, na_value=False)
+    return ~(keypoints["visibility"].to_numpy(np.float64, na_value=np.nan) <= 0)
 
 
 def measure_of(matches: pd.DataFrame) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 from .alignment import Aligned
 from .errors import InputError
 from .keys import distinct, ordinals, positions, row_keys
-from .similarity import COCO_SIGMAS, oks
+from .similarity import COCO_SIGMAS, difference, oks
 from .tables import FRAME_KEY, Annotations, counted, key_text, labelled_joints, source
 
 POSE_KEY = [*FRAME_KEY, "object"]
@@ -73,23 +73,30 @@ def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[An
         known = "COCO's seventeen have one" if sigmas is None else f"there are {', '.join(map(str, named))}"
         unknown = [joint for joint in table["joint"].unique() if joint not in named]
         problems += [f"{file}: joint {joint}: its sigma is not known; {known}" for joint in unknown]
-    problems += _area_problems(truth.objects)
+    problems += _size_problems(truth.objects)
     if problems:
         raise InputError(problems)
-    return PosePairs(_poses(truth, list(named)), _poses(predictions, list(named)), values)
-
-
-def _area_problems(objects: pd.DataFrame) -> list[str]:
-    """What makes the column `area` no sizes of objects."""
-    name = source(objects, "truth")
-    if "area" not in objects:
-        return [f"{name}: column area is missing; OKS needs the size of each object, px²"]
-    if not pd.api.types.is_any_real_numeric_dtype(objects["area"].dtype):
-        return [f"{name}: column area is of type {objects['area'].dtype}; numbers are needed"]
+    pairs = PosePairs(_poses(truth, list(named)), _poses(predictions, list(named)), values)
+    objects = pairs.truth.annotations.objects
     area = objects["area"].to_numpy(np.float64, na_value=np.nan)
     wrong = ~((area >= 0) & (area < np.inf))
-    keys = key_text(objects.loc[wrong, POSE_KEY])
-    return [f"{name}: column area: {counted(int(wrong.sum()), 'row')} no size: {keys}"] if wrong.any() else []
+    if wrong.any():
+        what = f"{counted(int(wrong.sum()), 'object')} without a size, or with several"
+        raise InputError(
+            f"{source(truth.objects, 'truth')}: column area: {what}: {key_text(objects.loc[wrong, POSE_KEY])}"
+        )
+    return pairs
+
+
+def _size_problems(objects: pd.DataFrame) -> list[str]:
+    """What of the columns that tell the sizes of objects is missing or holds no numbers."""
+    name = source(objects, "truth")
+    problems = [] if "area" in objects else [f"{name}: column area is missing; OKS needs the size of each object, px²"]
+    return problems + [
+        f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"
+        for column in ("area", *BOX)
+        if column in objects and not pd.api.types.is_any_real_numeric_dtype(objects[column].dtype)
+    ]
 
 
 def _poses(side: Annotations, names: list[Any]) -> Poses:
@@ -120,7 +127,7 @@ def _box(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dict[s
         low, high = np.full(len(first), np.inf), np.full(len(first), -np.inf)
         np.minimum.at(low, number, objects[axis].to_numpy())
         np.maximum.at(high, number, objects[axis].to_numpy())
-        corners.append((low, high - low))
+        corners.append((low, difference(high, low)))
     around = {"x": corners[0][0], "y": corners[1][0], "w": corners[0][1], "h": corners[1][1]}
     if not all(column in objects for column in BOX):
         return around
@@ -135,8 +142,11 @@ def _common(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dic
     for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *BOX], sort=False):
         values = objects[column].reset_index(drop=True)
         values = values.astype("boolean") if pd.api.types.is_bool_dtype(values.dtype) else values
-        [codes], _ = ordinals([values])
         same = np.ones(len(first), bool)
-        same[number[codes != codes[first][number]]] = False
+        try:
+            [codes], _ = ordinals([values])
+            same[number[codes != codes[first][number]]] = False
+        except TypeError:  # lists and other values that cannot be compared
+            same = np.bincount(number) == 1
         columns[column] = values.take(first).reset_index(drop=True).where(same)
     return columns

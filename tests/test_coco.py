@@ -223,8 +223,22 @@ def test_joints_of_ones_own(tmp_path: Path) -> None:
         sf.match(truth, predictions, similarity="oks", sigmas={"fin": 0.1, "tail": 0.0})
     with pytest.raises(ValueError, match="sigmas are those of"):
         sf.match(truth, predictions, sigmas={"fin": 0.1})
-    with pytest.raises(sf.InputError, match="truth: column area: 1 row is no size: sequence 1, frame 1, object 1"):
-        sf.match(truth.assign(area=[1.0, -1.0]), predictions, similarity="oks", sigmas={"fin": 0.1, "tail": 0.2})
+    sigmas = {"fin": 0.1, "tail": 0.2}
+    for area in ([1.0, 2.0], [-1.0, -1.0], [np.nan, np.nan]):
+        with pytest.raises(
+            sf.InputError, match="area: 1 object is without a size, or with several: sequence 1, frame 1"
+        ):
+            sf.match(truth.assign(area=area), predictions, similarity="oks", sigmas=sigmas)
+    with pytest.raises(sf.InputError, match="column box_x is of type str; numbers are needed"):
+        sf.match(truth.assign(box_x="a"), predictions, similarity="oks", sigmas=sigmas)
+    with pytest.raises(sf.InputError, match="column visibility is of type str; numbers are needed"):
+        sf.match(truth.assign(visibility="a"), predictions)
+    lists = sf.match(truth.assign(note=[[1], [2]]), predictions, similarity="oks", sigmas=sigmas)
+    assert lists["truth_note"].isna().all(), "who can say whether they are the same"
+    far = truth.assign(x=[1e308, -1e308])
+    assert sf.match(far, truth, similarity="oks", sigmas=sigmas)["outcome"].tolist() == ["FN", "FP"]
+    unlabelled = truth.assign(visibility=[2, -1], x=[0.0, 50.0])
+    assert sf.match(unlabelled, truth, similarity="oks", sigmas=sigmas)["similarity"].tolist() == [1.0]
     whole = truth.drop(columns="joint").head(1)
     with pytest.raises(sf.InputError, match="truth: column joint is missing"):
         sf.match(whole, whole, similarity="oks")

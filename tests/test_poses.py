@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import motmetrics
 import numpy as np
 import pandas as pd
 import pose_official
@@ -26,7 +27,7 @@ def raw(x: float, y: float, step: float = 40) -> list[float]:
     return [n for k, name in enumerate(RAW_JOINTS) for n in ((0, 0, 0) if "ear" in name else (x + step * k, y, 1))]
 
 
-def image(number: int, labelled: bool = True, *regions: list[tuple[float, float]]) -> dict[str, Any]:
+def image(number: int, labelled: bool | int = True, *regions: list[tuple[float, float]]) -> dict[str, Any]:
     sides = {
         f"ignore_regions_{axis}": [[corner[k] for corner in region] for region in regions]
         for k, axis in enumerate("xy")
@@ -35,7 +36,7 @@ def image(number: int, labelled: bool = True, *regions: list[tuple[float, float]
 
 
 def truth_of(number: int, identity: int, keypoints: list[float], head: list[float] = HEAD) -> dict[str, Any]:
-    return {"image_id": number, "track_id": identity, "keypoints": keypoints, "bbox_head": head}
+    return {"image_id": number, "track_id": identity, "keypoints": keypoints, "bbox_head": list(head)}
 
 
 def claim(number: int, identity: int, keypoints: list[float], score: float | None = 0.5) -> dict[str, Any]:
@@ -254,6 +255,65 @@ def test_two_truths_want_the_same_prediction(tmp_path: Path) -> None:
     assert events["event"].tolist() == ["match", "match", "match", "miss", "switch", "false positive", "switch"]
 
 
+def noses(rows: list[list[tuple[int, float, float]]], **columns: Any) -> pd.DataFrame:
+    """A table of noses: of each frame identity, x and y."""
+    flat = [(1, frame, *row) for frame, some in enumerate(rows) for row in some]
+    table = pd.DataFrame(flat, columns=["sequence", "frame", "object", "x", "y"]).astype({"x": float, "y": float})
+    return table.assign(joint="nose", **columns)
+
+
+def matched_by_motmetrics(truth: list[list[tuple]], claims: list[list[tuple]], head: float) -> list[set[tuple]]:
+    """The pairs of identities of each frame."""
+    accumulator = motmetrics.MOTAccumulator(auto_id=True)
+    for people, others in zip(truth, claims, strict=True):
+        xy = [np.array([row[1:] for row in side], float).reshape(-1, 2) for side in (people, others)]
+        table = np.linalg.norm(xy[0][:, None] - xy[1][None], axis=2) / head
+        accumulator.update(
+            *([row[0] for row in side] for side in (people, others)), np.where(table <= 0.5, table, np.nan)
+        )
+    events = accumulator.events[accumulator.events["Type"].isin(["MATCH", "SWITCH"])]
+    frames = events.index.get_level_values(0)
+    return [
+        set(events.loc[frames == number, ["OId", "HId"]].itertuples(index=False, name=None))
+        for number in range(len(truth))
+    ]
+
+
+def same_matches(truth: list[list[tuple]], claims: list[list[tuple]], head: float) -> None:
+    matches = sf.pose(noses(truth, head_size=head), noses(claims)).matches
+    matches = matches[matches["outcome"] == "TP"]
+    wanted = matched_by_motmetrics(truth, claims, head)
+    for number, pairs in enumerate(wanted):
+        rows = matches.loc[matches["frame"] == number, ["truth_object", "predicted_object"]]
+        assert set(rows.itertuples(index=False, name=None)) == pairs, number
+
+
+def test_who_is_kept_is_not_in_the_matrix() -> None:
+    """Also not where nobody contends for them: among equally good pairs the solver then takes others."""
+    truth = [[(3, 50, 50)], [(0, 14, 10), (1, 10, 10), (2, 2, 16), (3, 50, 50)], [(0, 1, 1)]]
+    claims = [[(0, 51, 50)], [(0, 51, 50), (1, 12, 12), (2, 4, 6)], [(0, 1, 1)]]
+    assert matched_by_motmetrics(truth, claims, 10)[1] == {(3, 0), (1, 1)}
+    same_matches(truth, claims, 10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_crowds_are_matched_as_py_motmetrics_does(seed: int) -> None:
+    """On a grid, so that many distances tie, with people who come and go and trade their identities."""
+    random = np.random.default_rng(seed)
+
+    def side(n_people: int) -> list[list[tuple]]:
+        names, frames = random.permutation(n_people + 3), []
+        for _ in range(25):
+            if random.random() < 0.2:
+                random.shuffle(names)
+            there = random.permutation(names[:n_people])[: random.integers(0, n_people + 1)].tolist()
+            frames.append([(name, *(2 * random.integers(1, 10, 2)).tolist()) for name in there])
+        return frames
+
+    same_matches(side(7), side(7), 12.0)
+
+
 def test_border_of_a_region(tmp_path: Path) -> None:
     """A joint on the border is not within; the region is open."""
     documents = one_person(2)
@@ -360,8 +420,9 @@ def test_what_is_wrong_with_either_side(tmp_path: Path, path: list[Any], value: 
             image(100, True, [(1, 2), (3, 4)]),
             "images[0].ignore_regions_x[0]: 2 corners; a polygon has three",
         ),
-        (["images", 2, "id"], 100, "images[2].id: 100 is there already, at images[0]"),
+        (["images", 2, "id"], 100, "images[2].id: 100 is there already, at [0]"),
         (["annotations", 0, "bbox_head"], [1, 2, 3], "annotations[0].bbox_head: 3 numbers; 4 are needed"),
+        (["annotations", 0, "bbox_head", 1], -1e308, "annotations[0].bbox_head: -1e+308 is too large for pixels"),
     ],
 )
 def test_what_is_wrong_with_truth(tmp_path: Path, path: list[Any], value: Any, problem: str) -> None:
@@ -396,6 +457,10 @@ def test_what_is_missing(tmp_path: Path) -> None:
         "annotations[0].scores: 1 numbers; 17 are needed, one a joint",
         "annotations[2]: keypoints is missing",
     ]
+    documents = one_person(3)
+    documents["walk"][1]["images"].append({"id": 101})
+    written(tmp_path, documents)
+    assert problems(truth, predictions) == [f"{predictions / 'walk.json'}: images[3].id: 101 is there already, at [1]"]
     documents = one_person(3)
     documents["walk"][1]["images"][1]["id"] = 55
     documents["walk"][1]["annotations"].pop(1)
@@ -434,6 +499,42 @@ def test_an_archive(tmp_path: Path) -> None:
         with zipfile.ZipFile(packed[-1], "w") as archive:
             archive.write(folder / "walk.json", "some/where/walk.json")
     pd.testing.assert_frame_equal(sf.read_posetrack(*packed)[0].objects, sf.read_posetrack(*folders)[0].objects)
+
+
+def test_frames_without_joints() -> None:
+    """Joints that are numbers, frames that nobody is in, joints that are listed and not there."""
+    frames = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3]})
+    truth = pd.DataFrame({"sequence": 1, "frame": [1, 1, 2], "object": 1, "joint": [0, 5, 0], "x": 1.0, "y": 2.0})
+    truth = truth.assign(head_size=3.0)
+    result = sf.pose(sf.Annotations(truth, frames), truth.drop(columns="head_size"))
+    assert result.matches["outcome"].tolist() == ["TP", "TP", "TP", "empty"]
+    nobody = sf.pose(truth.assign(visibility=0), truth.assign(visibility=0))
+    assert nobody.matches["outcome"].tolist() == ["empty", "empty"]
+    assert nobody.summary["joint"].tolist() == [*JOINTS, np.nan] * 2, "as nothing says that there are others"
+    empty = truth.head(0)
+    assert len(sf.pose(sf.Annotations(empty, frames), empty).matches) == 3
+
+
+def test_scores_and_counts_of_any_type(tmp_path: Path) -> None:
+    truth, predictions = sf.read_posetrack(*written(tmp_path, one_person(3)))
+    wanted = sf.pose(truth, predictions.objects.assign(score=np.where(predictions.objects.index % 2, 1, np.nan)))
+    scores = pd.array([None, 1], "UInt8").take(predictions.objects.index.to_numpy() % 2)
+    pd.testing.assert_frame_equal(sf.pose(truth, predictions.objects.assign(score=scores)).summary, wanted.summary)
+    for numbers in (pd.array([None, 0, 1], "Int64"), [0.0, np.nan, 1.0], [0, 0, 0]):
+        counted = truth._replace(frames=truth.frames.assign(n_annotated=numbers))
+        assert sf.pose(counted, predictions).summary["ap_rec"].iloc[-1] == 100, "whoever is there is annotated"
+    with pytest.raises(sf.InputError, match="column n_annotated is of type str; numbers are needed"):
+        sf.pose(truth._replace(frames=truth.frames.assign(n_annotated="many")), predictions)
+
+
+def test_regions_of_no_size(tmp_path: Path) -> None:
+    """Without a corner a region holds nothing, and neither does one without an area."""
+    documents = one_person(2)
+    documents["walk"][0]["images"][0] = image(
+        100, 1, [], [(50, 50), (50, 50), (50, 50)], [(-1e308, 0), (1e308, 0), (0, 1)]
+    )
+    truth, predictions = sf.read_posetrack(*written(tmp_path, documents))
+    assert (len(truth.objects), len(predictions.objects)) == (30, 30)
 
 
 def test_tables_that_are_not_right(tmp_path: Path) -> None:

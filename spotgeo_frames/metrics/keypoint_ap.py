@@ -61,7 +61,8 @@ def keypoint_ap(keypoints: Keypoints, near: Pairs, evaluated: np.ndarray) -> dic
 def _scores(predictions: Side) -> np.ndarray:
     if "score" not in predictions.table:
         return np.full(len(predictions.table), NO_SCORE)
-    return predictions.table["score"].fillna(NO_SCORE).to_numpy(np.float64)
+    scores = predictions.table["score"].to_numpy(np.float64, na_value=np.nan)
+    return np.where(np.isnan(scores), NO_SCORE, scores)
 
 
 def _assigned(keypoints: Keypoints, near: Pairs) -> np.ndarray:

@@ -22,7 +22,11 @@ what looks odd in it:
     - Two truths may have been last matched with the same prediction. The first in the file keeps it.
     - Numbers with nothing to divide by are null and not in the mean, except for MOTP, which is 0.
 
-Known differences: poseval fails on sequences of a single frame; here they add nothing.
+Known differences
+
+    - poseval's file for a single sequence has, for every joint, the MOTP that follows from the distances of the last
+      joint, head_top: a slip that its total does not have. Here each joint has its own.
+    - poseval fails on sequences of a single frame; here they add nothing.
 """
 
 from typing import NamedTuple
@@ -139,19 +143,20 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
     walked through in the order of time; of what came before them, most is known already.
     """
     tracks = keypoints.tracks
-    shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
-    matched, contested = ~shared, np.flatnonzero(shared)
-    if not len(contested):
-        return matched
     truth, prediction = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
     frame = tracks.aligned.truth.frame[near.truth]
-    sure = _last_sure(truth, prediction, frame, np.flatnonzero(matched), contested)
+    shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
+    matched = ~shared
+    contended = np.zeros(int(frame.max(initial=-1)) + 1, bool)
+    contended[frame[shared]] = True
+    walked = np.flatnonzero(contended[frame])
+    if not len(walked):
+        return matched
+    sure = _last_sure(truth, prediction, frame, np.flatnonzero(matched), walked)
     decided: dict[int, tuple[int, int]] = {}  # in which frame each truth was last matched here, and with whom
-    frames, begins = np.unique(frame[contested], return_index=True)
-    starts, ends = (np.searchsorted(frame, frames, side=side).tolist() for side in ("left", "right"))
-    parts = np.split(contested, begins[1:]), np.split(sure, begins[1:])
-    for now, start, end, mine, before in zip(frames.tolist(), starts, ends, *parts, strict=True):
-        names, claims = truth[mine].tolist(), prediction[mine].tolist()
+    begins = np.flatnonzero(np.diff(frame[walked])) + 1
+    for mine, before in zip(np.split(walked, begins), np.split(sure, begins), strict=True):
+        now, names, claims = int(frame[mine[0]]), truth[mine].tolist(), prediction[mine].tolist()
         pairs = list(zip(near.truth[mine].tolist(), near.prediction[mine].tolist(), strict=True))
         last = [
             max((at, who), decided.get(name, NEVER)) for (at, who), name in zip(before.tolist(), names, strict=True)
@@ -160,7 +165,7 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
         taken = [{pair[side] for pair in kept} for side in (0, 1)]
         free = [pair for pair in pairs if pair[0] not in taken[0] and pair[1] not in taken[1]]
         if any(len({pair[side] for pair in free}) < len(free) for side in (0, 1)):
-            free = _solved(keypoints, near.take(slice(start, end)), taken, now)
+            free = _solved(keypoints, near.take(mine), taken, now)
         chosen = {*kept, *free}
         for position, pair, name, claim in zip(mine.tolist(), pairs, names, claims, strict=True):
             if pair in chosen:
@@ -170,17 +175,17 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
 
 
 def _last_sure(
-    truth: np.ndarray, prediction: np.ndarray, frame: np.ndarray, sure: np.ndarray, contested: np.ndarray
+    truth: np.ndarray, prediction: np.ndarray, frame: np.ndarray, sure: np.ndarray, walked: np.ndarray
 ) -> np.ndarray:
-    """Of each of the `contested`, the last of the `sure` pairs of its truth before its frame: frame and prediction.
+    """Of each of the `walked`, the last of the `sure` pairs of its truth before its frame: frame and prediction.
 
     NEVER where there is none.
     """
     sure = sure[stable_order(truth[sure], int(truth.max(initial=0)) + 1)]
     time = truth * (int(frame.max(initial=0)) + 1) + frame
-    position = np.searchsorted(time[sure], time[contested]) - 1
+    position = np.searchsorted(time[sure], time[walked]) - 1
     last = np.append(sure, 0)[position]  # position -1 is the 0 appended, of whatever truth that is
-    known = (position >= 0) & (truth[last] == truth[contested])
+    known = (position >= 0) & (truth[last] == truth[walked])
     return np.where(known[:, None], np.column_stack([frame[last], prediction[last]]), NEVER)
 
 

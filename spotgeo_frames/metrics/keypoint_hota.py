@@ -18,7 +18,8 @@ As the kit has it (trackeval/metrics/hota_pose.py, datasets/posetrack.py), with 
     - Shares with nothing to divide by are 0, LocA is 1, and a joint that never occurs counts as such in the mean.
 
 Known differences: the kit cannot combine a sequence in which one side has nobody with others; here its total is as that
-of any other sequence.
+of any other sequence. And its reader fails on labelled frames whose truth has nobody, so that this rule shows only
+where its metric is called by itself.
 """
 
 import numpy as np

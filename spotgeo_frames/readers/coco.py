@@ -24,7 +24,7 @@ from ..errors import InputError
 from ..files import read_bytes
 from ..similarity import COCO_SIGMAS
 from ..tables import SOURCE, Annotations
-from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix
+from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
 
 BOX = ["x", "y", "w", "h"]
 
@@ -98,8 +98,8 @@ def read_coco(
     results = decode(read_bytes(predictions_path), list[_Result], str(predictions_path))
     joints, problems = _joints(document.categories, str(truth_path), boxes)
     place = f"{truth_path}: annotations"
-    problems += _repeated([image.id for image in document.images], f"{truth_path}: images")
-    problems += _repeated([annotation.id for annotation in document.annotations], place)
+    problems += repeated_ids([image.id for image in document.images], f"{truth_path}: images")
+    problems += repeated_ids([annotation.id for annotation in document.annotations], place)
     problems += _problems(document.annotations, place, document.images, joints, boxes)
     problems += _problems(results, f"{predictions_path}: ", document.images, joints, boxes)
     if problems:
@@ -118,7 +118,7 @@ def read_coco(
 
 def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[int, list[str]], list[str]]:
     """The names of each category's joints; COCO's own where a category does not tell."""
-    problems = _repeated([category.id for category in categories], f"{name}: categories")
+    problems = repeated_ids([category.id for category in categories], f"{name}: categories")
     joints = {
         category.id: list(COCO_SIGMAS) if category.keypoints is None else category.keypoints for category in categories
     }
@@ -126,18 +126,6 @@ def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[di
         if not boxes and len(set(joints[category.id])) < len(joints[category.id]):
             problems.append(f"{name}: categories[{number}].keypoints: a name is there twice")
     return joints, problems
-
-
-def _repeated(ids: Sequence[int], place: str) -> list[str]:
-    """The ids that are there already, each with its place."""
-    if len(set(ids)) == len(ids):
-        return []
-    first: dict[int, int] = {}
-    return [
-        f"{place}[{number}].id: {one} is there already, at [{first[one]}]"
-        for number, one in enumerate(ids)
-        if first.setdefault(one, number) != number
-    ][:MOST_PROBLEMS]
 
 
 def _problems(

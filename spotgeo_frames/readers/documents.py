@@ -60,3 +60,15 @@ def matrix(rows: Sequence[Sequence[float]], width: int) -> np.ndarray:
     header = 1 if width < 16 else 3
     row = np.dtype([("header", "u1", header), ("numbers", [("marker", "u1"), ("number", ">f8")], width)])
     return np.frombuffer(packed, row, offset=len(packed) - len(rows) * row.itemsize)["numbers"]["number"].astype(float)
+
+
+def repeated_ids(ids: Sequence[int], place: str) -> list[str]:
+    """The ids that are there already, each with its place."""
+    if len(set(ids)) == len(ids):
+        return []
+    first: dict[int, int] = {}
+    return [
+        f"{place}[{number}].id: {one} is there already, at [{first[one]}]"
+        for number, one in enumerate(ids)
+        if first.setdefault(one, number) != number
+    ][:MOST_PROBLEMS]

@@ -28,7 +28,7 @@ from ..errors import InputError
 from ..files import readable
 from ..progress import progress
 from ..tables import SOURCE
-from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix
+from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
 from .sequence_files import File, flat_files, of_sequences
 
 PAIRED = ["shoulder", "elbow", "wrist", "hip", "knee", "ankle"]
@@ -37,13 +37,16 @@ RAW_JOINTS += [f"{side}_{joint}" for joint in PAIRED for side in ("left", "right
 EARS = (3, 4)
 JOINTS = [joint for number, joint in enumerate(RAW_JOINTS) if number not in EARS]
 
+# Corners beyond this (px) are a mistake, and their squares may be too large for a number.
+LARGEST_HEAD = 1e100
+
 # The size of a head (px) as a share of the diagonal of its box.
 HEAD_SHARE = 0.6
 
 
 class _Image(msgspec.Struct, gc=False):
     id: Integer
-    is_labeled: bool | None = None
+    is_labeled: bool | int | None = None
     ignore_regions_x: list[list[float]] = []
     ignore_regions_y: list[list[float]] = []
 
@@ -147,6 +150,8 @@ def _sequence(truth_file: File, prediction_file: File) -> tuple[list[_Image], _P
         raise InputError(problems)
     truth, predictions = documents
     problems += _image_problems(truth, truth_file.name)
+    problems += repeated_ids([image.id for image in truth.images], f"{truth_file.name}: images")
+    problems += repeated_ids([image.id for image in predictions.images], f"{prediction_file.name}: images")
     problems += _surplus_images(predictions, truth, prediction_file.name)
     place = {image.id: number for number, image in enumerate(truth.images)}
     labelled = {image.id for image in truth.images if image.is_labeled}
@@ -160,11 +165,9 @@ def _sequence(truth_file: File, prediction_file: File) -> tuple[list[_Image], _P
 
 def _image_problems(document: _Document, name: str) -> list[str]:
     """What is wrong with the images of a truth."""
-    problems, first = [], dict[int, int]()
+    problems = []
     for number, image in enumerate(document.images):
         place = f"{name}: images[{number}]"
-        if first.setdefault(image.id, number) != number:
-            problems.append(f"{place}.id: {image.id} is there already, at images[{first[image.id]}]")
         if image.is_labeled is None:
             problems.append(f"{place}: is_labeled is missing")
         sides = image.ignore_regions_x, image.ignore_regions_y
@@ -177,7 +180,7 @@ def _image_problems(document: _Document, name: str) -> list[str]:
                 problems.append(
                     f"{place}.ignore_regions_x[{region}]: {len(x)} corners, and {len(y)} in ignore_regions_y"
                 )
-            elif len(x) < 3:
+            elif 0 < len(x) < 3:
                 problems.append(f"{place}.ignore_regions_x[{region}]: {len(x)} corners; a polygon has three or more")
     return problems
 
@@ -224,6 +227,8 @@ def _person_problems(
         elif len(keypoints) != 3 * len(RAW_JOINTS):
             what = f"{len(keypoints)} numbers; 51 are needed: x, y and a third for each of seventeen joints"
             problems.append(f"{name}: annotations[{number}].keypoints: {what}")
+        if head is not None and max(map(abs, head), default=0.0) > LARGEST_HEAD:
+            problems.append(f"{name}: annotations[{number}].bbox_head: {max(head, key=abs)} is too large for pixels")
         if is_truth and (head is None or len(head) != 4) and image in labelled:
             what = "is missing" if head is None else f"{len(head)} numbers; 4 are needed"
             problems.append(f"{name}: annotations[{number}].bbox_head: {what}: left, top, width, height of the head")
@@ -275,6 +280,7 @@ def _frames(images: Sequence[Sequence[_Image]], truth: Sequence[_People]) -> tup
         (row, np.column_stack([x, y]))
         for row, image in enumerate(flat)
         for x, y in zip(image.ignore_regions_x, image.ignore_regions_y, strict=True)
+        if x
     ]
     return frames, Regions([row for row, _ in polygons], [corners for _, corners in polygons])
 
