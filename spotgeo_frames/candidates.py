@@ -30,7 +30,7 @@ SIMILAR_AT_ONCE = 1 << 19
 # Edges of boxes are searched up to here (px); beyond, they count as here, which finds more and misses none.
 FARTHEST = 1e12
 
-# What is searched is wider by this share of the numbers: more than any rounding.
+# Searches reach farther by this share, more than any rounding, so that they miss nothing.
 ROOM = 1e-12
 
 # Columns of the image, to look up boxes by, for each box of a frame.
@@ -113,7 +113,7 @@ def check_similarity(aligned: Aligned, similarity: str | Measure, tau: float) ->
         return
     tables = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
     problems = [
-        f"{source(table, name)}: column {column} is missing; boxes have w and h (similarity='point' is for points)"
+        f"{source(table, name)}: column {column} is missing; boxes have w and h ('point' is of points, 'oks' of poses)"
         for name, table in tables.items()
         for column in ("w", "h")
         if column not in table

@@ -25,6 +25,7 @@ from .matching import check_thresholds, match
 from .pose_preprocessing import read_posetrack
 from .preprocessing import BENCHMARKS, read_motchallenge
 from .readers import read_annotations
+from .readers.posetrack import JOINTS
 from .readers.spotgeo import problem_lines, validate_spotgeo
 from .summary import check_column, summarize, without
 from .tables import Annotations
@@ -65,20 +66,29 @@ PosePredictionFolder = Annotated[
 ]
 
 # PoseTrack's joints as its two evaluation kits call them, in their order.
-HOTA_JOINTS = {"Nose": "nose", "Neck": "head_bottom", "Head": "head_top"} | {
-    f"{side}{joint}": f"{whole}_{name}"
-    for joint, name in zip("SEWHKA", ("shoulder", "elbow", "wrist", "hip", "knee", "ankle"), strict=True)
-    for side, whole in (("L", "left"), ("R", "right"))
-}
-POSEVAL_JOINTS = {
-    f"{side}_{joint}": f"{side}_{joint}"
-    for side, some in (
-        ("right", ("ankle", "knee", "hip")),
-        ("left", ("hip", "knee", "ankle")),
-        ("right", ("wrist", "elbow", "shoulder")),
-        ("left", ("shoulder", "elbow", "wrist")),
+HOTA_JOINTS = dict(
+    zip(
+        ["Nose", "Neck", "Head", "LS", "RS", "LE", "RE", "LW", "RW", "LH", "RH", "LK", "RK", "LA", "RA"],
+        JOINTS,
+        strict=True,
     )
-    for joint in some
+)
+POSEVAL_JOINTS = {
+    name: name
+    for name in [
+        "right_ankle",
+        "right_knee",
+        "right_hip",
+        "left_hip",
+        "left_knee",
+        "left_ankle",
+        "right_wrist",
+        "right_elbow",
+        "right_shoulder",
+        "left_shoulder",
+        "left_elbow",
+        "left_wrist",
+    ]
 } | {"neck": "head_bottom", "nose": "nose", "head_top": "head_top"}
 
 # More sequences than this in one list are a slip of the keyboard.
@@ -190,7 +200,9 @@ def track(
 def pose_command(
     truth: PoseTruthFolder,
     predictions: PosePredictionFolder,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON for programs, joints as the two kits name and order them")
+    ] = False,
 ) -> None:
     """Scores the poses of a PoseTrack folder joint by joint, by keypoint HOTA and by poseval's MOTA and AP."""
     with problems_reported():

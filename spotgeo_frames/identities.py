@@ -87,7 +87,7 @@ def identify(aligned: Aligned, identity: str) -> Tracks:
     Raises InputError where neither side has such a column, or an identity is null or twice in a frame.
     """
     if identity in (*FRAME_KEY, "joint"):
-        raise InputError(f"identity: {identity} is the same for all objects of a frame")
+        raise InputError(f"identity: {identity} does not name an object")
     if identity != "object" and identity not in aligned.truth.table and identity not in aligned.predictions.table:
         raise InputError(f"identity: neither truth nor predictions have a column {identity}")
     keys = row_keys(aligned.frames, [column for column in ("sequence", "joint") if column in aligned.frames])

@@ -14,7 +14,7 @@ from .identities import Tracks, identify
 from .keys import distinct, frame_keys, ordinals, pack, positions
 
 
-class Poses(NamedTuple):
+class PoseNumbers(NamedTuple):
     """The poses of one side, in the order of images and, within one, of the file.
 
     `of_row` is the pose of each row, `counts` how many poses each image has, and `starts` where they begin, one longer.
@@ -39,8 +39,8 @@ class Keypoints(NamedTuple):
     image_sequence: np.ndarray
     track_sequence: np.ndarray
     track_joint: np.ndarray
-    truth: Poses
-    predictions: Poses
+    truth: PoseNumbers
+    predictions: PoseNumbers
 
     @property
     def n_sequences(self) -> int:
@@ -73,7 +73,7 @@ def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keyp
     return Keypoints(tracks, joints, image, image_sequence, track_sequence, track_joint, *sides)
 
 
-def _poses(side: Side, image: np.ndarray, n_images: int) -> Poses:
+def _poses(side: Side, image: np.ndarray, n_images: int) -> PoseNumbers:
     of_image = image[side.frame]
     [codes], span = ordinals([side.table["object"]])
     keys = pack([of_image, codes], [n_images, span])
@@ -83,7 +83,5 @@ def _poses(side: Side, image: np.ndarray, n_images: int) -> Poses:
     in_file = np.full(len(values), np.iinfo(np.int64).max)
     np.minimum.at(in_file, number, side.table.index.to_numpy())
     order = np.lexsort((in_file, of_image[first]))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
     counts = np.bincount(of_image[first], minlength=n_images)
-    return Poses(rank[number], counts, np.concatenate([[0], np.cumsum(counts)]))
+    return PoseNumbers(np.argsort(order)[number], counts, np.concatenate([[0], np.cumsum(counts)]))

@@ -78,7 +78,7 @@ def match(
         equal length, rows of truth and of predictions that are pairs, at most some 100,000 at a time, and returns a
         similarity for each, 0 to 1.
     sigmas
-        For "oks", of each joint the deviation as a share of the object's size; COCO's seventeen joints are known.
+        For "oks", a dict of joints and their deviations as shares of the object's size; COCO's seventeen are known.
     frames
         "truth": the frames are those of the truth's frames table, and predictions elsewhere are refused; without
         such a table they are those that occur on either side. "union": those that either side names.
@@ -106,6 +106,8 @@ def match(
         return _match_poses(whole_poses(*sides, sigmas), threshold, frames)
     if sigmas is not None:
         raise ValueError("sigmas are those of similarity='oks'")
+    if isinstance(similarity, str) and similarity not in ("iou", "point"):
+        raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
     aligned = align(*sides, frames)
     if similarity is None:
         pairs = _assigned(aligned, lambda first, last: near_points(aligned, first, last, tau), np.positive, tau)

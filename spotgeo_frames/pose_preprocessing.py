@@ -57,11 +57,11 @@ def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[A
 
 def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndarray:
     """Marks the points that lie within a region of their frame; `frame` is that of each point, in order."""
-    import shapely  # takes a while, and few inputs need it
-
     marked = np.zeros(len(table), bool)
     if not regions.frame:
         return marked
+    import shapely  # takes a while, and is needed here only
+
     sizes = [len(corners) for corners in regions.corners]
     rings = shapely.linearrings(np.concatenate(regions.corners), indices=np.repeat(np.arange(len(sizes)), sizes))
     polygons, bounds = shapely.polygons(rings), shapely.bounds(rings)

@@ -5,8 +5,8 @@ The numbers are those of the PoseTrack21 evaluation kit and of poseval, oddities
 `pose_preprocessing.py` what is taken out before. Known differences from both
 
     - A pose is there where one of its joints is. The kits know people without any joint; see `pose_preprocessing.py`.
-    - Any joints are evaluated, not only PoseTrack's fifteen. Where there are no others, these are the joints, also
-      those that never occur.
+    - Any joints are evaluated: PoseTrack's fifteen, also those that never occur, or else, where the tables have a joint
+      that is not among these, all that occur.
     - With `category` on both sides only equal categories are near.
 """
 
@@ -22,6 +22,7 @@ from .candidates import Pairs, frame_chunks, join_pairs, near_keypoints
 from .errors import InputError
 from .keypoints import Keypoints, number_keypoints
 from .match_table import match_table, with_events
+from .metrics import Sums
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import (
@@ -34,7 +35,7 @@ from .metrics.keypoint_clear import (
 from .metrics.keypoint_hota import COUNTS, ZERO_DISTANCE, keypoint_hota, keypoint_similarity
 from .progress import progress
 from .readers.posetrack import JOINTS
-from .tables import Annotations, Table, as_annotations, counted, key_text, source
+from .tables import Annotations, Table, as_annotations, size_problems, source
 from .version import __version__
 
 HOTA_NUMBERS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"]
@@ -96,13 +97,12 @@ def pose(
     numbered = [side._replace(objects=side.objects.reset_index(drop=True)) for side in sides]
     aligned = align(numbered[0], numbered[1], frames)
     keypoints = number_keypoints(aligned, identity, _joints(aligned))
-    near = near_joints(aligned)
-    hota = keypoint_hota(keypoints, near)
-    near = near.take(np.flatnonzero(near.measure <= NEAR))
+    similar = near_joints(aligned)
+    hota = keypoint_hota(keypoints, similar)
+    near = similar.take(np.flatnonzero(similar.measure <= NEAR))
     evaluated = _evaluated(keypoints)
     found = keypoint_clear(keypoints, near)
-    clear = keypoint_clear_parts(keypoints, near, found, evaluated)
-    clear = {name: np.concatenate([part, part.sum(axis=0, keepdims=True)]) for name, part in clear.items()}
+    clear = _with_totals(keypoint_clear_parts(keypoints, near, found, evaluated))
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
     notes: dict[Hashable, Any] = {"rule": "keypoint", "head_sizes": NEAR, "identity": identity}
     tables = PoseResult(
@@ -120,27 +120,20 @@ def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
         for name, side in (("truth", truth), ("predictions", predictions))
         if "joint" not in side.objects
     ]
-    name = source(truth.objects, "truth")
-    if "head_size" not in truth.objects:
-        problems.append(f"{name}: column head_size is missing; distances are measured in sizes of the head, px")
-    elif not pd.api.types.is_any_real_numeric_dtype(truth.objects["head_size"].dtype):
-        problems.append(f"{name}: column head_size is of type {truth.objects['head_size'].dtype}; numbers are needed")
-    else:
-        size = truth.objects["head_size"].to_numpy(np.float64, na_value=np.nan)
-        wrong = ~((size >= 0) & (size < np.inf))
-        if wrong.any():
-            keys = key_text(truth.objects.loc[wrong, ["sequence", "frame", "object", "joint"]])
-            problems.append(f"{name}: column head_size: {counted(int(wrong.sum()), 'row')} no size: {keys}")
+    why = "distances are measured in sizes of the head, px (match(similarity='oks') compares poses by their area)"
+    problems += size_problems(truth.objects, "head_size", source(truth.objects, "truth"), why)
     if truth.frames is not None and "n_annotated" in truth.frames:
         kind = truth.frames["n_annotated"].dtype
         if not pd.api.types.is_any_real_numeric_dtype(kind):
-            problems.append(f"{name} frames: column n_annotated is of type {kind}; numbers are needed")
+            problems.append(
+                f"{source(truth.objects, 'truth')} frames: column n_annotated is of type {kind}; numbers are needed"
+            )
     if problems:
         raise InputError(problems)
 
 
 def _joints(aligned: Aligned) -> list[Any]:
-    """The joints that are evaluated, in their order: PoseTrack's where there are no others."""
+    """PoseTrack's fifteen, also those that never occur; all that occur where one is not among these."""
     occurring = sorted(aligned.frames["joint"].dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
 
@@ -175,6 +168,11 @@ def _summary(
     for name in CLEAR_COUNTS:
         columns[name] = np.column_stack([counts[name], counts[name].sum(axis=1)]).astype(np.int64)
     return pd.DataFrame(_keys(keypoints) | {name: values.ravel() for name, values in columns.items()})
+
+
+def _with_totals(parts: Sums) -> dict[str, np.ndarray]:
+    """Sums of each sequence and, last, of all of them."""
+    return {name: np.concatenate([part, part.sum(axis=0, keepdims=True)]) for name, part in parts.items()}
 
 
 def _mean_of_known(values: np.ndarray) -> np.ndarray:

@@ -249,6 +249,20 @@ def repetitions(columns: pd.DataFrame | Mapping[str, pd.Series], key: list[str],
     return [f"{name}: {counted(len(rows), 'row')} the same ({', '.join(key)}) as another: {key_text(rows)}"]
 
 
+def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> list[str]:
+    """What makes a column no sizes: it is missing (`why` it is needed), not of numbers, null, negative or infinite."""
+    if column not in objects:
+        return [f"{name}: column {column} is missing; {why}"]
+    if not _is_number(objects[column]):
+        return [f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"]
+    size = objects[column].to_numpy(np.float64, na_value=np.nan)
+    wrong = ~((size >= 0) & (size < np.inf))
+    if not wrong.any():
+        return []
+    keys = _first_keys(objects, wrong, [*FRAME_KEY, "object", "joint"])
+    return [f"{name}: column {column}: {counted(int(wrong.sum()), 'row')} null, negative or infinite: {keys}"]
+
+
 def _too_large(values: pd.Series) -> np.ndarray:
     """Marks integers that float64 cannot hold exactly."""
     if not pd.api.types.is_integer_dtype(values.dtype) or len(values) == 0:

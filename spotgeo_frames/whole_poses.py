@@ -13,9 +13,9 @@ import pandas as pd
 
 from .alignment import Aligned
 from .errors import InputError
-from .keys import distinct, ordinals, positions, row_keys
+from .keys import distinct, positions, row_keys
 from .similarity import COCO_SIGMAS, difference, oks
-from .tables import FRAME_KEY, Annotations, counted, key_text, labelled_joints, source
+from .tables import FRAME_KEY, Annotations, counted, key_text, labelled_joints, size_problems, source
 
 POSE_KEY = [*FRAME_KEY, "object"]
 BOX = {"box_x": "x", "box_y": "y", "box_w": "w", "box_h": "h"}
@@ -24,7 +24,7 @@ BOX = {"box_x": "x", "box_y": "y", "box_w": "w", "box_h": "h"}
 OF_JOINTS = ["joint", "x", "y", "visibility"]
 
 
-class Poses(NamedTuple):
+class WholePoses(NamedTuple):
     """The poses of one side: one row each, and their joints.
 
     `joints` (N, J, 2) are their places, px, null where a pose has none; `labelled` (N, J) marks those that are. The
@@ -39,8 +39,8 @@ class Poses(NamedTuple):
 class PosePairs(NamedTuple):
     """Both sides, and the sigma of each joint: what it takes to compare poses."""
 
-    truth: Poses
-    predictions: Poses
+    truth: WholePoses
+    predictions: WholePoses
     sigmas: np.ndarray
 
     def similarity(self, aligned: Aligned, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
@@ -60,6 +60,8 @@ def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[An
     `sigmas` are those of the joints by name, COCO's where there are none. Raises InputError where a side has no joints,
     a joint has no sigma, or the truth no areas; ValueError where a sigma is not above 0.
     """
+    if not isinstance(sigmas, Mapping | None):
+        raise ValueError(f"sigmas is a {type(sigmas).__name__}; a dict of joints and their sigmas is needed")
     named = COCO_SIGMAS if sigmas is None else dict(sigmas)
     values = np.array(list(named.values()), np.float64)
     if not np.all((values > 0) & (values < np.inf)):
@@ -70,46 +72,37 @@ def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[An
         if "joint" not in table:
             problems.append(f"{file}: column joint is missing; OKS is of keypoints, one row a joint")
             continue
-        known = "COCO's seventeen have one" if sigmas is None else f"there are {', '.join(map(str, named))}"
-        unknown = [joint for joint in table["joint"].unique() if joint not in named]
-        problems += [f"{file}: joint {joint}: its sigma is not known; {known}" for joint in unknown]
-    problems += _size_problems(truth.objects)
+        unknown = [str(joint) for joint in table["joint"].unique() if joint not in named]
+        if unknown:
+            problems.append(f"{file}: no sigma is known of {', '.join(unknown)}; sigmas={{joint: sigma}} tells them")
+    name, objects = source(truth.objects, "truth"), truth.objects
+    problems += size_problems(objects, "area", name, "OKS needs the size of each object, px²")
+    problems += [
+        f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"
+        for column in BOX
+        if column in objects and not pd.api.types.is_any_real_numeric_dtype(objects[column].dtype)
+    ]
     if problems:
         raise InputError(problems)
     pairs = PosePairs(_poses(truth, list(named)), _poses(predictions, list(named)), values)
-    objects = pairs.truth.annotations.objects
-    area = objects["area"].to_numpy(np.float64, na_value=np.nan)
-    wrong = ~((area >= 0) & (area < np.inf))
-    if wrong.any():
-        what = f"{counted(int(wrong.sum()), 'object')} without a size, or with several"
-        raise InputError(
-            f"{source(truth.objects, 'truth')}: column area: {what}: {key_text(objects.loc[wrong, POSE_KEY])}"
-        )
+    whole = pairs.truth.annotations.objects
+    several = whole["area"].isna().to_numpy()
+    if several.any():
+        what = f"{counted(int(several.sum()), 'object')} not of one size: {key_text(whole.loc[several, POSE_KEY])}"
+        raise InputError(f"{name}: column area: {what}")
     return pairs
 
 
-def _size_problems(objects: pd.DataFrame) -> list[str]:
-    """What of the columns that tell the sizes of objects is missing or holds no numbers."""
-    name = source(objects, "truth")
-    problems = [] if "area" in objects else [f"{name}: column area is missing; OKS needs the size of each object, px²"]
-    return problems + [
-        f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"
-        for column in ("area", *BOX)
-        if column in objects and not pd.api.types.is_any_real_numeric_dtype(objects[column].dtype)
-    ]
-
-
-def _poses(side: Annotations, names: list[Any]) -> Poses:
+def _poses(side: Annotations, names: list[Any]) -> WholePoses:
     objects = side.objects
     keys = row_keys(objects, POSE_KEY)
     values, first = distinct(keys)
     number = positions(keys, values, first)
     # From the order of keys to that of the file, which is the order of first rows.
     order = np.argsort(first)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    number, first = rank[number], first[order]
-    joint = pd.Index(names).get_indexer(objects["joint"])
+    number, first = np.argsort(order)[number], first[order]
+    codes, occurring = pd.factorize(objects["joint"])
+    joint = pd.Index(names).get_indexer(occurring)[codes]
     joints = np.full((len(first), len(names), 2), np.nan)
     labelled = np.zeros(joints.shape[:2], bool)
     joints[number, joint] = objects[["x", "y"]].to_numpy()
@@ -117,7 +110,7 @@ def _poses(side: Annotations, names: list[Any]) -> Poses:
     table = objects[POSE_KEY].take(first).reset_index(drop=True)
     table = table.assign(**_box(objects, number, first), **_common(objects, number, first))
     table.attrs = objects.attrs
-    return Poses(Annotations(table, side.frames), joints, labelled)
+    return WholePoses(Annotations(table, side.frames), joints, labelled)
 
 
 def _box(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
@@ -142,11 +135,12 @@ def _common(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dic
     for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *BOX], sort=False):
         values = objects[column].reset_index(drop=True)
         values = values.astype("boolean") if pd.api.types.is_bool_dtype(values.dtype) else values
-        same = np.ones(len(first), bool)
+        of_first = values.take(first[number]).reset_index(drop=True)
         try:
-            [codes], _ = ordinals([values])
-            same[number[codes != codes[first][number]]] = False
-        except TypeError:  # lists and other values that cannot be compared
-            same = np.bincount(number) == 1
+            equal = values.eq(of_first).to_numpy(bool, na_value=False) | (values.isna() & of_first.isna()).to_numpy()
+        except (TypeError, ValueError, NotImplementedError):  # arrays and other values that cannot be compared
+            equal = first[number] == np.arange(len(number))
+        same = np.ones(len(first), bool)
+        same[number[~equal]] = False
         columns[column] = values.take(first).reset_index(drop=True).where(same)
     return columns

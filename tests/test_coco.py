@@ -215,7 +215,7 @@ def test_joints_of_ones_own(tmp_path: Path) -> None:
     predictions = truth.drop(columns="area").head(1)
     matches = sf.match(truth, predictions, similarity="oks", sigmas={"fin": 0.1, "tail": 0.2})
     assert matches["similarity"].tolist() == [0.5]
-    with pytest.raises(sf.InputError, match="truth: joint fin: its sigma is not known; COCO's seventeen have one"):
+    with pytest.raises(sf.InputError, match="truth: no sigma is known of fin, tail; sigmas="):
         sf.match(truth, predictions, similarity="oks")
     with pytest.raises(sf.InputError, match="column area is missing"):
         sf.match(predictions, predictions, similarity="oks", sigmas={"fin": 0.1})
@@ -224,11 +224,17 @@ def test_joints_of_ones_own(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="sigmas are those of"):
         sf.match(truth, predictions, sigmas={"fin": 0.1})
     sigmas = {"fin": 0.1, "tail": 0.2}
-    for area in ([1.0, 2.0], [-1.0, -1.0], [np.nan, np.nan]):
+    with pytest.raises(sf.InputError, match="area: 1 object is not of one size: sequence 1, frame 1, object 1"):
+        sf.match(truth.assign(area=[1.0, 2.0]), predictions, similarity="oks", sigmas=sigmas)
+    for area in ([-1.0, 1.0], [np.nan, 1.0]):
         with pytest.raises(
-            sf.InputError, match="area: 1 object is without a size, or with several: sequence 1, frame 1"
+            sf.InputError, match="area: 1 row is null, negative or infinite: sequence 1, frame 1, object 1"
         ):
             sf.match(truth.assign(area=area), predictions, similarity="oks", sigmas=sigmas)
+    with pytest.raises(ValueError, match="sigmas is a list; a dict of joints"):
+        sf.match(truth, predictions, similarity="oks", sigmas=[0.1, 0.2])
+    with pytest.raises(ValueError, match="'OKS'; 'iou', 'point', 'oks' or a function is needed"):
+        sf.match(truth, predictions, similarity="OKS", sigmas=None)
     with pytest.raises(sf.InputError, match="column box_x is of type str; numbers are needed"):
         sf.match(truth.assign(box_x="a"), predictions, similarity="oks", sigmas=sigmas)
     with pytest.raises(sf.InputError, match="column visibility is of type str; numbers are needed"):

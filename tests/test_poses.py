@@ -544,7 +544,9 @@ def test_tables_that_are_not_right(tmp_path: Path) -> None:
         sf.pose(objects.drop(columns="head_size").assign(), predictions.objects)
     with pytest.raises(sf.InputError, match="column joint is missing; poses have one row a joint"):
         sf.pose(objects.query("joint == 'nose'").drop(columns="joint"), predictions)
-    with pytest.raises(sf.InputError, match="column head_size: 1 row is no size: sequence walk, frame 0, object 7"):
+    with pytest.raises(
+        sf.InputError, match="column head_size: 1 row is null, negative or infinite: sequence walk, frame 0, object 7"
+    ):
         sf.pose(objects.assign(head_size=[-1.0] + [1.0] * 29), predictions)
     with pytest.raises(sf.InputError, match="column head_size is of type str; numbers are needed"):
         sf.pose(objects.assign(head_size="big"), predictions)

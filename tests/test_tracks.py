@@ -310,7 +310,9 @@ def test_tables_that_track_cannot_take() -> None:
     with pytest.raises(sf.InputError) as caught:
         sf.track(points, points)
     assert len(caught.value.problems) == 4
-    assert "truth: column w is missing; boxes have w and h (similarity='point' is for points)" in caught.value.problems
+    assert (
+        "truth: column w is missing; boxes have w and h ('point' is of points, 'oks' of poses)" in caught.value.problems
+    )
     with pytest.raises(sf.InputError, match="column joint"):
         sf.track(points.assign(joint=1), points.assign(joint=1), "point")
     with pytest.raises(ValueError, match="similarity is 'oku'"):

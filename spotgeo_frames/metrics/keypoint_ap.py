@@ -3,7 +3,7 @@
 A predicted pose keeps the truth with the highest PCKh: the share of the truth's joints that it has within 0.5 head
 sizes. A truth is assigned the best of the poses that kept it. The joints of an assigned pose that are within 0.5 head
 sizes of its truth's are right, all other predicted joints wrong. In the order of falling scores of joints, ap is the
-area under the curve of precision over recall, precision being made to fall only (Pascal VOC, all points); pre and rec
+area under the curve of precision over recall, precision made non-increasing (Pascal VOC, all points); pre and rec
 are those at the end of the curve. The total is the mean over those joints that have the number.
 
 As poseval has it (eval_helpers.py), with what looks odd in it:

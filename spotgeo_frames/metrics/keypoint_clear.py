@@ -42,17 +42,11 @@ from . import Sums
 # The distance in head sizes up to which two joints are near.
 NEAR = 0.5
 
-# A truth's row and a prediction's.
-Pair = tuple[int, int]
-
-# The frame and the prediction of a truth that was not matched before.
-NEVER = (-1, -1)
-
 
 class KeypointClear(NamedTuple):
     """The matched pairs, in the order of their truths, and which of them are switches.
 
-    `times` is how often the distance of each is added up, beside those of all near pairs.
+    `times` is how often the distance of each is added again, after once for being near.
     """
 
     pairs: Pairs
@@ -140,72 +134,44 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
     """Marks the pairs that are matched.
 
     A pair that is the only near one of both its ends is matched whatever came before. The frames that have others are
-    walked through in the order of time; of what came before them, most is known already.
+    walked through in the order of time, with all of their pairs.
     """
     tracks = keypoints.tracks
     truth, prediction = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
     frame = tracks.aligned.truth.frame[near.truth]
     shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
-    matched = ~shared
-    contended = np.zeros(int(frame.max(initial=-1)) + 1, bool)
-    contended[frame[shared]] = True
-    walked = np.flatnonzero(contended[frame])
-    if not len(walked):
-        return matched
-    sure = _last_sure(truth, prediction, frame, np.flatnonzero(matched), walked)
-    decided: dict[int, tuple[int, int]] = {}  # in which frame each truth was last matched here, and with whom
-    begins = np.flatnonzero(np.diff(frame[walked])) + 1
-    for mine, before in zip(np.split(walked, begins), np.split(sure, begins), strict=True):
-        now, names, claims = int(frame[mine[0]]), truth[mine].tolist(), prediction[mine].tolist()
-        pairs = list(zip(near.truth[mine].tolist(), near.prediction[mine].tolist(), strict=True))
-        last = [
-            max((at, who), decided.get(name, NEVER)) for (at, who), name in zip(before.tolist(), names, strict=True)
-        ]
-        kept = _kept(pairs, [who == claim for (_, who), claim in zip(last, claims, strict=True)])
-        taken = [{pair[side] for pair in kept} for side in (0, 1)]
-        free = [pair for pair in pairs if pair[0] not in taken[0] and pair[1] not in taken[1]]
-        if any(len({pair[side] for pair in free}) < len(free) for side in (0, 1)):
-            free = _solved(keypoints, near.take(mine), taken, now)
-        chosen = {*kept, *free}
-        for position, pair, name, claim in zip(mine.tolist(), pairs, names, claims, strict=True):
-            if pair in chosen:
-                matched[position] = True
-                decided[name] = now, claim
+    contended = np.bincount(frame, shared) > 0
+    matched = ~contended[frame]
+    walked, sure = np.flatnonzero(~matched), np.flatnonzero(matched)
+    begins = np.flatnonzero(np.diff(frame[walked], prepend=-1))
+    since_then = np.split(
+        sure, np.searchsorted(sure, walked[begins])
+    )  # what came before each frame, but after the last
+    last = np.full(tracks.truth.number, -1)  # the prediction that each truth was last matched with
+    taken = [np.zeros(len(side.of_row), bool) for side in (tracks.truth, tracks.predictions)]
+    keeper = np.empty(len(tracks.predictions.of_row), np.int64)
+    for earlier, mine in zip(since_then, np.split(walked, begins[1:]), strict=False):
+        if not len(mine):
+            break
+        last[truth[earlier]] = prediction[earlier]
+        continuing = mine[last[truth[mine]] == prediction[mine]]
+        # Where several want a prediction, the first in the file keeps it: it is written last.
+        keeper[near.prediction[continuing[::-1]]] = continuing[::-1]
+        kept = continuing[keeper[near.prediction[continuing]] == continuing]
+        taken[0][near.truth[kept]] = taken[1][near.prediction[kept]] = True
+        free = mine[~(taken[0][near.truth[mine]] | taken[1][near.prediction[mine]])]
+        chosen = np.concatenate([kept, free[_paired(keypoints, near.take(free), int(frame[mine[0]]))]])
+        matched[chosen] = True
+        last[truth[chosen]] = prediction[chosen]
     return matched
 
 
-def _last_sure(
-    truth: np.ndarray, prediction: np.ndarray, frame: np.ndarray, sure: np.ndarray, walked: np.ndarray
-) -> np.ndarray:
-    """Of each of the `walked`, the last of the `sure` pairs of its truth before its frame: frame and prediction.
-
-    NEVER where there is none.
-    """
-    sure = sure[stable_order(truth[sure], int(truth.max(initial=0)) + 1)]
-    time = truth * (int(frame.max(initial=0)) + 1) + frame
-    position = np.searchsorted(time[sure], time[walked]) - 1
-    last = np.append(sure, 0)[position]  # position -1 is the 0 appended, of whatever truth that is
-    known = (position >= 0) & (truth[last] == truth[walked])
-    return np.where(known[:, None], np.column_stack([frame[last], prediction[last]]), NEVER)
-
-
-def _kept(pairs: list[Pair], continues: list[bool]) -> list[Pair]:
-    """The pairs that are kept from before: the first in the file where a prediction is wanted by several."""
-    kept, taken = [], set()
-    for pair, goes_on in zip(pairs, continues, strict=True):
-        if goes_on and pair[1] not in taken:
-            kept.append(pair)
-            taken.add(pair[1])
-    return kept
-
-
-def _solved(keypoints: Keypoints, near: Pairs, taken: list[set[int]], frame: int) -> list[Pair]:
-    """The pairs of a frame that are paired anew; `near` are all of the frame, `taken` the rows that are kept."""
+def _paired(keypoints: Keypoints, free: Pairs, frame: int) -> np.ndarray:
+    """Marks those of a frame's pairs that are paired anew: all, where none shares an end with another."""
+    if all(len({*end.tolist()}) == len(end) for end in (free.truth, free.prediction)):
+        return np.ones(len(free.truth), bool)
     aligned = keypoints.tracks.aligned
-    left = near.take(~(np.isin(near.truth, list(taken[0])) | np.isin(near.prediction, list(taken[1]))))
     starts = [side.starts[frame : frame + 2] for side in (aligned.truth, aligned.predictions)]
     # What is not near costs more than any number of near pairs can save.
-    far = 2 * min(int(np.diff(start)[0]) for start in starts) * (left.measure.max() + 1) + 1
-    entries = Entries(left.truth, left.prediction, left.measure, *starts)
-    won = left.take(solve(entries, np.array([far])))
-    return list(zip(won.truth.tolist(), won.prediction.tolist(), strict=True))
+    far = 2 * min(int(np.diff(start)[0]) for start in starts) * (free.measure.max() + 1) + 1
+    return solve(Entries(free.truth, free.prediction, free.measure, *starts), np.array([far]))

@@ -27,7 +27,7 @@ import numpy as np
 from ..alignment import Side
 from ..assignment import Entries, heaviest
 from ..candidates import Pairs
-from ..keypoints import Keypoints, Poses
+from ..keypoints import Keypoints, PoseNumbers
 from .hota import LEAST_SIMILARITIES, HotaParts, hota_numbers, hota_parts
 
 # The distance in head sizes at which two joints have nothing in common.
@@ -79,7 +79,7 @@ def _assigned(keypoints: Keypoints, similar: Pairs) -> Pairs:
     return similar.take(np.flatnonzero(chosen & counts))
 
 
-def _of_poses(keypoints: Keypoints, poses: Poses, side: Side, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _of_poses(keypoints: Keypoints, poses: PoseNumbers, side: Side, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The number of each row's pose, counted on through the aligned frames, and where each frame's begin."""
     starts = np.concatenate([[0], np.cumsum(poses.counts[keypoints.image])])
     offset = starts[:-1] - poses.starts[keypoints.image]

@@ -146,7 +146,7 @@ def _problems(
                 what = f"{len(one.keypoints)} numbers; {wanted} are needed: x, y and a third for each joint"
                 problems.append(f"{place}[{number}].keypoints: {what}")
         if one.bbox is None and boxes:
-            problems.append(f"{place}[{number}]: bbox is missing")
+            problems.append(f"{place}[{number}]: bbox is missing (boxes=False reads keypoints)")
         elif one.bbox is not None and len(one.bbox) != 4:
             problems.append(f"{place}[{number}].bbox: {len(one.bbox)} numbers; 4 are needed: left, top, width, height")
     return problems[:MOST_PROBLEMS]
@@ -201,10 +201,14 @@ def _with_joints(
     table: pd.DataFrame, objects: Sequence[_Object], joints: dict[int, list[str]], third: str
 ) -> pd.DataFrame:
     """One row an object and joint, in the order of the file; `third` names the joint's third number."""
-    of_object = [joints[one.category_id] for one in objects]
-    long = table.loc[np.repeat(table.index, list(map(len, of_object)))].reset_index(drop=True)
-    numbers = np.fromiter(chain.from_iterable(one.keypoints or [] for one in objects), np.float64).reshape(-1, 3)
-    long.insert(3, "joint", pd.Series(list(chain.from_iterable(of_object)), dtype="str"))
+    names = pd.Index(sorted({*chain.from_iterable(joints.values())}), dtype="str")
+    codes = {category: names.get_indexer(pd.Index(of_category)) for category, of_category in joints.items()}
+    joint = np.concatenate([np.zeros(0, np.int64), *(codes[one.category_id] for one in objects)])
+    object_row = np.repeat(np.arange(len(table)), [len(joints[one.category_id]) for one in objects])
+    long = table.take(object_row).reset_index(drop=True)
+    flat = chain.from_iterable(one.keypoints or [] for one in objects)
+    numbers = np.fromiter(flat, np.float64, 3 * len(long)).reshape(-1, 3)
+    long.insert(3, "joint", names.array.take(joint))
     for position, name in enumerate(("x", "y", third)):
         long.insert(4 + position, name, numbers[:, position].copy())
     return long

@@ -12,10 +12,10 @@ Known differences from the evaluation kits (PoseTrack21's datasets/posetrack.py,
     - Both sides have to have the same images, by id; the kits pair them by their place in the file.
     - An identity twice in a frame is refused in unlabelled frames, too, and so are keypoints that are not 51 numbers.
     - Files of predictions for other sequences are refused; there they are not looked at.
-    - poseval takes any point for there unless x, y and the third number are all 0.
+    - For poseval a joint is there unless x, y and the third number are all 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -93,8 +93,11 @@ class Folders(NamedTuple):
 
 
 class _People(NamedTuple):
-    """The people of a file in the order of its images: image (its place), identity, joints (N, 15, 2), and one number
-    for each joint (N, 15): the size of the head, or the score."""
+    """The people of a file in the order of its images.
+
+    Of each the image (its place), the identity, the joints (N, 15, 2), px, and a number for each joint (N, 15): the
+    size of the head, px, or the score.
+    """
 
     image: np.ndarray
     identity: np.ndarray
@@ -157,7 +160,7 @@ def _sequence(truth_file: File, prediction_file: File) -> tuple[list[_Image], _P
     labelled = {image.id for image in truth.images if image.is_labeled}
     for document, file in zip(documents, (truth_file, prediction_file), strict=True):
         problems += _category_problems(document, file.name)
-        problems += _person_problems(document.annotations, file.name, {*place}, labelled, document is truth)
+        problems += _person_problems(document.annotations, file.name, place, labelled, document is truth)
     if problems:
         raise InputError(problems[:MOST_PROBLEMS])
     return truth.images, _people(truth.annotations, place, True), _people(predictions.annotations, place, False)
@@ -210,7 +213,7 @@ def _category_problems(document: _Document, name: str) -> list[str]:
 
 
 def _person_problems(
-    people: Sequence[_Person], name: str, images: set[int], labelled: set[int], is_truth: bool
+    people: Sequence[_Person], name: str, images: Container[int], labelled: Container[int], is_truth: bool
 ) -> list[str]:
     """What is wrong with the annotations of a file."""
     problems, first = [], dict[tuple[int, int], int]()
