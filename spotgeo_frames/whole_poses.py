@@ -66,22 +66,7 @@ def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[An
     values = np.array(list(named.values()), np.float64)
     if not np.all((values > 0) & (values < np.inf)):
         raise ValueError("sigmas: numbers above 0 are needed, a joint's deviation as a share of the object's size")
-    problems = []
-    for name, side in (("truth", truth), ("predictions", predictions)):
-        table, file = side.objects, source(side.objects, name)
-        if "joint" not in table:
-            problems.append(f"{file}: column joint is missing; OKS is of keypoints, one row a joint")
-            continue
-        unknown = [str(joint) for joint in table["joint"].unique() if joint not in named]
-        if unknown:
-            problems.append(f"{file}: no sigma is known of {', '.join(unknown)}; sigmas={{joint: sigma}} tells them")
-    name, objects = source(truth.objects, "truth"), truth.objects
-    problems += size_problems(objects, "area", name, "OKS needs the size of each object, px²")
-    problems += [
-        f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"
-        for column in BOX
-        if column in objects and not pd.api.types.is_any_real_numeric_dtype(objects[column].dtype)
-    ]
+    problems = _problems(truth.objects, predictions.objects, named)
     if problems:
         raise InputError(problems)
     pairs = PosePairs(_poses(truth, list(named)), _poses(predictions, list(named)), values)
@@ -89,8 +74,28 @@ def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[An
     several = whole["area"].isna().to_numpy()
     if several.any():
         what = f"{counted(int(several.sum()), 'object')} not of one size: {key_text(whole.loc[several, POSE_KEY])}"
-        raise InputError(f"{name}: column area: {what}")
+        raise InputError(f"{source(truth.objects, 'truth')}: column area: {what}")
     return pairs
+
+
+def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any, float]) -> list[str]:
+    """What keeps poses from being compared by OKS; `named` are the joints that have a sigma."""
+    problems = []
+    for name, table in (("truth", truth), ("predictions", predictions)):
+        if "joint" not in table:
+            problems.append(f"{source(table, name)}: column joint is missing; OKS is of keypoints, one row a joint")
+            continue
+        unknown = [str(joint) for joint in table["joint"].unique() if joint not in named]
+        if unknown:
+            what = f"no sigma is known of {', '.join(unknown)}; sigmas={{joint: sigma}} tells them"
+            problems.append(f"{source(table, name)}: {what}")
+    name = source(truth, "truth")
+    problems += size_problems(truth, "area", name, "OKS needs the size of each object, px²")
+    return problems + [
+        f"{name}: column {column} is of type {truth[column].dtype}; numbers are needed"
+        for column in BOX
+        if column in truth and not pd.api.types.is_any_real_numeric_dtype(truth[column].dtype)
+    ]
 
 
 def _poses(side: Annotations, names: list[Any]) -> WholePoses:
