@@ -1,13 +1,8 @@
 """Numbers and slices: every one an aggregation of the match table.
 
-precision = TP / (TP + FP), recall = TP / (TP + FN), f1 = 2 TP / (2 TP + FP + FN), det_a = TP / (TP + FP + FN): null
-where there is nothing to divide by. mse is the mean of `squared_error` over TP, FN and FP rows, 0 where there are
-none, as the metric document defines (eq. 13 and 17). kelvins_mse is the sum over sequences of each sequence's mean of
-`kelvins_error`, as the competition's server adds it up, so it grows with the number of sequences: it compares
-submissions, never slices. mean_distance and rmse are those of the true positives, in pixels.
-
-Where matching was by similarity, nothing is known of distances: mse, kelvins_mse, mean_distance and rmse are null, and
-loc_a is the mean similarity of the true positives.
+`match_sums.py` says what follows from the sums of a group, and when it is null. kelvins_mse is the sum over sequences
+of each sequence's mean of `kelvins_error`, as the competition's server adds it up, so it grows with the number of
+sequences: it compares submissions, never slices. Where matching was by similarity, it is null, too.
 
 Slices that cannot know: where no false positive has a value in the `by` columns, they belong to the truths, and
 nothing that counts false positives is known of their slices; those numbers are null. The same holds for misses and
@@ -15,14 +10,15 @@ columns that belong to predictions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .errors import InputError
 from .keys import distinct, ordinals, pack, positions, row_keys
-from .tables import EMPTY, FN, FP, FRAME_KEY, TP, Table, check_matches, measure_of
+from .match_sums import group_sums, match_sums, numbers_of, share
+from .tables import EMPTY, FN, FP, FRAME_KEY, Table, check_matches, measure_of
 
 By = str | pd.Series | Sequence[str | pd.Series]
 
@@ -32,8 +28,7 @@ NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_pr
 # What tells match tables apart that cannot be compared.
 MADE_WITH = ["rule", "tau", "epsilon", "threshold", "identity"]
 
-# What is not known where matching was by similarity, and what is known only there.
-OF_DISTANCES = ["mse", "kelvins_mse", "mean_distance", "rmse"]
+# What is known only where matching was by similarity.
 OF_SIMILARITIES = ["loc_a"]
 
 # What cannot be known where false positives, or misses, cannot.
@@ -73,26 +68,48 @@ def summarize(
     ------
     InputError: not a match table, a column that is not there, or sequences of another type than the table's.
     """
+    groups = group_rows(matches, by, exclude, dropna=dropna)
+    numbers = _numbers(groups.table, groups.of_row, groups.number)
+    for name in groups.unknown:
+        numbers[name][:] = np.nan if isinstance(numbers[name], np.ndarray) else pd.NA
+    answer = pd.DataFrame(groups.labels | numbers, copy=False)
+    answer.attrs = dict(groups.table.attrs)
+    return answer
+
+
+class Groups(NamedTuple):
+    """The rows of a match table by their group: `of_row` is that of each row, `labels` are the values of each group.
+
+    Groups are sorted. `unknown` are the numbers that cannot be known in slices by these columns.
+    """
+
+    table: pd.DataFrame
+    labels: dict[str, Any]
+    of_row: np.ndarray
+    number: int
+    unknown: set[str]
+
+
+def group_rows(
+    matches: Table, by: By | None, exclude: Iterable[int] | Iterable[str] | None = None, *, dropna: bool = True
+) -> Groups:
+    """Groups a match table as `summarize` does, whose docstring says how; one group of all rows where `by` is None."""
     table = check_matches(matches)
-    groups = _by_columns(table, by)
+    columns = _by_columns(table, by)
     if exclude is not None:
         excluded = _excluded_rows(table, exclude)
-        table, groups = table[~excluded], [group[~excluded] for group in groups]
+        table, columns = table[~excluded], [column[~excluded] for column in columns]
     outcome = table["outcome"].array.codes
     null = np.zeros(len(table), bool)
-    for group in groups:
-        null |= group.isna().to_numpy()
-    unknown = {kind for kind in (FP, FN) if null.any() and null[outcome == kind].all() and (outcome == kind).any()}
+    for column in columns:
+        null |= column.isna().to_numpy()
+    kinds = {kind for kind in (FP, FN) if null.any() and null[outcome == kind].all() and (outcome == kind).any()}
     if dropna and null.any():
-        table, groups, outcome = table[~null], [group[~null] for group in groups], outcome[~null]
-    row_group, first = _group_rows(groups, len(table))
-    numbers = _numbers(table, outcome, row_group, len(first) if groups else 1)
-    for name in {name for kind in unknown for name in NEEDS[kind]}:
-        numbers[name][:] = np.nan if isinstance(numbers[name], np.ndarray) else pd.NA
-    labels = {str(group.name): group.take(first).array for group in groups}
-    answer = pd.DataFrame(labels | numbers, copy=False)
-    answer.attrs = dict(table.attrs)
-    return answer
+        table, columns = table[~null], [column[~null] for column in columns]
+    of_row, first = _numbered(columns, len(table))
+    labels = {str(column.name): column.take(first).array for column in columns}
+    unknown = {name for kind in kinds for name in NEEDS[kind]}
+    return Groups(table, labels, of_row, len(first) if columns else 1, unknown)
 
 
 def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
@@ -180,7 +197,7 @@ def check_column(table: pd.DataFrame, column: str) -> None:
         raise InputError(f"match table: there is no column {column}{hint}")
 
 
-def _group_rows(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _numbered(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """The group of each row, as a position in the sorted groups, and the first row of each group."""
     if not groups:
         return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
@@ -195,49 +212,27 @@ def _group_rows(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, n
     return positions(keys, values, first), first
 
 
-def _numbers(table: pd.DataFrame, outcome: np.ndarray, group: np.ndarray, n_groups: int) -> dict[str, Any]:
+def _numbers(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, Any]:
     """The columns of numbers, one value a group; `group` is each row's."""
-
-    tp, fn, fp = np.bincount(group * 4 + outcome, minlength=4 * n_groups).reshape(-1, 4).T[[TP, FN, FP]]
-    counted, matched = np.flatnonzero(outcome != EMPTY), np.flatnonzero(outcome == TP)
-    n_counted = tp + fn + fp
-
-    def total(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return _sums(values, group[rows], n_groups)
-
-    measure = measure_of(table)
-    near = table[measure].to_numpy()[matched]
-    squared, kelvins = (table[column].to_numpy()[counted] for column in ("squared_error", "kelvins_error"))
+    sums = match_sums(table, group, n_groups)
+    tp, fn, fp = (sums[name].astype(np.int64) for name in ("tp", "fn", "fp"))
+    counted = np.flatnonzero(table["outcome"].array.codes != EMPTY)
     sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
     sequence = positions(sequence_keys, sequence_keys[first], first)[counted]
-    n_in_sequence = np.bincount(sequence, minlength=len(first))
-    of_sequence = _share(_sums(kelvins, sequence, len(first)), n_in_sequence, nothing=0.0)
+    kelvins = group_sums(table["kelvins_error"].to_numpy()[counted], sequence, len(first))
+    of_sequence = share(kelvins, np.bincount(sequence, minlength=len(first)), nothing=0.0)
     _, first_of_frame = _within(group, n_groups, row_keys(table, FRAME_KEY))
-    f1 = _share(2 * tp, 2 * tp + fp + fn)
-    numbers = {
-        "tp": tp,
-        "fn": fn,
-        "fp": fp,
-        "precision": _share(tp, tp + fp),
-        "recall": _share(tp, tp + fn),
-        "f1": f1,
-        "one_minus_f1": 1 - f1,
-        "mse": _share(total(squared, counted), n_counted, nothing=0.0),
-        "kelvins_mse": _sums(of_sequence, group[first], n_groups),
-        "det_a": _share(tp, n_counted),
-        "mean_distance": _share(total(near, matched), tp),
-        "rmse": np.sqrt(_share(total(near * near, matched), tp)),
+    by_similarity = measure_of(table) == "similarity"
+    kelvins_mse = group_sums(of_sequence, group[first], n_groups)
+    counts = {"tp": tp, "fn": fn, "fp": fp, "n_truth": tp + fn, "n_predicted": tp + fp}
+    null = np.zeros(n_groups, bool)
+    found = numbers_of(sums, by_similarity) | {
+        "kelvins_mse": np.full(n_groups, np.nan) if by_similarity else kelvins_mse,
         "n_sequences": np.bincount(group[first], minlength=n_groups),
         "n_frames": np.bincount(group[first_of_frame], minlength=n_groups),
-        "n_truth": tp + fn,
-        "n_predicted": tp + fp,
+        **{name: pd.arrays.IntegerArray(values, null.copy()) for name, values in counts.items()},
     }
-    if measure == "similarity":
-        numbers["loc_a"] = numbers["mean_distance"]
-        numbers |= {name: np.full(n_groups, np.nan) for name in OF_DISTANCES}
-    counts = ("tp", "fn", "fp", "n_truth", "n_predicted")
-    null = np.zeros(n_groups, bool)
-    return numbers | {name: pd.arrays.IntegerArray(numbers[name], null.copy()) for name in counts}
+    return {name: found[name] for name in [*NUMBERS, *(OF_SIMILARITIES if by_similarity else [])]}
 
 
 def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -246,17 +241,3 @@ def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndar
         values, first = distinct(keys)
         keys = group * len(values) + positions(keys, values, first)
     return keys, distinct(keys)[1]
-
-
-def _sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """The sum of the values of each group. Runs of a group, long in sorted tables, are summed first: that is faster."""
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    # Of nothing bincount makes integers, which cannot be null later.
-    return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups).astype(np.float64)
-
-
-def _share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:
-    """part / whole, and `nothing` where the whole is 0."""
-    share = np.full(len(whole), nothing)
-    np.divide(part, whole, out=share, where=whole != 0)
-    return share
