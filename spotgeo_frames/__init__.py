@@ -1,5 +1,6 @@
 """Evaluates detectors and trackers: truth and predictions in as tables, one match table out, every number from it."""
 
+from .comparison import Comparison, compare
 from .errors import InputError
 from .matching import match, match_frames
 from .pose_preprocessing import read_posetrack
@@ -12,14 +13,18 @@ from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
 from .summary import leaderboard, summarize
 from .tables import Annotations
 from .tracking import TrackResult, track
+from .uncertainty import intervals
 from .version import __version__
 
 __all__ = [
     "Annotations",
+    "Comparison",
     "InputError",
     "PoseResult",
     "TrackResult",
     "__version__",
+    "compare",
+    "intervals",
     "leaderboard",
     "match",
     "match_frames",

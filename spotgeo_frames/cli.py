@@ -8,8 +8,9 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +19,13 @@ import numpy as np
 import pandas as pd
 import typer
 
-from . import poses, tracking
+from . import comparison, poses, tracking
 from .errors import InputError
 from .files import check_folder_writable, write_tables
 from .matching import check_thresholds, match
 from .pose_preprocessing import read_posetrack
 from .preprocessing import BENCHMARKS, read_motchallenge
+from .progress import progress
 from .readers import read_annotations
 from .readers.posetrack import JOINTS
 from .readers.spotgeo import problem_lines, validate_spotgeo
@@ -164,6 +166,42 @@ def score(
 
 
 @app.command()
+def compare(
+    truth: TruthFile,
+    submissions: Annotated[
+        list[Path], typer.Argument(metavar="SUBMISSION SUBMISSION...", help="Two or more, of any kind that score takes")
+    ],
+    tau: Annotated[float, typer.Option(help="Largest distance of a true positive, px")] = 10.0,
+    epsilon: Annotated[float, typer.Option(help="Distance up to which the error is 0, px")] = 3.0,
+    exclude: Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
+) -> None:
+    """Compares submissions: which is better, by how much, and whether that is more than chance."""
+    try:
+        check_thresholds(tau, epsilon)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    if len(submissions) < 2:
+        raise typer.BadParameter("give two submissions or more")
+    with problems_reported():
+        sides = _both(*(partial(read_annotations, path) for path in (truth, *submissions)))
+        matches = {
+            name: match(sides[0], side, tau, epsilon)
+            for name, side in zip(_names(submissions), progress(sides[1:], "matching", "submission"), strict=True)
+        }
+        left_out = _excluded(exclude, next(iter(matches.values()))) if exclude else None
+        compared = comparison.compare(matches, exclude=left_out)
+    if as_json:
+        answer = {
+            name: [_plain_row(row) for row in table.to_dict("records")] for name, table in compared._asdict().items()
+        }
+        typer.echo(_formatted(answer))
+    else:
+        typer.echo(f"{len(submissions)} submissions against {truth}, tau {tau:g} px, epsilon {epsilon:g} px\n")
+        typer.echo(_comparison_text(compared))
+
+
+@app.command()
 def track(
     truth: TruthFolder,
     tracker: TrackerFolder,
@@ -258,6 +296,15 @@ def _both(*readers: Callable[[], Annotations]) -> list[Annotations]:
     return read
 
 
+def _names(paths: Sequence[Path]) -> list[str]:
+    """What to call files: their stems where these tell them apart, else their paths; one given again is numbered."""
+    names = [path.name.partition(".")[0] or path.name for path in paths]
+    if len({*names}) < len(names):
+        names = [str(path) for path in paths]
+    times = [names[:place].count(name) for place, name in enumerate(names)]
+    return [f"{name} ({time + 1})" if time else name for name, time in zip(names, times, strict=True)]
+
+
 def _sequences(text: str, option: str) -> list[int]:
     """The numbers of a list such as 5,9-12."""
     numbers: list[int] = []
@@ -333,13 +380,17 @@ def _plain(value: Any) -> Any:
     return value if known else str(value)
 
 
+def _plain_row(row: Mapping[Hashable, Any]) -> dict[str, Any]:
+    return {str(name): _plain(value) for name, value in row.items()}
+
+
 def _json(summary: pd.DataFrame, by_slice: Mapping[str, pd.DataFrame]) -> str:
     """The summary, and under `by` the slices, as JSON."""
     thresholds = {key: summary.attrs[key] for key in ("tau", "epsilon")}
 
     def records(table: pd.DataFrame) -> list[dict[str, Any]]:
         rows = table.to_dict("records")
-        return [{str(name): _plain(value) for name, value in row.items()} | thresholds for row in rows]
+        return [_plain_row(row) | thresholds for row in rows]
 
     [answer] = records(summary)
     if by_slice:
@@ -379,6 +430,37 @@ def _text(table: pd.DataFrame) -> str:
         return "-" if pd.isna(value) else f"{value:.4f}" if isinstance(value, float) else f"{value}"
 
     return table[shown].map(text).to_string(index=False)
+
+
+def _comparison_text(compared: comparison.Comparison) -> str:
+    """The leaderboard and the differences as aligned text."""
+    board, pairs = compared
+    names = board["name"].map(_one_line)
+    chance = board[[column for column in board if str(column).startswith("chance_of_rank_")]].to_numpy()
+    shown = pd.DataFrame(
+        {
+            "rank": board["rank"],
+            "name": names,
+            "f1": board["f1"].map(_number),
+            "from": board["f1_low"].map(_number),
+            "to": board["f1_high"].map(_number),
+            "kelvins mse": board["kelvins_mse"].map("{:,.1f}".format),
+            "chance of rank 1": pd.Series(chance[:, 0]).map("{:.1%}".format),
+            "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
+        }
+    )
+    numbers = pairs[["estimate", "low", "high", "p_value", "p_adjusted"]].map(_number)
+    differences = pairs[["a", "b"]].map(_one_line).join(pairs["metric"]).join(numbers)
+    return f"""{shown.to_string(index=False)}
+
+{differences.to_string(index=False)}
+
+estimate: a less b; low to high: 95% interval, by drawing sequences; p_value: by swapping sequences between the two,
+p_adjusted: by Holm's method over all pairs; apart from next: p_adjusted of f1 below 0.05"""
+
+
+def _number(value: float) -> str:
+    return "-" if pd.isna(value) else f"{value:.4f}"
 
 
 def _track_text(summary: pd.DataFrame) -> str:

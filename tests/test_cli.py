@@ -500,3 +500,36 @@ def test_pose_refuses(poses: Path, tmp_path: Path) -> None:
     assert keypoints.startswith(f"{tmp_path / 'tracker' / 'street.json'}: annotations[5].keypoints: 50 numbers; 51 are")
     assert image == f"{tmp_path / 'tracker' / 'street.json'}: annotations[7].image_id: there is no image 77"
     refused("pose", poses / "truth", status=2)
+
+
+def test_compare_as_json(sample: Path, tmp_path: Path) -> None:
+    truth, eager = sample / "truth.json", sample / "eager.json"
+    names = sorted(path.stem for path in sample.glob("*.json") if path.stem != "truth")
+    got = answer("compare", truth, *(sample / f"{name}.json" for name in names))
+    sides = {name: sf.match(sf.read_spotgeo(truth), sf.read_spotgeo(sample / f"{name}.json")) for name in names}
+    board, pairs = sf.compare(sides)
+    assert [row["name"] for row in got["leaderboard"]] == board["name"].tolist()
+    assert [row["f1"] for row in got["leaderboard"]] == pytest.approx(board["f1"].tolist())
+    assert {"name", "rank", "f1", "kelvins_mse"} <= set(got["leaderboard"][0])
+    assert list(got["pairs"][0]) == ["a", "b", "metric", "estimate", "low", "high", "p_value", "p_adjusted"]
+    assert [row["p_value"] for row in got["pairs"]] == pytest.approx(pairs["p_value"].tolist())
+    itself = answer("compare", truth, eager, eager)
+    assert [row["name"] for row in itself["leaderboard"]] == [str(eager), f"{eager} (2)"]
+    assert {row["estimate"] for row in itself["pairs"]} == {0}
+    assert {row["p_value"] for row in itself["pairs"]} == {1}
+
+
+def test_compare_in_words(sample: Path) -> None:
+    done = run("compare", sample / "truth.json", sample / "eager.json", sample / "eager.parquet", "--exclude", "1-3")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert "apart from next" in lines[2]
+    assert len(lines) == 3 + 2 + 2 + 6 + 3
+
+
+def test_compare_refuses(sample: Path, tmp_path: Path) -> None:
+    refused("compare", sample / "truth.json", sample / "eager.json", status=2)
+    (tmp_path / "other.json").write_text("[]")
+    [line] = refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "nothing.json")
+    assert line == f"{tmp_path / 'nothing.json'}: there is no such file"
+    assert refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "other.json")
