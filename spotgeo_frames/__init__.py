@@ -1,8 +1,11 @@
 """Evaluates detectors and trackers: truth and predictions in as tables, one match table out, every number from it."""
 
+from .bias import bias
 from .comparison import Comparison, compare
+from .diagnosis import diagnose, error_costs
 from .errors import InputError
 from .matching import match, match_frames
+from .objects_in_time import object_summary
 from .pose_preprocessing import read_posetrack
 from .poses import PoseResult, pose
 from .preprocessing import read_motchallenge
@@ -23,11 +26,15 @@ __all__ = [
     "PoseResult",
     "TrackResult",
     "__version__",
+    "bias",
     "compare",
+    "diagnose",
+    "error_costs",
     "intervals",
     "leaderboard",
     "match",
     "match_frames",
+    "object_summary",
     "pose",
     "read_coco",
     "read_motchallenge",

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError
-from .resampling import METRICS, check_options, draw_weights, metrics_of, number_sequences, quantiles, sequence_sums
+from .resampling import METRICS, check_options, metrics_of, number_sequences, quantiles, resampled_sums, sequence_sums
 from .runs import runs
 from .summary import leaderboard, without
 from .tables import FN, FRAME_KEY, TP, Table, check_matches, counted, key_text, measure_of
@@ -86,12 +86,7 @@ def compare(
     by_similarity = measure_of(tables[names[0]]) == "similarity"
     sums = np.stack([_sums(tables[name]) for name in names], axis=1)
     wanted = list(dict.fromkeys([*metrics, *RANKING]))
-    samples = np.concatenate(
-        [
-            metrics_of((weights @ sums.reshape(len(sums), -1)).reshape(-1, *sums.shape[1:]), wanted, by_similarity)
-            for weights in draw_weights(len(sums), resamples, seed)
-        ]
-    )
+    samples = metrics_of(resampled_sums(sums, resamples, seed), wanted, by_similarity)
     pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
     table = _pair_table(
         names, pairs, list(metrics), samples[..., : len(metrics)], sums, by_similarity, confidence, seed

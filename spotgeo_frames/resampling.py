@@ -1,11 +1,12 @@
 """Resampling: what a match table adds up to a sequence, drawn again and again, and the numbers that follow.
 
 The sequence is the unit: frames and objects of one sequence are not independent of each other, sequences are. Numbers
-follow from sums (see match_sums.py), so those of a resample follow from the weighted sums of its sequences: a matrix of
-weights, how often each sequence was drawn, times the sums of the sequences.
+follow from sums (see match_sums.py), so those of a resample follow from the sums of the sequences that were drawn, each
+as often as it was: a matrix of weights times the sums of the sequences.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,11 @@ KNOWN = (*METRICS, "one_minus_f1", "mean_distance", "loc_a", "kelvins_mse")
 # What is summed of each sequence. kelvins_mse, which is itself a sum over sequences, is among it.
 ALL_SUMS = (*SUMS, "kelvins_mse")
 
-# Weights that are made at once, 8 bytes each: they fit the processor's cache.
-WEIGHTS_AT_ONCE = 1 << 18
+# Sequences that are drawn at once, 12 bytes each.
+DRAWN_AT_ONCE = 1 << 19
+
+# Up to so many sums a sequence it is faster to gather them as they are drawn than to count how often each was drawn.
+MOST_GATHERED = 32
 
 
 def check_options(metrics: Sequence[str], resamples: int, confidence: float) -> None:
@@ -59,24 +63,35 @@ def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool) ->
     return np.stack([numbers[name] for name in metrics], axis=-1)
 
 
-def draw_weights(n_sequences: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
-    """How often each sequence is drawn in each resample, (resamples, sequences), so many resamples at a time."""
-    random = np.random.default_rng(seed)
+def draw(n_sequences: int, n_resamples: int, seed: int, part: int) -> np.ndarray:
+    """The sequences that are drawn in some resamples, (resamples, sequences); equal seeds and parts draw the same."""
     kind = np.uint16 if n_sequences < 1 << 16 else np.uint32  # short numbers are drawn faster
-    for first, last in runs(np.full(resamples, n_sequences), WEIGHTS_AT_ONCE):
-        weights = np.empty((last - first, n_sequences))
-        for row, drawn in enumerate(random.integers(0, n_sequences, weights.shape, dtype=kind)):
-            weights[row] = np.bincount(drawn, minlength=n_sequences)
-        yield weights
+    return np.random.default_rng([seed, part]).integers(0, n_sequences, (n_resamples, n_sequences), dtype=kind)
 
 
-def resampled(
-    sums: np.ndarray, metrics: Sequence[str], by_similarity: bool, weights: Iterator[np.ndarray]
-) -> np.ndarray:
-    """The metrics of resampled sums (sequences, groups, sums): (resamples, groups, metrics)."""
-    flat = sums.reshape(len(sums), -1)
-    parts = [(some @ flat).reshape(len(some), *sums.shape[1:]) for some in weights]
-    return np.concatenate([metrics_of(part, metrics, by_similarity) for part in parts])
+def resampled_sums(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """The sums of each resample, (resamples, ...), from those of each sequence, (sequences, ...)."""
+    from concurrent.futures import ThreadPoolExecutor  # what else is there does without
+
+    flat = np.ascontiguousarray(sums.reshape(len(sums), -1))
+    parts = list(enumerate(runs(np.full(resamples, len(sums)), DRAWN_AT_ONCE)))
+    with ThreadPoolExecutor(2) as threads:  # most of it does not hold the interpreter
+        found = list(threads.map(partial(_drawn_sums, flat, seed), parts))
+    return np.concatenate(found).reshape(resamples, *sums.shape[1:])
+
+
+def _drawn_sums(sums: np.ndarray, seed: int, part: tuple[int, tuple[int, int]]) -> np.ndarray:
+    number, (first, last) = part
+    drawn = draw(len(sums), last - first, seed, number)
+    if sums.shape[1] > MOST_GATHERED:
+        weights = np.empty(drawn.shape)
+        for row, some in enumerate(drawn):
+            weights[row] = np.bincount(some, minlength=len(sums))
+        return weights @ sums
+    from scipy.sparse import csr_array  # takes a while, and summaries do without
+
+    starts = np.arange(0, drawn.size + 1, len(sums))
+    return csr_array((np.ones(drawn.size), drawn.ravel().astype(np.int32), starts), shape=drawn.shape) @ sums
 
 
 def quantiles(samples: np.ndarray, levels: np.ndarray) -> np.ndarray:

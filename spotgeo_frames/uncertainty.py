@@ -21,11 +21,10 @@ from .resampling import (
     ALL_SUMS,
     METRICS,
     check_options,
-    draw_weights,
     metrics_of,
     number_sequences,
     quantiles,
-    resampled,
+    resampled_sums,
     sequence_sums,
 )
 from .runs import runs
@@ -82,7 +81,7 @@ def intervals(
     names = list(metrics)
     estimates = summarize(matches, by).reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
     sequence, n_sequences = number_sequences(groups.table)
-    at_once = max(len(names) * resamples, len(ALL_SUMS) * n_sequences)
+    at_once = len(ALL_SUMS) * max(resamples, n_sequences)
     parts = []
     for first, last in runs(np.full(groups.number, at_once), NUMBERS_AT_ONCE):
         rows = np.flatnonzero((groups.of_row >= first) & (groups.of_row < last))
@@ -131,7 +130,7 @@ def _bounds(
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds (groups, metrics) of the metrics of sums (sequences, groups, sums)."""
-    samples = resampled(sums, metrics, by_similarity, draw_weights(len(sums), resamples, seed))
+    samples = metrics_of(resampled_sums(sums, resamples, seed), metrics, by_similarity)
     tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     levels = np.broadcast_to(tails[:, None, None], (2, *samples.shape[1:]))
     if method == "bca":

@@ -38,13 +38,20 @@ def drawn(matches: pd.DataFrame, times: np.ndarray) -> pd.DataFrame:
 def test_a_resample_is_the_table_it_stands_for(seed: int) -> None:
     matches = some_matches(seed)
     sequence, n_sequences = resampling.number_sequences(matches)
-    sums = resampling.sequence_sums(matches, sequence, n_sequences)[:, None]
-    weights = next(resampling.draw_weights(n_sequences, 3, seed))
-    assert (weights.sum(axis=1) == n_sequences).all(), "as many are drawn as there are, some of them again"
-    numbers = resampling.resampled(sums, METRICS, False, iter([weights]))
-    for times, row in zip(weights, numbers[:, 0], strict=True):
+    sums = resampling.sequence_sums(matches, sequence, n_sequences)
+    sequences = resampling.draw(n_sequences, 3, seed, 0)
+    assert sequences.shape == (3, n_sequences), "as many are drawn as there are, some of them again"
+    numbers = resampling.metrics_of(resampling.resampled_sums(sums, 3, seed), METRICS, False)
+    for some, row in zip(sequences, numbers, strict=True):
+        times = np.bincount(some, minlength=n_sequences)
         wanted = sf.summarize(drawn(matches, times))[METRICS].iloc[0].to_numpy(float, na_value=np.nan)
         np.testing.assert_allclose(row, wanted, rtol=1e-9, equal_nan=True)
+
+
+def test_many_sums_are_resampled_as_few_are() -> None:
+    sums = np.random.default_rng(1).random((40, 5, 7))
+    few = resampling.resampled_sums(sums[:, :2], 1000, 3)
+    np.testing.assert_allclose(resampling.resampled_sums(sums, 1000, 3)[:, :2], few, rtol=1e-12)
 
 
 def test_intervals() -> None:
