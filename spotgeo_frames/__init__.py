@@ -14,6 +14,7 @@ from .readers.motchallenge import write_motchallenge
 from .readers.objects import read_objects
 from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
 from .summary import leaderboard, summarize
+from .suspicions import check
 from .tables import Annotations
 from .tracking import TrackResult, track
 from .uncertainty import intervals
@@ -27,6 +28,7 @@ __all__ = [
     "TrackResult",
     "__version__",
     "bias",
+    "check",
     "compare",
     "diagnose",
     "error_costs",

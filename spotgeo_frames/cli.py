@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import typer
 
-from . import comparison, poses, tracking
+from . import comparison, poses, suspicions, tracking
 from .errors import InputError
 from .files import check_folder_writable, write_tables
 from .matching import check_thresholds, match
@@ -199,6 +199,26 @@ def compare(
     else:
         typer.echo(f"{len(submissions)} submissions against {truth}, tau {tau:g} px, epsilon {epsilon:g} px\n")
         typer.echo(_comparison_text(compared))
+
+
+@app.command()
+def check(
+    truth: TruthFile,
+    submission: SubmissionFile,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
+) -> None:
+    """Looks for common mistakes: axes swapped or flipped, numbering from 0, scaled or shifted coordinates, and more."""
+    with problems_reported():
+        sides = _both(partial(read_annotations, truth), partial(read_annotations, submission))
+        found = suspicions.check(sides[0], sides[1])
+    if as_json:
+        typer.echo(_formatted({"suspicions": [_plain_row(row) for row in found.to_dict("records")]}))
+    elif not len(found):
+        typer.echo(f"{submission}: nothing is suspicious")
+    else:
+        for row in found.to_dict("records"):
+            corrected = f" (F1 {_number(row['f1'])}, corrected {_number(row['f1_corrected'])})"
+            typer.echo(f"{row['suspicion']}{corrected}\n    {row['advice']}")
 
 
 @app.command()

@@ -533,3 +533,18 @@ def test_compare_refuses(sample: Path, tmp_path: Path) -> None:
     [line] = refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "nothing.json")
     assert line == f"{tmp_path / 'nothing.json'}: there is no such file"
     assert refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "other.json")
+
+
+def test_check(sample: Path, tmp_path: Path) -> None:
+    truth, eager = sample / "truth.json", sample / "eager.json"
+    assert answer("check", truth, eager) == {"suspicions": []}
+    done = run("check", truth, eager)
+    assert (done.returncode, done.stdout) == (0, f"{eager}: nothing is suspicious\n")
+    found = sf.read_spotgeo(eager)
+    swapped = found.objects.assign(x=found.objects["y"], y=found.objects["x"])
+    sf.write_spotgeo(found._replace(objects=swapped), tmp_path / "swapped.json")
+    [suspicion] = answer("check", truth, tmp_path / "swapped.json")["suspicions"]
+    assert list(suspicion) == ["suspicion", "f1", "f1_corrected", "advice"]
+    assert suspicion["suspicion"] == "x and y are swapped"
+    assert run("check", truth, tmp_path / "swapped.json").stdout.startswith("x and y are swapped (F1 0.")
+    assert refused("check", truth, tmp_path / "none.json") == [f"{tmp_path / 'none.json'}: there is no such file"]
