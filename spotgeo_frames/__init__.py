@@ -13,8 +13,10 @@ from .readers.coco import read_coco
 from .readers.motchallenge import write_motchallenge
 from .readers.objects import read_objects
 from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
+from .slices import worst_slices
 from .summary import leaderboard, summarize
 from .suspicions import check
+from .sweeping import Sweep, sweep
 from .tables import Annotations
 from .tracking import TrackResult, track
 from .uncertainty import intervals
@@ -25,6 +27,7 @@ __all__ = [
     "Comparison",
     "InputError",
     "PoseResult",
+    "Sweep",
     "TrackResult",
     "__version__",
     "bias",
@@ -44,8 +47,10 @@ __all__ = [
     "read_posetrack",
     "read_spotgeo",
     "summarize",
+    "sweep",
     "track",
     "validate_spotgeo",
+    "worst_slices",
     "write_motchallenge",
     "write_spotgeo",
 ]
