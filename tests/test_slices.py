@@ -127,7 +127,7 @@ def test_what_worst_slices_refuses() -> None:
     with pytest.raises(sf.InputError, match="only one sequence"):
         sf.worst_slices(matches.query("sequence == 0"), ["truth_kind"])
     named = matches.assign(name=[f"n{k}" for k in range(len(matches))])
-    with pytest.raises(sf.InputError, match="column name has 2"):
+    with pytest.raises(sf.InputError, match="column name has 300 values; bin it first"):
         sf.worst_slices(named, ["name"])
     for wrong in ({"depth": 3}, {"rate": 0}, {"min_sequences": 1}, {"bins": 1}):
         with pytest.raises(ValueError, match="depth: 1 or 2"):

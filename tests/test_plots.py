@@ -1,0 +1,147 @@
+"""Pictures: what they draw, their labels, and what they say where there is nothing to draw."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+
+import spotgeo_frames as sf
+
+mpl.use("Agg")
+
+from spotgeo_frames import plots
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def sides(sample: Path) -> tuple[sf.Annotations, dict[str, sf.Annotations]]:
+    truth = sf.read_objects(sample / "truth.parquet", sample / "frames.parquet")
+    return truth, {name: sf.read_objects(sample / f"{name}.parquet") for name in ("eager", "cautious")}
+
+
+@pytest.fixture(scope="module")
+def matches(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> pd.DataFrame:
+    return sf.match(sides[0], sides[1]["eager"])
+
+
+def texts(ax: Axes) -> str:
+    legend = ax.get_legend()
+    parts = [ax.get_title(), ax.get_xlabel(), ax.get_ylabel(), *(text.get_text() for text in ax.texts)]
+    return " | ".join([*parts, *([text.get_text() for text in legend.get_texts()] if legend else [])])
+
+
+def test_recall_map(matches: pd.DataFrame) -> None:
+    ax = plots.recall_map(matches)
+    shown = ax.collections[0].get_array()
+    assert 0 <= np.nanmin(shown) < np.nanmax(shown) <= 1
+    assert "x, px | y, px" in texts(ax)
+    assert ax.yaxis_inverted()
+    n_truth = matches["outcome"].isin(["TP", "FN"]).sum()
+    assert f"{n_truth:,} truths" in ax.get_title()
+
+
+def test_distances(matches: pd.DataFrame) -> None:
+    ax = plots.distances(matches)
+    heights = sum(patch.get_height() for patch in ax.patches)
+    assert heights == matches["distance"].notna().sum()
+    for mark in ("epsilon, 3 px", "tau, 10 px", "mean, ", "distance, px"):
+        assert mark in texts(ax)
+    bare = pd.DataFrame(matches)
+    bare.attrs = {}
+    assert "tau" not in texts(plots.distances(bare))
+
+
+def test_residuals(matches: pd.DataFrame) -> None:
+    ax = plots.residuals(matches)
+    assert len(ax.collections[0].get_offsets()) == (matches["outcome"] == "TP").sum()
+    assert ax.patches[0].get_radius() == 10
+    assert "predicted - true x, px" in texts(ax)
+
+
+def test_metric_by_slice(matches: pd.DataFrame) -> None:
+    found = sf.intervals(matches, by="frame_n_truth", metrics=["recall", "mse"], resamples=200)
+    ax = plots.metric_by_slice(found)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["0", "1", "2", "3", "4", "5"]
+    assert "frame_n_truth" in ax.get_ylabel()
+    assert ax.get_xlabel() == "recall"
+    assert plots.metric_by_slice(found, metric="mse").get_xlabel() == "mse, px²"
+    assert (
+        plots.metric_by_slice(sf.intervals(matches, resamples=50), metric="f1").get_yticklabels()[0].get_text() == "all"
+    )
+    assert "no rows of f2" in texts(plots.metric_by_slice(found, metric="f2"))
+
+
+def test_error_costs(matches: pd.DataFrame) -> None:
+    costs = sf.error_costs(sf.diagnose(matches))
+    ax = plots.error_costs(costs)
+    assert sorted(bar.get_width() for bar in ax.patches) == sorted(costs["f1_gain"].iloc[:-1])
+    assert "F1 gained" in ax.get_xlabel()
+
+
+def test_sweep_curves(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None:
+    figure = plots.sweep_curves(sf.sweep(sides[0], sides[1]["eager"], tau=[5, 10], resamples=20).curve)
+    left, right = figure.axes
+    assert "score threshold | F1" in texts(left)
+    assert "best F1 0." in texts(left)
+    assert "tau 5 px" in texts(right)
+
+
+def test_a_frame_and_a_sequence(matches: pd.DataFrame) -> None:
+    row = matches[matches["outcome"] == "TP"].iloc[0]
+    ax = plots.frame(matches, row["sequence"], row["frame"])
+    some = matches[(matches["sequence"] == row["sequence"]) & (matches["frame"] == row["frame"])]
+    assert f"{(some['outcome'] == 'TP').sum()} found" in ax.get_title()
+    assert "truth, missed" in texts(ax)
+    figure = plots.sequence(matches, row["sequence"])
+    assert len(figure.axes) == 5
+    assert figure.axes[0].yaxis_inverted()
+    with pytest.raises(sf.InputError, match="there is no sequence 999, frame 1"):
+        plots.frame(matches, 999, 1)
+    with pytest.raises(sf.InputError, match="there is no sequence 999"):
+        plots.sequence(matches, 999)
+
+
+def test_forest(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None:
+    tables = {name: sf.match(sides[0], side) for name, side in sides[1].items()}
+    pairs = sf.compare(tables, resamples=200).pairs
+    ax = plots.forest(pairs)
+    [label] = [label.get_text() for label in ax.get_yticklabels()]
+    assert pairs["a"].iloc[0] in label
+    assert "p " in label
+    assert ax.get_xlabel() == "difference of f1"
+
+
+def test_hota_curve(tracks: Path, poses: Path) -> None:
+    ax = plots.hota_curve(sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker")).curve)
+    assert len(ax.lines) == 4
+    assert len(ax.lines[0].get_xdata()) == 19
+    ax = plots.hota_curve(sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker")).curve)
+    assert len(ax.lines[0].get_xdata()) == 19, "all joints together"
+
+
+def test_given_axes_are_drawn_into(matches: pd.DataFrame) -> None:
+    _, ax = plt.subplots()
+    before = plt.get_fignums()
+    for draw in (plots.recall_map, plots.distances, plots.residuals):
+        assert draw(matches, ax) is ax
+        ax.clear()
+    assert plt.get_fignums() == before
+
+
+def test_nothing_to_draw(matches: pd.DataFrame) -> None:
+    nothing = matches[matches["outcome"] == "FP"]
+    assert "no truths" in texts(plots.recall_map(nothing))
+    assert "no true positives" in texts(plots.distances(nothing))
+    assert "no true positives" in texts(plots.residuals(nothing))
+    with pytest.raises(sf.InputError, match="column kind is missing"):
+        plots.error_costs(matches)
