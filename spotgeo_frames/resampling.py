@@ -23,7 +23,7 @@ KNOWN = (*METRICS, "one_minus_f1", "mean_distance", "loc_a", "kelvins_mse")
 ALL_SUMS = (*SUMS, "kelvins_mse")
 
 # Sequences that are drawn at once, 12 bytes each.
-DRAWN_AT_ONCE = 1 << 19
+DRAWN_AT_ONCE = 1 << 18
 
 # Up to so many sums a sequence it is faster to gather them as they are drawn than to count how often each was drawn.
 MOST_GATHERED = 32
@@ -75,12 +75,13 @@ def resampled_sums(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
 
     flat = np.ascontiguousarray(sums.reshape(len(sums), -1))
     parts = list(enumerate(runs(np.full(resamples, len(sums)), DRAWN_AT_ONCE)))
+    ones = np.ones(max(DRAWN_AT_ONCE, len(sums)))  # made once: to get fresh memory costs as much as to fill it
     with ThreadPoolExecutor(2) as threads:  # most of it does not hold the interpreter
-        found = list(threads.map(partial(_drawn_sums, flat, seed), parts))
+        found = list(threads.map(partial(_drawn_sums, flat, seed, ones), parts))
     return np.concatenate(found).reshape(resamples, *sums.shape[1:])
 
 
-def _drawn_sums(sums: np.ndarray, seed: int, part: tuple[int, tuple[int, int]]) -> np.ndarray:
+def _drawn_sums(sums: np.ndarray, seed: int, ones: np.ndarray, part: tuple[int, tuple[int, int]]) -> np.ndarray:
     number, (first, last) = part
     drawn = draw(len(sums), last - first, seed, number)
     if sums.shape[1] > MOST_GATHERED:
@@ -90,8 +91,8 @@ def _drawn_sums(sums: np.ndarray, seed: int, part: tuple[int, tuple[int, int]]) 
         return weights @ sums
     from scipy.sparse import csr_array  # takes a while, and summaries do without
 
-    starts = np.arange(0, drawn.size + 1, len(sums))
-    return csr_array((np.ones(drawn.size), drawn.ravel().astype(np.int32), starts), shape=drawn.shape) @ sums
+    starts = np.arange(0, drawn.size + 1, len(sums), dtype=np.int32)
+    return csr_array((ones[: drawn.size], drawn.ravel().astype(np.int32), starts), shape=drawn.shape) @ sums
 
 
 def quantiles(samples: np.ndarray, levels: np.ndarray) -> np.ndarray:
