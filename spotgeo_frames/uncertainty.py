@@ -29,7 +29,7 @@ from .resampling import (
 )
 from .runs import runs
 from .summary import By, Groups, group_rows, summarize
-from .tables import Table, measure_of
+from .tables import Table, check_matches, measure_of
 
 Method = Literal["percentile", "bca"]
 
@@ -75,24 +75,17 @@ def intervals(
     check_options(metrics, resamples, confidence)
     if method not in ("percentile", "bca"):
         raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
-    groups = group_rows(matches, by)
-    if not len(groups.table):
+    if not len(check_matches(matches)):
         raise InputError("intervals: the match table has no rows")
-    names = list(metrics)
+    groups, names = group_rows(matches, by), list(metrics)
     estimates = summarize(matches, by).reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
     sequence, n_sequences = number_sequences(groups.table)
+    low, high = np.full((2, *estimates.shape), np.nan)
     at_once = len(ALL_SUMS) * max(resamples, n_sequences)
-    parts = []
     for first, last in runs(np.full(groups.number, at_once), NUMBERS_AT_ONCE):
-        rows = np.flatnonzero((groups.of_row >= first) & (groups.of_row < last))
-        cell = sequence[rows] * (last - first) + groups.of_row[rows] - first
-        sums = sequence_sums(groups.table.iloc[rows], cell, n_sequences * (last - first)).reshape(
-            n_sequences, last - first, -1
-        )
-        parts.append(
-            _bounds(sums, names, measure_of(groups.table) == "similarity", resamples, confidence, method, seed)
-        )
-    low, high = (np.concatenate(bounds) for bounds in zip(*parts, strict=True))
+        sums = _sums_of_groups(groups, first, last, sequence, n_sequences)
+        by_similarity = measure_of(groups.table) == "similarity"
+        low[first:last], high[first:last] = _bounds(sums, names, by_similarity, resamples, confidence, method, seed)
     n_present = _n_present(sequence, groups)
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
@@ -104,6 +97,14 @@ def intervals(
     notes = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
     answer.attrs = dict(groups.table.attrs) | notes
     return answer
+
+
+def _sums_of_groups(groups: Groups, first: int, last: int, sequence: np.ndarray, n_sequences: int) -> np.ndarray:
+    """The sums of the groups [first, last) in each sequence, (sequences, groups, sums)."""
+    rows = np.flatnonzero((groups.of_row >= first) & (groups.of_row < last))
+    cell = sequence[rows] * (last - first) + groups.of_row[rows] - first
+    sums = sequence_sums(groups.table.iloc[rows], cell, n_sequences * (last - first))
+    return sums.reshape(n_sequences, last - first, -1)
 
 
 def _n_present(sequence: np.ndarray, groups: Groups) -> np.ndarray:

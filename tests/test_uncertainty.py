@@ -102,6 +102,7 @@ def test_intervals_of_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uncertainty, "NUMBERS_AT_ONCE", 1)
     in_parts = sf.intervals(matches, by="frame_n_truth", metrics=["recall", "f1"])
     pd.testing.assert_frame_equal(found, in_parts, rtol=1e-12)
+    assert len(sf.intervals(matches.assign(nothing=np.nan), by="nothing")) == 0
     with pytest.warns(UserWarning, match="40 of 40 groups have only one sequence"):
         by_itself = sf.intervals(matches, by=["sequence"], metrics=["f1"], resamples=50)
     assert by_itself["low"].isna().all()
