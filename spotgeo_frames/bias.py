@@ -7,13 +7,14 @@ matching again, the predictions moved back by the offset.
 import numpy as np
 import pandas as pd
 
+from .errors import InputError
 from .keys import distinct, positions, row_keys
 from .match_sides import known_threshold, sides_of
 from .match_sums import match_sums, numbers_of, share
 from .matching import match
-from .resampling import check_options, number_sequences, quantiles, resampled_sums
+from .resampling import check_labels, check_options, number_sequences, quantiles, resampled_sums
 from .summary import By, group_rows, summarize
-from .tables import FRAME_KEY, TP, Table
+from .tables import FRAME_KEY, TP, Table, check_matches
 
 CORRECTED = ["f1", "mse"]
 
@@ -24,6 +25,9 @@ def bias(
     resamples: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
+    *,
+    tau: float | None = None,
+    epsilon: float | None = None,
 ) -> pd.DataFrame:
     """The mean offset of the true positives, and f1 and mse without it.
 
@@ -33,6 +37,8 @@ def bias(
         A match table by distance, and columns to group by, as for `summarize`. Each group has its own offset.
     resamples, confidence, seed
         As for `intervals`: whole sequences are resampled.
+    tau, epsilon
+        Thresholds to match again with, px; the match table's own where it tells.
 
     Returns
     -------
@@ -47,19 +53,23 @@ def bias(
     InputError: not a match table by distance, one without coordinates, or one that does not tell tau and epsilon.
     """
     check_options(["f1"], resamples, confidence)
+    if not len(check_matches(matches)):
+        raise InputError("bias: the match table has no rows")
     groups = group_rows(matches, by)
+    check_labels(groups.labels)
     table = groups.table
     sides_of(table)  # which looks for the coordinates
-    for name in ("tau", "epsilon"):
-        known_threshold(table, name)
+    tau, epsilon = known_threshold(table, "tau", tau), known_threshold(table, "epsilon", epsilon)
     sums = _offset_sums(table, groups.of_row, groups.number)
     estimate = _means(sums.sum(axis=0))
     samples = _means(resampled_sums(sums, resamples, seed))
     tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     bounds = quantiles(samples, np.broadcast_to(tails[:, None, None], (2, *samples.shape[1:])))
     bounds[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
-    now = summarize(table, by)[CORRECTED].to_numpy(np.float64, na_value=np.nan)
-    numbers = np.column_stack([estimate, now, _corrected(matches, by, estimate)])
+    now = summarize(matches, by)[CORRECTED].to_numpy(np.float64, na_value=np.nan)
+    numbers = np.column_stack(
+        [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, estimate, tau, epsilon))]
+    )
     unknown = np.full((groups.number, 2 * len(CORRECTED)), np.nan)
     low, high = (np.column_stack([bound, unknown]) for bound in bounds)
     names = ["dx", "dy", *CORRECTED, *(f"{name}_corrected" for name in CORRECTED)]
@@ -87,7 +97,7 @@ def _means(sums: np.ndarray) -> np.ndarray:
     return share(sums[..., 1:], sums[..., :1])
 
 
-def _corrected(matches: Table, by: By | None, offset: np.ndarray) -> np.ndarray:
+def _corrected(matches: Table, by: By | None, offset: np.ndarray, tau: float, epsilon: float) -> np.ndarray:
     """f1 and mse of each group, predictions moved back by its offset and matched again; null where that cannot be."""
     groups = group_rows(matches, by, dropna=False)
     kept = group_rows(matches, by)
@@ -101,7 +111,7 @@ def _corrected(matches: Table, by: By | None, offset: np.ndarray) -> np.ndarray:
     moved = predictions.objects.copy()
     shift = np.nan_to_num(offset)[kept.of_row[moved["object"]]]
     moved[["x", "y"]] -= shift
-    again = match(truth, moved, kept.table.attrs["tau"], kept.table.attrs["epsilon"])
+    again = match(truth, moved, tau, epsilon)
     row = again["truth_object"].fillna(again["predicted_object"])
     some = again[row.notna()]
     group = kept.of_row[row.dropna().to_numpy(np.int64)]

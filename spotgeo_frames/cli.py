@@ -465,7 +465,7 @@ def _comparison_text(compared: comparison.Comparison) -> str:
             "from": board["f1_low"].map(_number),
             "to": board["f1_high"].map(_number),
             "kelvins mse": board["kelvins_mse"].map("{:,.1f}".format),
-            "chance of rank 1": pd.Series(chance[:, 0]).map("{:.1%}".format),
+            "chance of rank 1": pd.Series(chance[:, 0]).map(lambda value: "-" if pd.isna(value) else f"{value:.1%}"),
             "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         }
     )

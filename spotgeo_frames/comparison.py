@@ -16,10 +16,11 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError
-from .resampling import METRICS, check_options, metrics_of, number_sequences, quantiles, resampled_sums, sequence_sums
+from .keys import distinct, locate, ordinals
+from .resampling import METRICS, check_options, metrics_of, quantiles, resampled_sums, sequence_sums
 from .runs import runs
 from .summary import leaderboard, without
-from .tables import FN, FRAME_KEY, TP, Table, check_matches, counted, key_text, measure_of
+from .tables import FN, FRAME_KEY, TP, Table, check_matches, counted, decoded, key_text, measure_of
 
 # What the ranking of a leaderboard follows.
 RANKING = ["f1", "kelvins_mse"]
@@ -67,9 +68,9 @@ def compare(
 
     leaderboard: the rows of `leaderboard` (best first), with `f1_low`, `f1_high` and, after matching by distance,
         `kelvins_mse_low`, `kelvins_mse_high`; `chance_of_rank_1`, `chance_of_rank_2`, ..., the share of resamples in
-        which the submission has that rank (equals share a rank); and `apart_from_next`, whether its f1 is told apart
-        from that of the next row (p_adjusted below 1 - confidence; null for the last row, and where the two were not
-        compared).
+        which the submission has that rank (equals share a rank; null where there is only one sequence); and
+        `apart_from_next`, whether its f1 is told apart from that of the next row (p_adjusted below 1 - confidence; null
+        for the last row, and where the two were not compared).
     pairs: one row a pair and metric: `a`, `b` (the baseline, or the one further down), `metric`, `estimate` (that of
         `a` less that of `b`), `low`, `high`, `p_value` and `p_adjusted`. Null where a metric is undefined; `low` and
         `high` are null, too, where there is only one sequence.
@@ -79,18 +80,16 @@ def compare(
     InputError: fewer than two match tables, tables of different truths (with what differs) or rules, no such baseline.
     ValueError: as for `intervals`.
     """
-    check_options(metrics, resamples, confidence)
+    asked = check_options(metrics, resamples, confidence)
     tables = _checked(matches, baseline, exclude)
     ranked = leaderboard(tables)
     names = ranked["name"].tolist()
     by_similarity = measure_of(tables[names[0]]) == "similarity"
-    sums = np.stack([_sums(tables[name]) for name in names], axis=1)
-    wanted = list(dict.fromkeys([*metrics, *RANKING]))
+    sums = _sums([tables[name] for name in names])
+    wanted = list(dict.fromkeys([*asked, *RANKING]))
     samples = metrics_of(resampled_sums(sums, resamples, seed), wanted, by_similarity)
     pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
-    table = _pair_table(
-        names, pairs, list(metrics), samples[..., : len(metrics)], sums, by_similarity, confidence, seed
-    )
+    table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, by_similarity, confidence, seed)
     ranked = _with_intervals(ranked, samples, wanted, len(sums), confidence)
     ranked = ranked.assign(apart_from_next=_apart(names, table, confidence))
     notes = dict(ranked.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
@@ -102,6 +101,8 @@ def _checked(
     matches: Mapping[str, Table], baseline: str | None, exclude: Iterable[int] | Iterable[str] | None
 ) -> dict[str, pd.DataFrame]:
     """The match tables, which are of the same truth."""
+    if not isinstance(matches, Mapping):
+        raise InputError(f"compare: is given a {type(matches).__name__}; a dict of names and match tables is needed")
     if len(matches) < 2:
         raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
     if baseline is not None and baseline not in matches:
@@ -126,32 +127,37 @@ def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.Data
         return [f"compare: {name} and {other_name}: joints are in one of them only"]
     if measure_of(table) != measure_of(other):
         return [f"compare: {name} and {other_name}: one is by distance, the other by similarity"]
-    frames = [pd.MultiIndex.from_frame(side[key]).unique() for side in (table, other)]
-    for (has, lacks), missing in (
-        ((name, other_name), frames[0].difference(frames[1])),
-        ((other_name, name), frames[1].difference(frames[0])),
-    ):
-        if len(missing):
-            what = counted(len(missing), "frame") + f" in {has} and not in {lacks}"
-            return [f"compare: {what}: {key_text(missing.to_frame(index=False).head(4))}"]
     geometry = [f"truth_{column}" for column in ("object", "x", "y", "w", "h")]
     columns = [*key, *(column for column in geometry if column in table and column in other)]
-    truths = [
-        side.loc[np.isin(side["outcome"].array.codes, [TP, FN]), columns].sort_values(columns).reset_index(drop=True)
-        for side in (table, other)
-    ]
+    truths = [_plain(side, columns) for side in (table, other)]
     if truths[0].equals(truths[1]):
         return []
     together = truths[0].merge(truths[1], how="outer", indicator=True)
     odd = together.loc[together["_merge"] != "both", columns]
     what = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
-    return [f"compare: {what}: {key_text(odd)}"]
+    return [f"compare: {what}: {key_text(odd.convert_dtypes())}"]
 
 
-def _sums(table: pd.DataFrame) -> np.ndarray:
-    """The sums of each sequence, (sequences, sums)."""
-    sequence, n_sequences = number_sequences(table)
-    return sequence_sums(table, sequence, n_sequences)
+def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The truths of a match table, sorted, as float64 and strings, whatever types the columns have."""
+    rows = table.loc[np.isin(table["outcome"].array.codes, [TP, FN]), columns]
+    plain = {
+        column: rows[column].to_numpy(np.float64, na_value=np.nan)
+        if pd.api.types.is_numeric_dtype(decoded(rows[column]).dtype) and rows[column].dtype != "category"
+        else rows[column].astype("str").array
+        for column in columns
+    }
+    return pd.DataFrame(plain).sort_values(list(columns), ignore_index=True)
+
+
+def _sums(tables: Sequence[pd.DataFrame]) -> np.ndarray:
+    """The sums of each sequence that any of the tables has, (sequences, tables, sums)."""
+    codes, _ = ordinals([decoded(table["sequence"]) for table in tables])
+    values, _ = distinct(np.concatenate(codes))
+    return np.stack(
+        [sequence_sums(table, locate(values, code), len(values)) for table, code in zip(tables, codes, strict=True)],
+        axis=1,
+    )
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -249,7 +255,8 @@ def _with_intervals(
         by_f1, by_kelvins = f1[:, [other]] - f1, kelvins[:, [other]] - kelvins
         tied = np.abs(by_f1) <= BLUR
         rank += np.where(tied, by_kelvins < -BLUR * np.abs(kelvins), by_f1 > 0)
-    columns |= {f"chance_of_rank_{k}": (rank == k).mean(axis=0) for k in range(1, f1.shape[1] + 1)}
+    share = np.nan if n_sequences < 2 else 1.0
+    columns |= {f"chance_of_rank_{k}": share * (rank == k).mean(axis=0) for k in range(1, f1.shape[1] + 1)}
     answer = ranked.assign(**columns)
     answer.attrs = dict(ranked.attrs)
     return answer

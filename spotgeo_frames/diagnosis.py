@@ -28,7 +28,7 @@ from .candidates import Pairs, frame_chunks, join_pairs, near_points
 from .errors import InputError
 from .match_sides import known_threshold, sides_of
 from .match_sums import match_sums, numbers_of
-from .tables import FN, FP, Table, check_matches
+from .tables import FN, FP, TP, Table, check_matches
 
 KINDS = ["taken", "lost", "mislocated", "duplicate", "background", "no_truth_in_frame"]
 KIND_TYPE = pd.CategoricalDtype(KINDS)
@@ -70,8 +70,8 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
     close = near.measure <= tau
     kind = np.full(len(table), -1)
     kind[outcome == FN], kind[outcome == FP] = LOST, BACKGROUND
-    kind[truth_row[close & (outcome[truth_row] == FN)]] = TAKEN
-    kind[predicted_row[close & (outcome[predicted_row] == FP)]] = DUPLICATE
+    kind[truth_row[close & (outcome[truth_row] == FN) & (outcome[predicted_row] == TP)]] = TAKEN
+    kind[predicted_row[close & (outcome[predicted_row] == FP) & (outcome[truth_row] == TP)]] = DUPLICATE
     kind[predicted_rows[(aligned.truth.counts == 0)[aligned.predictions.frame]]] = NO_TRUTH
     leftover = near.take(np.flatnonzero((kind[truth_row] == LOST) & (kind[predicted_row] == BACKGROUND)))
     starts = aligned.predictions.starts, aligned.truth.starts

@@ -16,7 +16,7 @@ def known_threshold(table: pd.DataFrame, name: str, given: float | None = None) 
         raise InputError("match table: matching was by similarity; a table with distances is needed")
     found = table.attrs.get(name) if given is None else given
     if found is None:
-        raise InputError(f"match table: it does not tell its {name}; give {name}=, in px, or set attrs[{name!r}]")
+        raise InputError(f"match table: it does not tell its {name}; give {name}=, in px")
     if name == "tau" and not 0 < float(found) < np.inf:
         raise ValueError(f"tau is {found}; a distance above 0 is needed, in pixels")
     return float(found)

@@ -65,10 +65,13 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     return ax
 
 
-def residuals(matches: Table, ax: Axes | None = None) -> Axes:
-    """Predicted less true coordinates of the true positives (px), with their mean, and tau as a circle."""
+def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) -> Axes:
+    """Predicted less true coordinates of the true positives (px), with their mean, and tau as a circle.
+
+    `tau` (px) is needed where the table does not tell it.
+    """
     table = check_matches(matches)
-    tau = known_threshold(table, "tau")
+    tau = known_threshold(table, "tau", tau)
     dx, dy = (_column(table, f"predicted_{axis}") - _column(table, f"truth_{axis}") for axis in "xy")
     some = ~(np.isnan(dx) | np.isnan(dy)) & (table["outcome"].array.codes == TP)
     dx, dy = dx[some], dy[some]

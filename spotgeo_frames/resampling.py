@@ -5,12 +5,13 @@ follow from sums (see match_sums.py), so those of a resample follow from the sum
 as often as it was: a matrix of weights times the sums of the sequences.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from .errors import InputError
 from .keys import distinct, positions, row_keys
 from .match_sums import SUMS, group_sums, match_sums, numbers_of, share
 from .runs import runs
@@ -29,14 +30,23 @@ DRAWN_AT_ONCE = 1 << 18
 MOST_GATHERED = 32
 
 
-def check_options(metrics: Sequence[str], resamples: int, confidence: float) -> None:
-    unknown = [name for name in metrics if name not in KNOWN]
-    if isinstance(metrics, str) or unknown or not metrics:
+def check_options(metrics: Iterable[str], resamples: int, confidence: float) -> list[str]:
+    """The metrics, each once; raises ValueError where one is unknown, or resamples or confidence cannot be."""
+    names = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
+    if isinstance(metrics, str) or not names or any(name not in KNOWN for name in names):
         raise ValueError(f"metrics is {metrics!r}; a list of some of {', '.join(KNOWN)} is needed")
-    if resamples < 1:
-        raise ValueError(f"resamples is {resamples}; 1 or more are needed")
+    if not isinstance(resamples, int | np.integer) or resamples < 1:
+        raise ValueError(f"resamples is {resamples!r}; an integer is needed, 1 or more")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; a share between 0 and 1 is needed")
+    return list(dict.fromkeys(names))
+
+
+def check_labels(labels: Iterable[str]) -> None:
+    """Raises InputError where a column to group by is called as one of a long table's own."""
+    taken = [name for name in labels if name in ("metric", "estimate", "low", "high", "n_sequences")]
+    if taken:
+        raise InputError(f"by: {taken[0]} is a column of the answer itself; rename the Series or the column")
 
 
 def number_sequences(table: pd.DataFrame) -> tuple[np.ndarray, int]:
@@ -56,10 +66,12 @@ def sequence_sums(table: pd.DataFrame, cell: np.ndarray, n_cells: int) -> np.nda
 
 
 def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool) -> np.ndarray:
-    """The metrics of sums, whose last axis they replace."""
+    """The metrics of sums, whose last axis they replace; null where no row was drawn, also those that are 0 by rule."""
     named = dict(zip(ALL_SUMS, np.moveaxis(sums, -1, 0), strict=True))
     numbers = numbers_of(named, by_similarity)
     numbers["kelvins_mse"] = np.full(sums.shape[:-1], np.nan) if by_similarity else named["kelvins_mse"]
+    nothing = named["tp"] + named["fn"] + named["fp"] == 0
+    numbers |= {name: np.where(nothing, np.nan, numbers[name]) for name in ("mse", "kelvins_mse")}
     return np.stack([numbers[name] for name in metrics], axis=-1)
 
 
@@ -73,6 +85,8 @@ def resampled_sums(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The sums of each resample, (resamples, ...), from those of each sequence, (sequences, ...)."""
     from concurrent.futures import ThreadPoolExecutor  # what else is there does without
 
+    if not sums.size:
+        return np.zeros((resamples, *sums.shape[1:]))
     flat = np.ascontiguousarray(sums.reshape(len(sums), -1))
     parts = list(enumerate(runs(np.full(resamples, len(sums)), DRAWN_AT_ONCE)))
     ones = np.ones(max(DRAWN_AT_ONCE, len(sums)))  # made once: to get fresh memory costs as much as to fill it

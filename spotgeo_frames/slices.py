@@ -25,7 +25,7 @@ from .match_sums import share
 from .resampling import check_options, number_sequences, quantiles, resampled_sums
 from .runs import runs
 from .summary import check_column
-from .tables import FN, FP, TP, Table, check_matches
+from .tables import FN, FP, TP, Table, check_matches, counted
 
 # Integers of up to so many values are not binned.
 MOST_VALUES = 10
@@ -97,7 +97,7 @@ def worst_slices(
     table = check_matches(matches)
     sequence, n_sequences = number_sequences(table)
     if n_sequences < 2:
-        raise InputError("worst_slices: there is only one sequence, and sequences are what is compared")
+        raise InputError(f"worst_slices: {counted(n_sequences, 'sequence')} there; two or more are needed to compare")
     coded = [_coded(table, column, bins) for column in dict.fromkeys(columns)]
     coded = [column for column in coded if len(column.labels) > 1]  # of a single value the rest is nothing
     rows, contributions, parts = [], [], []
@@ -167,8 +167,8 @@ def _tables(
             labels = [f"{one} and {two}" for one in labels for two in other.labels]
         known = codes >= 0
         for metric, missing in (("recall", FN), ("precision", FP)):
-            # A column that no miss, or no false alarm, has a value of is of the other side.
-            if not (known & (outcome == missing)).any() and (outcome == missing).any():
+            # A column that no miss, or no false alarm, has a value of is of the other side, or nothing is wrong.
+            if not (known & (outcome == missing)).any():
                 continue
             rows = np.flatnonzero(known & ((outcome == TP) | (outcome == missing)))
             cell = sequence[rows] * len(labels) + codes[rows]

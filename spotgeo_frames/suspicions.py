@@ -38,6 +38,9 @@ SAME_PLACE, LEAST_TWICE = 0.1, 0.02
 # The share of frames with more truths than any has predictions from which a limit is suspected.
 LEAST_CAPPED = 0.02
 
+# Fewer frames, or sequences, than this tell too little of a cap, or of an offset.
+FEWEST = 20
+
 # The size of the spotGEO challenge's images, px.
 CHALLENGE = (640.0, 480.0)
 
@@ -67,6 +70,9 @@ def check(
     claims = as_annotations(predictions, "predictions").objects
     if "joint" in known.objects or "joint" in claims:
         raise InputError("check: there is a column joint; it is for objects, not for joints")
+    if len(known.objects) and len(claims) and known.objects["sequence"].dtype != claims["sequence"].dtype:
+        kinds = f"{claims['sequence'].dtype} in the predictions and {known.objects['sequence'].dtype} in the truth"
+        raise InputError(f"check: column sequence is {kinds}; make them the same")
     f1_of = partial(_f1, known, tau=tau, epsilon=epsilon)
     now = f1_of(claims)
     found = [
@@ -74,6 +80,7 @@ def check(
         for suspicion, corrected, advice in _undone(known.objects, claims, f1_of, tau)
         if corrected - now >= GAIN and corrected - now >= min(SHARE_OF_MISSING * (1 - now), now)
     ]
+    found = found or list(_nothing_shared(known.objects, claims, now))
     # What coordinates and numbering bring about looks like other mistakes, and so does what an exchange does.
     found = found or list(_exchanged(known.objects, claims, now))
     found = found or [
@@ -142,7 +149,11 @@ def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, tau: float) ->
     if not len(pairs.truth):
         return None
     added = aligned.truth.table["value"].to_numpy()[pairs.truth]
-    added = added + aligned.predictions.table["value"].to_numpy()[pairs.prediction]
+    with np.errstate(over="ignore"):
+        added = added + aligned.predictions.table["value"].to_numpy()[pairs.prediction]
+    added = added[np.isfinite(added)]
+    if not len(added):
+        return None
     low = np.floor(added.min())
     counts = np.bincount(np.minimum((added - low) / tau, 1e6).astype(np.int64))
     peak = low + tau * (int(np.argmax(counts)) + 0.5)
@@ -154,6 +165,8 @@ def _offset(truth: Annotations, claims: pd.DataFrame, now: float, tau: float, ep
     if now < GAIN:
         return
     matches = match(truth, claims, tau, epsilon, frames="union")
+    if matches.loc[matches["outcome"] == "TP", "sequence"].nunique() < FEWEST:
+        return
     offset = bias(matches, resamples=2000, confidence=SURE).set_index("metric")
     rows = offset.loc[["dx", "dy"]]
     sure = (rows["low"] > 0) | (rows["high"] < 0)
@@ -167,6 +180,16 @@ def _offset(truth: Annotations, claims: pd.DataFrame, now: float, tau: float, ep
     advice = f"predictions lie {dx:+.2f} px in x and {dy:+.2f} px in y of the truth; {where}"
     corrected = offset["estimate"].to_dict()["f1_corrected"]
     yield Suspicion(f"coordinates are {what} off", now, corrected, advice)
+
+
+def _nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+    """Predictions that are none, or of other sequences."""
+    if not len(claims) and len(truth):
+        yield Suspicion("there are no predictions", now, np.nan, "is it the right file?")
+    elif len(truth) and not {*truth["sequence"]} & {*claims["sequence"]}:
+        names = [", ".join(map(str, side["sequence"].unique()[:3])) for side in (truth, claims)]
+        advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions {names[1]}, ..."
+        yield Suspicion("no sequence is the truth's", now, np.nan, advice)
 
 
 def _exchanged(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
@@ -204,6 +227,6 @@ def _capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[S
     most = int(n_claims.max()) if len(n_claims) else 0
     more_there = n_truth.index[n_truth > most]
     full = int((n_claims.reindex(more_there) == most).sum())
-    if most and len(more_there) >= max(LEAST_CAPPED * len(n_truth), 5) and full >= len(more_there) / 2:
+    if most and len(more_there) >= max(LEAST_CAPPED * len(n_truth), FEWEST) and full >= len(more_there) / 2:
         what = f"no frame has more than {most}, and {full:,} of the {len(more_there):,} with more truths have {most}"
         yield Suspicion("the number of predictions in a frame is capped", now, np.nan, f"look for a limit: {what}")

@@ -96,7 +96,7 @@ def sweep(
         kept = scores >= thresholds[column]
         sums[row, column] = _matched(aligned, near, kept, taus[row], epsilon, sequence, len(values))
     curve = _curve(sums, taus, thresholds)
-    best = _best(curve, sums, taus, thresholds, resamples, confidence, seed)
+    best = _best(curve, sums, taus, thresholds, len(aligned.truth.frame) > 0, resamples, confidence, seed)
     notes: dict[Hashable, Any] = {
         "rule": "distance",
         "epsilon": float(epsilon),
@@ -175,6 +175,7 @@ def _best(
     sums: np.ndarray,
     taus: Sequence[float],
     thresholds: np.ndarray,
+    any_truth: bool,
     resamples: int,
     confidence: float,
     seed: int,
@@ -194,7 +195,8 @@ def _best(
         if sums.shape[2] > 1 and len(thresholds):
             bounds = quantiles(np.column_stack([in_resamples, f1[:, best]]), np.repeat(tails[:, None], 2, axis=1))
         at_best = (thresholds[best], points["f1"].iloc[best]) if len(thresholds) else (np.nan, np.nan)
-        rows.append((tau, average_precision(points), at_best[0], *bounds[:, 0], at_best[1], *bounds[:, 1]))
+        area = average_precision(points) if any_truth else np.nan
+        rows.append((tau, area, at_best[0], *bounds[:, 0], at_best[1], *bounds[:, 1]))
     names = ["tau", "average_precision", "threshold", "threshold_low", "threshold_high", "f1", "f1_low", "f1_high"]
     return pd.DataFrame(rows, columns=names, dtype=np.float64)
 
@@ -209,7 +211,7 @@ def _highest(f1: np.ndarray) -> np.ndarray:
 def average_precision(points: pd.DataFrame) -> float:
     """The area under precision over recall, of points with rising thresholds; null where recall is."""
     recall = points["recall"].to_numpy()[::-1]
-    if not len(recall) or np.isnan(recall).any():
+    if np.isnan(recall).any():
         return float("nan")
     precision = np.nan_to_num(points["precision"].to_numpy()[::-1])
     highest = np.maximum.accumulate(precision[::-1])[::-1]

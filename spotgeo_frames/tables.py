@@ -182,6 +182,8 @@ def check_matches(matches: Table) -> pd.DataFrame:
         raise InputError([f"match table: column {c} is of type {table[c].dtype}; numbers are needed" for c in wrong])
     kind = table["outcome"].dtype
     if isinstance(kind, pd.CategoricalDtype) and list(kind.categories) == OUTCOMES:  # == would not mind their order
+        if len(table) and table["outcome"].array.codes.min() < 0:
+            raise InputError("match table: column outcome: some are null")
         return table
     outcome = table["outcome"].astype("object")
     unknown = outcome[~outcome.isin(OUTCOMES)]

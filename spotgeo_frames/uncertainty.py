@@ -20,6 +20,7 @@ from .match_sums import share
 from .resampling import (
     ALL_SUMS,
     METRICS,
+    check_labels,
     check_options,
     metrics_of,
     number_sequences,
@@ -72,12 +73,13 @@ def intervals(
     InputError: not a match table, or one without rows; a column that is not there.
     ValueError: an unknown metric or method, resamples below 1, confidence not between 0 and 1.
     """
-    check_options(metrics, resamples, confidence)
+    names = check_options(metrics, resamples, confidence)
     if method not in ("percentile", "bca"):
         raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
     if not len(check_matches(matches)):
         raise InputError("intervals: the match table has no rows")
-    groups, names = group_rows(matches, by), list(metrics)
+    groups = group_rows(matches, by)
+    check_labels(groups.labels)
     estimates = summarize(matches, by).reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
     sequence, n_sequences = number_sequences(groups.table)
     low, high = np.full((2, *estimates.shape), np.nan)

@@ -132,6 +132,30 @@ def test_bias() -> None:
     assert found.loc[["f1_corrected", "mse_corrected"], "estimate"].tolist() == again[["f1", "mse"]].iloc[0].tolist()
 
 
+def test_nobody_took_it() -> None:
+    """A matcher that leaves out what is near: nobody took the truth, and nothing is a duplicate."""
+    one = objects([(1, 1, 0.0, 0.0)])
+    nothing = np.zeros(0, np.int64)
+    matches = sf.match_frames(one, one.assign(x=4.0), lambda truth, claims: (nothing, nothing))
+    assert sf.diagnose(matches)["kind"].tolist() == ["mislocated", "mislocated"]
+
+
+def test_bias_of_truths_alone() -> None:
+    """In slices that false alarms cannot be in, f1 and mse are not known, corrected or not."""
+    truth, predictions = grid(np.random.default_rng(1), 60, 4, 30)
+    matches = sf.match(truth, predictions)
+    found = sf.bias(matches, by=pd.cut(matches["truth_x"], 2)).set_index("metric")["estimate"]
+    assert found[["dx", "dy"]].notna().all()
+    assert found[["f1", "mse", "f1_corrected", "mse_corrected"]].isna().all()
+    with pytest.raises(sf.InputError, match="bias: the match table has no rows"):
+        sf.bias(matches.head(0))
+    bare = pd.DataFrame(matches)
+    bare.attrs = {}
+    with pytest.raises(sf.InputError, match="does not tell its tau; give tau="):
+        sf.bias(bare)
+    pd.testing.assert_series_equal(sf.bias(bare, tau=10, epsilon=3)["estimate"], sf.bias(matches)["estimate"])
+
+
 def test_bias_by_group() -> None:
     """Of two sensors, one is off by 12 px, which is beyond tau for most; of the other nothing changes."""
     random = np.random.default_rng(2)

@@ -124,7 +124,7 @@ def test_what_worst_slices_refuses() -> None:
     matches = made_up(6, n_sequences=12)
     with pytest.raises(sf.InputError, match="there is no column truth_brightnes; did you mean truth_brightness"):
         sf.worst_slices(matches, ["truth_brightnes"])
-    with pytest.raises(sf.InputError, match="only one sequence"):
+    with pytest.raises(sf.InputError, match="1 sequence is there; two or more are needed"):
         sf.worst_slices(matches.query("sequence == 0"), ["truth_kind"])
     named = matches.assign(name=[f"n{k}" for k in range(len(matches))])
     with pytest.raises(sf.InputError, match="column name has 300 values; bin it first"):

@@ -89,10 +89,12 @@ def test_two_mistakes_at_once() -> None:
 
 def test_nothing_to_check() -> None:
     truth, claims = made_up(0.9)
-    assert len(sf.check(truth, claims.head(0))) == 0
+    assert sf.check(truth, claims.head(0))["suspicion"].tolist() == ["there are no predictions"]
     assert len(sf.check(truth.objects.head(0), claims)) == 0
     elsewhere = claims.assign(sequence=claims["sequence"] + 5000)
-    assert len(sf.check(truth, elsewhere)) == 0
+    assert sf.check(truth, elsewhere)["suspicion"].tolist() == ["no sequence is the truth's"]
+    with pytest.raises(sf.InputError, match="column sequence is str in the predictions and int64 in the truth"):
+        sf.check(truth, claims.assign(sequence=claims["sequence"].astype("str")))
     with pytest.raises(sf.InputError, match="column joint"):
         sf.check(truth.objects.assign(joint="nose"), claims)
     with pytest.raises(ValueError, match="tau is 0"):

@@ -85,6 +85,9 @@ def test_a_sweep_of_nothing() -> None:
     curve, best = sf.sweep(truth, predictions.head(0))
     assert len(curve) == 0
     assert best["threshold"].isna().all()
+    assert best["average_precision"].tolist() == [0]
+    nothing = sf.sweep(truth.objects.head(0), predictions.head(0))
+    assert nothing.best["average_precision"].isna().all()
     _, best = sf.sweep(truth.objects.head(0), predictions)
     assert best["average_precision"].isna().all()
     _, best = sf.sweep(sf.Annotations(truth.objects.query("sequence == 0")), predictions.query("sequence == 0"))
