@@ -1,7 +1,7 @@
 """bias(): whether predictions lie to one side of the truth, and what taking that out would gain.
 
 The offset is the mean of predicted less true coordinates over the true positives. The corrected numbers come from
-matching again, the predictions moved back by the offset.
+matching again by `match`, whoever matched before, the predictions moved back by the offset.
 """
 
 import numpy as np

@@ -95,8 +95,9 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     (px²) and `mse_gain` (less than now). Raises InputError where the table has no kinds.
     """
     table = check_matches(diagnosed)
-    if "kind" not in table:
-        raise InputError("error_costs: column kind is missing; diagnose() makes such tables")
+    if "kind" not in table or not table["kind"].dropna().isin(KINDS).all():
+        what = "is missing" if "kind" not in table else f"holds others than {', '.join(KINDS)}"
+        raise InputError(f"error_costs: column kind {what}; diagnose() makes such tables")
     sums = match_sums(table, np.zeros(len(table), np.int64), 1)
     now = {name: float(values[0]) for name, values in sums.items()}
     outcome, kind = table["outcome"].array.codes, table["kind"].astype(KIND_TYPE).array.codes

@@ -132,7 +132,7 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     left, right = figure.subplots(1, 2)
     for number, (tau, rows) in enumerate(table.groupby("tau")):
         style, marker, color = LINES[number % len(LINES)]
-        best = rows.iloc[int(rows["f1"].argmax())] if rows["f1"].notna().any() else None
+        best = rows.iloc[len(rows) - 1 - int(rows["f1"][::-1].argmax())] if rows["f1"].notna().any() else None
         label = f"tau {tau:g} px" + ("" if best is None else f", best F1 {best['f1']:.3f}")
         left.plot(rows["threshold"], rows["f1"], style, color=color, label=label)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=f"tau {tau:g} px")

@@ -107,6 +107,8 @@ def test_what_diagnose_refuses() -> None:
         sf.diagnose(sf.match(boxes, boxes, similarity="iou"))
     with pytest.raises(sf.InputError, match="column kind is missing; diagnose"):
         sf.error_costs(matches)
+    with pytest.raises(sf.InputError, match="column kind holds others than taken, lost"):
+        sf.error_costs(matches.assign(kind="odd"))
     with pytest.raises(sf.InputError, match="column truth_x is missing"):
         sf.diagnose(matches.drop(columns="truth_x"))
     assert len(sf.diagnose(matches.head(0))) == 0
