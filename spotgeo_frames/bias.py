@@ -12,8 +12,8 @@ from .keys import distinct, positions, row_keys
 from .match_sides import known_threshold, sides_of
 from .match_sums import match_sums, numbers_of, share
 from .matching import match
-from .resampling import check_labels, check_options, number_sequences, quantiles, resampled_sums
-from .summary import By, group_rows, summarize
+from .resampling import bounds, check_labels, check_options, number_sequences, resampled_sums
+from .summary import By, Groups, group_rows, summarize
 from .tables import FRAME_KEY, TP, Table, check_matches
 
 CORRECTED = ["f1", "mse"]
@@ -63,15 +63,14 @@ def bias(
     sums = _offset_sums(table, groups.of_row, groups.number)
     estimate = _means(sums.sum(axis=0))
     samples = _means(resampled_sums(sums, resamples, seed))
-    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
-    bounds = quantiles(samples, np.broadcast_to(tails[:, None, None], (2, *samples.shape[1:])))
-    bounds[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
+    low_high = bounds(samples, confidence)
+    low_high[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
     now = summarize(matches, by)[CORRECTED].to_numpy(np.float64, na_value=np.nan)
     numbers = np.column_stack(
-        [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, estimate, tau, epsilon))]
+        [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, groups, estimate, tau, epsilon))]
     )
     unknown = np.full((groups.number, 2 * len(CORRECTED)), np.nan)
-    low, high = (np.column_stack([bound, unknown]) for bound in bounds)
+    low, high = (np.column_stack([bound, unknown]) for bound in low_high)
     names = ["dx", "dy", *CORRECTED, *(f"{name}_corrected" for name in CORRECTED)]
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
     columns |= {"metric": pd.array(names * groups.number, dtype="str")}
@@ -97,10 +96,11 @@ def _means(sums: np.ndarray) -> np.ndarray:
     return share(sums[..., 1:], sums[..., :1])
 
 
-def _corrected(matches: Table, by: By | None, offset: np.ndarray, tau: float, epsilon: float) -> np.ndarray:
+def _corrected(
+    matches: Table, by: By | None, kept: Groups, offset: np.ndarray, tau: float, epsilon: float
+) -> np.ndarray:
     """f1 and mse of each group, predictions moved back by its offset and matched again; null where that cannot be."""
     groups = group_rows(matches, by, dropna=False)
-    kept = group_rows(matches, by)
     unknown = np.full((kept.number, len(CORRECTED)), np.nan)
     keys = row_keys(groups.table, [column for column in (*FRAME_KEY, "joint") if column in groups.table])
     values, first = distinct(keys)

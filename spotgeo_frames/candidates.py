@@ -65,6 +65,12 @@ def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_AT_ONCE) -
     return runs(n_truth * n_predicted + n_truth + n_predicted, at_once)
 
 
+def all_near_points(aligned: Aligned, tau: float | np.ndarray) -> Pairs:
+    """What near_points finds in all frames, with bounded memory beside the answer."""
+    runs = frame_chunks(aligned.truth, aligned.predictions)
+    return join_pairs([near_points(aligned, *run, tau) for run in runs])
+
+
 def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray) -> Pairs:
     """The pairs of the frames [first, last) that are at most `tau` pixels apart, sorted by prediction, then truth.
 

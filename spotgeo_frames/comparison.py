@@ -17,7 +17,7 @@ import pandas as pd
 
 from .errors import InputError
 from .keys import distinct, locate, ordinals
-from .resampling import METRICS, check_options, metrics_of, quantiles, resampled_sums, sequence_sums
+from .resampling import METRICS, bounds, check_options, metrics_of, resampled_sums, sequence_sums
 from .runs import runs
 from .summary import leaderboard, without
 from .tables import FN, FRAME_KEY, TP, Table, check_matches, counted, decoded, key_text, measure_of
@@ -200,9 +200,8 @@ def _pair_table(
 
 def _bounds(samples: np.ndarray, n_sequences: int, confidence: float) -> np.ndarray:
     """Lower and upper bounds of samples (N, ...); null where there is only one sequence."""
-    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
-    bounds = quantiles(samples, np.broadcast_to(tails.reshape(-1, *[1] * (samples.ndim - 1)), (2, *samples.shape[1:])))
-    return bounds if n_sequences > 1 else np.full_like(bounds, np.nan)
+    found = bounds(samples, confidence)
+    return found if n_sequences > 1 else np.full_like(found, np.nan)
 
 
 def _p_values(

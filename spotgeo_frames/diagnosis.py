@@ -22,9 +22,9 @@ be if one kind of error alone were mended, all else being the same.
 import numpy as np
 import pandas as pd
 
-from .alignment import Aligned, align
+from .alignment import align
 from .assignment import Entries, assign
-from .candidates import Pairs, frame_chunks, join_pairs, near_points
+from .candidates import all_near_points
 from .errors import InputError
 from .match_sides import known_threshold, sides_of
 from .match_sums import match_sums, numbers_of
@@ -65,7 +65,7 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
     aligned = align(*sides_of(table))
     truth_rows, predicted_rows = (side.table["object"].to_numpy() for side in (aligned.truth, aligned.predictions))
     outcome = table["outcome"].array.codes
-    near = _near(aligned, reach * tau)
+    near = all_near_points(aligned, reach * tau)
     truth_row, predicted_row = truth_rows[near.truth], predicted_rows[near.prediction]
     close = near.measure <= tau
     kind = np.full(len(table), -1)
@@ -118,12 +118,6 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     answer["mse_gain"] = mse - answer["mse"]
     answer.attrs = dict(table.attrs)
     return answer.astype({"kind": "str"})
-
-
-def _near(aligned: Aligned, reach: float) -> Pairs:
-    """All pairs of a frame that are `reach` (px) or less apart, sorted by prediction."""
-    parts = [near_points(aligned, *run, reach) for run in frame_chunks(aligned.truth, aligned.predictions)]
-    return join_pairs(parts)
 
 
 def _f1_and_mse(sums: dict[str, float]) -> tuple[float, float]:

@@ -109,6 +109,17 @@ def _drawn_sums(sums: np.ndarray, seed: int, ones: np.ndarray, part: tuple[int, 
     return csr_array((ones[: drawn.size], drawn.ravel().astype(np.int32), starts), shape=drawn.shape) @ sums
 
 
+def tails(confidence: float, shape: Sequence[int]) -> np.ndarray:
+    """The levels (2, ...) that leave as much below as above, the same for all of a shape."""
+    levels = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    return np.broadcast_to(levels.reshape(2, *[1] * len(shape)), (2, *shape))
+
+
+def bounds(samples: np.ndarray, confidence: float) -> np.ndarray:
+    """Lower and upper bounds (2, ...) of samples (N, ...), without those that are null."""
+    return quantiles(samples, tails(confidence, samples.shape[1:]))
+
+
 def quantiles(samples: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """The quantiles (levels, ...) of samples (N, ...), each of its own, without those that are null."""
     ordered = np.sort(samples, axis=0)  # null last

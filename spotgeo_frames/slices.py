@@ -22,7 +22,7 @@ import pandas as pd
 
 from .errors import InputError
 from .match_sums import share
-from .resampling import check_options, number_sequences, quantiles, resampled_sums
+from .resampling import bounds, check_options, number_sequences, resampled_sums
 from .runs import runs
 from .summary import check_column
 from .tables import FN, FP, TP, Table, check_matches, counted
@@ -207,11 +207,10 @@ def _compared(slices: _Slices, min_sequences: int) -> Iterator[tuple[tuple[Any, 
 
 def _bounds(sums: np.ndarray, resamples: int, confidence: float, seed: int) -> np.ndarray:
     """Lower and upper bounds of a / b - c / d, sums (sequences, slices, 4)."""
-    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     parts = []
     for first, last in runs(np.full(sums.shape[1], 4 * resamples), 1 << 23):
         a, b, c, d = np.moveaxis(resampled_sums(sums[:, first:last], resamples, seed), -1, 0)
-        parts.append(quantiles(share(a, b) - share(c, d), np.repeat(tails[:, None], last - first, axis=1)))
+        parts.append(bounds(share(a, b) - share(c, d), confidence))
     return np.concatenate(parts, axis=1)
 
 

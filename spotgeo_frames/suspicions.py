@@ -20,7 +20,7 @@ import pandas as pd
 
 from .alignment import align
 from .bias import bias
-from .candidates import frame_chunks, join_pairs, near_points
+from .candidates import all_near_points
 from .errors import InputError
 from .matching import check_thresholds, match
 from .summary import summarize
@@ -145,7 +145,7 @@ def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, tau: float) ->
     if not {*truth["sequence"]} & {*claims["sequence"]}:
         return None
     aligned = align(sides[0], sides[1], "union")
-    pairs = join_pairs([near_points(aligned, *run, tau) for run in frame_chunks(aligned.truth, aligned.predictions)])
+    pairs = all_near_points(aligned, tau)
     if not len(pairs.truth):
         return None
     added = aligned.truth.table["value"].to_numpy()[pairs.truth]

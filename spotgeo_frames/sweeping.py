@@ -15,13 +15,12 @@ import pandas as pd
 
 from .alignment import Aligned, FrameRule, align
 from .assignment import Entries, assign
-from .candidates import Pairs, frame_chunks, join_pairs, near_points
+from .candidates import Pairs, all_near_points
 from .errors import InputError
-from .keys import distinct, positions, row_keys
 from .match_sums import share
 from .matching import check_thresholds
 from .progress import progress
-from .resampling import check_options, quantiles, resampled_sums
+from .resampling import bounds, check_options, number_sequences, resampled_sums
 from .tables import FRAME_KEY, Annotations, Table, as_annotations, counted, key_text, source
 
 # Of more distinct scores than this, so many of evenly spaced ranks are taken.
@@ -84,17 +83,13 @@ def sweep(
     aligned = align(sides[0], sides[1], frames)
     scores = aligned.predictions.table["score"].to_numpy(np.float64)
     thresholds = _thresholds(scores, score)
-    keys = row_keys(aligned.frames, ["sequence"])
-    values, first = distinct(keys)
-    sequence = positions(keys, values, first)
-    near = join_pairs(
-        [near_points(aligned, *run, taus[-1]) for run in frame_chunks(aligned.truth, aligned.predictions)]
-    )
-    sums = np.zeros((len(taus), len(thresholds), len(values), 5))
+    sequence, n_sequences = number_sequences(aligned.frames)
+    near = all_near_points(aligned, taus[-1])
+    sums = np.zeros((len(taus), len(thresholds), n_sequences, 5))
     points = [(row, column) for row in range(len(taus)) for column in range(len(thresholds))]
     for row, column in progress(points, "matching", "point"):
         kept = scores >= thresholds[column]
-        sums[row, column] = _matched(aligned, near, kept, taus[row], epsilon, sequence, len(values))
+        sums[row, column] = _matched(aligned, near, kept, taus[row], epsilon, sequence, n_sequences)
     curve = _curve(sums, taus, thresholds)
     best = _best(curve, sums, taus, thresholds, len(aligned.truth.frame) > 0, resamples, confidence, seed)
     notes: dict[Hashable, Any] = {
@@ -182,7 +177,6 @@ def _best(
 ) -> pd.DataFrame:
     """Average precision, and the threshold with the best f1 and how sure it is, of each tau."""
     rows = []
-    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     for number, tau in enumerate(taus):
         points = curve[curve["tau"] == tau]
         tp, n_truth, n_predicted = np.moveaxis(
@@ -191,12 +185,12 @@ def _best(
         f1 = share(2 * tp, n_truth + n_predicted)
         best = _highest(points["f1"].to_numpy()[None])[0]
         in_resamples = thresholds[_highest(f1)] if len(thresholds) else np.full(resamples, np.nan)
-        bounds = np.full((2, 2), np.nan)
+        low_high = np.full((2, 2), np.nan)
         if sums.shape[2] > 1 and len(thresholds):
-            bounds = quantiles(np.column_stack([in_resamples, f1[:, best]]), np.repeat(tails[:, None], 2, axis=1))
+            low_high = bounds(np.column_stack([in_resamples, f1[:, best]]), confidence)
         at_best = (thresholds[best], points["f1"].iloc[best]) if len(thresholds) else (np.nan, np.nan)
         area = average_precision(points) if any_truth else np.nan
-        rows.append((tau, area, at_best[0], *bounds[:, 0], at_best[1], *bounds[:, 1]))
+        rows.append((tau, area, at_best[0], *low_high[:, 0], at_best[1], *low_high[:, 1]))
     names = ["tau", "average_precision", "threshold", "threshold_low", "threshold_high", "f1", "f1_low", "f1_high"]
     return pd.DataFrame(rows, columns=names, dtype=np.float64)
 

@@ -27,6 +27,7 @@ from .resampling import (
     quantiles,
     resampled_sums,
     sequence_sums,
+    tails,
 )
 from .runs import runs
 from .summary import By, Groups, group_rows, summarize
@@ -134,8 +135,7 @@ def _bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds (groups, metrics) of the metrics of sums (sequences, groups, sums)."""
     samples = metrics_of(resampled_sums(sums, resamples, seed), metrics, by_similarity)
-    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
-    levels = np.broadcast_to(tails[:, None, None], (2, *samples.shape[1:]))
+    levels = tails(confidence, samples.shape[1:])
     if method == "bca":
         estimate = metrics_of(sums.sum(axis=0), metrics, by_similarity)
         left_out = metrics_of(sums.sum(axis=0) - sums, metrics, by_similarity)

@@ -383,6 +383,13 @@ def test_slices_by_any_column(tmp_path: Path) -> None:
     assert sf.summarize(matches, by=["sequence", "joint"])["f1"].tolist() == [1.0] * 15
 
 
+def change(document: Any, path: list[Any], value: Any) -> None:
+    """Makes what the path leads to another."""
+    for step in path[:-1]:
+        document = document[step]
+    document[path[-1]] = value
+
+
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
@@ -398,10 +405,7 @@ def test_slices_by_any_column(tmp_path: Path) -> None:
 def test_what_is_wrong_with_either_side(tmp_path: Path, path: list[Any], value: Any, problem: str) -> None:
     for number, side in enumerate(("truth", "predictions")):
         documents = one_person(3)
-        inner: Any = documents["walk"][number]
-        for step in path[:-1]:
-            inner = inner[step]
-        inner[path[-1]] = value
+        change(documents["walk"][number], path, value)
         with pytest.raises(sf.InputError) as raised:
             sf.read_posetrack(*written(tmp_path, documents))
         assert raised.value.problems[0].startswith(f"{tmp_path / side / 'walk.json'}: {problem}")
@@ -427,10 +431,7 @@ def test_what_is_wrong_with_either_side(tmp_path: Path, path: list[Any], value: 
 )
 def test_what_is_wrong_with_truth(tmp_path: Path, path: list[Any], value: Any, problem: str) -> None:
     documents = one_person(3)
-    inner: Any = documents["walk"][0]
-    for step in path[:-1]:
-        inner = inner[step]
-    inner[path[-1]] = value
+    change(documents["walk"][0], path, value)
     with pytest.raises(sf.InputError) as raised:
         sf.read_posetrack(*written(tmp_path, documents))
     assert raised.value.problems[0].startswith(f"{tmp_path / 'truth' / 'walk.json'}: {problem}")
