@@ -1,5 +1,6 @@
 """Evaluates detectors and trackers: truth and predictions in as tables, one match table out, every number from it."""
 
+from . import display
 from .bias import bias
 from .comparison import Comparison, compare
 from .diagnosis import diagnose, error_costs
@@ -13,6 +14,7 @@ from .readers.coco import read_coco
 from .readers.motchallenge import write_motchallenge
 from .readers.objects import read_objects
 from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
+from .reporting import report
 from .slices import worst_slices
 from .summary import leaderboard, summarize
 from .suspicions import check
@@ -21,6 +23,8 @@ from .tables import Annotations
 from .tracking import TrackResult, track
 from .uncertainty import intervals
 from .version import __version__
+
+display.register()
 
 __all__ = [
     "Annotations",
@@ -46,6 +50,7 @@ __all__ = [
     "read_objects",
     "read_posetrack",
     "read_spotgeo",
+    "report",
     "summarize",
     "sweep",
     "track",

@@ -3,7 +3,6 @@
 Exit status 0; 1 for input that cannot be accepted, every problem a line on standard error; 2 for wrong usage.
 """
 
-import math
 import re
 import signal
 import sys
@@ -15,13 +14,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import numpy as np
 import pandas as pd
 import typer
 
 from . import comparison, poses, suspicions, tracking
-from .errors import InputError
-from .files import check_folder_writable, write_tables
+from .errors import InputError, SliceError
+from .files import check_folder_writable, plain_value, slice_files, write_tables
 from .matching import check_thresholds, match
 from .pose_preprocessing import read_posetrack
 from .preprocessing import BENCHMARKS, read_motchallenge
@@ -29,7 +27,7 @@ from .progress import progress
 from .readers import read_annotations
 from .readers.posetrack import JOINTS
 from .readers.spotgeo import problem_lines, validate_spotgeo
-from .summary import check_column, summarize, without
+from .summary import binned, summarize, without
 from .tables import Annotations
 
 app = typer.Typer(
@@ -152,10 +150,10 @@ def score(
             matches = without(matches, _excluded(exclude, matches))
             matches.attrs["exclude"] = exclude
         summary = summarize(matches)
-        by_slice = {column: _sliced(matches, column, bins) for column, bins in slices.items()}
+        by_slice = {column: summarize(matches, by=binned(matches, column, bins)) for column, bins in slices.items()}
         if out is not None:
             inputs = {"truth": truth, "submission": submission} | ({} if frames is None else {"frames": frames})
-            write_tables({"matches": matches, "summary": summary} | _files_of(by_slice), out, inputs)
+            write_tables({"matches": matches, "summary": summary} | slice_files(by_slice), out, inputs)
     if as_json:
         typer.echo(_json(summary, by_slice))
     else:
@@ -246,7 +244,7 @@ def track(
             write_tables(result._asdict(), out, {"truth": truth, "tracker": tracker})
     rows = result.summary.to_dict("records")
     if as_json:
-        *numbers, combined = [{name: _plain(row[name]) for name in tracking.NUMBERS} for row in rows]
+        *numbers, combined = [{name: plain_value(row[name]) for name in tracking.NUMBERS} for row in rows]
         sequences = dict(zip(result.summary["sequence"][:-1], numbers, strict=True))
         typer.echo(_formatted({"combined": combined, "sequences": sequences}))
     else:
@@ -271,7 +269,7 @@ def pose_command(
         answer = {}
         for kit, (joints, numbers) in kits.items():
             rows = combined.reindex([*joints.values(), None])
-            values = {name: [_plain(value) for value in rows[name]] for name in numbers}
+            values = {name: [plain_value(value) for value in rows[name]] for name in numbers}
             answer[kit] = {"joints": [*joints, "total"], **values}
         typer.echo(_formatted(answer))
     else:
@@ -286,6 +284,8 @@ def problems_reported() -> Iterator[None]:
         warnings.simplefilter("default")
         try:
             yield
+        except SliceError as error:
+            raise typer.BadParameter(f"--by: {error}") from None
         except InputError as error:
             for problem in error.problems:
                 typer.echo(_one_line(problem), err=True)
@@ -362,46 +362,8 @@ def _slices(by: list[str]) -> dict[str, int | None]:
     return slices
 
 
-def _sliced(matches: pd.DataFrame, column: str, bins: int | None) -> pd.DataFrame:
-    """The summary by a column, in `bins` quantile bins where they are wanted."""
-    try:
-        check_column(matches, column)
-        if bins is not None and not pd.api.types.is_any_real_numeric_dtype(matches[column].dtype):
-            raise InputError(f"column {column} holds no numbers; it cannot be binned")
-        if bins is None or matches[column].nunique() < 2:  # a single value is parted by no quantile
-            return summarize(matches, by=column)
-        if not np.isfinite(matches[column].dropna().to_numpy(np.float64)).all():
-            raise InputError(f"column {column} holds infinite values; it cannot be binned")
-        return summarize(matches, by=pd.qcut(matches[column], bins, duplicates="drop"))
-    except InputError as error:
-        raise typer.BadParameter(f"--by: {error}") from None
-
-
-def _files_of(by_slice: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Names of files for the slices; intervals as text, which every reader of Parquet understands."""
-    return {
-        f"by_{_file_name(column)}": table.assign(**{column: table[column].map(_plain)})
-        for column, table in by_slice.items()
-    }
-
-
-def _file_name(column: str) -> str:
-    """The column's name with what no file's name may hold as %XX, so that no two columns share one."""
-    return re.sub(r'[\x00-\x1f/\\:*?"<>|%]', lambda found: f"%{ord(found[0]):02x}", column)
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON and Parquet know: null for what is missing, text for intervals, times and the like."""
-    if pd.isna(value):
-        return None
-    if hasattr(value, "item"):
-        value = value.item()
-    known = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
-    return value if known else str(value)
-
-
 def _plain_row(row: Mapping[Hashable, Any]) -> dict[str, Any]:
-    return {str(name): _plain(value) for name, value in row.items()}
+    return {str(name): plain_value(value) for name, value in row.items()}
 
 
 def _json(summary: pd.DataFrame, by_slice: Mapping[str, pd.DataFrame]) -> str:

@@ -13,3 +13,7 @@ class InputError(ValueError):
     def __init__(self, problems: str | Iterable[str]):
         self.problems = [problems] if isinstance(problems, str) else list(problems)
         super().__init__("\n".join(self.problems))
+
+
+class SliceError(InputError):
+    """A column to slice by that is not there, or cannot be parted as asked."""

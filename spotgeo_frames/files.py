@@ -10,7 +10,9 @@ import hashlib
 import io
 import json
 import lzma
+import math
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -147,6 +149,13 @@ def check_folder_writable(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be written: there is no permission to write to {ancestor}")
 
 
+def check_file_writable(path: Path) -> None:
+    """Raises InputError where a file could not be written at `path`, in folders made for it; makes nothing yet."""
+    if path.is_dir():
+        raise InputError(f"{path}: cannot be written: it is a folder")
+    check_folder_writable(path.parent)
+
+
 @contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to and then to move into place; what is left there is removed at the end."""
@@ -167,11 +176,11 @@ def write_bytes(path: Path, content: bytes) -> None:
             content = gzip.compress(content, mtime=0)
         case ".zip":
             content = _zipped({path.stem if path.stem.endswith(".json") else f"{path.stem}.json": content})
-    _replace_with(path, content)
+    replace_with(path, content)
 
 
-def _replace_with(path: Path, content: bytes) -> None:
-    """Writes a file beside and moves it into place."""
+def replace_with(path: Path, content: bytes) -> None:
+    """Writes a file beside and moves it into place; raises InputError where that cannot be."""
     try:
         with temporary_beside(path) as temporary:
             temporary.write_bytes(content)
@@ -210,15 +219,43 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
     Raises InputError where that cannot be.
     """
     if folder.suffix.lower() == ".zip":
-        _replace_with(folder, _zipped(contents))
+        replace_with(folder, _zipped(contents))
         return
     for name, content in contents.items():
         path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise _unwritable(path.parent, error) from None
-        _replace_with(path, content)
+        make_folder(path.parent)
+        replace_with(path, content)
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those it is in; raises InputError where that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+
+
+def slice_files(by_slice: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The names of files for summaries by column, and the tables; intervals as text, which every reader understands."""
+    return {
+        f"by_{_file_name(column)}": table.assign(**{column: table[column].map(plain_value)})
+        for column, table in by_slice.items()
+    }
+
+
+def _file_name(column: str) -> str:
+    """The column's name with what no file's name may hold as %XX, so that no two columns share one."""
+    return re.sub(r'[\x00-\x1f/\\:*?"<>|%]', lambda found: f"%{ord(found[0]):02x}", column)
+
+
+def plain_value(value: Any) -> Any:
+    """A value that JSON and Parquet know: null for what is missing, text for intervals, times and the like."""
+    if pd.isna(value):
+        return None
+    if hasattr(value, "item"):
+        value = value.item()
+    known = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    return value if known else str(value)
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, inputs: Mapping[str, Path]) -> None:

@@ -17,7 +17,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
 from .errors import InputError
+from .image_plane import recall_grid
 from .match_sides import known_threshold
+from .match_sums import share
 from .tables import FN, FP, TP, Table, as_pandas, check_matches, measure_of
 
 # Okabe and Ito's colours, which differ in lightness, too.
@@ -28,19 +30,14 @@ LINES = [("-", "o", BLUE), ("--", "s", RED), (":", "^", GREEN), ("-.", "D", ORAN
 def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
     """Recall over the image plane (px), in `bins` columns and as many rows as make squares; blank without a truth."""
     table = check_matches(matches)
-    x, y, outcome = _coordinates(table, "truth", [TP, FN])
+    grid = recall_grid(table, bins)
     ax = _axes(ax)
-    if not len(x):
+    if grid is None:
         return _nothing(ax, "no truths")
-    width, height = max(np.ptp(x), 1e-9), max(np.ptp(y), 1e-9)
-    n_rows = int(np.clip(round(bins * height / width), 1, 4 * bins))
-    there, x_edges, y_edges = np.histogram2d(x, y, bins=[bins, n_rows])
-    found, _, _ = np.histogram2d(x[outcome == TP], y[outcome == TP], bins=[x_edges, y_edges])
-    with np.errstate(invalid="ignore"):
-        recall = np.where(there > 0, found / there, np.nan)
-    mesh = ax.pcolormesh(x_edges, y_edges, recall.T, cmap="cividis", vmin=0, vmax=1)
+    recall = share(grid.n_found, grid.n_truth)
+    mesh = ax.pcolormesh(grid.x_edges, grid.y_edges, recall.T, cmap="cividis", vmin=0, vmax=1)
     ax.figure.colorbar(mesh, ax=ax, label="recall")
-    ax.set(title=f"Recall over the image, {len(x):,} truths")
+    ax.set(title=f"Recall over the image, {int(grid.n_truth.sum()):,} truths")
     return _image_plane(ax)
 
 
@@ -243,13 +240,6 @@ def _column(table: pd.DataFrame, name: str) -> np.ndarray:
     if name not in table:
         raise InputError(f"match table: column {name} is missing")
     return table[name].to_numpy(np.float64, na_value=np.nan)
-
-
-def _coordinates(table: pd.DataFrame, side: str, kinds: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x, y and outcome of the rows of these kinds."""
-    outcome = table["outcome"].array.codes
-    rows = np.isin(outcome, kinds)
-    return _column(table, f"{side}_x")[rows], _column(table, f"{side}_y")[rows], outcome[rows]
 
 
 def _with_unit(metric: str) -> str:

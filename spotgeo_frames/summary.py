@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from .errors import InputError
+from .errors import InputError, SliceError
 from .keys import distinct, ordinals, pack, positions, row_keys
 from .match_sums import group_sums, match_sums, numbers_of, share
 from .tables import EMPTY, FN, FP, FRAME_KEY, Table, check_matches, measure_of
@@ -147,7 +147,11 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
 
 def without(matches: Table, exclude: Iterable[int] | Iterable[str]) -> pd.DataFrame:
     """The match table without the rows of some sequences; raises InputError where their type is another."""
-    table = check_matches(matches)
+    return without_sequences(check_matches(matches), exclude)
+
+
+def without_sequences(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> pd.DataFrame:
+    """Any table with `sequence` without the rows of some; raises InputError where their type is another."""
     return table[~_excluded_rows(table, exclude)].reset_index(drop=True)
 
 
@@ -186,15 +190,32 @@ def _by_columns(table: pd.DataFrame, by: By | None) -> list[pd.Series]:
     return columns
 
 
+def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
+    """A column of a match table to group by, its numbers in `bins` quantile bins where these are wanted.
+
+    Raises SliceError where there is no such column, or it cannot be binned.
+    """
+    check_column(table, column)
+    values = table[column]
+    if bins is None:
+        return values
+    if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
+        raise SliceError(f"column {column} holds no numbers; it cannot be binned")
+    if not np.isfinite(values.dropna().to_numpy(np.float64)).all():
+        raise SliceError(f"column {column} holds infinite values; it cannot be binned")
+    # A single value is parted by no quantile.
+    return values if values.nunique() < 2 else pd.qcut(values, bins, duplicates="drop")
+
+
 def check_column(table: pd.DataFrame, column: str) -> None:
-    """Raises InputError, with the nearest names, where the table has no such column."""
+    """Raises SliceError, with the nearest names, where the table has no such column."""
     if column not in table:
         import difflib
 
         names = [str(name) for name in table.columns]
         near = difflib.get_close_matches(column, names, cutoff=0.5) + [name for name in names if column in name]
         hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"; there are {', '.join(names)}"
-        raise InputError(f"match table: there is no column {column}{hint}")
+        raise SliceError(f"match table: there is no column {column}{hint}")
 
 
 def _numbered(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ from .matching import check_thresholds
 from .progress import progress
 from .resampling import bounds, check_options, number_sequences, resampled_sums
 from .tables import FRAME_KEY, Annotations, Table, as_annotations, counted, key_text, source
+from .version import __version__
 
 # Of more distinct scores than this, so many of evenly spaced ranks are taken.
 MOST_THRESHOLDS = 200
@@ -97,8 +98,10 @@ def sweep(
         "epsilon": float(epsilon),
         "resamples": resamples,
         "confidence": confidence,
+        "seed": seed,
+        "version": __version__,
     }
-    curve.attrs, best.attrs = notes | {"seed": seed}, notes | {"seed": seed}
+    curve.attrs, best.attrs = notes, dict(notes)
     return Sweep(curve, best)
 
 

@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from ..errors import InputError
@@ -26,7 +27,15 @@ def read_objects(source: str | Path | Table, frames: str | Path | Table | None =
         objects.attrs[SOURCE] = str(source)
     if frames is None:
         return Annotations(objects)
-    return Annotations(objects, check_frames(read_table(frames), _name(frames, "frames")))
+    return Annotations(objects, read_frames(frames))
+
+
+def read_frames(source: str | Path | Table) -> pd.DataFrame:
+    """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
+    frames = check_frames(read_table(source), _name(source, "frames"))
+    if isinstance(source, str | Path):
+        frames.attrs[SOURCE] = str(source)
+    return frames
 
 
 def read_table(source: str | Path | Table) -> Table:

@@ -1,0 +1,106 @@
+"""How the project's tables read: null as a dash, shares in percent, other numbers rounded.
+
+In Jupyter every table that the project made (its attrs tell) is shown so as it is, up to as many rows and columns as
+pandas would show. The tables themselves stay what they are: only what is seen is rounded.
+"""
+
+import html
+import sys
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+DASH = "–"
+
+# Columns and metrics that are shares of 1.
+SHARES = {"precision", "recall", "f1", "one_minus_f1", "det_a", "loc_a", "f1_low", "f1_high", "f1_gain", "f1_corrected"}
+SHARES |= {"found_share", "average_precision", "confidence", "MOTA", "MOTP", "MODA", "IDF1", "IDP", "IDR"}
+SHARES |= {"HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"}
+
+# Columns whose numbers are those of the metric that their row names.
+OF_METRIC = ("estimate", "low", "high", "value", "rest")
+
+# Integers that name something rather than count it.
+NAMES = ("sequence", "frame", "object", "joint", "category", "rank", "track")
+
+
+def texts(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as strings, with its index; columns have the names of the given ones."""
+    of_metric = table["metric"].isin(SHARES).to_numpy() if "metric" in table else None
+    columns = []
+    for position, name in enumerate(table.columns):
+        values = table.iloc[:, position]
+        shares = of_metric if of_metric is not None and name in OF_METRIC else is_share(name)
+        columns.append(_texts(values, np.broadcast_to(shares, len(values)), _names_something(name)))
+    answer = pd.DataFrame(dict(enumerate(columns)), index=table.index, dtype="object")
+    answer.columns = table.columns
+    return answer
+
+
+def is_share(name: Hashable) -> bool:
+    """Whether numbers called so are shares of 1."""
+    return name in SHARES or str(name).startswith("chance_of_rank_")
+
+
+def number_text(value: float, share: bool = False) -> str:
+    """A number as it is shown: `87.34%`, `1,234.50`, `0.00123`, or a dash for null."""
+    if np.isnan(value):
+        return DASH
+    if share:
+        return f"{value:.2%}"
+    return f"{value:,.2f}" if value == 0 or abs(value) >= 1 or not np.isfinite(value) else f"{value:.3g}"
+
+
+def _names_something(name: Hashable) -> bool:
+    return str(name).rpartition("_")[2] in NAMES and not str(name).startswith("n_")
+
+
+def _texts(values: pd.Series, shares: np.ndarray, names: bool) -> list[str]:
+    kind = values.dtype
+    null = values.isna().to_numpy(bool)
+    if pd.api.types.is_bool_dtype(kind):
+        return [DASH if gone else ("yes" if value else "no") for value, gone in zip(values, null, strict=True)]
+    if pd.api.types.is_integer_dtype(kind):
+        form = "{}" if names else "{:,}"
+        return [DASH if gone else form.format(value) for value, gone in zip(values, null, strict=True)]
+    if pd.api.types.is_float_dtype(kind):
+        numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
+        return [number_text(value, share) for value, share in zip(numbers, shares, strict=True)]
+    return [DASH if gone else str(value) for value, gone in zip(values, null, strict=True)]
+
+
+def as_html(table: pd.DataFrame) -> str:
+    """The table as HTML for a notebook: its first and last rows where it is long, as pandas would have it."""
+    limit = pd.get_option("display.max_rows") or len(table)
+    if len(table) > limit:
+        half = max((pd.get_option("display.min_rows") or limit) // 2, 1)
+        first, last = texts(table.head(half)), texts(table.tail(half))
+        gap = pd.DataFrame([["…"] * table.shape[1]], index=["…"], columns=table.columns)
+        parts = [part.set_axis(part.index.astype("str"), axis=0) for part in (first, gap, last)]
+        shown = pd.concat([part.reset_index(drop=True) for part in parts])
+        shown.index = pd.Index([name for part in parts for name in part.index], name=table.index.name)
+    else:
+        shown = texts(table)
+    body = shown.to_html(max_cols=pd.get_option("display.max_columns"), max_rows=len(shown), border=1)
+    size = html.escape(f"{len(table):,} rows × {table.shape[1]:,} columns")
+    return f"<div>\n{body}\n<p>{size}</p>\n</div>"
+
+
+def register() -> None:
+    """Has IPython show the project's tables so, where it runs; all other tables stay as pandas shows them."""
+    if "IPython" not in sys.modules:
+        return
+    from IPython import get_ipython  # there already
+
+    shell = get_ipython()
+    formatter = shell.display_formatter.formatters["text/html"] if shell and shell.display_formatter else None
+    if formatter is not None:
+        formatter.for_type(pd.DataFrame, _shown)
+
+
+def _shown(table: pd.DataFrame) -> Any:
+    # What was pivoted or joined from our tables keeps their attrs, but not what their columns mean.
+    ours = {"rule", "version"} <= {*table.attrs} and table.columns.nlevels == 1 and table.columns.is_unique
+    return as_html(table) if ours and pd.get_option("display.notebook_repr_html") else table._repr_html_()  # type: ignore[operator]

@@ -1,0 +1,132 @@
+"""All tables of a report, from truth and submissions: what the page shows and the folder of Parquet holds.
+
+Each table that tells submissions apart has a column `submission`, categorical, best first.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..comparison import compare
+from ..diagnosis import diagnose, error_costs
+from ..errors import InputError
+from ..matching import match
+from ..progress import progress
+from ..summary import binned, leaderboard, summarize
+from ..suspicions import check
+from ..sweeping import sweep
+from ..tables import Annotations
+from ..uncertainty import intervals
+
+# What the headline shows, in its order.
+HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
+
+# Score thresholds of the sweep; more are no other picture, and take longer than all the rest.
+THRESHOLDS = 60
+
+
+class Evaluation(NamedTuple):
+    """The tables of a report.
+
+    `matches` is the match tables below each other, with the `kind` of each error; `summary` and `intervals` have the
+    headline's numbers; `slices` a summary for each column; `costs`, `suspicions` and `sweep` are what `error_costs`,
+    `check` and `sweep` give; `suspicions` is None where the tables are of joints, which `check` does not know, `sweep`
+    and `sweep_best` where no submission has a score for each prediction; `leaderboard` and `pairs` are those of
+    `compare`, and None of a single submission.
+    """
+
+    matches: pd.DataFrame
+    summary: pd.DataFrame
+    intervals: pd.DataFrame
+    slices: dict[str, pd.DataFrame]
+    costs: pd.DataFrame
+    suspicions: pd.DataFrame | None
+    sweep: pd.DataFrame | None
+    sweep_best: pd.DataFrame | None
+    leaderboard: pd.DataFrame | None
+    pairs: pd.DataFrame | None
+
+    @property
+    def names(self) -> list[str]:
+        """The submissions, best first."""
+        return [str(name) for name in self.matches["submission"].cat.categories]
+
+
+def evaluate(
+    truth: Annotations,
+    submissions: Mapping[str, Annotations],
+    by: Mapping[str, int | None],
+    tau: float,
+    epsilon: float,
+) -> Evaluation:
+    """The tables of a report on checked Annotations; `by` has columns of the match table, with a number of bins.
+
+    Raises InputError as `match` does, and where there is nothing to evaluate or a column is in no match table.
+    """
+    matched = {
+        name: match(truth, submission, tau, epsilon)
+        for name, submission in progress(list(submissions.items()), "matching", "submission")
+    }
+    if not len(next(iter(matched.values()))):
+        raise InputError("report: there is neither a frame nor an object to report on")
+    compared = compare(matched) if len(matched) > 1 else None
+    names = [str(name) for name in (leaderboard(matched) if compared is None else compared.leaderboard)["name"]]
+    matches = _together({name: diagnose(matched[name]) for name in names})
+    suspected = None if "joint" in matches else _together({name: check(truth, submissions[name]) for name in names})
+    swept = _swept(truth, {name: submissions[name] for name in names}, tau, epsilon)
+    return Evaluation(
+        matches=matches,
+        summary=summarize(matches, by="submission"),
+        intervals=intervals(matches, by="submission", metrics=HEADLINE),
+        slices={column: summarize(matches, by=["submission", binned(matches, column, by[column])]) for column in by},
+        costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
+        suspicions=suspected,
+        sweep=None if swept is None else swept[0],
+        sweep_best=None if swept is None else swept[1],
+        leaderboard=None if compared is None else compared.leaderboard,
+        pairs=None if compared is None else compared.pairs,
+    )
+
+
+def _swept(
+    truth: Annotations, submissions: Mapping[str, Annotations], tau: float, epsilon: float
+) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """The sweeps of those submissions whose predictions all have a score; None where none is such."""
+    scored = {
+        name: side
+        for name, side in submissions.items()
+        if "score" in side.objects and len(side.objects) and side.objects["score"].notna().all()
+    }
+    if not scored:
+        return None
+    found = {}
+    for name in progress(list(scored), "sweeping", "submission"):
+        scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
+        ranks = np.linspace(0, len(scores) - 1, THRESHOLDS).astype(np.int64)
+        found[name] = sweep(truth, scored[name], score=np.unique(scores[ranks]).tolist(), tau=tau, epsilon=epsilon)
+    return _together({name: one.curve for name, one in found.items()}), _together(
+        {name: one.best for name, one in found.items()}
+    )
+
+
+def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The tables below each other, with the submission as their first column."""
+    names = list(tables)
+    # Identities may be numbers in one submission and text in another.
+    mixed = [
+        column
+        for column in dict.fromkeys(str(column) for table in tables.values() for column in table)
+        if len({table[column].dtype for table in tables.values() if column in table}) > 1
+    ]
+    parts = [
+        table.assign(**{column: table[column].astype("str") for column in mixed if column in table})
+        for table in tables.values()
+    ]
+    answer = pd.concat(parts, ignore_index=True)
+    codes = np.arange(len(names)).repeat([len(part) for part in parts])
+    named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype="str"))
+    answer.insert(0, "submission", pd.Series(named, index=answer.index))
+    answer.attrs = dict(next(iter(tables.values())).attrs)
+    return answer

@@ -1,0 +1,186 @@
+"""report(): from truth and submissions to one HTML page, and to a folder of Parquet with the tables behind it."""
+
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..files import check_file_writable, check_folder_writable, make_folder, replace_with, sha256
+from ..matching import check_thresholds
+from ..summary import without_sequences
+from ..tables import SOURCE, Annotations, Table, as_annotations
+from ..version import __version__
+from . import parquet, pictures
+from .charts import charts, frame_chart
+from .evaluation import evaluate
+from .frame_browser import Held, hold, packed
+from .page import page
+from .pictures import Pictures
+
+# Slices that every report has.
+ALWAYS = ("sequence", "frame_n_truth")
+
+
+def report(
+    truth: Annotations | Table,
+    submissions: Annotations | Table | Mapping[str, Annotations | Table],
+    path: str | Path,
+    by: Sequence[str] | Mapping[str, int | None] = (),
+    tau: float = 10.0,
+    epsilon: float = 3.0,
+    *,
+    exclude: Iterable[int] | Iterable[str] | None = None,
+    images: str | Path | None = None,
+    tables: str | Path | None = None,
+) -> None:
+    """Writes a report of one or several submissions as an HTML page that needs nothing else.
+
+    Parameters
+    ----------
+    truth, submissions
+        What `match` takes; of several submissions a dict of names.
+    path
+        The page to write.
+    by
+        Columns of the match table to slice by, besides `sequence` and `frame_n_truth`; a dict gives each a number of
+        quantile bins, or None for its values as they are.
+    tau, epsilon
+        As for `match`, px.
+    exclude
+        Sequences to leave out, as for `summarize`.
+    images
+        Folder of the frames' pictures, SEQUENCE/FRAME.png, drawn behind the frames; the centre of their first pixel is
+        at 0, 0. Frames whose picture is missing, damaged or of another size are drawn without, with one warning.
+    tables
+        Folder for the tables behind the page as Parquet, with a README that says what they hold.
+
+    Raises
+    ------
+    InputError: as for `match`, `compare` and `summarize`; a path that cannot be written, no such folder of images.
+    ValueError: tau or epsilon out of range.
+    ImportError: the extra `report` is not installed.
+    """
+    tau, epsilon = check_thresholds(tau, epsilon)
+    check_extra()
+    page_path, folder = Path(path), None if tables is None else Path(tables)
+    check_file_writable(page_path)
+    if folder is not None:
+        check_folder_writable(folder)
+    if images is not None:
+        pictures.check_folder(Path(images))
+    known, named = _sides(truth, submissions)
+    inputs = _inputs(known, named)
+    left_out: Any = [] if exclude is None else exclude if isinstance(exclude, str) else list(exclude)
+    if left_out:
+        known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
+    slices: dict[str, int | None] = dict.fromkeys(ALWAYS)
+    slices |= dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
+    evaluation = evaluate(known, named, slices, tau, epsilon)
+    held = hold(evaluation.matches)
+    behind = Pictures({}, None, 0) if images is None else pictures.pictures(Path(images), held)
+    browser = packed(held, evaluation.names, evaluation.slices["sequence"]) | {
+        "spec": frame_chart(held.extent, behind.size),
+        "pictures": {"uris": {str(place): uris for place, uris in behind.uris.items()}, "size": behind.size},
+    }
+    content = page(
+        evaluation,
+        charts(evaluation, tau, epsilon),
+        browser,
+        _browser_notes(held, behind),
+        _made_with(inputs, tau, epsilon, left_out, known),
+        _title(evaluation.names),
+    )
+    if folder is not None:
+        parquet.write(evaluation, folder, inputs)
+    make_folder(page_path.parent)
+    replace_with(page_path, content.encode("utf-8", "replace"))
+
+
+def check_extra() -> None:
+    """Raises ImportError, with what to install, where a package of the extra `report` is missing."""
+    missing = []
+    for name in ("altair", "jinja2", "vl_convert", "PIL"):
+        try:
+            import_module(name)
+        except ImportError:
+            missing.append(name)
+    if missing:
+        how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
+        raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
+
+
+def _sides(
+    truth: Annotations | Table, submissions: Annotations | Table | Mapping[str, Annotations | Table]
+) -> tuple[Annotations, dict[str, Annotations]]:
+    """The truth and the submissions by their names, checked."""
+    known = as_annotations(truth, "truth")
+    if not isinstance(submissions, Mapping):
+        side = as_annotations(submissions, "predictions")
+        source = side.objects.attrs.get(SOURCE)
+        return known, {"submission" if source is None else Path(source).name.partition(".")[0]: side}
+    if not submissions:
+        raise InputError("report: there are no submissions")
+    odd = [name for name in submissions if not isinstance(name, str)]
+    if odd:
+        raise InputError(f"report: {odd[0]!r} is no name of a submission; a string is needed")
+    return known, {name: as_annotations(side, name) for name, side in submissions.items()}
+
+
+def _without(side: Annotations, exclude: Sequence[int] | Sequence[str]) -> Annotations:
+    frames = None if side.frames is None else without_sequences(side.frames, exclude)
+    return Annotations(without_sequences(side.objects, exclude), frames)
+
+
+def _inputs(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict[str, Path]:
+    """The files that the tables were read from, by what they are, where readers noted them."""
+    found = {"truth": truth.objects, "frames": truth.frames}
+    found |= {name if len(submissions) > 1 else "submission": side.objects for name, side in submissions.items()}
+    paths = {
+        role: Path(table.attrs[SOURCE]) for role, table in found.items() if table is not None and SOURCE in table.attrs
+    }
+    return {role: path for role, path in paths.items() if path.exists()}
+
+
+def _title(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"How good is {names[0]}?"
+    return f"How good are {', '.join(names[:-1])} and {names[-1]}?"
+
+
+def _made_with(
+    inputs: Mapping[str, Path], tau: float, epsilon: float, exclude: Sequence[int] | Sequence[str], truth: Annotations
+) -> list[tuple[str, str]]:
+    """Labels and values of the page's foot."""
+    files = [(role, f"{path.name}, SHA-256 {sha256(path)}") for role, path in inputs.items()]
+    packages = ("numpy", "pandas", "scipy", "pyarrow", "altair")
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
+    stated = "those of the truth's frames table"
+    return [
+        *(files or [("inputs", "tables in memory")]),
+        ("tau", f"{tau:g} px"),
+        ("epsilon", f"{epsilon:g} px"),
+        ("left out", ", ".join(map(str, exclude)) or "no sequence"),
+        ("frames", stated if truth.frames is not None else "those that occur in the truth or in the submission"),
+        ("versions", f"spotgeo_frames {__version__}, Python {platform.python_version()}, {versions}"),
+        ("date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
+    ]
+
+
+def _browser_notes(held: Held, behind: Pictures) -> list[str]:
+    """What the reader has to know of what the browser does not hold."""
+    n_held, n_frames = len(held.sequences), len(held.rows[["held", "frame"]].drop_duplicates())
+    notes = [f"All {n_held:,} sequences are here, the one with most errors first."]
+    if n_held < held.n_sequences:
+        which = "the worst, by misses and false alarms together, and a sample of the others"
+        notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {which}."]
+    if held.n_cut:
+        notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")
+    if behind.size is not None:
+        n_pictures = sum(map(len, behind.uris.values()))
+        notes.append(f"{n_pictures:,} of {n_frames:,} frames have their picture behind them.")
+    if behind.n_left_out:
+        notes.append(f"{behind.n_left_out:,} pictures more would make the page too large to send; they are left out.")
+    return notes
