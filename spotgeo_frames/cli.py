@@ -27,6 +27,8 @@ from .progress import progress
 from .readers import read_annotations
 from .readers.posetrack import JOINTS
 from .readers.spotgeo import problem_lines, validate_spotgeo
+from .reporting import report as write_report
+from .reporting.report import check_writable
 from .summary import binned, summarize, without
 from .tables import Annotations
 
@@ -200,6 +202,42 @@ def compare(
 
 
 @app.command()
+def report(
+    truth: TruthFile,
+    submissions: Annotated[
+        list[Path], typer.Argument(metavar="SUBMISSION...", help="One or more, of any kind that score takes")
+    ],
+    out: Annotated[Path, typer.Option(help="The page to write, such as report.html")],
+    by: Annotated[
+        list[str], typer.Option(metavar="COLUMN[:BINS]", help="Slice by a column of the match table; repeat for more")
+    ] = [],  # noqa: B006 - typer reads the default, nothing changes it
+    tau: Annotated[float, typer.Option(help="Largest distance of a true positive, px")] = 10.0,
+    epsilon: Annotated[float, typer.Option(help="Distance up to which the error is 0, px")] = 3.0,
+    exclude: Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")] = "",
+    frames: Annotated[Path | None, typer.Option(help="Parquet or CSV of the truth's frames")] = None,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of the frames' pictures, SEQUENCE/FRAME.png, to draw behind them")
+    ] = None,
+    tables: Annotated[Path | None, typer.Option(help="Folder for the tables behind the page, as Parquet")] = None,
+) -> None:
+    """Writes an HTML page to send to people: numbers, suspicions, errors, slices, and the frames themselves."""
+    try:
+        check_thresholds(tau, epsilon)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    slices = _slices(by)
+    with problems_reported():
+        check_writable(out, tables, images)
+        sides = _both(
+            partial(read_annotations, truth, frames), *(partial(read_annotations, path) for path in submissions)
+        )
+        left_out = _excluded(exclude, sides[0].objects) if exclude else None
+        named = dict(zip(_names(submissions), sides[1:], strict=True))
+        write_report(sides[0], named, out, slices, tau, epsilon, exclude=left_out, images=images, tables=tables)
+    typer.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB" + ("" if tables is None else f"; {tables}: the tables"))
+
+
+@app.command()
 def check(
     truth: TruthFile,
     submission: SubmissionFile,
@@ -290,6 +328,9 @@ def problems_reported() -> Iterator[None]:
             for problem in error.problems:
                 typer.echo(_one_line(problem), err=True)
             raise typer.Exit(1) from None
+        except ImportError as error:  # of an extra
+            typer.echo(_one_line(str(error)), err=True)
+            raise typer.Exit(1) from None
         except MemoryError as error:
             typer.echo(_one_line(f"there is not enough memory: {error}"), err=True)
             raise typer.Exit(1) from None
@@ -339,11 +380,11 @@ def _sequences(text: str, option: str) -> list[int]:
     return numbers
 
 
-def _excluded(text: str, matches: pd.DataFrame) -> list[int] | list[str]:
-    if pd.api.types.is_integer_dtype(matches["sequence"].dtype):
+def _excluded(text: str, table: pd.DataFrame) -> list[int] | list[str]:
+    if pd.api.types.is_integer_dtype(table["sequence"].dtype):
         return _sequences(text, "--exclude")
     names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if not matches["sequence"].eq(name).any()]
+    unknown = [name for name in names if not table["sequence"].eq(name).any()]
     if unknown:
         raise typer.BadParameter(f"--exclude: no sequence is called {unknown[0]!r}")
     return names

@@ -1,6 +1,6 @@
-"""The charts of the page, from the report's tables, as Vega-Lite specifications made with Altair.
+"""The charts of the page as Vega-Lite specifications, made with Altair from the rows of chart_data.py.
 
-Fields have names of our own, and names of the user's are only ever data or titles, never part of an expression.
+Fields have names of our own, and names of the user's are only ever data or options, never part of an expression.
 Colours are variables of the page's style, so that charts follow light and dark without being drawn again. `usermeta`
 tells the page's script the ratio of height to width where both axes are pixels.
 """
@@ -8,16 +8,14 @@ tells the page's script the ratio of height to width where both axes are pixels.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import pandas as pd
+import altair as alt
 
 from ..diagnosis import KINDS
-from ..image_plane import recall_grid
-from ..tables import TP
+from . import chart_data
+from .chart_data import Rows
 from .evaluation import Evaluation
 
-# Bins of the histogram of distances, and along each axis of residuals; columns of the map of recall.
-DISTANCE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
+Spec = dict[str, Any]
 
 HEIGHT = 260
 
@@ -39,402 +37,264 @@ CONFIG = {
     "axis": INK | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
     "legend": INK | {"orient": "bottom", "columns": 2, "labelLimit": 260, "symbolSize": 90},
     "view": {"stroke": None},
-    "aria": False,  # a chart is one thing with a description; its tables have every number
+    "aria": False,  # a chart is one thing with a description; the page's tables have the numbers
 }
-
-Spec = dict[str, Any]
 
 
 def charts(evaluation: Evaluation, tau: float, epsilon: float) -> dict[str, Spec]:
     """The charts that the tables allow, by name."""
     matches, names = evaluation.matches, evaluation.names
-    found = {
-        "differences": None if evaluation.pairs is None else differences(evaluation.pairs),
-        "costs": error_costs(evaluation.costs, names),
-        "recall_map": recall_map(matches, names),
-        "distances": distances(matches, names, tau, epsilon),
-        "residuals": residuals(matches, names, tau),
-    }
+    found = {"costs": error_costs(chart_data.error_costs(evaluation.costs), names)}
+    if evaluation.pairs is not None and (pairs := chart_data.differences(evaluation.pairs)):
+        found["differences"] = differences(pairs)
+    places, ratio = chart_data.recall_map(matches, names)
+    if places:
+        found["recall_map"] = recall_map(places, ratio, names)
+    if hits := chart_data.distances(matches, names, tau):
+        found["distances"] = distances(hits, names, tau, epsilon)
+        found["residuals"] = residuals(*chart_data.residuals(matches, names, tau), names, tau)
     if evaluation.sweep is not None:
-        found["f1_by_threshold"], found["precision_by_recall"] = sweep_curves(evaluation.sweep)
-    return {name: spec for name, spec in found.items() if spec is not None}
+        rows = chart_data.sweep(evaluation.sweep)
+        scored = [name for name in names if any(row["submission"] == name for row in rows)]
+        found["f1_by_threshold"], found["precision_by_recall"] = f1_by_threshold(rows, scored), by_recall(rows, scored)
+    return found
 
 
-def differences(pairs: pd.DataFrame) -> Spec | None:
+def differences(pairs: Rows) -> Spec:
     """Differences of F1 with their intervals, a row a pair."""
-    import altair as alt
-
-    rows = pairs[(pairs["metric"] == "f1") & pairs["estimate"].notna()]
-    if not len(rows):
-        return None
-    data = [
-        {"pair": f"{a} − {b}", "estimate": estimate, "low": _known(low), "high": _known(high), "p": _known(p)}
-        for a, b, estimate, low, high, p in rows[["a", "b", "estimate", "low", "high", "p_adjusted"]].itertuples(
-            index=False
-        )
-    ]
-    tooltip = [
-        alt.Tooltip("pair:N", title="pair"),
-        alt.Tooltip("estimate:Q", title="difference of F1", format="+.4f"),
-        alt.Tooltip("low:Q", title="from", format="+.4f"),
-        alt.Tooltip("high:Q", title="to", format="+.4f"),
-        alt.Tooltip("p:Q", title="adjusted p-value", format=".3~g"),
-    ]
-    base = alt.Chart(_values(data)).encode(
-        y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)), tooltip=tooltip
+    base = alt.Chart(alt.NamedData("pairs")).encode(
+        y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
+        tooltip=_tooltips(
+            ("pair:N", "pair", ""),
+            ("estimate:Q", "difference of F1", "+.4f"),
+            ("low:Q", "from", "+.4f"),
+            ("high:Q", "to", "+.4f"),
+            ("p:Q", "adjusted p-value", ".3~g"),
+        ),
     )
-    zero = alt.Chart(_values([{"zero": 0}])).mark_rule(color="var(--faint)", strokeDash=[4, 3]).encode(x="zero:Q")
-    bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(
-        x=alt.X("low:Q", title="difference of F1", axis=alt.Axis(tickCount=6)), x2="high:Q"
-    )
+    x = alt.X("low:Q", title="difference of F1", axis=alt.Axis(tickCount=6))
+    zero = alt.Chart(alt.NamedData("zero")).mark_rule(color="var(--faint)", strokeDash=[4, 3]).encode(x="zero:Q")
+    bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=x, x2="high:Q")
     points = base.mark_point(filled=True, size=80, opacity=1, color=SERIES[0]).encode(x="estimate:Q")
-    height = 34 * len(data) + 10
-    return _finished(zero + bars + points, "Differences of F1 between submissions, with 95% intervals", height)
+    about = "Differences of F1 between submissions, with 95% intervals"
+    return _finished(zero + bars + points, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
 
 
-def error_costs(costs: pd.DataFrame, names: Sequence[str]) -> Spec:
+def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
     """What mending each kind of error alone would add to F1."""
-    import altair as alt
-
-    rows = costs[costs["kind"] != "all"]
-    data = [
-        {
-            "submission": str(row.submission),
-            "kind": str(row.kind).replace("_", " "),
-            "gain": _known(row.f1_gain),
-            "misses": row.n_misses,
-            "alarms": row.n_false_alarms,
-            "mse": _known(row.mse_gain),
-        }
-        for row in rows.itertuples(index=False)
-    ]
-    tooltip = [
-        *_submission_tooltip(names),
-        alt.Tooltip("kind:N", title="kind"),
-        alt.Tooltip("gain:Q", title="F1 gained", format=".4f"),
-        alt.Tooltip("misses:Q", title="misses", format=","),
-        alt.Tooltip("alarms:Q", title="false alarms", format=","),
-        alt.Tooltip("mse:Q", title="mse gained, px²", format=".2f"),
-    ]
     kinds = [kind.replace("_", " ") for kind in KINDS]
     chart = (
-        alt.Chart(_values(data))
+        alt.Chart(alt.NamedData("costs"))
         .mark_bar(color=SERIES[0])
         .encode(
             x=alt.X("gain:Q", title="F1 gained if it alone were mended", axis=alt.Axis(tickCount=6)),
             y=alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(labelLimit=160)),
-            tooltip=tooltip,
+            tooltip=_tooltips(
+                *_submission_tooltip(names),
+                ("kind:N", "kind", ""),
+                ("gain:Q", "F1 gained", ".4f"),
+                ("misses:Q", "misses", ","),
+                ("alarms:Q", "false alarms", ","),
+                ("mse:Q", "mse gained, px²", ".2f"),
+            ),
         )
     )
     if len(names) > 1:
         chart = chart.encode(yOffset=alt.YOffset("submission:N", sort=list(names)), color=_by_submission(names))
     height = len(kinds) * max(26, 10 * len(names) + 8)
-    return _finished(chart, "F1 gained if one kind of error alone were mended, by kind", height)
+    return _finished(chart, {"costs": costs}, "F1 gained if one kind of error alone were mended, by kind", height)
 
 
-def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> Spec | None:
+def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
     """Recall over the image plane."""
-    import altair as alt
-
-    data, ratio = [], 1.0
-    for name, rows in _each(matches, names):
-        grid = recall_grid(rows, MAP_COLUMNS)
-        if grid is None:
-            return None
-        ratio = float(np.ptp(grid.y_edges) / np.ptp(grid.x_edges))
-        for column, row in np.argwhere(grid.n_truth > 0).tolist():
-            n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
-            data.append(
-                {
-                    "submission": name,
-                    **_box(grid.x_edges, grid.y_edges, column, row),
-                    "recall": n_found / n_truth,
-                    "found": n_found,
-                    "truths": n_truth,
-                }
-            )
+    scale = alt.Scale(scheme="viridis", domain=[0, 1])
+    legend = alt.Legend(format=".0%", gradientLength=200)
     chart = (
-        alt.Chart(_values(data))
-        .mark_rect(stroke=None)
+        alt.Chart(alt.NamedData("places"))
+        .mark_rect()
         .encode(
             x=_pixels(alt.X, "x", "x, px"),
             x2="x2:Q",
             y=_pixels(alt.Y, "y", "y, px", reverse=True),
             y2="y2:Q",
-            color=alt.Color(
-                "recall:Q",
-                title="recall",
-                scale=alt.Scale(scheme="viridis", domain=[0, 1]),
-                legend=alt.Legend(format=".0%", gradientLength=200),
+            color=alt.Color("recall:Q", title="recall", scale=scale, legend=legend),
+            tooltip=_tooltips(
+                ("recall:Q", "recall", ".1%"),
+                ("found:Q", "found", ","),
+                ("truths:Q", "truths", ","),
+                ("x:Q", "x from, px", ".1f"),
+                ("y:Q", "y from, px", ".1f"),
             ),
-            tooltip=[
-                alt.Tooltip("recall:Q", title="recall", format=".1%"),
-                alt.Tooltip("found:Q", title="found", format=","),
-                alt.Tooltip("truths:Q", title="truths", format=","),
-                alt.Tooltip("x:Q", title="x from, px", format=".1f"),
-                alt.Tooltip("y:Q", title="y from, px", format=".1f"),
-            ],
         )
     )
-    return _finished(_picked(chart, names), "Recall over the image plane", HEIGHT, min(max(ratio, 0.2), 2.0), NOTHING)
+    return _finished(
+        _picked(chart, names), {"places": places}, "Recall over the image plane", HEIGHT, _bounded(ratio), NOTHING
+    )
 
 
-def distances(matches: pd.DataFrame, names: Sequence[str], tau: float, epsilon: float) -> Spec | None:
+def distances(hits: Rows, names: Sequence[str], tau: float, epsilon: float) -> Spec:
     """The distances of the true positives, epsilon and tau marked."""
-    import altair as alt
-
-    data = []
-    for name, rows in _each(matches, names):
-        values = rows["distance"].dropna().to_numpy(np.float64)
-        counts, edges = np.histogram(values, bins=DISTANCE_BINS, range=(0.0, tau))
-        data += [
-            {"submission": name, "from": low, "to": high, "n": n}
-            for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
-        ]
-    if not any(row["n"] for row in data):
-        return None
     bars = (
-        alt.Chart(_values(data))
-        .mark_bar(color=SERIES[0], binSpacing=1)
+        alt.Chart(alt.NamedData("hits"))
+        .mark_bar(color=SERIES[0])
         .encode(
             x=alt.X("from:Q", bin="binned", title="distance, px", scale=alt.Scale(domain=[0, tau * 1.02], nice=False)),
             x2="to:Q",
             y=alt.Y("n:Q", title="true positives"),
-            tooltip=[
-                alt.Tooltip("from:Q", title="from, px", format=".2f"),
-                alt.Tooltip("to:Q", title="to, px", format=".2f"),
-                alt.Tooltip("n:Q", title="true positives", format=","),
-            ],
+            tooltip=_tooltips(("from:Q", "from, px", ".2f"), ("to:Q", "to, px", ".2f"), ("n:Q", "true positives", ",")),
         )
     )
-    marks: list[dict[str, Any]] = [
-        {"at": epsilon, "what": f"epsilon, {epsilon:g} px: errors up to it count as 0"},
-        {"at": tau, "what": f"tau, {tau:g} px: farther is no hit"},
-    ]
-    limits = [mark["what"] for mark in marks]
+    limits = [f"epsilon, {epsilon:g} px: errors up to it count as 0", f"tau, {tau:g} px: farther is no hit"]
+    colors = alt.Scale(domain=limits, range=["var(--series-2)", "var(--series-4)"])
+    dashes = alt.Scale(domain=limits, range=[[5, 3], [1, 0]])
+    legend = alt.Legend(columns=1, symbolType="stroke")
     rules = (
-        alt.Chart(_values(marks))
+        alt.Chart(alt.NamedData("limits"))
         .mark_rule(strokeWidth=2)
         .encode(
             x="at:Q",
-            color=alt.Color(
-                "what:N",
-                title=None,
-                scale=alt.Scale(domain=limits, range=["var(--series-2)", "var(--series-4)"]),
-                legend=alt.Legend(columns=1, symbolType="stroke"),
-            ),
-            strokeDash=alt.StrokeDash("what:N", title=None, scale=alt.Scale(domain=limits, range=[[5, 3], [1, 0]])),
+            color=alt.Color("what:N", title=None, scale=colors, legend=legend),
+            strokeDash=alt.StrokeDash("what:N", title=None, scale=dashes),
             tooltip=alt.Tooltip("what:N", title="limit"),
         )
     )
-    return _finished(_picked(bars, names) + rules, "Distances of the true positives", HEIGHT)
+    data = {"hits": hits, "limits": [{"at": epsilon, "what": limits[0]}, {"at": tau, "what": limits[1]}]}
+    return _finished(_picked(bars, names) + rules, data, "Distances of the true positives", HEIGHT)
 
 
-def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Spec | None:
+def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spec:
     """Predicted less true coordinates of the true positives, as counts, with their mean and tau as a circle."""
-    import altair as alt
-
-    edges = np.linspace(-tau, tau, RESIDUAL_BINS + 1)
-    cells: list[dict[str, Any]] = []
-    means: list[dict[str, Any]] = []
-    for name, rows in _each(matches, names):
-        hits = rows[rows["outcome"].array.codes == TP]
-        dx, dy = (
-            (hits[f"predicted_{axis}"] - hits[f"truth_{axis}"]).to_numpy(np.float64, na_value=np.nan) for axis in "xy"
-        )
-        if not len(dx):
-            continue
-        counts, _, _ = np.histogram2d(dx, dy, bins=[edges, edges])
-        cells += [
-            {"submission": name, **_box(edges, edges, column, row), "n": int(counts[column, row])}
-            for column, row in np.argwhere(counts > 0).tolist()
-        ]
-        means.append({"submission": name, "x": float(dx.mean()), "y": float(dy.mean())})
-    if not cells:
-        return None
-    angles = np.linspace(0, 2 * np.pi, 73)
-    circle = [{"x": float(tau * np.cos(a)), "y": float(tau * np.sin(a)), "order": i} for i, a in enumerate(angles)]
-    x, y = _pixels(alt.X, "x", "predicted − true x, px"), _pixels(alt.Y, "y", "predicted − true y, px", reverse=True)
+    x = _pixels(alt.X, "x", "predicted − true x, px")
+    y = _pixels(alt.Y, "y", "predicted − true y, px", reverse=True)
+    scale, legend = alt.Scale(type="sqrt", scheme="viridis"), alt.Legend(gradientLength=200)
     heat = (
-        alt.Chart(_values(cells))
-        .mark_rect(stroke=None)
+        alt.Chart(alt.NamedData("cells"))
+        .mark_rect()
         .encode(
             x=x,
             x2="x2:Q",
             y=y,
             y2="y2:Q",
-            color=alt.Color(
-                "n:Q",
-                title="true positives",
-                scale=alt.Scale(type="sqrt", scheme="viridis"),
-                legend=alt.Legend(gradientLength=200),
+            color=alt.Color("n:Q", title="true positives", scale=scale, legend=legend),
+            tooltip=_tooltips(
+                ("n:Q", "true positives", ","), ("x:Q", "x from, px", "+.2f"), ("y:Q", "y from, px", "+.2f")
             ),
-            tooltip=[
-                alt.Tooltip("n:Q", title="true positives", format=","),
-                alt.Tooltip("x:Q", title="x from, px", format="+.2f"),
-                alt.Tooltip("y:Q", title="y from, px", format="+.2f"),
-            ],
         )
     )
-    ring = alt.Chart(_values(circle)).mark_line(color="var(--ink)", strokeWidth=1).encode(x=x, y=y, order="order:Q")
     mean = (
-        alt.Chart(_values(means))
+        alt.Chart(alt.NamedData("means"))
         .mark_point(shape="cross", filled=True, size=160, opacity=1, color="var(--series-4)", stroke="white")
-        .encode(
-            x=x,
-            y=y,
-            tooltip=[
-                alt.Tooltip("x:Q", title="mean in x, px", format="+.3f"),
-                alt.Tooltip("y:Q", title="mean in y, px", format="+.3f"),
-            ],
-        )
+        .encode(x=x, y=y, tooltip=_tooltips(("x:Q", "mean in x, px", "+.3f"), ("y:Q", "mean in y, px", "+.3f")))
     )
-    chart = _picked(heat + mean, names) + ring if len(names) > 1 else heat + ring + mean
-    return _finished(chart, "Predicted less true coordinates of the true positives, and tau", HEIGHT, 1.0, NOTHING)
+    ring = alt.Chart(alt.NamedData("ring")).mark_line(color="var(--ink)", strokeWidth=1)
+    chart = _picked(heat + mean, names) + ring.encode(x=x, y=y, order="order:Q")
+    about = "Predicted less true coordinates of the true positives, and tau"
+    data = {"cells": cells, "means": means, "ring": chart_data.circle(tau)}
+    return _finished(chart, data, about, HEIGHT, 1.0, NOTHING)
 
 
-def sweep_curves(sweep: pd.DataFrame) -> tuple[Spec, Spec]:
-    """F1 by the threshold of the score, and precision by recall."""
-    import altair as alt
+def f1_by_threshold(rows: Rows, names: Sequence[str]) -> Spec:
+    """F1 at every threshold of the score."""
+    x = alt.X("threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
+    chart = _sweep_lines(names).encode(x=x, y=_share(alt.Y, "f1", "F1"))
+    return _finished(chart, {"sweep": rows}, "F1 at every threshold of the score", HEIGHT)
 
-    names = [str(name) for name in sweep["submission"].cat.categories]
-    data = [
-        {
-            "submission": str(row.submission),
-            "threshold": row.threshold,
-            "f1": _known(row.f1),
-            "precision": _known(row.precision),
-            "recall": _known(row.recall),
-            "mse": _known(row.mse),
-        }
-        for row in sweep.itertuples(index=False)
-    ]
-    tooltip = [
-        *_submission_tooltip(names),
-        alt.Tooltip("threshold:Q", title="score threshold", format=".4~g"),
-        alt.Tooltip("f1:Q", title="F1", format=".2%"),
-        alt.Tooltip("precision:Q", title="precision", format=".2%"),
-        alt.Tooltip("recall:Q", title="recall", format=".2%"),
-        alt.Tooltip("mse:Q", title="mse, px²", format=".2f"),
-    ]
-    point = alt.OverlayMarkDef(size=22, filled=True)
-    base = alt.Chart(_values(data)).mark_line(color=SERIES[0], point=point).encode(tooltip=tooltip, order="threshold:Q")
-    if len(names) > 1:
-        base = base.encode(
-            color=_by_submission(names),
-            strokeDash=alt.StrokeDash(
-                "submission:N",
-                title=None,
-                scale=alt.Scale(domain=names, range=_cycled(DASHES, len(names), len(SERIES))),
-            ),
-        )
-    share = alt.Scale(domain=[0, 1])
-    percent = alt.Axis(format=".0%")
-    f1 = base.encode(
-        x=alt.X("threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False)),
-        y=alt.Y("f1:Q", title="F1", scale=share, axis=percent),
-    )
-    curve = base.encode(
-        x=alt.X("recall:Q", title="recall", scale=share, axis=percent),
-        y=alt.Y("precision:Q", title="precision", scale=share, axis=percent),
-    )
-    return (
-        _finished(f1, "F1 at every threshold of the score", HEIGHT),
-        _finished(curve, "Precision by recall, over thresholds of the score", HEIGHT),
-    )
+
+def by_recall(rows: Rows, names: Sequence[str]) -> Spec:
+    """Precision by recall, over thresholds of the score."""
+    chart = _sweep_lines(names).encode(x=_share(alt.X, "recall", "recall"), y=_share(alt.Y, "precision", "precision"))
+    return _finished(chart, {"sweep": rows}, "Precision by recall, over thresholds of the score", HEIGHT)
 
 
 def frame_chart(extent: tuple[float, float, float, float], picture: tuple[int, int] | None) -> Spec:
     """One frame: the page's script puts its marks, links and picture in, as the data called so."""
-    import altair as alt
-
     left, right, top, bottom = extent
     if picture is not None:  # the centre of the first pixel is at 0
         left, right = min(left, -0.5), max(right, picture[0] - 0.5)
         top, bottom = min(top, -0.5), max(bottom, picture[1] - 0.5)
     x = alt.X("x:Q", title="x, px", scale=alt.Scale(domain=[left, right], nice=False, zero=False))
     y = alt.Y("y:Q", title="y, px", scale=alt.Scale(domain=[bottom, top], nice=False, zero=False))
-    behind = (
-        alt.Chart(alt.NamedData(name="picture"))
-        .mark_image(aspect=False, clip=True)
-        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", url="url:N")
-    )
-    links = (
-        alt.Chart(alt.NamedData(name="links"))
-        .mark_rule(color="var(--ink)", strokeWidth=1.5, clip=True)
-        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
-    )
+    behind = alt.Chart(alt.NamedData("picture")).mark_image(aspect=False, clip=True)
+    links = alt.Chart(alt.NamedData("links")).mark_rule(color="var(--ink)", strokeWidth=1.5, clip=True)
     marks = (
-        alt.Chart(alt.NamedData(name="marks"))
+        alt.Chart(alt.NamedData("marks"))
         .mark_point(size=150, strokeWidth=2.2, opacity=1, clip=True)
         .encode(
             x=x,
             y=y,
             shape=alt.Shape("mark:N", title=None, scale=alt.Scale(domain=MARKS, range=MARK_SHAPES)),
             color=alt.Color("mark:N", title=None, scale=alt.Scale(domain=MARKS, range=MARK_COLORS)),
-            tooltip=[
-                alt.Tooltip("mark:N", title="mark"),
-                alt.Tooltip("object:N", title="object"),
-                alt.Tooltip("kind:N", title="kind of error"),
-                alt.Tooltip("x:Q", title="x, px", format=".2f"),
-                alt.Tooltip("y:Q", title="y, px", format=".2f"),
-                alt.Tooltip("distance:Q", title="distance, px", format=".2f"),
-            ],
+            tooltip=_tooltips(
+                ("mark:N", "mark", ""),
+                ("object:N", "object", ""),
+                ("kind:N", "kind of error", ""),
+                ("x:Q", "x, px", ".2f"),
+                ("y:Q", "y, px", ".2f"),
+                ("distance:Q", "distance, px", ".2f"),
+            ),
         )
     )
-    ratio = min(max((bottom - top) / (right - left), 0.2), 2.0)
-    return _finished(behind + links + marks, "Truths and predictions of one frame; listed below", HEIGHT, ratio)
+    ends = {"x": x, "x2": "x2:Q", "y": y, "y2": "y2:Q"}
+    chart = behind.encode(url="url:N", **ends) + links.encode(**ends) + marks
+    about = "Truths and predictions of one frame; they are listed below"
+    return _finished(chart, {}, about, HEIGHT, _bounded((bottom - top) / (right - left)))
 
 
-def _values(rows: list[dict[str, Any]]) -> Any:
-    import altair as alt
+def _sweep_lines(names: Sequence[str]) -> Any:
+    tooltip = _tooltips(
+        *_submission_tooltip(names),
+        ("threshold:Q", "score threshold", ".4~g"),
+        ("f1:Q", "F1", ".2%"),
+        ("precision:Q", "precision", ".2%"),
+        ("recall:Q", "recall", ".2%"),
+        ("mse:Q", "mse, px²", ".2f"),
+    )
+    point = alt.OverlayMarkDef(size=22, filled=True)
+    lines = alt.Chart(alt.NamedData("sweep")).mark_line(color=SERIES[0], point=point)
+    lines = lines.encode(tooltip=tooltip, order="threshold:Q")
+    if len(names) < 2:
+        return lines
+    dashes = alt.Scale(domain=list(names), range=_cycled(DASHES, len(names), len(SERIES)))
+    return lines.encode(
+        color=_by_submission(names), strokeDash=alt.StrokeDash("submission:N", title=None, scale=dashes)
+    )
 
-    return alt.InlineData(values=rows)
+
+def _tooltips(*fields: tuple[str, str, str]) -> list[alt.Tooltip]:
+    """Tooltips from field, title and format."""
+    plain = ((alt.Tooltip(field, title=title), form) for field, title, form in fields)
+    return [tooltip.format(form) if form else tooltip for tooltip, form in plain]
 
 
-def _known(value: Any) -> float | None:
-    """JSON knows no NaN."""
-    return float(value) if np.isfinite(value) else None
+def _submission_tooltip(names: Sequence[str]) -> list[tuple[str, str, str]]:
+    return [("submission:N", "submission", "")] if len(names) > 1 else []
 
 
-def _box(x_edges: np.ndarray, y_edges: np.ndarray, column: int, row: int) -> dict[str, float]:
-    sides = x_edges[column], x_edges[column + 1], y_edges[row], y_edges[row + 1]
-    return dict(zip(("x", "x2", "y", "y2"), map(float, sides), strict=True))
+def _share(channel: Any, field: str, title: str) -> Any:
+    return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
 
 
 def _pixels(channel: Any, field: str, title: str, reverse: bool = False) -> Any:
-    import altair as alt
-
     scale = alt.Scale(zero=False, nice=False, reverse=reverse)
     return channel(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(grid=False, tickCount=8))
 
 
-def _each(matches: pd.DataFrame, names: Sequence[str]) -> Any:
-    codes = matches["submission"].cat.codes.to_numpy()
-    return ((name, matches[codes == number]) for number, name in enumerate(names))
+def _bounded(ratio: float) -> float:
+    """A ratio of height to width that a page has room for."""
+    return min(max(ratio, 0.2), 2.0)
 
 
 def _cycled(values: Sequence[Any], number: int, every: int = 1) -> list[Any]:
     return [values[place // every % len(values)] for place in range(number)]
 
 
-def _by_submission(names: Sequence[str]) -> Any:
-    import altair as alt
-
+def _by_submission(names: Sequence[str]) -> alt.Color:
     scale = alt.Scale(domain=list(names), range=_cycled(SERIES, len(names)))
     return alt.Color("submission:N", title=None, scale=scale)
 
 
-def _submission_tooltip(names: Sequence[str]) -> list[Any]:
-    import altair as alt
-
-    return [alt.Tooltip("submission:N", title="submission")] if len(names) > 1 else []
-
-
 def _picked(chart: Any, names: Sequence[str]) -> Any:
     """The chart of one submission at a time, which the reader picks."""
-    import altair as alt
-
     if len(names) < 2:
         return chart
     bind = alt.binding_select(options=list(names), name="submission ")
@@ -444,18 +304,18 @@ def _picked(chart: Any, names: Sequence[str]) -> Any:
 
 
 def _finished(
-    chart: Any, description: str, height: int, ratio: float | None = None, background: str | None = None
+    chart: Any,
+    data: Mapping[str, Rows],
+    description: str,
+    height: int,
+    ratio: float | None = None,
+    background: str | None = None,
 ) -> Spec:
-    """The specification, as wide as its place on the page."""
-    import altair as alt
-
+    """The specification with its data, as wide as its place on the page."""
     if background is not None:
         chart = chart.properties(view=alt.ViewBackground(fill=background))
-    spec: Mapping[str, Any] = chart.properties(
-        width="container",
-        height=height,
-        description=description,
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-    ).to_dict()
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict()
     # Altair adds the look of its own theme, which knows nothing of the page's.
-    return dict(spec) | {"config": CONFIG, "usermeta": {} if ratio is None else {"ratio": ratio}}
+    meta = {} if ratio is None else {"ratio": ratio}
+    return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(data)}

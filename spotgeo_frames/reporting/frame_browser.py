@@ -125,11 +125,12 @@ def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame) -> dic
     rows, in that order. `by_sequence` is the summary by submission and sequence.
     """
     submission = held.rows["submission"].cat.codes.to_numpy()
-    order = np.lexsort([np.arange(len(held.rows)), held.rows["frame"], held.rows["held"], submission])
+    places, frames = (held.rows[column].to_numpy(np.int64) for column in ("held", "frame"))
+    order = np.lexsort([np.arange(len(held.rows)), frames, places, submission])
     rows = held.rows.take(order).assign(number=submission[order])
-    numbers = by_sequence.set_index(["submission", "sequence"])[["fn", "fp"]].astype("int64")
     listed: list[dict[str, Any]] = [
-        _labelled(name, numbers.xs(name), held.sequences) | {"frames": [[] for _ in held.sequences]}
+        _labelled(name, by_sequence[by_sequence["submission"] == name], held.sequences)
+        | {"frames": [[] for _ in held.sequences]}
         for name in submissions
     ]
     for (number, place, frame), first, last, counts in _frames(rows):
@@ -138,8 +139,9 @@ def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame) -> dic
 
 
 def _labelled(name: str, numbers: pd.DataFrame, sequences: list[Any]) -> dict[str, Any]:
-    """A submission with its name, `order` and `labels`; `numbers` has `fn` and `fp` by sequence."""
-    misses, alarms = (numbers[column].reindex(sequences).fillna(0).to_numpy(np.int64) for column in ("fn", "fp"))
+    """A submission with its name, `order` and `labels`; `numbers` is its summary by sequence."""
+    found = numbers.set_index("sequence")
+    misses, alarms = (found[column].reindex(sequences).fillna(0).to_numpy(np.int64) for column in ("fn", "fp"))
     labels = [
         f"{sequence}: {n_misses:,} missed, {n_alarms:,} false"
         for sequence, n_misses, n_alarms in zip(sequences, misses, alarms, strict=True)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
+import jinja2
 import msgspec
 import numpy as np
 import pandas as pd
@@ -83,24 +84,24 @@ def page(
     frames: Mapping[str, Any],
     notes: Sequence[str],
     made_with: Sequence[tuple[str, str]],
-    title: str,
+    library: str,
 ) -> str:
-    """The page's HTML. `frames` is what the frame browser holds, `notes` what to say of it; `made_with` is its foot."""
-    import jinja2
-
+    """The page's HTML. `frames` is what the frame browser holds, `notes` what to say of it; `made_with` is its foot;
+    `library` is the script that draws the charts.
+    """
     slices = [
         _slice_table(f"slice-{number}", column, summary, evaluation.names)
         for number, (column, summary) in enumerate(evaluation.slices.items())
     ]
     tables = {table.name: table for table in [*slices, *_other_tables(evaluation)]}
     embedded = {"tables": {t.name: {"kinds": t.kinds, "rows": t.rows, "shown": t.n_shown} for t in tables.values()}}
-    script, library = _asset("page.js"), _library()
+    script = _asset("page.js")
     loader = jinja2.FunctionLoader(_asset)
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.get_template("page.html").render(
-        title=title,
+        title=_heading(evaluation.names),
         names=evaluation.names,
         headline=_headline(evaluation),
         n_truth=_counted(evaluation),
@@ -128,16 +129,10 @@ def _asset(name: str) -> str:
     return (resources.files(__package__) / "assets" / name).read_text("utf-8")
 
 
-def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
-    import altair
-    import vl_convert
-
-    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    known = vl_convert.get_vegalite_versions()
-    code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", version if version in known else known[-1])
-    code = code.replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
-    return f"(() => {{{code}}})();"  # its many names are its own
+def _heading(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"How good is {names[0]}?"
+    return f"How good are {', '.join(names[:-1])} and {names[-1]}?"
 
 
 def _policy(scripts: Sequence[str]) -> str:

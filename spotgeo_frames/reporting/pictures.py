@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
 from ..files import is_file_name
 from ..progress import progress
 from .frame_browser import Held
@@ -39,12 +38,6 @@ class Pictures(NamedTuple):
     uris: dict[int, dict[int, str]]
     size: tuple[int, int] | None
     n_left_out: int
-
-
-def check_folder(folder: Path) -> None:
-    """Raises InputError where there is no such folder."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder of images (SEQUENCE/FRAME.png)")
 
 
 def pictures(folder: Path, held: Held) -> Pictures:
@@ -84,7 +77,7 @@ def _instead(right: tuple[int, int] | None) -> str:
 
 
 def _opened(path: Path) -> Any:
-    from PIL import Image  # of the extra
+    from PIL import Image
 
     return Image.open(path, formats=["PNG"])
 
@@ -95,14 +88,14 @@ DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
 
 def _size(path: Path) -> tuple[int, int] | str:
     """Width and height, or what is wrong."""
+    from PIL import Image  # of the extra
+
     if not path.is_file():
         return f"{path}: there is no such file"
     try:
         with warnings.catch_warnings(action="ignore"), _opened(path) as image:
             width, height = image.size
-    except DAMAGED as error:
-        return f"{path}: cannot be read: {error}"
-    except Exception as error:  # Pillow's own refusal of what unpacks to too much is an Exception of no other kind
+    except (*DAMAGED, Image.DecompressionBombError) as error:
         return f"{path}: cannot be read: {error}"
     if width * height > MOST_PIXELS:
         return f"{path}: has {width} x {height} pixels, too many for a page"

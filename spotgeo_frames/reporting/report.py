@@ -13,12 +13,10 @@ from ..matching import check_thresholds
 from ..summary import without_sequences
 from ..tables import SOURCE, Annotations, Table, as_annotations
 from ..version import __version__
-from . import parquet, pictures
-from .charts import charts, frame_chart
-from .evaluation import evaluate
+from . import parquet
+from .evaluation import Evaluation, evaluate
 from .frame_browser import Held, hold, packed
-from .page import page
-from .pictures import Pictures
+from .pictures import Pictures, pictures
 
 # Slices that every report has.
 ALWAYS = ("sequence", "frame_n_truth")
@@ -64,52 +62,76 @@ def report(
     ImportError: the extra `report` is not installed.
     """
     tau, epsilon = check_thresholds(tau, epsilon)
-    check_extra()
-    page_path, folder = Path(path), None if tables is None else Path(tables)
-    check_file_writable(page_path)
-    if folder is not None:
-        check_folder_writable(folder)
-    if images is not None:
-        pictures.check_folder(Path(images))
+    page_path, folder, images_path = Path(path), *(None if one is None else Path(one) for one in (tables, images))
+    check_writable(page_path, folder, images_path)
     known, named = _sides(truth, submissions)
     inputs = _inputs(known, named)
     left_out: Any = [] if exclude is None else exclude if isinstance(exclude, str) else list(exclude)
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
+    made_with = _made_with(inputs, tau, epsilon, left_out, known)
     slices: dict[str, int | None] = dict.fromkeys(ALWAYS)
     slices |= dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
-    evaluation = evaluate(known, named, slices, tau, epsilon)
-    held = hold(evaluation.matches)
-    behind = Pictures({}, None, 0) if images is None else pictures.pictures(Path(images), held)
-    browser = packed(held, evaluation.names, evaluation.slices["sequence"]) | {
-        "spec": frame_chart(held.extent, behind.size),
-        "pictures": {"uris": {str(place): uris for place, uris in behind.uris.items()}, "size": behind.size},
-    }
-    content = page(
-        evaluation,
-        charts(evaluation, tau, epsilon),
-        browser,
-        _browser_notes(held, behind),
-        _made_with(inputs, tau, epsilon, left_out, known),
-        _title(evaluation.names),
-    )
+    evaluation, content = _evaluated(known, named, slices, tau, epsilon, images_path, made_with)
     if folder is not None:
         parquet.write(evaluation, folder, inputs)
     make_folder(page_path.parent)
     replace_with(page_path, content.encode("utf-8", "replace"))
 
 
+def _evaluated(
+    truth: Annotations,
+    submissions: Mapping[str, Annotations],
+    by: Mapping[str, int | None],
+    tau: float,
+    epsilon: float,
+    images: Path | None,
+    made_with: Sequence[tuple[str, str]],
+) -> tuple[Evaluation, str]:
+    """The report's tables, and its page."""
+    from .charts import charts, frame_chart  # with what the extra brings, which takes a while
+    from .library import library
+    from .page import page
+
+    with library() as script:  # which is made meanwhile
+        evaluation = evaluate(truth, submissions, by, tau, epsilon)
+        held = hold(evaluation.matches)
+        behind = Pictures({}, None, 0) if images is None else pictures(images, held)
+        browser = packed(held, evaluation.names, evaluation.slices["sequence"]) | {
+            "spec": frame_chart(held.extent, behind.size),
+            "pictures": {"uris": {str(place): uris for place, uris in behind.uris.items()}, "size": behind.size},
+        }
+        specs, notes = charts(evaluation, tau, epsilon), _browser_notes(held, behind)
+        return evaluation, page(evaluation, specs, browser, notes, made_with, script())
+
+
+def check_writable(path: Path, tables: Path | None, images: Path | None) -> None:
+    """What can be checked before anything is read: the extra, where to write, and the folder of images.
+
+    Raises ImportError and InputError as `report` does.
+    """
+    check_extra()
+    check_file_writable(path)
+    if tables is not None:
+        check_folder_writable(tables)
+    if images is not None and not images.is_dir():
+        raise InputError(f"{images}: is no folder of images (SEQUENCE/FRAME.png)")
+
+
 def check_extra() -> None:
     """Raises ImportError, with what to install, where a package of the extra `report` is missing."""
-    missing = []
-    for name in ("altair", "jinja2", "vl_convert", "PIL"):
-        try:
-            import_module(name)
-        except ImportError:
-            missing.append(name)
+    missing = [name for name in ("altair", "jinja2", "vl_convert", "PIL") if not _is_there(name)]
     if missing:
         how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
         raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
+
+
+def _is_there(name: str) -> bool:
+    try:
+        import_module(name)
+    except ImportError:
+        return False
+    return True
 
 
 def _sides(
@@ -142,12 +164,6 @@ def _inputs(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict[
         role: Path(table.attrs[SOURCE]) for role, table in found.items() if table is not None and SOURCE in table.attrs
     }
     return {role: path for role, path in paths.items() if path.exists()}
-
-
-def _title(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"How good is {names[0]}?"
-    return f"How good are {', '.join(names[:-1])} and {names[-1]}?"
 
 
 def _made_with(

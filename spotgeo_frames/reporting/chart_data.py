@@ -1,0 +1,125 @@
+"""What the charts of the page are drawn from: rows of plain values, counted and averaged from the report's tables."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..image_plane import recall_grid
+from ..tables import TP
+
+Rows = list[dict[str, Any]]
+
+# Bins of the histogram of distances, and along each axis of residuals; columns of the map of recall.
+DISTANCE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
+
+# Coordinates (px) in data for charts have as many decimals.
+DECIMALS = 3
+
+
+def differences(pairs: pd.DataFrame) -> Rows:
+    """Differences of F1 with their intervals, a row a pair."""
+    known = pairs[(pairs["metric"] == "f1") & pairs["estimate"].notna()]
+    return [
+        {
+            "pair": f"{row['a']} − {row['b']}",
+            "estimate": _known(row["estimate"]),
+            "low": _known(row["low"]),
+            "high": _known(row["high"]),
+            "p": _known(row["p_adjusted"]),
+        }
+        for row in known.to_dict("records")
+    ]
+
+
+def error_costs(costs: pd.DataFrame) -> Rows:
+    """What mending each kind of error alone would gain."""
+    return [
+        {
+            "submission": str(row["submission"]),
+            "kind": str(row["kind"]).replace("_", " "),
+            "gain": _known(row["f1_gain"]),
+            "misses": int(row["n_misses"]),
+            "alarms": int(row["n_false_alarms"]),
+            "mse": _known(row["mse_gain"]),
+        }
+        for row in costs[costs["kind"] != "all"].to_dict("records")
+    ]
+
+
+def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float]:
+    """Recall in each part of the image where truths are, and the ratio of its height to its width."""
+    rows, ratio = [], 1.0
+    for name, table in _each(matches, names):
+        grid = recall_grid(table, MAP_COLUMNS)
+        if grid is None:
+            continue
+        ratio = float(np.ptp(grid.y_edges) / np.ptp(grid.x_edges))
+        for column, row in np.argwhere(grid.n_truth > 0).tolist():
+            n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
+            numbers = {"recall": n_found / n_truth, "found": n_found, "truths": n_truth}
+            rows.append({"submission": name, **_box(grid.x_edges, grid.y_edges, column, row), **numbers})
+    return rows, ratio
+
+
+def distances(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Rows:
+    """How many true positives are how far from their truth; no rows where there are none."""
+    rows = []
+    for name, table in _each(matches, names):
+        values = table["distance"].dropna().to_numpy(np.float64)
+        counts, edges = np.histogram(values, bins=DISTANCE_BINS, range=(0.0, tau))
+        rows += [
+            {"submission": name, "from": low, "to": high, "n": n}
+            for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+        ]
+    return rows if any(row["n"] for row in rows) else []
+
+
+def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:
+    """How many true positives are predicted where around their truth, and the mean of each submission."""
+    edges = np.linspace(-tau, tau, RESIDUAL_BINS + 1)
+    cells: Rows = []
+    means: Rows = []
+    for name, table in _each(matches, names):
+        hits = table[table["outcome"].array.codes == TP]
+        dx, dy = ((hits[f"predicted_{axis}"] - hits[f"truth_{axis}"]).to_numpy(np.float64) for axis in "xy")
+        counts, _, _ = np.histogram2d(dx, dy, bins=[edges, edges])
+        cells += [
+            {"submission": name, **_box(edges, edges, column, row), "n": int(counts[column, row])}
+            for column, row in np.argwhere(counts > 0).tolist()
+        ]
+        if len(dx):
+            means.append({"submission": name, "x": float(dx.mean()), "y": float(dy.mean())})
+    return cells, means
+
+
+def circle(radius: float) -> Rows:
+    """Points of a circle around 0, 0."""
+    angles = np.linspace(0, 2 * np.pi, 73)
+    points = zip((radius * np.cos(angles)).tolist(), (radius * np.sin(angles)).tolist(), strict=True)
+    return [{"x": x, "y": y, "order": order} for order, (x, y) in enumerate(points)]
+
+
+def sweep(curve: pd.DataFrame) -> Rows:
+    """The numbers at each threshold."""
+    names = ["threshold", "f1", "precision", "recall", "mse"]
+    return [
+        {"submission": str(row["submission"])} | {name: _known(row[name]) for name in names}
+        for row in curve.to_dict("records")
+    ]
+
+
+def _known(value: Any) -> float | None:
+    """JSON knows no NaN."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _box(x_edges: np.ndarray, y_edges: np.ndarray, column: int, row: int) -> dict[str, float]:
+    sides = x_edges[column], x_edges[column + 1], y_edges[row], y_edges[row + 1]
+    return {name: round(float(side), DECIMALS) for name, side in zip(("x", "x2", "y", "y2"), sides, strict=True)}
+
+
+def _each(matches: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    codes = matches["submission"].cat.codes.to_numpy()
+    return ((name, matches[codes == number]) for number, name in enumerate(names))
