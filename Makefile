@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE := data/sample
 
-.PHONY: demo test lint types notebooks notebook bench bench-tracks bench-poses clean
+.PHONY: demo test lint types notebooks notebook browser bench bench-tracks bench-poses clean
 .NOTPARALLEL: # every target shares one .venv
 
 demo: .venv/ready
@@ -24,6 +24,11 @@ lint: .venv/ready-lint
 
 types: .venv/ready-lint
 	$(BIN)/mypy
+
+# What tests of the report's page need and are skipped without: Debian's browser, and axe-core from npm.
+browser: .venv/ready
+	command -v chromium && command -v chromedriver || { apt-get -q update && apt-get -q install -y chromium chromium-driver; }
+	npm install --prefix .venv/browser --no-save --no-audit --no-fund axe-core@4
 
 # Runs every notebook and keeps the executed copies in out/.
 notebooks: .venv/ready-test

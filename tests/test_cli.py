@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -548,3 +549,47 @@ def test_check(sample: Path, tmp_path: Path) -> None:
     assert suspicion["suspicion"] == "x and y are swapped"
     assert run("check", truth, tmp_path / "swapped.json").stdout.startswith("x and y are swapped (F1 0.")
     assert refused("check", truth, tmp_path / "none.json") == [f"{tmp_path / 'none.json'}: there is no such file"]
+
+
+def test_report_writes_a_page_and_its_tables(sample: Path, tmp_path: Path) -> None:
+    out, tables = tmp_path / "new" / "report.html", tmp_path / "tables"
+    given = [sample / "truth.parquet", sample / "eager.parquet", sample / "cautious.parquet"]
+    options = ["--frames", sample / "frames.parquet", "--by", "truth_brightness:4", "--exclude", "2-3"]
+    done = run("report", *given, "--out", out, *options, "--tables", tables)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{out}: ")
+    assert "<title>How good are " in out.read_text("utf-8")
+    summary = pd.read_parquet(tables / "summary.parquet").set_index("submission")
+    got = answer("score", sample / "truth.json", sample / "eager.json", "--exclude", "2-3")
+    assert summary.loc["eager", "kelvins_mse"] == got["kelvins_mse"]
+    assert (tables / "by_truth_brightness.parquet").exists()
+
+
+def test_report_refuses_before_it_reads(sample: Path, tmp_path: Path) -> None:
+    given = ["report", tmp_path / "none.json", sample / "eager.json"]
+    assert refused(*given, "--out", tmp_path) == [f"{tmp_path}: cannot be written: it is a folder"]
+    images = tmp_path / "images"
+    [line] = refused(*given, "--out", tmp_path / "report.html", "--images", images)
+    assert line == f"{images}: is no folder of images (SEQUENCE/FRAME.png)"
+    given[1] = sample / "truth.json"
+    lines = refused(*given, "--out", tmp_path / "report.html", "--by", "truth_brightness", status=2)
+    assert "there is no column truth_brightness" in "".join(lines)
+    refused(*given, status=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_report_says_what_to_install(sample: Path, tmp_path: Path) -> None:
+    (tmp_path / "altair.py").write_text("raise ImportError")
+    command = [sys.executable, "-m", "spotgeo_frames", "report", sample / "truth.json", sample / "eager.json"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [*map(str, command), "--out", str(tmp_path / "report.html")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith("report: altair cannot be imported; install the extra: pip install 'spotgeo_frames[report]'")

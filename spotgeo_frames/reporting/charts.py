@@ -187,7 +187,7 @@ def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spe
         .encode(x=x, y=y, tooltip=_tooltips(("x:Q", "mean in x, px", "+.3f"), ("y:Q", "mean in y, px", "+.3f")))
     )
     ring = alt.Chart(alt.NamedData("ring")).mark_line(color="var(--ink)", strokeWidth=1)
-    chart = _picked(heat + mean, names) + ring.encode(x=x, y=y, order="order:Q")
+    chart = _picked(heat, names) + _of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
     about = "Predicted less true coordinates of the true positives, and tau"
     data = {"cells": cells, "means": means, "ring": chart_data.circle(tau)}
     return _finished(chart, data, about, HEIGHT, 1.0, NOTHING)
@@ -298,9 +298,12 @@ def _picked(chart: Any, names: Sequence[str]) -> Any:
     if len(names) < 2:
         return chart
     bind = alt.binding_select(options=list(names), name="submission ")
-    return chart.add_params(alt.param(name="picked", bind=bind, value=names[0])).transform_filter(
-        "datum.submission === picked"
-    )
+    return _of_picked(chart.add_params(alt.param(name="picked", bind=bind, value=names[0])), names)
+
+
+def _of_picked(chart: Any, names: Sequence[str]) -> Any:
+    """A layer beside one that is `_picked`: what is filtered is the data of each layer, not of all."""
+    return chart.transform_filter("datum.submission === picked") if len(names) > 1 else chart
 
 
 def _finished(

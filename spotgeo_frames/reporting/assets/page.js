@@ -97,6 +97,11 @@
   async function drawChart(place, spec) {
     const { view } = await vegaEmbed(place, spec, { actions: false, renderer: "svg", ast: true });
     keepRatio(view, spec.usermeta.ratio);
+    // To a screen reader a chart is a picture with a description: the tables beside it have its numbers.
+    const picture = place.querySelector("svg");
+    picture.setAttribute("role", "img");
+    picture.setAttribute("aria-label", spec.description);
+    for (const part of picture.children) part.setAttribute("aria-hidden", "true");
     return view;
   }
 

@@ -1,0 +1,109 @@
+"""How tables read: null as a dash, shares in percent, numbers rounded; and in Jupyter without being asked."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scenes import SCENES
+
+import spotgeo_frames as sf
+from spotgeo_frames.display import as_html, number_text, texts
+
+
+@pytest.mark.parametrize(
+    ("value", "share", "text"),
+    [
+        (np.nan, False, "–"),
+        (np.nan, True, "–"),
+        (0.873449, True, "87.34%"),
+        (1.0, True, "100.00%"),
+        (-0.5, True, "-50.00%"),
+        (0.0, False, "0.00"),
+        (1234.5, False, "1,234.50"),
+        (0.00012345, False, "0.000123"),
+        (-0.25, False, "-0.25"),
+        (np.inf, False, "inf"),
+    ],
+)
+def test_numbers(value: float, share: bool, text: str) -> None:
+    assert number_text(value, share) == text
+
+
+def test_the_worked_example() -> None:
+    matches = sf.match(*SCENES[0].sides())
+    shown = texts(matches)
+    assert shown["distance"].tolist() == ["2.00", "5.00", "–", "–", "–"]
+    assert shown["truth_object"].tolist() == ["0", "1", "2", "–", "–"]
+    assert shown["outcome"].tolist() == ["TP", "TP", "FN", "FP", "FP"]
+    assert shown.index.equals(matches.index)
+    [row] = texts(sf.summarize(matches)).to_dict("records")
+    assert (row["precision"], row["recall"], row["f1"], row["mse"]) == ("50.00%", "66.67%", "57.14%", "65.00")
+
+
+def test_metrics_of_a_long_table_are_shown_each_by_its_kind() -> None:
+    table = pd.DataFrame({"metric": ["f1", "mse"], "estimate": [0.5, 0.5], "low": [0.25, np.nan]})
+    assert texts(table)["estimate"].tolist() == ["50.00%", "0.5"]
+    assert texts(table)["low"].tolist() == ["25.00%", "–"]
+
+
+def test_what_names_something_has_no_commas() -> None:
+    table = pd.DataFrame({"sequence": [1280], "truth_object": [4000], "n_truth": [11205]})
+    assert texts(table).iloc[0].tolist() == ["1280", "4000", "11,205"]
+
+
+def test_any_type_can_be_shown() -> None:
+    table = pd.DataFrame(
+        {
+            "when": pd.to_datetime(["2020-01-02", None]),
+            "flag": pd.array([True, None], dtype="boolean"),
+            "bin": pd.cut(pd.Series([1.0, np.nan]), [0.5, 2.5]),
+            "thing": [{"a": 1}, None],
+            "name": pd.array(["x", None], dtype="str"),
+        }
+    )
+    shown = texts(table)
+    assert shown.iloc[1].tolist() == ["–"] * 5
+    assert shown.iloc[0].tolist() == ["2020-01-02 00:00:00", "yes", "(0.5, 2.5]", "{'a': 1}", "x"]
+
+
+def test_long_tables_show_their_ends() -> None:
+    table = pd.DataFrame({"n": range(1000)}, index=pd.Index(range(1000), name="row"))
+    shown = as_html(table)
+    assert shown.count("<tr") == 2 + 10 + 1  # pandas gives the index's name a row of its own
+    assert "…" in shown
+    assert "1,000 rows × 1 columns" in shown
+    assert "<td>995</td>" in shown
+
+
+def test_nothing_is_html() -> None:
+    table = pd.DataFrame({"<b>": ["<script>alert(1)</script>"]}, index=pd.Index(["<i>"], name="<u>"))
+    shown = as_html(table)
+    assert not {"<script", "<b>", "<i>", "<u>"} & {part for part in ("<script", "<b>", "<i>", "<u>") if part in shown}
+    assert "&lt;script&gt;" in shown
+
+
+def test_jupyter_shows_our_tables_so_and_others_as_pandas_does(sample: Path) -> None:
+    pytest.importorskip("IPython")
+    code = f"""
+import pandas as pd
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+import spotgeo_frames as sf
+shown = lambda table: shell.display_formatter.format(table)[0]["text/html"]
+matches = sf.match(sf.read_spotgeo({str(sample / "truth.json")!r}), sf.read_spotgeo({str(sample / "eager.json")!r}))
+print("%" in shown(sf.summarize(matches)), "–" in shown(matches), len(shown(matches)) < 20_000)
+other = pd.DataFrame({{"f1": [0.5]}})
+pivoted = matches.pivot_table(index="sequence", columns=["outcome", "frame"], values="truth_x", aggfunc="count")
+print(shown(other) == other._repr_html_(), shown(pivoted) == pivoted._repr_html_())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split() == ["True"] * 5, done.stderr
+
+
+def test_importing_does_not_bring_ipython_or_the_extra() -> None:
+    code = "import sys, spotgeo_frames; print({'IPython', 'altair', 'jinja2', 'vl_convert', 'PIL'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,442 @@
+"""The report: what the page holds, the folder of Parquet behind it, and what is refused."""
+
+import html.parser
+import json
+import re
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from scenes import SCENES, objects
+
+import spotgeo_frames as sf
+from spotgeo_frames.reporting import frame_browser
+
+HOSTILE = "<script>alert(1)</script>"
+QUOTED = '"><img src=x onerror=alert(2)>'
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would make of a page: its elements, its text, and the data embedded in it."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.open: list[str] = []
+        self.raw = path.read_text("utf-8")
+        self.feed(self.raw)
+        [embedded] = re.findall(r'<script type="application/json" id="data">(.*?)</script>', self.raw, re.DOTALL)
+        self.data = json.loads(embedded, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] not in (["script"], ["style"]) and data.strip():
+            self.text.append(" ".join(data.split()))
+
+    def exact(self) -> list[float]:
+        """All digits of the headline's numbers, row by row."""
+        values = [attrs["value"] for tag, attrs in self.elements if tag == "data"]
+        return [np.nan if value == "–" else float(str(value)) for value in values]
+
+
+def sample_sides(sample: Path) -> tuple[sf.Annotations, dict[str, sf.Annotations]]:
+    submissions = {name: sf.read_objects(sample / f"{name}.parquet") for name in ("eager", "cautious")}
+    return sf.read_spotgeo(sample / "truth.json"), submissions
+
+
+def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None:
+    truth, submissions = sample_sides(sample)
+    sf.report(truth, submissions, tmp_path / "report.html")
+    page = Page(tmp_path / "report.html")
+    board = sf.leaderboard({name: sf.match(truth, side) for name, side in submissions.items()})
+    metrics = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
+    assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
+    assert [one["name"] for one in page.data["browser"]["submissions"]] == board["name"].tolist(), "the best first"
+    assert {*page.data["charts"]} == {
+        *("costs", "differences", "recall_map", "distances", "residuals", "f1_by_threshold", "precision_by_recall")
+    }
+
+
+def test_one_submission_is_called_as_its_file_and_needs_no_dict(sample: Path, tmp_path: Path) -> None:
+    sf.report(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"), tmp_path / "report.html")
+    page = Page(tmp_path / "report.html")
+    assert "How good is eager?" in page.text
+    assert {*page.data["charts"]} == {"costs", "recall_map", "distances", "residuals"}, "no scores, nothing to compare"
+    digest = sf.files.sha256(sample / "eager.json")
+    assert f"eager.json, SHA-256 {digest}" in page.text
+    assert {"10 px", "3 px"} <= {*page.text}
+
+
+def test_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> None:
+    truth = sf.read_objects(sample / "truth.parquet", frames=sample / "frames.parquet")
+    predictions = sf.read_objects(sample / "eager.parquet")
+    sf.report(truth, predictions, tmp_path / "report.html", by={"truth_brightness": 4, "frame": None})
+    tables = Page(tmp_path / "report.html").data["tables"]
+    matches = sf.match(truth, predictions)
+    by_sequence = sf.summarize(matches, by="sequence").astype({"fn": "int64", "fp": "int64"})
+    errors = by_sequence["fn"] + by_sequence["fp"]
+    worst = by_sequence.iloc[np.argsort(-errors.to_numpy(), kind="stable")]
+    assert [row[0] for row in tables["slice-0"]["rows"]] == worst["sequence"].astype("str").tolist()
+    assert [row[2] for row in tables["slice-0"]["rows"]] == worst["fn"].astype("str").tolist()
+    brightness = tables["slice-2"]
+    expected = sf.summarize(matches, by=pd.qcut(matches["truth_brightness"], 4))
+    assert [row[0] for row in brightness["rows"]] == expected["truth_brightness"].astype("str").tolist()
+    assert [row[4] for row in brightness["rows"]] == ["–"] * 4, "precision cannot be known"
+    assert brightness["kinds"][0] == "position", "bins do not sort as text"
+    assert len(tables["slice-3"]["rows"]) == matches["frame"].nunique()
+
+
+def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
+    truth, submissions = sample_sides(sample)
+    sf.report(truth, submissions, tmp_path / "report.html")
+    charts = Page(tmp_path / "report.html").data["charts"]
+    for name, side in submissions.items():
+        matches = sf.match(truth, side)
+        [numbers] = sf.summarize(matches).to_dict("records")
+
+        def total(chart: str, data: str, field: str, name: str = name) -> float:
+            return sum(row[field] for row in charts[chart]["datasets"][data] if row["submission"] == name)
+
+        assert total("distances", "hits", "n") == total("residuals", "cells", "n") == numbers["tp"]
+        assert (total("recall_map", "places", "found"), total("recall_map", "places", "truths")) == (
+            numbers["tp"],
+            numbers["n_truth"],
+        )
+        costs = sf.error_costs(sf.diagnose(matches))
+        assert total("costs", "costs", "gain") == pytest.approx(costs.loc[costs["kind"] != "all", "f1_gain"].sum())
+        lowest = min(row["threshold"] for row in charts["f1_by_threshold"]["datasets"]["sweep"])
+        assert lowest == min(one.objects["score"].min() for one in submissions.values())
+
+
+def test_the_frame_browser_holds_every_row_of_its_sequences(sample: Path, tmp_path: Path) -> None:
+    truth, submissions = sample_sides(sample)
+    sf.report(truth, submissions, tmp_path / "report.html")
+    browser = Page(tmp_path / "report.html").data["browser"]
+    for name, side in submissions.items():
+        matches = sf.match(truth, side)
+        [held] = [one for one in browser["submissions"] if one["name"] == name]
+        counts = sf.summarize(matches, by=["sequence", "frame"]).set_index(["sequence", "frame"])[["tp", "fn", "fp"]]
+        for position, sequence in enumerate(browser["sequences"]):
+            for frame, first, last, *tally in held["frames"][position]:
+                assert tally == counts.loc[(int(sequence), frame)].tolist()
+                rows = matches[(matches["sequence"] == int(sequence)) & (matches["frame"] == frame)]
+                assert browser["rows"]["truth_x"][first:last] == [
+                    None if np.isnan(value) else value for value in rows["truth_x"].round(2)
+                ]
+        by_sequence = sf.summarize(matches, by="sequence").set_index("sequence")
+        errors = by_sequence["fn"] + by_sequence["fp"]
+        names = [int(browser["sequences"][place]) for place in held["order"]]
+        assert errors[names].tolist() == sorted(errors, reverse=True)
+
+
+def many(n_sequences: int, n_frames: int = 5, n_objects: int = 4, seed: int = 0) -> tuple[sf.Annotations, pd.DataFrame]:
+    """Truths at random, and predictions that miss some, move all and make some up."""
+    random = np.random.default_rng(seed)
+    shape = n_sequences * n_frames * n_objects
+    table = pd.DataFrame(
+        {
+            "sequence": np.arange(shape) // (n_frames * n_objects) + 1,
+            "frame": np.arange(shape) // n_objects % n_frames + 1,
+            "object": np.arange(shape) % n_objects,
+            "x": random.uniform(0, 640, shape),
+            "y": random.uniform(0, 480, shape),
+        }
+    )
+    kept = table[random.uniform(size=shape) > 0.3]
+    moved = kept.assign(x=kept["x"] + random.normal(0, 3, len(kept)), score=random.uniform(size=len(kept)))
+    return sf.Annotations(table, table[["sequence", "frame"]].drop_duplicates()), moved
+
+
+def test_a_large_page_holds_the_worst_and_a_sample_and_says_so(tmp_path: Path) -> None:
+    truth, predictions = many(5120)
+    sf.report(truth, {"one": predictions}, tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size < 5_000_000
+    page = Page(tmp_path / "report.html")
+    assert any(text.startswith("200 of 5,120 sequences are here: the worst") for text in page.text)
+    browser = page.data["browser"]
+    summary = sf.summarize(sf.match(truth, predictions), by="sequence")
+    errors = (summary["fn"] + summary["fp"]).astype("int64").to_numpy()
+    held = errors[[int(name) - 1 for name in browser["sequences"]]]
+    assert (held[:100] == np.sort(errors)[::-1][:100]).all()
+    assert held[-1] < np.sort(errors)[-200], "some are of the sample"
+    assert len(page.data["tables"]["slice-0"]["rows"]) == 5120, "the table has them all"
+
+
+def test_of_a_long_sequence_the_frames_with_most_errors_are_held(tmp_path: Path) -> None:
+    truth, predictions = many(2, n_frames=400, n_objects=3)
+    bad = predictions["frame"].between(301, 340) & (predictions["sequence"] == 2)
+    sf.report(truth, predictions[~bad], tmp_path / "report.html")
+    page = Page(tmp_path / "report.html")
+    [held] = page.data["browser"]["submissions"]
+    frames = [frame for frame, *_ in held["frames"][page.data["browser"]["sequences"].index("2")]]
+    assert len(frames) == frame_browser.FRAMES_HELD
+    assert frames == list(range(frames[0], frames[0] + len(frames)))
+    assert frames[0] <= 301
+    assert frames[-1] >= 340
+    assert any("are left out" in text and "700" in text for text in page.text)
+
+
+def run_queries(folder: Path) -> list[pd.DataFrame]:
+    """What the README's queries give, run as they are written there."""
+    readme = (folder / "README.md").read_text("utf-8")
+    [sql], [python] = (re.findall(rf"```{kind}\n(.*?)```", readme, re.DOTALL) for kind in ("sql", "python"))
+    script = f"import duckdb\n{python}\nheadline.to_pickle('pandas.pkl')\n"
+    script += f"duckdb.sql({sql!r}).df().to_pickle('duckdb.pkl')\n"
+    subprocess.run([sys.executable, "-c", script], cwd=folder, check=True, timeout=120)
+    return [pd.read_pickle(folder / f"{name}.pkl") for name in ("duckdb", "pandas")]
+
+
+def test_the_queries_of_the_readme_give_the_headline(sample: Path, tmp_path: Path) -> None:
+    truth, submissions = sample_sides(sample)
+    sf.report(truth, submissions, tmp_path / "report.html", tables=tmp_path / "tables")
+    summary = pd.read_parquet(tmp_path / "tables" / "summary.parquet").astype({"submission": "str"})
+    for headline in run_queries(tmp_path / "tables"):
+        assert {"mse", "kelvins_mse", "f1", "rmse"} <= {*headline}
+        expected = summary.sort_values("submission", ignore_index=True)[headline.columns]
+        pd.testing.assert_frame_equal(headline, expected, check_dtype=False, rtol=1e-12)
+
+
+def test_the_queries_hold_where_there_is_nothing(tmp_path: Path) -> None:
+    truth = sf.Annotations(objects([]), pd.DataFrame({"sequence": [1, 1], "frame": [1, 2]}))
+    sf.report(truth, {"none": objects([])}, tmp_path / "report.html", tables=tmp_path / "tables")
+    for headline in run_queries(tmp_path / "tables"):
+        [row] = headline.astype("object").where(headline.notna(), None).to_dict("records")
+        assert (row["tp"], row["f1"], row["mse"], row["kelvins_mse"], row["rmse"]) == (0, None, 0, 0, None)
+
+
+def test_the_folder_has_every_table_and_describes_every_column(sample: Path, tmp_path: Path) -> None:
+    truth = sf.read_objects(sample / "truth.parquet", frames=sample / "frames.parquet")
+    _, submissions = sample_sides(sample)
+    folder = tmp_path / "tables"
+    sf.report(truth, submissions, tmp_path / "report.html", by={"truth_brightness": 3}, tables=folder)
+    names = {path.stem for path in folder.glob("*.parquet")}
+    always = {"matches", "summary", "intervals", "diagnosis", "error_costs", "suspicions", "by_sequence"}
+    assert names == always | {"by_frame_n_truth", "by_truth_brightness", "sweep", "sweep_best", "leaderboard", "pairs"}
+    readme = (folder / "README.md").read_text("utf-8")
+    for path in folder.glob("*.parquet"):
+        section = readme.partition(f"## {path.stem}.parquet\n")[2].partition("\n## ")[0]
+        assert section, path.stem
+        for column in pd.read_parquet(path).columns:
+            assert re.search(rf"^\| `{re.escape(column)}` \| \S+ \| \S.*\|$", section, re.MULTILINE), (
+                path.stem,
+                column,
+            )
+    matches = pd.read_parquet(folder / "matches.parquet")
+    summary = pd.read_parquet(folder / "summary.parquet")
+    pd.testing.assert_series_equal(sf.summarize(matches, by="submission")["f1"], summary["f1"])
+    kinds = pd.read_parquet(folder / "diagnosis.parquet")
+    assert kinds["kind"].notna().all()
+    assert len(kinds) == matches["outcome"].isin(["FN", "FP"]).sum()
+    assert matches.attrs["truth"] == "truth.parquet"
+    assert matches.attrs["frames"] == "frames.parquet"
+    assert matches.attrs["eager_sha256"] == sf.files.sha256(sample / "eager.parquet")
+    by_duckdb = duckdb.sql(f"SELECT count(*) FROM '{folder / 'matches.parquet'}'").fetchall()
+    assert by_duckdb == [(len(matches),)]
+
+
+def test_nothing_of_the_user_becomes_html(tmp_path: Path) -> None:
+    truth, predictions = many(4)
+    names = {1: HOSTILE, 2: QUOTED, 3: "</script><script>alert(3)</script>", 4: "{{ 7 * 7 }}<!--"}
+    sides = [
+        side.assign(
+            sequence=side["sequence"].map(names).astype("str"),
+            object=(QUOTED + side["object"].astype("str")).astype("str"),
+            **{HOSTILE: side["x"], "a|b`c": HOSTILE},
+        )
+        for side in (truth.objects, predictions)
+    ]
+    by = [f"truth_{HOSTILE}", "truth_a|b`c"]
+    submissions = {QUOTED: sides[1], "</title><script>alert(4)</script>": sides[1].iloc[::2]}
+    sf.report(sides[0], submissions, tmp_path / "report.html", by={by[0]: 3, by[1]: None}, tables=tmp_path / "tables")
+    page = Page(tmp_path / "report.html")
+    assert [attrs for tag, attrs in page.elements if tag == "script"] == [
+        {"type": "application/json", "id": "data"},
+        {},
+        {},
+    ]
+    assert "img" not in {tag for tag, _ in page.elements}
+    assert not [attrs for _, attrs in page.elements if any(name.startswith("on") for name in attrs)]
+    assert {HOSTILE, QUOTED, names[3], names[4]} <= {*page.text}
+    assert [*page.data["browser"]["sequences"]].sort() == [*names.values()].sort()
+    assert "49" not in page.text
+    readme = (tmp_path / "tables" / "README.md").read_text("utf-8")
+    assert "`truth_a\\|b'c`" in readme
+    run_queries(tmp_path / "tables")
+
+
+def test_only_our_scripts_may_run_and_nothing_may_be_loaded(sample: Path, tmp_path: Path) -> None:
+    sf.report(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"), tmp_path / "report.html")
+    page = Page(tmp_path / "report.html")
+    [policy] = [a["content"] for tag, a in page.elements if tag == "meta" and "http-equiv" in a]
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert policy.endswith("style-src 'unsafe-inline'; img-src data:")
+    assert "unsafe-eval" not in policy
+    loaded = [
+        attrs for tag, attrs in page.elements if attrs.get("src") or (tag == "link" and attrs["href"] != "data:,")
+    ]
+    assert loaded == []
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_every_scene_can_be_reported(scene: Any, tmp_path: Path) -> None:
+    truth, predictions = scene.sides()
+    sf.report(truth, predictions, tmp_path / "report.html")
+    [numbers] = sf.summarize(sf.match(truth, predictions)).to_dict("records")
+    assert Page(tmp_path / "report.html").exact()[0] == pytest.approx(numbers["f1"], nan_ok=True)
+
+
+@pytest.mark.parametrize("missing", ["truth", "predictions"])
+def test_one_side_may_be_empty(missing: str, tmp_path: Path) -> None:
+    truth, predictions = many(3)
+    if missing == "truth":
+        truth = sf.Annotations(truth.objects.iloc[:0], truth.frames)
+    else:
+        predictions = predictions.iloc[:0]
+    sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "tables")
+    assert "There are no hits to measure." in Page(tmp_path / "report.html").text
+
+
+def test_joints_are_reported_without_suspicions(tmp_path: Path) -> None:
+    truth, predictions = many(3)
+    sides = [
+        side.assign(joint="nose", object=side["object"] % 2 + side["frame"] * 2)
+        for side in (truth.objects, predictions)
+    ]
+    sides = [side.drop_duplicates(["sequence", "frame", "object", "joint"]) for side in sides]
+    sf.report(sides[0], sides[1], tmp_path / "report.html", by=["joint"], tables=tmp_path / "tables")
+    page = Page(tmp_path / "report.html")
+    assert any("not joints" in text for text in page.text)
+    assert not (tmp_path / "tables" / "suspicions.parquet").exists()
+    assert all(name is None or name.endswith(", nose") for name in page.data["browser"]["rows"]["truth_object"])
+
+
+def test_suspicions_are_told(tmp_path: Path) -> None:
+    truth, predictions = many(40)
+    swapped = predictions.assign(x=predictions["y"], y=predictions["x"])
+    sf.report(truth, {"good": predictions, "swapped": swapped}, tmp_path / "report.html")
+    assert "swapped: x and y are swapped" in Page(tmp_path / "report.html").text
+
+
+def test_excluded_sequences_are_in_no_number(sample: Path, tmp_path: Path) -> None:
+    truth, submissions = sample_sides(sample)
+    sf.report(truth, submissions["eager"], tmp_path / "report.html", exclude=[1, 2])
+    page = Page(tmp_path / "report.html")
+    [numbers] = sf.summarize(sf.match(truth, submissions["eager"]), exclude=[1, 2]).to_dict("records")
+    assert page.exact()[0] == numbers["f1"]
+    assert not {"1", "2"} & {*page.data["browser"]["sequences"]}
+    assert "1, 2" in page.text
+
+
+def test_submissions_with_other_columns_and_types_go_together(tmp_path: Path) -> None:
+    truth, predictions = many(5)
+    named = predictions.drop(columns="score").assign(object="p" + predictions["object"].astype("str"), flag=True)
+    sf.report(truth, {"numbers": predictions, "names": named}, tmp_path / "report.html", tables=tmp_path / "tables")
+    matches = pd.read_parquet(tmp_path / "tables" / "matches.parquet")
+    assert {"predicted_score", "predicted_flag"} <= {*matches}
+    assert {"p0", "0"} <= {*matches["predicted_object"].dropna()}
+    sweep = pd.read_parquet(tmp_path / "tables" / "sweep.parquet")
+    assert {*sweep["submission"].astype("str")} == {"numbers"}
+
+
+def png(width: int, height: int, deep: bool = False) -> bytes:
+    """A grey picture, of eight or sixteen bits."""
+    shades = np.add.outer(np.arange(height), np.arange(width)) * (100 if deep else 1)
+    rows = shades.astype(">u2" if deep else "u1")
+    raw = b"".join(b"\0" + row.tobytes() for row in rows)
+    header = struct.pack(">IIBBBBB", width, height, 16 if deep else 8, 0, 0, 0, 0)
+    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(raw)), (b"IEND", b"")]
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def test_pictures_lie_behind_their_frames_and_others_are_told_once(tmp_path: Path) -> None:
+    truth, predictions = many(3)
+    for sequence in (1, 2, 3):
+        (tmp_path / "images" / str(sequence)).mkdir(parents=True)
+        for frame in range(1, 6):
+            (tmp_path / "images" / str(sequence) / f"{frame}.png").write_bytes(png(640, 480, deep=sequence == 3))
+    (tmp_path / "images" / "1" / "1.png").unlink()
+    (tmp_path / "images" / "1" / "2.png").write_bytes(png(64, 48))
+    (tmp_path / "images" / "2" / "3.png").write_bytes(png(640, 480)[:200])
+    (tmp_path / "images" / "2" / "4.png").write_bytes(b"GIF89a, it is no PNG")
+    huge = png(4, 4)[:16] + struct.pack(">II", 100_000, 100_000) + png(4, 4)[24:]
+    (tmp_path / "images" / "2" / "5.png").write_bytes(huge)
+    with pytest.warns(UserWarning, match="images: 5 of 15 frames are drawn without a picture: ") as warned:
+        sf.report(truth, predictions, tmp_path / "report.html", images=tmp_path / "images")
+    assert len(warned) == 1
+    page = Page(tmp_path / "report.html")
+    pictures = page.data["browser"]["pictures"]
+    assert pictures["size"] == [640, 480]
+    uris = {
+        (int(page.data["browser"]["sequences"][int(place)]), int(frame)): uri
+        for place, frames in pictures["uris"].items()
+        for frame, uri in frames.items()
+    }
+    assert {*uris} == {(s, f) for s in (1, 2, 3) for f in range(1, 6)} - {(1, 1), (1, 2), (2, 3), (2, 4), (2, 5)}
+    assert all(uri.startswith("data:image/webp;base64,") for uri in uris.values())
+    assert "10 of 15 frames have their picture behind them." in page.text
+
+
+def test_pictures_too_small_for_the_truths_are_left_out(tmp_path: Path) -> None:
+    truth, predictions = many(1)
+    (tmp_path / "images" / "1").mkdir(parents=True)
+    for frame in range(1, 6):
+        (tmp_path / "images" / "1" / f"{frame}.png").write_bytes(png(64, 48))
+    with pytest.warns(UserWarning, match="is 64 x 48 px, too small for its truths"):
+        sf.report(truth, predictions, tmp_path / "report.html", images=tmp_path / "images")
+
+
+def test_no_picture_outside_the_folder_is_read(tmp_path: Path) -> None:
+    truth, predictions = many(1)
+    (tmp_path / "images").mkdir()
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "1.png").write_bytes(png(640, 480))
+    sides = [side.assign(sequence="../secret") for side in (truth.objects, predictions)]
+    with pytest.warns(UserWarning, match="can be no folder's name"):
+        sf.report(sides[0], sides[1], tmp_path / "report.html", images=tmp_path / "images")
+    assert Page(tmp_path / "report.html").data["browser"]["pictures"] == {"uris": {}, "size": None}
+
+
+def test_what_is_refused_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, predictions = many(2)
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path, tmp_path / "file" / "report.html"):
+        with pytest.raises(sf.InputError, match="cannot be written"):
+            sf.report("no table", "none either", path)  # type: ignore[arg-type]
+    with pytest.raises(sf.InputError, match="is no folder of images"):
+        sf.report(truth, predictions, tmp_path / "report.html", images=tmp_path / "none")
+    with pytest.raises(sf.InputError, match="file: cannot be written"):
+        sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "file")
+    with pytest.raises(sf.InputError, match="there is no column truth_brightness"):
+        sf.report(truth, predictions, tmp_path / "report.html", by=["truth_brightness"])
+    with pytest.raises(sf.InputError, match="there are no submissions"):
+        sf.report(truth, {}, tmp_path / "report.html")
+    with pytest.raises(ValueError, match="epsilon"):
+        sf.report(truth, predictions, tmp_path / "report.html", tau=3, epsilon=3)
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(ImportError, match=r"altair cannot be imported; .* pip install 'spotgeo_frames\[report\]'"):
+        sf.report(truth, predictions, tmp_path / "report.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_folder_for_the_page_is_made(tmp_path: Path) -> None:
+    truth, predictions = many(1)
+    sf.report(truth, predictions, tmp_path / "new" / "folder" / "report.html")
+    assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == ["report.html"]

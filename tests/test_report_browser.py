@@ -1,0 +1,295 @@
+"""The report's page in a real browser: what people see, click and read, offline, in light and dark, wide and narrow."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import PROJECT
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select, WebDriverWait
+from test_report import HOSTILE, QUOTED, many, png
+
+import spotgeo_frames as sf
+
+AXE = Path(os.environ.get("AXE_CORE", PROJECT / ".venv" / "browser" / "node_modules" / "axe-core" / "axe.min.js"))
+
+# What a container without a screen needs, and what keeps the browser itself from asking for anything.
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"]
+
+WIDE, NARROW = 1280, 375
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or chromedriver is None:
+        pytest.skip("chromium and its driver are not here; `make browser` installs them")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
+    yield started
+    started.quit()
+
+
+Opened = Callable[..., webdriver.Chrome]
+
+
+@pytest.fixture
+def opened(driver: webdriver.Chrome) -> Iterator[Opened]:
+    """Opens a page, and looks at the end of the test whether anything was said or asked for."""
+    pages: list[str] = []
+
+    def open_page(path: Path, width: int = WIDE, scheme: str = "light") -> webdriver.Chrome:
+        driver.get("about:blank")
+        driver.get_log("browser"), driver.get_log("performance")
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width == NARROW}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        pages.append(path.as_uri())
+        driver.get(path.as_uri())
+        drawn = "return document.documentElement.dataset.drawn === 'yes'"
+        WebDriverWait(driver, 20).until(lambda one: one.execute_script(drawn))
+        return driver
+
+    yield open_page
+    assert driver.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = {event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"}
+    assert {url for url in asked if not url.startswith("data:")} == {*pages}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory, sample: Path) -> Path:
+    """A report of two submissions with scores."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    submissions = {name: sf.read_objects(sample / f"{name}.parquet") for name in ("eager", "cautious")}
+    truth = sf.read_objects(sample / "truth.parquet", frames=sample / "frames.parquet")
+    sf.report(truth, submissions, path, by={"truth_brightness": 4})
+    return path
+
+
+def text(driver: webdriver.Chrome, selector: str) -> str:
+    return driver.find_element(By.CSS_SELECTOR, selector).text
+
+
+def click(driver: webdriver.Chrome, selector: str) -> None:
+    driver.find_element(By.CSS_SELECTOR, selector).click()
+
+
+def marks(place: WebElement) -> list[WebElement]:
+    """The symbols, bars, cells and lines of a chart, without axes and legends."""
+    return place.find_elements(By.CSS_SELECTOR, "g.role-mark > path, g.role-mark > line, g.role-mark > image")
+
+
+def column(driver: webdriver.Chrome, table: str, title: str) -> list[str]:
+    """The cells of a table under a heading, top down."""
+    headings = driver.find_elements(By.CSS_SELECTOR, f"[data-table='{table}'] thead th")
+    [position] = [place for place, heading in enumerate(headings) if heading.text.split(" ↕")[0].strip(" ↑↓") == title]
+    rows = driver.find_elements(By.CSS_SELECTOR, f"[data-table='{table}'] tbody tr")
+    return [row.find_elements(By.CSS_SELECTOR, "th, td")[position].text for row in rows]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_charts_are_drawn_and_nothing_is_wider_than_the_page(
+    opened: Opened, page: Path, width: int, scheme: str
+) -> None:
+    driver = opened(page, width, scheme)
+    places = driver.find_elements(By.CSS_SELECTOR, ".chart")
+    assert len(places) == 8
+    for place in places:
+        name = place.get_attribute("data-chart") or "frame"
+        assert len(marks(place)) >= 2, name
+        [picture] = place.find_elements(By.TAG_NAME, "svg")
+        assert picture.get_attribute("role") == "img"
+        assert picture.get_attribute("aria-label")
+        assert picture.size["height"] >= 60, name
+        assert picture.size["width"] <= place.size["width"] + 1, name
+    page_width = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    needed, there = driver.execute_script(page_width)
+    assert needed <= there <= width
+    background = driver.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_axes_of_pixels_keep_their_ratio_when_the_window_changes(opened: Opened, page: Path) -> None:
+    driver = opened(page)
+    shape = "const r = document.querySelector('[data-chart=residuals] .background').getBoundingClientRect();"
+    shape += "return [r.width, r.height]"
+    for width in (WIDE, 700, NARROW, WIDE):
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+        def square(one: webdriver.Chrome) -> bool:
+            across, down = one.execute_script(shape)
+            return across > 100 and abs(across - down) < 3
+
+        WebDriverWait(driver, 5).until(square)
+
+
+def test_a_table_sorts_by_a_click_and_a_dash_stays_last(opened: Opened, page: Path) -> None:
+    driver = opened(page)
+    by_count = "[data-table='slice-1']"
+    heading = f"{by_count} thead th:nth-child(7) button"
+    assert text(driver, heading) == "recall"
+    for order, reverse in (("descending", True), ("ascending", False)):
+        click(driver, heading)
+        [sorted_heading] = driver.find_elements(By.CSS_SELECTOR, f"{by_count} th[aria-sort]")
+        assert sorted_heading.get_attribute("aria-sort") == order
+        shown = column(driver, "slice-1", "recall")
+        values = [float(cell.rstrip("%")) for cell in shown if cell != "–"]
+        assert values == sorted(values, reverse=reverse)
+        assert len({*values}) > 3
+        assert shown[len(values) :] == ["–"] * (len(shown) - len(values))
+        assert "–" in shown, "frames without a truth have no recall"
+
+
+def test_bins_sort_by_their_place_and_names_by_their_numbers(opened: Opened, page: Path) -> None:
+    driver = opened(page)
+    given = column(driver, "slice-2", "truth_brightness")
+    click(driver, "[data-table='slice-2'] thead th:nth-child(2) button")
+    click(driver, "[data-table='slice-2'] thead th:nth-child(2) button")
+    assert column(driver, "slice-2", "truth_brightness") == given[::-1]
+    click(driver, "[data-table='slice-0'] thead th:nth-child(2) button")
+    click(driver, "[data-table='slice-0'] thead th:nth-child(2) button")
+    names = [int(name) for name in column(driver, "slice-0", "sequence")]
+    assert names == sorted(names)
+
+
+def test_long_tables_show_more_when_asked(opened: Opened, page: Path) -> None:
+    driver = opened(page)
+    n_rows = len(
+        json.loads(driver.execute_script("return document.getElementById('data').textContent"))["tables"]["slice-0"][
+            "rows"
+        ]
+    )
+    assert len(column(driver, "slice-0", "sequence")) == 25
+    assert f"25 of {n_rows} rows" in text(driver, "[data-more='slice-0']")
+    click(driver, "[data-more='slice-0'] button")
+    assert len(column(driver, "slice-0", "sequence")) == min(n_rows, 125)
+    click(driver, "[data-table='slice-0'] thead th:nth-child(3) button")
+    assert len(column(driver, "slice-0", "sequence")) == 25, "sorted anew, it begins at the top"
+
+
+def test_the_frame_browser_steps_through_frames_and_sequences(opened: Opened, page: Path, sample: Path) -> None:
+    driver = opened(page)
+    truth = sf.read_objects(sample / "truth.parquet", frames=sample / "frames.parquet")
+    matches = sf.match(truth, sf.read_objects(sample / "cautious.parquet"))
+    by_frame = sf.summarize(matches, by=["sequence", "frame"]).set_index(["sequence", "frame"])
+    Select(driver.find_element(By.ID, "submission")).select_by_visible_text("cautious")
+    click(driver, "#worst")
+    by_sequence = sf.summarize(matches, by="sequence")
+    worst = by_sequence["sequence"].iloc[int((by_sequence["fn"] + by_sequence["fp"]).to_numpy().argmax())]
+    seen = []
+    while True:
+        status = text(driver, "#frame-status")
+        frame = int(status.partition("frame ")[2].partition(" ")[0])
+        seen.append(frame)
+        row = by_frame.loc[(worst, frame)]
+        counts = f"{row['tp']:.0f} found, {row['fn']:.0f} missed, {row['fp']:.0f} false"
+        assert status.startswith(f"Sequence {worst}, frame {frame} (")
+        assert status.endswith(counts)
+        outcomes = [cell.text for cell in driver.find_elements(By.CSS_SELECTOR, "#frame-rows tbody th")]
+        assert [outcomes.count(name) for name in ("found", "missed", "false")] == [row["tp"], row["fn"], row["fp"]]
+        symbols = driver.find_elements(By.CSS_SELECTOR, "#frame-chart g.mark-symbol.role-mark > path")
+        assert len(symbols) == 2 * row["tp"] + row["fn"] + row["fp"]
+        links = driver.find_elements(By.CSS_SELECTOR, "#frame-chart g.mark-rule.role-mark > line")
+        assert len(links) == row["tp"]
+        if not driver.find_element(By.ID, "next-frame").is_enabled():
+            break
+        click(driver, "#next-frame")
+    assert seen == by_frame.loc[worst].index.tolist()
+    click(driver, "#previous-frame")
+    assert f"frame {seen[-2]} (" in text(driver, "#frame-status")
+    first = text(driver, "#frame-status")
+    click(driver, "#next-sequence")
+    assert text(driver, "#frame-status").partition(",")[0] != first.partition(",")[0]
+    click(driver, "#previous-sequence")
+    assert text(driver, "#frame-status").startswith(f"Sequence {worst}, frame {seen[0]} (1 of")
+    assert not driver.find_element(By.ID, "previous-sequence").is_enabled()
+
+
+def test_a_sequence_of_the_table_is_shown_in_the_browser(opened: Opened, page: Path) -> None:
+    driver = opened(page)
+    button = "[data-table='slice-0'] tbody tr:nth-child(3) button"
+    sequence, submission = text(driver, button), text(driver, "[data-table='slice-0'] tbody tr:nth-child(3) th")
+    click(driver, button)
+    assert text(driver, "#frame-status").startswith(f"Sequence {sequence}, ")
+    assert Select(driver.find_element(By.ID, "submission")).first_selected_option.text == submission
+
+
+def test_a_chart_shows_the_submission_that_is_picked(opened: Opened, page: Path) -> None:
+    driver = opened(page)
+    place = driver.find_element(By.CSS_SELECTOR, "[data-chart='residuals']")
+    before = [mark.get_attribute("d") for mark in marks(place)]
+    Select(place.find_element(By.TAG_NAME, "select")).select_by_visible_text("cautious")
+    WebDriverWait(driver, 5).until(lambda _: [mark.get_attribute("d") for mark in marks(place)] != before)
+
+
+def test_pictures_lie_behind_the_frames(opened: Opened, tmp_path: Path) -> None:
+    truth, predictions = many(1)
+    (tmp_path / "images" / "1").mkdir(parents=True)
+    for frame in range(1, 5):
+        (tmp_path / "images" / "1" / f"{frame}.png").write_bytes(png(640, 480))
+    with pytest.warns(UserWarning, match="1 of 5 frames are drawn without a picture"):
+        sf.report(truth, predictions, tmp_path / "report.html", images=tmp_path / "images")
+    driver = opened(tmp_path / "report.html")
+    pictures = "#frame-chart image"
+    for frame in range(1, 6):
+        found = driver.find_elements(By.CSS_SELECTOR, pictures)
+        assert len(found) == (frame < 5)
+        if found:
+            shape = "const r = arguments[0].getBoundingClientRect(); return r.width / r.height"
+            assert driver.execute_script(shape, found[0]) == pytest.approx(4 / 3, rel=0.02)
+        if frame < 5:
+            click(driver, "#next-frame")
+
+
+def test_hostile_names_are_only_text(opened: Opened, tmp_path: Path) -> None:
+    truth, predictions = many(3)
+    names = {1: HOSTILE, 2: QUOTED, 3: "</script><img src=x onerror=alert(3)>"}
+    sides: list[Any] = [
+        side.assign(sequence=side["sequence"].map(names).astype("str"), **{HOSTILE: QUOTED})
+        for side in (truth.objects, predictions)
+    ]
+    sides = [side.assign(object=(HOSTILE + side["object"].astype("str")).astype("str")) for side in sides]
+    submissions = {QUOTED: sides[1], HOSTILE: sides[1].iloc[::2]}
+    sf.report(sides[0], submissions, tmp_path / "report.html", by=[f"truth_{HOSTILE}"])
+    driver = opened(tmp_path / "report.html")
+    Select(driver.find_element(By.CSS_SELECTOR, "[data-chart='residuals'] select")).select_by_visible_text(HOSTILE)
+    click(driver, "[data-table='slice-0'] thead th:nth-child(2) button")
+    click(driver, "[data-table='slice-0'] tbody button")
+    click(driver, "#next-sequence")
+    assert {QUOTED, HOSTILE} <= {*column(driver, "slice-0", "submission")}
+    assert {*column(driver, "slice-0", "sequence")} == {*names.values()}
+    assert {*column(driver, "slice-2", f"truth_{HOSTILE}")} == {QUOTED}
+    assert any(text(driver, "#frame-status").startswith(f"Sequence {name}, ") for name in names.values())
+    mark = driver.find_element(By.CSS_SELECTOR, "#frame-chart g.mark-symbol.role-mark > path")
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", mark)
+    webdriver.ActionChains(driver).move_to_element(mark).perform()
+    WebDriverWait(driver, 5).until(lambda one: HOSTILE in text(one, "#vg-tooltip-element"))
+    assert driver.find_elements(By.CSS_SELECTOR, "main img, #vg-tooltip-element img, main script") == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_screen_reader_can_read_it(opened: Opened, page: Path, width: int, scheme: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not here; `make browser` installs it, or AXE_CORE says where axe.min.js is")
+    driver = opened(page, width, scheme)
+    driver.execute_script(AXE.read_text("utf-8"))
+    found = driver.execute_async_script(
+        "const done = arguments[0]; axe.run().then((result) => done(result.violations))"
+    )
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
