@@ -6,7 +6,7 @@ SAMPLE := data/sample
 .PHONY: demo test lint types notebooks notebook browser bench bench-tracks bench-poses clean
 .NOTPARALLEL: # every target shares one .venv
 
-demo: .venv/ready
+demo: .venv/ready-report
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.json $(SAMPLE)/eager.json --by frame_n_truth
 	@echo
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.parquet $(SAMPLE)/eager.parquet --frames $(SAMPLE)/frames.parquet --by truth_brightness:4
@@ -14,6 +14,8 @@ demo: .venv/ready
 	$(BIN)/spotgeo-frames track data/tracks/truth data/tracks/tracker
 	@echo
 	$(BIN)/spotgeo-frames pose data/poses/truth data/poses/tracker
+	@echo
+	$(BIN)/spotgeo-frames report $(SAMPLE)/truth.json $(SAMPLE)/eager.parquet $(SAMPLE)/cautious.parquet --out out/report.html
 
 test: .venv/ready-test
 	$(BIN)/python -m pytest

@@ -16,7 +16,19 @@ DASH = "–"
 
 # Columns and metrics that are shares of 1.
 SHARES = {"precision", "recall", "f1", "one_minus_f1", "det_a", "loc_a", "f1_low", "f1_high", "f1_gain", "f1_corrected"}
-SHARES |= {"found_share", "average_precision", "confidence", "MOTA", "MOTP", "MODA", "IDF1", "IDP", "IDR"}
+SHARES |= {
+    "found_share",
+    "tracked_share",
+    "matched_share",
+    "average_precision",
+    "confidence",
+    "MOTA",
+    "MOTP",
+    "MODA",
+    "IDF1",
+    "IDP",
+    "IDR",
+}
 SHARES |= {"HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"}
 
 # Columns whose numbers are those of the metric that their row names.
@@ -28,12 +40,13 @@ NAMES = ("sequence", "frame", "object", "joint", "category", "rank", "track")
 
 def texts(table: pd.DataFrame) -> pd.DataFrame:
     """The table as strings, with its index; columns have the names of the given ones."""
-    of_metric = table["metric"].isin(SHARES).to_numpy() if "metric" in table else None
+    # In a long table the row says what is a share, and in one that is laid on its side, too.
+    of_metric = table["metric"].isin(SHARES).to_numpy() if "metric" in table else np.zeros(len(table), bool)
+    of_label = np.array([is_share(label) for label in table.index], bool)
     columns = []
     for position, name in enumerate(table.columns):
-        values = table.iloc[:, position]
-        shares = of_metric if of_metric is not None and name in OF_METRIC else is_share(name)
-        columns.append(_texts(values, np.broadcast_to(shares, len(values)), _names_something(name)))
+        shares = is_share(name) | of_label | (of_metric & (name in OF_METRIC))
+        columns.append(_texts(table.iloc[:, position], shares, _names_something(name)))
     answer = pd.DataFrame(dict(enumerate(columns)), index=table.index, dtype="object")
     answer.columns = table.columns
     return answer
@@ -45,12 +58,15 @@ def is_share(name: Hashable) -> bool:
 
 
 def number_text(value: float, share: bool = False) -> str:
-    """A number as it is shown: `87.34%`, `1,234.50`, `0.00123`, or a dash for null."""
+    """A number as it is shown: `87.34%`, `1,234.50`, `0.123`, `0.00012`, or a dash for null."""
     if np.isnan(value):
         return DASH
     if share:
         return f"{value:.2%}"
-    return f"{value:,.2f}" if value == 0 or abs(value) >= 1 or not np.isfinite(value) else f"{value:.3g}"
+    size = abs(value)
+    if size >= 1 or size == 0:
+        return f"{value:,.2f}"
+    return f"{value:.3f}" if size >= 0.001 else f"{value:.2g}"
 
 
 def _names_something(name: Hashable) -> bool:
@@ -58,17 +74,21 @@ def _names_something(name: Hashable) -> bool:
 
 
 def _texts(values: pd.Series, shares: np.ndarray, names: bool) -> list[str]:
-    kind = values.dtype
     null = values.isna().to_numpy(bool)
-    if pd.api.types.is_bool_dtype(kind):
-        return [DASH if gone else ("yes" if value else "no") for value, gone in zip(values, null, strict=True)]
-    if pd.api.types.is_integer_dtype(kind):
-        form = "{}" if names else "{:,}"
-        return [DASH if gone else form.format(value) for value, gone in zip(values, null, strict=True)]
-    if pd.api.types.is_float_dtype(kind):
-        numbers = values.to_numpy(np.float64, na_value=np.nan).tolist()
-        return [number_text(value, share) for value, share in zip(numbers, shares, strict=True)]
-    return [DASH if gone else str(value) for value, gone in zip(values, null, strict=True)]
+    if pd.api.types.is_float_dtype(values.dtype):
+        values = pd.Series(values.to_numpy(np.float64, na_value=np.nan))
+    return [
+        DASH if gone else _text(value, share, names) for value, share, gone in zip(values, shares, null, strict=True)
+    ]
+
+
+def _text(value: Any, share: bool, names: bool) -> str:
+    """A value that is not null."""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value}" if names else f"{value:,}"
+    return number_text(value, share) if isinstance(value, float) else str(value)
 
 
 def as_html(table: pd.DataFrame) -> str:

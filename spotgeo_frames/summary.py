@@ -225,9 +225,8 @@ def _numbered(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.
     try:
         numbered = [ordinals([group]) for group in groups]
     except TypeError as error:  # lists and other values that cannot be compared
-        raise InputError(
-            f"by: {', '.join(str(group.name) for group in groups)} cannot be grouped by: {error}"
-        ) from None
+        names = ", ".join(str(group.name) for group in groups)
+        raise SliceError(f"by: {names} cannot be grouped by: {error}") from None
     keys = pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
     values, first = distinct(keys)
     return positions(keys, values, first), first

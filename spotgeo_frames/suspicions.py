@@ -25,6 +25,7 @@ from .errors import InputError
 from .matching import check_thresholds, match
 from .summary import summarize
 from .tables import FRAME_KEY, Annotations, Table, as_annotations
+from .version import __version__
 
 # The least that undoing a mistake has to gain, in F1, and as a share of what is missing to 1.
 GAIN, SHARE_OF_MISSING = 0.05, 0.25
@@ -90,7 +91,9 @@ def check(
     ]
     found.sort(key=lambda one: one.f1 - np.nan_to_num(one.f1_corrected, nan=one.f1))
     answer = pd.DataFrame(found, columns=list(Suspicion._fields))
-    return answer.astype({"suspicion": "str", "f1": "float64", "f1_corrected": "float64", "advice": "str"})
+    answer = answer.astype({"suspicion": "str", "f1": "float64", "f1_corrected": "float64", "advice": "str"})
+    answer.attrs = {"rule": "distance", "tau": tau, "epsilon": epsilon, "version": __version__}
+    return answer
 
 
 def _f1(truth: Annotations, claims: pd.DataFrame, tau: float, epsilon: float) -> float:

@@ -23,8 +23,9 @@ from spotgeo_frames.display import as_html, number_text, texts
         (-0.5, True, "-50.00%"),
         (0.0, False, "0.00"),
         (1234.5, False, "1,234.50"),
-        (0.00012345, False, "0.000123"),
-        (-0.25, False, "-0.25"),
+        (0.9, False, "0.900"),
+        (0.00012345, False, "0.00012"),
+        (-0.25, False, "-0.250"),
         (np.inf, False, "inf"),
     ],
 )
@@ -45,8 +46,13 @@ def test_the_worked_example() -> None:
 
 def test_metrics_of_a_long_table_are_shown_each_by_its_kind() -> None:
     table = pd.DataFrame({"metric": ["f1", "mse"], "estimate": [0.5, 0.5], "low": [0.25, np.nan]})
-    assert texts(table)["estimate"].tolist() == ["50.00%", "0.5"]
+    assert texts(table)["estimate"].tolist() == ["50.00%", "0.500"]
     assert texts(table)["low"].tolist() == ["25.00%", "–"]
+
+
+def test_a_summary_on_its_side_reads_as_well() -> None:
+    summary = sf.summarize(sf.match(*SCENES[0].sides()))
+    assert texts(summary.T)[0].tolist() == texts(summary).iloc[0].tolist()
 
 
 def test_what_names_something_has_no_commas() -> None:
