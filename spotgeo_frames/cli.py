@@ -19,7 +19,7 @@ import typer
 
 from . import comparison, poses, suspicions, tracking
 from .errors import InputError, SliceError
-from .files import check_folder_writable, plain_value, slice_files, write_tables
+from .files import check_folder_writable, plain_value, slice_files, stem, write_tables
 from .matching import check_thresholds, match
 from .pose_preprocessing import read_posetrack
 from .preprocessing import BENCHMARKS, read_motchallenge
@@ -28,7 +28,7 @@ from .readers import read_annotations
 from .readers.posetrack import JOINTS
 from .readers.spotgeo import problem_lines, validate_spotgeo
 from .reporting import report as write_report
-from .reporting.report import check_writable
+from .reporting.report import check_beforehand
 from .summary import binned, summarize, without
 from .tables import Annotations
 
@@ -46,6 +46,14 @@ TruthFile = Annotated[
 SubmissionFile = Annotated[
     Path, typer.Argument(metavar="SUBMISSION", help="Competition JSON, Parquet (a folder, too) or CSV")
 ]
+
+By = Annotated[
+    list[str], typer.Option(metavar="COLUMN[:BINS]", help="Slice by a column of the match table; repeat for more")
+]
+Tau = Annotated[float, typer.Option(help="Largest distance of a true positive, px")]
+Epsilon = Annotated[float, typer.Option(help="Distance up to which the error is 0, px")]
+Exclude = Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")]
+FramesFile = Annotated[Path | None, typer.Option(help="Parquet or CSV of the truth's frames")]
 
 TruthFolder = Annotated[
     Path,
@@ -127,21 +135,16 @@ def validate(
 def score(
     truth: TruthFile,
     submission: SubmissionFile,
-    by: Annotated[
-        list[str], typer.Option(metavar="COLUMN[:BINS]", help="Slice by a column of the match table; repeat for more")
-    ] = [],  # noqa: B006 - typer reads the default, nothing changes it
-    tau: Annotated[float, typer.Option(help="Largest distance of a true positive, px")] = 10.0,
-    epsilon: Annotated[float, typer.Option(help="Distance up to which the error is 0, px")] = 3.0,
-    exclude: Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")] = "",
-    frames: Annotated[Path | None, typer.Option(help="Parquet or CSV of the truth's frames")] = None,
+    by: By = [],  # noqa: B006 - typer reads the default, nothing changes it
+    tau: Tau = 10.0,
+    epsilon: Epsilon = 3.0,
+    exclude: Exclude = "",
+    frames: FramesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the match table and the summaries, as Parquet")] = None,
 ) -> None:
     """Scores a submission by the metric document and by the competition's server, overall and by slice."""
-    try:
-        check_thresholds(tau, epsilon)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    _check_thresholds(tau, epsilon)
     slices = _slices(by)
     with problems_reported():
         if out is not None:
@@ -149,7 +152,7 @@ def score(
         sides = _both(lambda: read_annotations(truth, frames), lambda: read_annotations(submission))
         matches = match(sides[0], sides[1], tau, epsilon)
         if exclude:
-            matches = without(matches, _excluded(exclude, matches))
+            matches = without(matches, _excluded(exclude, sides))
             matches.attrs["exclude"] = exclude
         summary = summarize(matches)
         by_slice = {column: summarize(matches, by=binned(matches, column, bins)) for column, bins in slices.items()}
@@ -171,16 +174,13 @@ def compare(
     submissions: Annotated[
         list[Path], typer.Argument(metavar="SUBMISSION SUBMISSION...", help="Two or more, of any kind that score takes")
     ],
-    tau: Annotated[float, typer.Option(help="Largest distance of a true positive, px")] = 10.0,
-    epsilon: Annotated[float, typer.Option(help="Distance up to which the error is 0, px")] = 3.0,
-    exclude: Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")] = "",
+    tau: Tau = 10.0,
+    epsilon: Epsilon = 3.0,
+    exclude: Exclude = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
 ) -> None:
     """Compares submissions: which is better, by how much, and whether that is more than chance."""
-    try:
-        check_thresholds(tau, epsilon)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    _check_thresholds(tau, epsilon)
     if len(submissions) < 2:
         raise typer.BadParameter("give two submissions or more")
     with problems_reported():
@@ -189,7 +189,7 @@ def compare(
             name: match(sides[0], side, tau, epsilon)
             for name, side in zip(_names(submissions), progress(sides[1:], "matching", "submission"), strict=True)
         }
-        left_out = _excluded(exclude, next(iter(matches.values()))) if exclude else None
+        left_out = _excluded(exclude, sides) if exclude else None
         compared = comparison.compare(matches, exclude=left_out)
     if as_json:
         answer = {
@@ -208,30 +208,25 @@ def report(
         list[Path], typer.Argument(metavar="SUBMISSION...", help="One or more, of any kind that score takes")
     ],
     out: Annotated[Path, typer.Option(help="The page to write, such as report.html")],
-    by: Annotated[
-        list[str], typer.Option(metavar="COLUMN[:BINS]", help="Slice by a column of the match table; repeat for more")
-    ] = [],  # noqa: B006 - typer reads the default, nothing changes it
-    tau: Annotated[float, typer.Option(help="Largest distance of a true positive, px")] = 10.0,
-    epsilon: Annotated[float, typer.Option(help="Distance up to which the error is 0, px")] = 3.0,
-    exclude: Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")] = "",
-    frames: Annotated[Path | None, typer.Option(help="Parquet or CSV of the truth's frames")] = None,
+    by: By = [],  # noqa: B006 - typer reads the default, nothing changes it
+    tau: Tau = 10.0,
+    epsilon: Epsilon = 3.0,
+    exclude: Exclude = "",
+    frames: FramesFile = None,
     images: Annotated[
         Path | None, typer.Option(help="Folder of the frames' pictures, SEQUENCE/FRAME.png, to draw behind them")
     ] = None,
     tables: Annotated[Path | None, typer.Option(help="Folder for the tables behind the page, as Parquet")] = None,
 ) -> None:
     """Writes an HTML page to send to people: numbers, suspicions, errors, slices, and the frames themselves."""
-    try:
-        check_thresholds(tau, epsilon)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    _check_thresholds(tau, epsilon)
     slices = _slices(by)
     with problems_reported():
-        check_writable(out, tables, images)
+        check_beforehand(out, tables, images)
         sides = _both(
             partial(read_annotations, truth, frames), *(partial(read_annotations, path) for path in submissions)
         )
-        left_out = _excluded(exclude, sides[0].objects) if exclude else None
+        left_out = _excluded(exclude, sides) if exclude else None
         named = dict(zip(_names(submissions), sides[1:], strict=True))
         write_report(sides[0], named, out, slices, tau, epsilon, exclude=left_out, images=images, tables=tables)
     typer.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB" + ("" if tables is None else f"; {tables}: the tables"))
@@ -315,9 +310,19 @@ def pose_command(
         typer.echo(_pose_text(combined.reset_index()))
 
 
+def _check_thresholds(tau: float, epsilon: float) -> None:
+    try:
+        check_thresholds(tau, epsilon)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 @contextmanager
 def problems_reported() -> Iterator[None]:
-    """Turns an InputError into its problems on standard error and exit status 1, and warnings into lines there."""
+    """Puts what cannot be accepted on standard error, a line each, with exit status 1; warnings, too, without it.
+
+    A column that cannot be sliced by is wrong usage.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
@@ -359,7 +364,7 @@ def _both(*readers: Callable[[], Annotations]) -> list[Annotations]:
 
 def _names(paths: Sequence[Path]) -> list[str]:
     """What to call files: their stems where these tell them apart, else their paths; one given again is numbered."""
-    names = [path.name.partition(".")[0] or path.name for path in paths]
+    names = [stem(path) for path in paths]
     if len({*names}) < len(names):
         names = [str(path) for path in paths]
     times = [names[:place].count(name) for place, name in enumerate(names)]
@@ -380,11 +385,13 @@ def _sequences(text: str, option: str) -> list[int]:
     return numbers
 
 
-def _excluded(text: str, table: pd.DataFrame) -> list[int] | list[str]:
-    if pd.api.types.is_integer_dtype(table["sequence"].dtype):
+def _excluded(text: str, sides: Sequence[Annotations]) -> list[int] | list[str]:
+    """The sequences to leave out, of the type that the sequences have."""
+    columns = [table["sequence"] for side in sides for table in side if table is not None and len(table)]
+    if not columns or pd.api.types.is_integer_dtype(columns[0].dtype):
         return _sequences(text, "--exclude")
     names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if not table["sequence"].eq(name).any()]
+    unknown = [name for name in names if not any(column.eq(name).any() for column in columns)]
     if unknown:
         raise typer.BadParameter(f"--exclude: no sequence is called {unknown[0]!r}")
     return names

@@ -4,7 +4,6 @@ In Jupyter every table that the project made (its attrs tell) is shown so as it 
 pandas would show. The tables themselves stay what they are: only what is seen is rounded.
 """
 
-import html
 import sys
 from collections.abc import Hashable
 from typing import Any
@@ -15,27 +14,18 @@ import pandas as pd
 DASH = "–"
 
 # Columns and metrics that are shares of 1.
-SHARES = {"precision", "recall", "f1", "one_minus_f1", "det_a", "loc_a", "f1_low", "f1_high", "f1_gain", "f1_corrected"}
-SHARES |= {
-    "found_share",
-    "tracked_share",
-    "matched_share",
-    "average_precision",
-    "confidence",
-    "MOTA",
-    "MOTP",
-    "MODA",
-    "IDF1",
-    "IDP",
-    "IDR",
+SHARES = {
+    *("precision", "recall", "f1", "one_minus_f1", "det_a", "loc_a", "average_precision"),
+    *("f1_low", "f1_high", "f1_gain", "f1_corrected", "found_share", "tracked_share", "matched_share"),
+    *("HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"),
+    *("MOTA", "MOTP", "MODA", "IDF1", "IDP", "IDR"),
 }
-SHARES |= {"HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"}
 
 # Columns whose numbers are those of the metric that their row names.
 OF_METRIC = ("estimate", "low", "high", "value", "rest")
 
 # Integers that name something rather than count it.
-NAMES = ("sequence", "frame", "object", "joint", "category", "rank", "track")
+IDENTIFIERS = ("sequence", "frame", "object", "joint", "category", "rank", "track")
 
 
 def texts(table: pd.DataFrame) -> pd.DataFrame:
@@ -46,10 +36,15 @@ def texts(table: pd.DataFrame) -> pd.DataFrame:
     columns = []
     for position, name in enumerate(table.columns):
         shares = is_share(name) | of_label | (of_metric & (name in OF_METRIC))
-        columns.append(_texts(table.iloc[:, position], shares, _names_something(name)))
+        columns.append(_texts(table.iloc[:, position], shares, _is_identifier(name)))
     answer = pd.DataFrame(dict(enumerate(columns)), index=table.index, dtype="object")
     answer.columns = table.columns
     return answer
+
+
+def words(name: str) -> str:
+    """A name of a kind or a column as one reads it aloud."""
+    return name.replace("_", " ")
 
 
 def is_share(name: Hashable) -> bool:
@@ -69,43 +64,40 @@ def number_text(value: float, share: bool = False) -> str:
     return f"{value:.3f}" if size >= 0.001 else f"{value:.2g}"
 
 
-def _names_something(name: Hashable) -> bool:
-    return str(name).rpartition("_")[2] in NAMES and not str(name).startswith("n_")
+def _is_identifier(name: Hashable) -> bool:
+    return str(name).rpartition("_")[2] in IDENTIFIERS and not str(name).startswith("n_")
 
 
-def _texts(values: pd.Series, shares: np.ndarray, names: bool) -> list[str]:
+def _texts(values: pd.Series, shares: np.ndarray, is_identifier: bool) -> list[str]:
     null = values.isna().to_numpy(bool)
     if pd.api.types.is_float_dtype(values.dtype):
         values = pd.Series(values.to_numpy(np.float64, na_value=np.nan))
     return [
-        DASH if gone else _text(value, share, names) for value, share, gone in zip(values, shares, null, strict=True)
+        DASH if gone else _text(value, share, is_identifier)
+        for value, share, gone in zip(values, shares, null, strict=True)
     ]
 
 
-def _text(value: Any, share: bool, names: bool) -> str:
+def _text(value: Any, share: bool, is_identifier: bool) -> str:
     """A value that is not null."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
-        return f"{value}" if names else f"{value:,}"
+        return f"{value}" if is_identifier else f"{value:,}"
     return number_text(value, share) if isinstance(value, float) else str(value)
 
 
 def as_html(table: pd.DataFrame) -> str:
     """The table as HTML for a notebook: its first and last rows where it is long, as pandas would have it."""
+    size = f"<p>{len(table):,} rows × {table.shape[1]:,} columns</p>"
     limit = pd.get_option("display.max_rows") or len(table)
+    shown, n_shown = table, len(table)
     if len(table) > limit:
         half = max((pd.get_option("display.min_rows") or limit) // 2, 1)
-        first, last = texts(table.head(half)), texts(table.tail(half))
-        gap = pd.DataFrame([["…"] * table.shape[1]], index=["…"], columns=table.columns)
-        parts = [part.set_axis(part.index.astype("str"), axis=0) for part in (first, gap, last)]
-        shown = pd.concat([part.reset_index(drop=True) for part in parts])
-        shown.index = pd.Index([name for part in parts for name in part.index], name=table.index.name)
-    else:
-        shown = texts(table)
-    body = shown.to_html(max_cols=pd.get_option("display.max_columns"), max_rows=len(shown), border=1)
-    size = html.escape(f"{len(table):,} rows × {table.shape[1]:,} columns")
-    return f"<div>\n{body}\n<p>{size}</p>\n</div>"
+        n_shown = 2 * half
+        shown = pd.concat([table.head(half + 1), table.tail(half)])  # one more than is shown: pandas marks the gap
+    body = texts(shown).to_html(max_rows=n_shown, max_cols=pd.get_option("display.max_columns"))
+    return f"<div>\n{body}\n{size}\n</div>"
 
 
 def register() -> None:

@@ -1,4 +1,5 @@
-"""Files in and out: bounded reading of what may be compressed, and writing that never leaves half a file.
+"""Files in and out: bounded reading of what may be compressed, writing that never leaves half a file, and
+names and values as files can hold them.
 
 Input is taken as hostile. What is compressed is unpacked no further than LARGEST_UNPACKED bytes whatever its header
 says, an archive holds exactly one file unless more are asked for, and no name inside it is ever used as a path.
@@ -187,6 +188,16 @@ def replace_with(path: Path, content: bytes) -> None:
             temporary.replace(path)
     except OSError as error:
         raise _unwritable(path, error) from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file as `replace_with` does; what is no text, as a name on disk may be, becomes question marks."""
+    replace_with(path, text.encode("utf-8", "replace"))
+
+
+def stem(path: Path) -> str:
+    """A file's name without its endings."""
+    return path.name.partition(".")[0] or path.name
 
 
 def _zipped(contents: Mapping[str, bytes]) -> bytes:

@@ -109,7 +109,9 @@ def worst_slices(
     names = ["slice", "metric", "n_rows", "n_sequences", "value", "rest", "estimate"]
     answer = pd.DataFrame(rows, columns=names)
     if not len(answer):
-        return answer.assign(low=np.nan, high=np.nan, p_value=np.nan, p_adjusted=np.nan)
+        answer = answer.assign(low=np.nan, high=np.nan, p_value=np.nan, p_adjusted=np.nan)
+        answer.attrs = dict(table.attrs) | {"rate": rate, "seed": seed}
+        return answer
     from scipy.stats import false_discovery_control  # takes a while, and little needs it
 
     answer["low"], answer["high"] = _bounds(np.stack(parts, axis=1), resamples, confidence, seed)

@@ -155,10 +155,15 @@ def without_sequences(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str
     return table[~_excluded_rows(table, exclude)].reset_index(drop=True)
 
 
-def _excluded_rows(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> np.ndarray:
+def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
+    """The sequences to leave out as a list; raises InputError where it is none."""
     if isinstance(exclude, str) or not isinstance(exclude, Iterable):
         raise InputError(f"exclude: is {exclude!r}; a list of sequences is needed")
-    names = list(exclude)
+    return list(exclude)
+
+
+def _excluded_rows(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> np.ndarray:
+    names = listed_sequences(exclude)
     is_text = not pd.api.types.is_integer_dtype(table["sequence"].dtype)
     wrong = [name for name in names if isinstance(name, str) != is_text]
     if wrong and len(table):

@@ -565,6 +565,19 @@ def test_report_writes_a_page_and_its_tables(sample: Path, tmp_path: Path) -> No
     assert (tables / "by_truth_brightness.parquet").exists()
 
 
+def test_a_sequence_without_objects_can_be_excluded(tmp_path: Path) -> None:
+    named = objects([(1, 1, 10.0, 10.0), (2, 1, 20.0, 20.0)])
+    named = named.assign(sequence=named["sequence"].map({1: "a", 2: "b"}))
+    frames = pd.DataFrame({"sequence": ["a", "b", "c"], "frame": 1})
+    named.to_parquet(tmp_path / "truth.parquet")
+    frames.to_parquet(tmp_path / "frames.parquet")
+    given = [tmp_path / "truth.parquet", tmp_path / "truth.parquet", "--frames", tmp_path / "frames.parquet"]
+    out = ["--out", tmp_path / "report.html"]
+    for command in (["score", *given], ["report", *given, *out]):
+        assert run(*command, "--exclude", "c").returncode == 0
+        assert "no sequence is called 'd'" in "".join(refused(*command, "--exclude", "d", status=2))
+
+
 def test_report_refuses_before_it_reads(sample: Path, tmp_path: Path) -> None:
     given = ["report", tmp_path / "none.json", sample / "eager.json"]
     assert refused(*given, "--out", tmp_path) == [f"{tmp_path}: cannot be written: it is a folder"]

@@ -79,7 +79,7 @@ def test_long_tables_show_their_ends() -> None:
     table = pd.DataFrame({"n": range(1000)}, index=pd.Index(range(1000), name="row"))
     shown = as_html(table)
     assert shown.count("<tr") == 2 + 10 + 1  # pandas gives the index's name a row of its own
-    assert "…" in shown
+    assert "..." in shown
     assert "1,000 rows × 1 columns" in shown
     assert "<td>995</td>" in shown
 
@@ -87,7 +87,7 @@ def test_long_tables_show_their_ends() -> None:
 def test_nothing_is_html() -> None:
     table = pd.DataFrame({"<b>": ["<script>alert(1)</script>"]}, index=pd.Index(["<i>"], name="<u>"))
     shown = as_html(table)
-    assert not {"<script", "<b>", "<i>", "<u>"} & {part for part in ("<script", "<b>", "<i>", "<u>") if part in shown}
+    assert not [tag for tag in ("<script", "<b>", "<i>", "<u>") if tag in shown]
     assert "&lt;script&gt;" in shown
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from conftest import PROJECT
+from report_inputs import HOSTILE, QUOTED, Page, many, png
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
-from test_report import HOSTILE, QUOTED, many, png
 
 import spotgeo_frames as sf
 
@@ -51,7 +51,8 @@ def opened(driver: webdriver.Chrome) -> Iterator[Opened]:
 
     def open_page(path: Path, width: int = WIDE, scheme: str = "light") -> webdriver.Chrome:
         driver.get("about:blank")
-        driver.get_log("browser"), driver.get_log("performance")
+        driver.get_log("browser")  # reading a log empties it
+        driver.get_log("performance")
         size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width == NARROW}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -95,7 +96,7 @@ def marks(place: WebElement) -> list[WebElement]:
 def column(driver: webdriver.Chrome, table: str, title: str) -> list[str]:
     """The cells of a table under a heading, top down."""
     headings = driver.find_elements(By.CSS_SELECTOR, f"[data-table='{table}'] thead th")
-    [position] = [place for place, heading in enumerate(headings) if heading.text.split(" ↕")[0].strip(" ↑↓") == title]
+    [position] = [place for place, heading in enumerate(headings) if heading.text == title]
     rows = driver.find_elements(By.CSS_SELECTOR, f"[data-table='{table}'] tbody tr")
     return [row.find_elements(By.CSS_SELECTOR, "th, td")[position].text for row in rows]
 
@@ -169,11 +170,7 @@ def test_bins_sort_by_their_place_and_names_by_their_numbers(opened: Opened, pag
 
 def test_long_tables_show_more_when_asked(opened: Opened, page: Path) -> None:
     driver = opened(page)
-    n_rows = len(
-        json.loads(driver.execute_script("return document.getElementById('data').textContent"))["tables"]["slice-0"][
-            "rows"
-        ]
-    )
+    n_rows = len(Page(page).data["tables"]["slice-0"]["rows"])
     assert len(column(driver, "slice-0", "sequence")) == 25
     assert f"25 of {n_rows} rows" in text(driver, "[data-more='slice-0']")
     click(driver, "[data-more='slice-0'] button")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..display import words
 from ..image_plane import recall_grid
 from ..tables import TP
 
@@ -24,10 +25,10 @@ def differences(pairs: pd.DataFrame) -> Rows:
     return [
         {
             "pair": f"{row['a']} − {row['b']}",
-            "estimate": _known(row["estimate"]),
-            "low": _known(row["low"]),
-            "high": _known(row["high"]),
-            "p": _known(row["p_adjusted"]),
+            "estimate": row["estimate"],
+            "low": row["low"],
+            "high": row["high"],
+            "p": row["p_adjusted"],
         }
         for row in known.to_dict("records")
     ]
@@ -38,11 +39,11 @@ def error_costs(costs: pd.DataFrame) -> Rows:
     return [
         {
             "submission": str(row["submission"]),
-            "kind": str(row["kind"]).replace("_", " "),
-            "gain": _known(row["f1_gain"]),
+            "kind": words(row["kind"]),
+            "gain": row["f1_gain"],
             "misses": int(row["n_misses"]),
             "alarms": int(row["n_false_alarms"]),
-            "mse": _known(row["mse_gain"]),
+            "mse": row["mse_gain"],
         }
         for row in costs[costs["kind"] != "all"].to_dict("records")
     ]
@@ -105,14 +106,8 @@ def sweep(curve: pd.DataFrame) -> Rows:
     """The numbers at each threshold."""
     names = ["threshold", "f1", "precision", "recall", "mse"]
     return [
-        {"submission": str(row["submission"])} | {name: _known(row[name]) for name in names}
-        for row in curve.to_dict("records")
+        {"submission": str(row["submission"])} | {name: row[name] for name in names} for row in curve.to_dict("records")
     ]
-
-
-def _known(value: Any) -> float | None:
-    """JSON knows no NaN."""
-    return float(value) if np.isfinite(value) else None
 
 
 def _box(x_edges: np.ndarray, y_edges: np.ndarray, column: int, row: int) -> dict[str, float]:

@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 
 from ..diagnosis import KINDS
+from ..display import words
 from . import chart_data
 from .chart_data import Rows
 from .evaluation import Evaluation
@@ -45,7 +46,7 @@ def charts(evaluation: Evaluation, tau: float, epsilon: float) -> dict[str, Spec
     """The charts that the tables allow, by name."""
     matches, names = evaluation.matches, evaluation.names
     found = {"costs": error_costs(chart_data.error_costs(evaluation.costs), names)}
-    if evaluation.pairs is not None and (pairs := chart_data.differences(evaluation.pairs)):
+    if evaluation.compared is not None and (pairs := chart_data.differences(evaluation.compared.pairs)):
         found["differences"] = differences(pairs)
     places, ratio = chart_data.recall_map(matches, names)
     if places:
@@ -54,7 +55,7 @@ def charts(evaluation: Evaluation, tau: float, epsilon: float) -> dict[str, Spec
         found["distances"] = distances(hits, names, tau, epsilon)
         found["residuals"] = residuals(*chart_data.residuals(matches, names, tau), names, tau)
     if evaluation.sweep is not None:
-        rows = chart_data.sweep(evaluation.sweep)
+        rows = chart_data.sweep(evaluation.sweep.curve)
         scored = [name for name in names if any(row["submission"] == name for row in rows)]
         found["f1_by_threshold"], found["precision_by_recall"] = f1_by_threshold(rows, scored), by_recall(rows, scored)
     return found
@@ -82,7 +83,7 @@ def differences(pairs: Rows) -> Spec:
 
 def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
     """What mending each kind of error alone would add to F1."""
-    kinds = [kind.replace("_", " ") for kind in KINDS]
+    kinds = [words(kind) for kind in KINDS]
     chart = (
         alt.Chart(alt.NamedData("costs"))
         .mark_bar(color=SERIES[0])
@@ -206,12 +207,12 @@ def by_recall(rows: Rows, names: Sequence[str]) -> Spec:
     return _finished(chart, {"sweep": rows}, "Precision by recall, over thresholds of the score", HEIGHT)
 
 
-def frame_chart(extent: tuple[float, float, float, float], picture: tuple[int, int] | None) -> Spec:
+def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str, float] | None) -> Spec:
     """One frame: the page's script puts its marks, links and picture in, as the data called so."""
     left, right, top, bottom = extent
-    if picture is not None:  # the centre of the first pixel is at 0
-        left, right = min(left, -0.5), max(right, picture[0] - 0.5)
-        top, bottom = min(top, -0.5), max(bottom, picture[1] - 0.5)
+    if picture is not None:
+        left, right = min(left, picture["x"]), max(right, picture["x2"])
+        top, bottom = min(top, picture["y"]), max(bottom, picture["y2"])
     x = alt.X("x:Q", title="x, px", scale=alt.Scale(domain=[left, right], nice=False, zero=False))
     y = alt.Y("y:Q", title="y, px", scale=alt.Scale(domain=[bottom, top], nice=False, zero=False))
     behind = alt.Chart(alt.NamedData("picture")).mark_image(aspect=False, clip=True)

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..comparison import compare
+from ..comparison import Comparison, compare
 from ..diagnosis import diagnose, error_costs
 from ..errors import InputError
 from ..matching import match
 from ..progress import progress
-from ..summary import binned, leaderboard, summarize
+from ..summary import binned, summarize
 from ..suspicions import check
-from ..sweeping import sweep
+from ..sweeping import Sweep, sweep
 from ..tables import Annotations
 from ..uncertainty import intervals
 
@@ -31,10 +31,10 @@ class Evaluation(NamedTuple):
     """The tables of a report.
 
     `matches` is the match tables below each other, with the `kind` of each error; `summary` and `intervals` have the
-    headline's numbers; `slices` a summary for each column; `costs`, `suspicions` and `sweep` are what `error_costs`,
-    `check` and `sweep` give; `suspicions` is None where the tables are of joints, which `check` does not know, `sweep`
-    and `sweep_best` where no submission has a score for each prediction; `leaderboard` and `pairs` are those of
-    `compare`, and None of a single submission.
+    headline's numbers; `slices` a summary for each column; `costs`, `suspicions`, `sweep` and `compared` are what
+    `error_costs`, `check`, `sweep` and `compare` give. `suspicions` is None where the tables are of joints, which
+    `check` does not know, `sweep` where no submission has a score for each prediction, and `compared` where there is
+    only one submission.
     """
 
     matches: pd.DataFrame
@@ -43,10 +43,8 @@ class Evaluation(NamedTuple):
     slices: dict[str, pd.DataFrame]
     costs: pd.DataFrame
     suspicions: pd.DataFrame | None
-    sweep: pd.DataFrame | None
-    sweep_best: pd.DataFrame | None
-    leaderboard: pd.DataFrame | None
-    pairs: pd.DataFrame | None
+    sweep: Sweep | None
+    compared: Comparison | None
 
     @property
     def names(self) -> list[str]:
@@ -72,10 +70,9 @@ def evaluate(
     if not len(next(iter(matched.values()))):
         raise InputError("report: there is neither a frame nor an object to report on")
     compared = compare(matched) if len(matched) > 1 else None
-    names = [str(name) for name in (leaderboard(matched) if compared is None else compared.leaderboard)["name"]]
+    names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name]) for name in names})
     suspected = None if "joint" in matches else _together({name: check(truth, submissions[name]) for name in names})
-    swept = _swept(truth, {name: submissions[name] for name in names}, tau, epsilon)
     return Evaluation(
         matches=matches,
         summary=summarize(matches, by="submission"),
@@ -83,32 +80,26 @@ def evaluate(
         slices={column: summarize(matches, by=["submission", binned(matches, column, by[column])]) for column in by},
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
         suspicions=suspected,
-        sweep=None if swept is None else swept[0],
-        sweep_best=None if swept is None else swept[1],
-        leaderboard=None if compared is None else compared.leaderboard,
-        pairs=None if compared is None else compared.pairs,
+        sweep=_swept(truth, {name: submissions[name] for name in names}, tau, epsilon),
+        compared=compared,
     )
 
 
-def _swept(
-    truth: Annotations, submissions: Mapping[str, Annotations], tau: float, epsilon: float
-) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-    """The sweeps of those submissions whose predictions all have a score; None where none is such."""
+def _swept(truth: Annotations, submissions: Mapping[str, Annotations], tau: float, epsilon: float) -> Sweep | None:
+    """The sweeps of those submissions whose predictions all have a score, together; None where none is such."""
     scored = {
         name: side
         for name, side in submissions.items()
         if "score" in side.objects and len(side.objects) and side.objects["score"].notna().all()
     }
-    if not scored:
-        return None
     found = {}
     for name in progress(list(scored), "sweeping", "submission"):
         scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
         ranks = np.linspace(0, len(scores) - 1, THRESHOLDS).astype(np.int64)
         found[name] = sweep(truth, scored[name], score=np.unique(scores[ranks]).tolist(), tau=tau, epsilon=epsilon)
-    return _together({name: one.curve for name, one in found.items()}), _together(
-        {name: one.best for name, one in found.items()}
-    )
+    if not found:
+        return None
+    return Sweep(*(_together({name: one[part] for name, one in found.items()}) for part in range(2)))
 
 
 def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..keys import distinct, ordinals, pack, positions
-from ..tables import FN, FP, TP
+from ..display import words
+from ..keys import distinct, positions, row_keys
+from ..tables import FN, FP, FRAME_KEY, TP
 
 SEQUENCES_HELD = 200
 FRAMES_HELD = 50
@@ -37,19 +38,17 @@ class Held(NamedTuple):
     n_cut: int
 
 
-def hold(matches: pd.DataFrame, seed: int = 0) -> Held:
+def hold(matches: pd.DataFrame) -> Held:
     """Chooses the sequences and frames of the frame browser; `matches` have the columns `submission` and `kind`."""
-    [sequences], _ = ordinals([matches["sequence"]])
-    [frames], span = ordinals([matches["frame"]])
-    keys = pack([sequences, frames], [int(sequences.max(initial=0)) + 1, span])
+    keys = row_keys(matches, FRAME_KEY)
     values, first = distinct(keys)
     frame = positions(keys, values, first)
     outcome = matches["outcome"].array.codes
     errors = np.bincount(frame, (outcome == FN) | (outcome == FP), len(first))
     sizes = np.bincount(frame, minlength=len(first))
-    sequence, first_frame = _renumbered(sequences[first])
+    sequence, first_frame = _renumbered(row_keys(matches.take(first), ["sequence"]))
     shown = _in_worst_window(errors, sequence, first_frame)
-    chosen = _chosen(np.bincount(sequence, errors), np.bincount(sequence, sizes * shown), np.random.default_rng(seed))
+    chosen = _chosen(np.bincount(sequence, errors), np.bincount(sequence, sizes * shown), np.random.default_rng(0))
     place = np.full(len(first_frame), -1)
     place[chosen] = np.arange(len(chosen))
     of_frame = place[sequence]
@@ -163,11 +162,10 @@ def _frames(rows: pd.DataFrame) -> Iterator[tuple[list[int], int, int, list[int]
 def _columns(rows: pd.DataFrame) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "outcome": rows["outcome"].cat.codes.tolist(),
-        "kind": [None if pd.isna(kind) else str(kind).replace("_", " ") for kind in rows["kind"]],
+        "kind": [None if pd.isna(kind) else words(kind) for kind in rows["kind"]],
     }
     for name in ("truth_x", "truth_y", "predicted_x", "predicted_y", "distance"):
-        values = rows[name].to_numpy(np.float64).round(DECIMALS)
-        columns[name] = [None if value != value else value for value in values.tolist()]
+        columns[name] = rows[name].to_numpy(np.float64).round(DECIMALS).tolist()
     joints = rows["joint"].tolist() if "joint" in rows else None
     for side in ("truth", "predicted"):
         names = [None if pd.isna(name) else str(name) for name in rows[f"{side}_object"]]

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from ..display import DASH, texts
+from ..display import DASH, texts, words
 from .charts import Spec
 from .evaluation import HEADLINE, Evaluation
 
@@ -75,18 +75,17 @@ class Table(NamedTuple):
     titles: list[str]
     kinds: list[str]
     rows: list[list[str]]
-    n_shown: int
 
 
 def page(
     evaluation: Evaluation,
     specs: Mapping[str, Spec],
-    frames: Mapping[str, Any],
+    browser: Mapping[str, Any],
     notes: Sequence[str],
     made_with: Sequence[tuple[str, str]],
     library: str,
 ) -> str:
-    """The page's HTML. `frames` is what the frame browser holds, `notes` what to say of it; `made_with` is its foot;
+    """The page's HTML. `browser` is what the frame browser holds, `notes` what to say of it; `made_with` is its foot;
     `library` is the script that draws the charts.
     """
     slices = [
@@ -94,7 +93,13 @@ def page(
         for number, (column, summary) in enumerate(evaluation.slices.items())
     ]
     tables = {table.name: table for table in [*slices, *_other_tables(evaluation)]}
-    embedded = {"tables": {t.name: {"kinds": t.kinds, "rows": t.rows, "shown": t.n_shown} for t in tables.values()}}
+    embedded = {
+        "dash": DASH,
+        "rows_shown": ROWS_SHOWN,
+        "tables": {table.name: {"kinds": table.kinds, "rows": table.rows} for table in tables.values()},
+        "charts": specs,
+        "browser": browser,
+    }
     script = _asset("page.js")
     loader = jinja2.FunctionLoader(_asset)
     environment = jinja2.Environment(
@@ -104,16 +109,17 @@ def page(
         title=_heading(evaluation.names),
         names=evaluation.names,
         headline=_headline(evaluation),
-        n_truth=_counted(evaluation),
-        suspicions=None if evaluation.suspicions is None else evaluation.suspicions.to_dict("records"),
+        counts=_counted(evaluation),
+        suspicions=None if evaluation.suspicions is None else texts(evaluation.suspicions).to_dict("records"),
+        dash=DASH,
+        rows_shown=ROWS_SHOWN,
         tables=tables,
         slices=[table.name for table in slices],
         charts=list(specs),
-        has_sweep=evaluation.sweep is not None,
         notes=notes,
         made_with=made_with,
         style=_asset("page.css"),
-        data=embedded_json(embedded | {"charts": specs, "browser": frames}),
+        data=embedded_json(embedded),
         library=library,
         script=script,
         policy=_policy([library, script]),
@@ -121,7 +127,7 @@ def page(
 
 
 def embedded_json(data: Any) -> str:
-    """JSON that no HTML parser takes for the end of the element it is in."""
+    """JSON that no HTML parser takes for the end of the element it is in; msgspec writes NaN as null."""
     return msgspec.json.encode(data).decode().replace("<", "\\u003c")
 
 
@@ -165,7 +171,7 @@ def _counted(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
 
 
 def _title(column: str) -> str:
-    return TITLES.get(column, column.removeprefix("n_").replace("_", " "))
+    return TITLES.get(column, words(column.removeprefix("n_")))
 
 
 def _kinds(table: pd.DataFrame) -> list[str]:
@@ -184,7 +190,7 @@ def _slice_table(name: str, column: str, summary: pd.DataFrame, names: Sequence[
     if isinstance(table[column].dtype, pd.CategoricalDtype):
         kinds[len(by) - 1] = "position"  # their order is not that of their text
     titles = [*by[:-1], column, *map(_title, numbers)]
-    return Table(name, f"By {CAPTIONS.get(column, column)}", titles, kinds, _cells(table), ROWS_SHOWN)
+    return Table(name, f"By {CAPTIONS.get(column, column)}", titles, kinds, _cells(table))
 
 
 def _cells(table: pd.DataFrame) -> list[list[str]]:
@@ -192,18 +198,19 @@ def _cells(table: pd.DataFrame) -> list[list[str]]:
 
 
 def _table(name: str, caption: str, table: pd.DataFrame) -> Table:
-    return Table(name, caption, [_title(str(column)) for column in table], _kinds(table), _cells(table), ROWS_SHOWN)
+    return Table(name, caption, [_title(str(column)) for column in table], _kinds(table), _cells(table))
 
 
 def _other_tables(evaluation: Evaluation) -> list[Table]:
     whose = [] if len(evaluation.names) == 1 else ["submission"]
-    costs = evaluation.costs.assign(kind=evaluation.costs["kind"].str.replace("_", " "))
+    costs = evaluation.costs.assign(kind=evaluation.costs["kind"].map(words))
     columns = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
     tables = [_table("costs", "Kinds of error and their cost", costs[[*whose, *columns]])]
-    if evaluation.leaderboard is not None and evaluation.pairs is not None:
-        tables.append(_table("leaderboard", "Leaderboard", evaluation.leaderboard[BOARD]))
-        tables.append(_table("pairs", "Differences between submissions", evaluation.pairs))
-    if evaluation.sweep_best is not None:
-        best = evaluation.sweep_best[[*whose, *(name for name in evaluation.sweep_best if name != "submission")]]
-        tables.append(_table("sweep", "The best threshold of the score", best))
+    if evaluation.compared is not None:
+        tables.append(_table("leaderboard", "Leaderboard", evaluation.compared.leaderboard[BOARD]))
+        tables.append(_table("pairs", "Differences between submissions", evaluation.compared.pairs))
+    if evaluation.sweep is not None:
+        best = evaluation.sweep.best
+        columns = [*whose, *(str(name) for name in best if name != "submission")]
+        tables.append(_table("sweep", "The best threshold of the score", best[columns]))
     return tables

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..files import replace_with, slice_files, write_tables
+from ..files import slice_files, write_tables, write_text
 from ..tables import FN, FP
 from .evaluation import Evaluation
 
@@ -157,18 +157,18 @@ def write(evaluation: Evaluation, folder: Path, inputs: Mapping[str, Path]) -> N
         "diagnosis": errors[["submission", *who, *objects, *places]],
         "error_costs": evaluation.costs,
         "suspicions": evaluation.suspicions,
-        "sweep": evaluation.sweep,
-        "sweep_best": evaluation.sweep_best,
-        "leaderboard": evaluation.leaderboard,
-        "pairs": evaluation.pairs,
     }
+    if evaluation.sweep is not None:
+        tables |= {"sweep": evaluation.sweep.curve, "sweep_best": evaluation.sweep.best}
+    if evaluation.compared is not None:
+        tables |= evaluation.compared._asdict()
     there = {name: table for name, table in tables.items() if table is not None}
     what = FILES | {
-        name: f"The headline numbers by `{_plain(column)}`; null where such slices cannot know them."
+        name: f"The headline numbers by `{_in_markdown(column)}`; null where such slices cannot know them."
         for name, column in zip(slices, evaluation.slices, strict=True)
     }
     write_tables(there, folder, inputs)
-    replace_with(folder / "README.md", _readme(there, what, matches.attrs).encode("utf-8", "replace"))
+    write_text(folder / "README.md", _readme(there, what, matches.attrs))
 
 
 def _readme(tables: Mapping[str, pd.DataFrame], what: Mapping[str, str], rule: Mapping[Hashable, Any]) -> str:
@@ -197,9 +197,9 @@ With pandas:
 
 
 def _section(name: str, what: str, table: pd.DataFrame) -> str:
-    lines = [f"| `{_plain(column)}` | {table[column].dtype} | {_meaning(column)} |" for column in map(str, table)]
+    lines = [f"| `{_in_markdown(column)}` | {table[column].dtype} | {_meaning(column)} |" for column in map(str, table)]
     head = ["| column | type | what it is |", "| --- | --- | --- |"]
-    return "\n".join([f"## {_plain(name)}.parquet", "", what, "", *head, *lines])
+    return "\n".join([f"## {_in_markdown(name)}.parquet", "", what, "", *head, *lines])
 
 
 def _meaning(column: str) -> str:
@@ -211,9 +211,9 @@ def _meaning(column: str) -> str:
     of = {"truth": "the truth", "predicted": "the prediction", "frame": "the frame"}.get(side, "the input")
     if side != "frame" and name in GEOMETRY:
         return f"{GEOMETRY[name]} of {of}"
-    return f"the column `{_plain(name)}` of {of}"
+    return f"the column `{_in_markdown(name)}` of {of}"
 
 
-def _plain(text: str) -> str:
+def _in_markdown(text: str) -> str:
     """Text that neither ends a cell nor the code it is in, whatever the user's columns are called."""
     return "".join(char if char.isprintable() else " " for char in text).replace("|", "\\|").replace("`", "'")

@@ -31,12 +31,17 @@ QUALITY = 80
 OUTSIDE = 0.05
 
 
+# What opening or decoding a damaged picture may raise.
+DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
+
+
 class Pictures(NamedTuple):
-    """`uris` maps the position of a held sequence to a dict of frame and data: URI; `size` is width and height (px) of
-    the originals, None where there are none; `n_left_out` of the right size did not fit into the page."""
+    """`uris` maps the position of a held sequence to a dict of frame and data: URI; `box` is where in the image plane
+    (px) all of them lie, None where there are none; `n_left_out` of the right size did not fit into the page.
+    """
 
     uris: dict[int, dict[int, str]]
-    size: tuple[int, int] | None
+    box: dict[str, float] | None
     n_left_out: int
 
 
@@ -69,7 +74,12 @@ def pictures(folder: Path, held: Held) -> Pictures:
     if wrong:
         counted = f"{len(wrong)} of {len(frames)} frames are drawn without a picture"
         warnings.warn(f"images: {counted}: {wrong[0]}{'; ...' if len(wrong) > 1 else ''}", stacklevel=2)
-    return Pictures(uris, right if uris else None, n_left_out)
+    return Pictures(uris, _box(right) if uris and right else None, n_left_out)
+
+
+def _box(size: tuple[int, int]) -> dict[str, float]:
+    """Where a picture lies: the centre of its first pixel is at 0, 0."""
+    return {"x": -0.5, "x2": size[0] - 0.5, "y": -0.5, "y2": size[1] - 0.5}
 
 
 def _instead(right: tuple[int, int] | None) -> str:
@@ -80,10 +90,6 @@ def _opened(path: Path) -> Any:
     from PIL import Image
 
     return Image.open(path, formats=["PNG"])
-
-
-# What opening or decoding a damaged picture may raise.
-DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
 
 
 def _size(path: Path) -> tuple[int, int] | str:
@@ -105,7 +111,7 @@ def _size(path: Path) -> tuple[int, int] | str:
 def _right_size(sizes: list[tuple[int, int]], held: Held) -> tuple[int, int] | None:
     """The size of most pictures, of those sizes that the truths fit into."""
     most_x, most_y = (held.rows[f"truth_{axis}"].max() for axis in "xy")
-    counts = Counter(
+    counts = Counter(  # no truth, which is null, lies beyond anything
         (width, height)
         for width, height in sizes
         if not (most_x > width * (1 + OUTSIDE) or most_y > height * (1 + OUTSIDE))

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..files import check_file_writable, check_folder_writable, make_folder, replace_with, sha256
+from ..files import check_file_writable, check_folder_writable, make_folder, sha256, stem, write_text
 from ..matching import check_thresholds
-from ..summary import without_sequences
+from ..summary import listed_sequences, without_sequences
 from ..tables import SOURCE, Annotations, Table, as_annotations
 from ..version import __version__
 from . import parquet
@@ -62,24 +62,42 @@ def report(
     ImportError: the extra `report` is not installed.
     """
     tau, epsilon = check_thresholds(tau, epsilon)
-    page_path, folder, images_path = Path(path), *(None if one is None else Path(one) for one in (tables, images))
-    check_writable(page_path, folder, images_path)
+    page_path = Path(path)
+    folder = None if tables is None else Path(tables)
+    images_folder = None if images is None else Path(images)
+    check_beforehand(page_path, folder, images_folder)
     known, named = _sides(truth, submissions)
     inputs = _inputs(known, named)
-    left_out: Any = [] if exclude is None else exclude if isinstance(exclude, str) else list(exclude)
+    left_out: Any = [] if exclude is None else listed_sequences(exclude)
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
     made_with = _made_with(inputs, tau, epsilon, left_out, known)
     slices: dict[str, int | None] = dict.fromkeys(ALWAYS)
     slices |= dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
-    evaluation, content = _evaluated(known, named, slices, tau, epsilon, images_path, made_with)
+    evaluation, content = _tables_and_page(known, named, slices, tau, epsilon, images_folder, made_with)
     if folder is not None:
         parquet.write(evaluation, folder, inputs)
     make_folder(page_path.parent)
-    replace_with(page_path, content.encode("utf-8", "replace"))
+    write_text(page_path, content)
 
 
-def _evaluated(
+def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> None:
+    """What can be checked before anything is read: the extra, where to write, and the folder of images.
+
+    Raises ImportError and InputError as `report` does.
+    """
+    missing = [name for name in ("altair", "jinja2", "vl_convert", "PIL") if not _is_there(name)]
+    if missing:
+        how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
+        raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
+    check_file_writable(path)
+    if tables is not None:
+        check_folder_writable(tables)
+    if images is not None and not images.is_dir():
+        raise InputError(f"{images}: is no folder of images (SEQUENCE/FRAME.png)")
+
+
+def _tables_and_page(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     by: Mapping[str, int | None],
@@ -88,42 +106,27 @@ def _evaluated(
     images: Path | None,
     made_with: Sequence[tuple[str, str]],
 ) -> tuple[Evaluation, str]:
-    """The report's tables, and its page."""
-    from .charts import charts, frame_chart  # with what the extra brings, which takes a while
+    from .charts import charts  # with what the extra brings, which takes a while
     from .library import library
     from .page import page
 
     with library() as script:  # which is made meanwhile
         evaluation = evaluate(truth, submissions, by, tau, epsilon)
-        held = hold(evaluation.matches)
-        behind = Pictures({}, None, 0) if images is None else pictures(images, held)
-        browser = packed(held, evaluation.names, evaluation.slices["sequence"]) | {
-            "spec": frame_chart(held.extent, behind.size),
-            "pictures": {"uris": {str(place): uris for place, uris in behind.uris.items()}, "size": behind.size},
-        }
-        specs, notes = charts(evaluation, tau, epsilon), _browser_notes(held, behind)
-        return evaluation, page(evaluation, specs, browser, notes, made_with, script())
+        browser, notes = _browser(evaluation, images)
+        return evaluation, page(evaluation, charts(evaluation, tau, epsilon), browser, notes, made_with, script())
 
 
-def check_writable(path: Path, tables: Path | None, images: Path | None) -> None:
-    """What can be checked before anything is read: the extra, where to write, and the folder of images.
+def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str]]:
+    """What the frame browser holds, and what to say of it."""
+    from .charts import frame_chart
 
-    Raises ImportError and InputError as `report` does.
-    """
-    check_extra()
-    check_file_writable(path)
-    if tables is not None:
-        check_folder_writable(tables)
-    if images is not None and not images.is_dir():
-        raise InputError(f"{images}: is no folder of images (SEQUENCE/FRAME.png)")
-
-
-def check_extra() -> None:
-    """Raises ImportError, with what to install, where a package of the extra `report` is missing."""
-    missing = [name for name in ("altair", "jinja2", "vl_convert", "PIL") if not _is_there(name)]
-    if missing:
-        how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
-        raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
+    held = hold(evaluation.matches)
+    behind = Pictures({}, None, 0) if images is None else pictures(images, held)
+    browser = packed(held, evaluation.names, evaluation.slices["sequence"]) | {
+        "spec": frame_chart(held.extent, behind.box),
+        "pictures": {"uris": behind.uris, "box": behind.box},
+    }
+    return browser, _browser_notes(held, behind)
 
 
 def _is_there(name: str) -> bool:
@@ -142,10 +145,10 @@ def _sides(
     if not isinstance(submissions, Mapping):
         side = as_annotations(submissions, "predictions")
         source = side.objects.attrs.get(SOURCE)
-        return known, {"submission" if source is None else Path(source).name.partition(".")[0]: side}
+        return known, {"submission" if source is None else stem(Path(source)): side}
     if not submissions:
         raise InputError("report: there are no submissions")
-    odd = [name for name in submissions if not isinstance(name, str)]
+    odd = [name for name in submissions if not isinstance(name, str) or not name]
     if odd:
         raise InputError(f"report: {odd[0]!r} is no name of a submission; a string is needed")
     return known, {name: as_annotations(side, name) for name, side in submissions.items()}
@@ -159,11 +162,11 @@ def _without(side: Annotations, exclude: Sequence[int] | Sequence[str]) -> Annot
 def _inputs(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict[str, Path]:
     """The files that the tables were read from, by what they are, where readers noted them."""
     found = {"truth": truth.objects, "frames": truth.frames}
-    found |= {name if len(submissions) > 1 else "submission": side.objects for name, side in submissions.items()}
-    paths = {
-        role: Path(table.attrs[SOURCE]) for role, table in found.items() if table is not None and SOURCE in table.attrs
-    }
-    return {role: path for role, path in paths.items() if path.exists()}
+    for name, side in submissions.items():
+        role = "submission" if len(submissions) == 1 else name
+        found[role if role not in found else f"submission {role}"] = side.objects
+    sources = {role: None if table is None else table.attrs.get(SOURCE) for role, table in found.items()}
+    return {role: Path(source) for role, source in sources.items() if source is not None and Path(source).exists()}
 
 
 def _made_with(
@@ -194,7 +197,7 @@ def _browser_notes(held: Held, behind: Pictures) -> list[str]:
         notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {which}."]
     if held.n_cut:
         notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")
-    if behind.size is not None:
+    if behind.box is not None:
         n_pictures = sum(map(len, behind.uris.values()))
         notes.append(f"{n_pictures:,} of {n_frames:,} frames have their picture behind them.")
     if behind.n_left_out:

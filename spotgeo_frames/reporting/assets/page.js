@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const DASH = "–";
+  const DASH = data.dash;
   const MORE = 100;
 
   function element(name, text, className) {
@@ -31,30 +31,35 @@
     });
   }
 
+  function cellOf(text, column, kind, jump) {
+    const cell = element(column ? "td" : "th", undefined, kind);
+    if (!column) cell.scope = "row";
+    if (!jump || !browser.holds(text)) {
+      cell.textContent = text;
+      return cell;
+    }
+    const button = element("button", text);
+    button.type = "button";
+    button.title = "Show in the frame browser";
+    button.addEventListener("click", jump);
+    cell.append(button);
+    return cell;
+  }
+
   function setUpTable(table) {
-    const { kinds, rows, shown } = data.tables[table.dataset.table];
+    const { kinds, rows } = data.tables[table.dataset.table];
     const headings = [...table.querySelectorAll("thead th")];
     const more = document.querySelector(`[data-more="${table.dataset.table}"]`);
-    const state = { order: rows.map((_, place) => place), shown };
+    const state = { order: rows.map((_, place) => place), shown: data.rows_shown };
     const sequences = headings.findIndex((heading) => heading.textContent === "sequence");
 
     function draw() {
       const lines = state.order.slice(0, state.shown).map((place) => {
         const line = element("tr");
-        rows[place].forEach((text, column) => {
-          const cell = element(column ? "td" : "th", undefined, kinds[column]);
-          if (!column) cell.scope = "row";
-          if (column === sequences && browser.holds(text)) {
-            const button = element("button", text);
-            button.type = "button";
-            button.title = "Show in the frame browser";
-            button.addEventListener("click", () => browser.jump(text, sequences ? rows[place][0] : undefined));
-            cell.append(button);
-          } else {
-            cell.textContent = text;
-          }
-          line.append(cell);
-        });
+        line.append(...rows[place].map((text, column) => {
+          const submission = sequences ? rows[place][0] : undefined;
+          return cellOf(text, column, kinds[column], column === sequences ? () => browser.jump(text, submission) : null);
+        }));
         return line;
       });
       table.tBodies[0].replaceChildren(...lines);
@@ -70,14 +75,18 @@
         headings.forEach((other) => other.removeAttribute("aria-sort"));
         heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
         state.order = ordered(rows, column, kinds[column], descending);
-        state.shown = shown;
+        state.shown = data.rows_shown;
         draw();
       });
     });
-    more?.querySelector("button").addEventListener("click", () => {
-      state.shown += MORE;
-      draw();
-    });
+    if (more) {
+      const button = more.querySelector("button");
+      button.textContent = `Show ${MORE} more`;
+      button.addEventListener("click", () => {
+        state.shown += MORE;
+        draw();
+      });
+    }
     if (rows.length) draw();
   }
 
@@ -109,7 +118,7 @@
 
   const browser = (() => {
     const held = data.browser;
-    const place = (id) => document.getElementById(id);
+    const byId = (id) => document.getElementById(id);
     const rows = held.rows;
     const state = { submission: 0, sequence: 0, frame: 0, view: null };
     const positions = new Map(held.sequences.map((name, position) => [name, position]));
@@ -126,7 +135,7 @@
         option.value = sequence;
         return option;
       });
-      place("sequence").replaceChildren(...options);
+      byId("sequence").replaceChildren(...options);
     }
 
     function coordinates(side, row) {
@@ -151,7 +160,7 @@
         line.firstChild.scope = "row";
         lines.push(line);
       }
-      place("frame-rows").tBodies[0].replaceChildren(...lines);
+      byId("frame-rows").tBodies[0].replaceChildren(...lines);
     }
 
     function marksOf(first, last) {
@@ -179,9 +188,7 @@
 
     function pictureOf(frame) {
       const url = held.pictures.uris[state.sequence]?.[frame];
-      if (!url) return [];
-      const [width, height] = held.pictures.size;
-      return [{ url, x: -0.5, x2: width - 0.5, y: -0.5, y2: height - 0.5 }];
+      return url ? [{ url, ...held.pictures.box }] : [];
     }
 
     async function show() {
@@ -189,14 +196,14 @@
       const n = frames().length;
       const name = held.sequences[state.sequence];
       const tally = `${found} found, ${missed} missed, ${wrong} false`;
-      place("frame-status").textContent = `Sequence ${name}, frame ${frame} (${state.frame + 1} of ${n}): ${tally}`;
-      place("sequence").value = state.sequence;
-      place("submission").value = state.submission;
-      place("previous-frame").disabled = state.frame === 0;
-      place("next-frame").disabled = state.frame >= n - 1;
+      byId("frame-status").textContent = `Sequence ${name}, frame ${frame} (${state.frame + 1} of ${n}): ${tally}`;
+      byId("sequence").value = state.sequence;
+      byId("submission").value = state.submission;
+      byId("previous-frame").disabled = state.frame === 0;
+      byId("next-frame").disabled = state.frame >= n - 1;
       const rank = order().indexOf(state.sequence);
-      place("previous-sequence").disabled = rank === 0;
-      place("next-sequence").disabled = rank === order().length - 1;
+      byId("previous-sequence").disabled = rank === 0;
+      byId("next-sequence").disabled = rank === order().length - 1;
       listRows(first, last);
       if (!state.view) return;
       const { marks, links } = marksOf(first, last);
@@ -212,30 +219,34 @@
       show();
     }
 
+    function pick(submission) {
+      state.submission = submission;
+      listSequences();
+    }
+
     function step(by) {
       const rank = order().indexOf(state.sequence) + by;
       if (rank >= 0 && rank < order().length) go({ sequence: order()[rank], frame: 0 });
     }
 
     function setUp() {
-      place("submission").replaceChildren(
+      byId("submission").replaceChildren(
         ...held.submissions.map(({ name }, number) => {
           const option = element("option", name);
           option.value = number;
           return option;
         }),
       );
-      place("submission").addEventListener("change", (event) => {
-        state.submission = Number(event.target.value);
-        listSequences();
+      byId("submission").addEventListener("change", (event) => {
+        pick(Number(event.target.value));
         go({});
       });
-      place("sequence").addEventListener("change", (event) => go({ sequence: Number(event.target.value), frame: 0 }));
-      place("worst").addEventListener("click", () => go({ sequence: order()[0], frame: 0 }));
-      place("previous-sequence").addEventListener("click", () => step(-1));
-      place("next-sequence").addEventListener("click", () => step(1));
-      place("previous-frame").addEventListener("click", () => go({ frame: state.frame - 1 }));
-      place("next-frame").addEventListener("click", () => go({ frame: state.frame + 1 }));
+      byId("sequence").addEventListener("change", (event) => go({ sequence: Number(event.target.value), frame: 0 }));
+      byId("worst").addEventListener("click", () => go({ sequence: order()[0], frame: 0 }));
+      byId("previous-sequence").addEventListener("click", () => step(-1));
+      byId("next-sequence").addEventListener("click", () => step(1));
+      byId("previous-frame").addEventListener("click", () => go({ frame: state.frame - 1 }));
+      byId("next-frame").addEventListener("click", () => go({ frame: state.frame + 1 }));
       listSequences();
       go({ sequence: order()[0], frame: 0 });
     }
@@ -245,15 +256,12 @@
       holds: (name) => positions.has(name),
       jump(name, submission) {
         const number = held.submissions.findIndex((one) => one.name === submission);
-        if (number >= 0 && number !== state.submission) {
-          state.submission = number;
-          listSequences();
-        }
+        if (number >= 0 && number !== state.submission) pick(number);
         go({ sequence: positions.get(name), frame: 0 });
         document.getElementById("frames").scrollIntoView();
       },
       async draw() {
-        state.view = await drawChart(place("frame-chart"), held.spec);
+        state.view = await drawChart(byId("frame-chart"), held.spec);
         await show();
       },
     };

@@ -1,0 +1,73 @@
+"""What tests of the report are made of: truths and predictions at random, hostile names, pictures, pages as read."""
+
+import html.parser
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import spotgeo_frames as sf
+
+HOSTILE = "<script>alert(1)</script>"
+QUOTED = '"><img src=x onerror=alert(2)>'
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would make of a page: its elements, its text, and the data embedded in it."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.open: list[str] = []
+        self.raw = path.read_text("utf-8")
+        self.feed(self.raw)
+        [embedded] = re.findall(r'<script type="application/json" id="data">(.*?)</script>', self.raw, re.DOTALL)
+        self.data = json.loads(embedded, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] not in (["script"], ["style"]) and data.strip():
+            self.text.append(" ".join(data.split()))
+
+    def exact(self) -> list[float]:
+        """All digits of the headline's numbers, row by row."""
+        values = [attrs["value"] for tag, attrs in self.elements if tag == "data"]
+        return [np.nan if value == "–" else float(str(value)) for value in values]
+
+
+def many(n_sequences: int, n_frames: int = 5, n_objects: int = 4, seed: int = 0) -> tuple[sf.Annotations, pd.DataFrame]:
+    """Truths at random, and predictions that miss some, move all and make some up."""
+    random = np.random.default_rng(seed)
+    shape = n_sequences * n_frames * n_objects
+    table = pd.DataFrame(
+        {
+            "sequence": np.arange(shape) // (n_frames * n_objects) + 1,
+            "frame": np.arange(shape) // n_objects % n_frames + 1,
+            "object": np.arange(shape) % n_objects,
+            "x": random.uniform(0, 640, shape),
+            "y": random.uniform(0, 480, shape),
+        }
+    )
+    kept = table[random.uniform(size=shape) > 0.3]
+    moved = kept.assign(x=kept["x"] + random.normal(0, 3, len(kept)), score=random.uniform(size=len(kept)))
+    return sf.Annotations(table, table[["sequence", "frame"]].drop_duplicates()), moved
+
+
+def png(width: int, height: int, deep: bool = False) -> bytes:
+    """A grey picture, of eight or sixteen bits."""
+    shades = np.add.outer(np.arange(height), np.arange(width)) * (100 if deep else 1)
+    stream = io.BytesIO()
+    Image.fromarray(shades.astype("u2" if deep else "u1")).save(stream, "PNG")
+    return stream.getvalue()
