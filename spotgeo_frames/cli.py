@@ -3,6 +3,7 @@
 Exit status 0; 1 for input that cannot be accepted, every problem a line on standard error; 2 for wrong usage.
 """
 
+import os
 import re
 import signal
 import sys
@@ -19,7 +20,7 @@ import typer
 
 from . import comparison, poses, suspicions, tracking
 from .errors import InputError, SliceError
-from .files import check_folder_writable, plain_value, slice_files, stem, write_tables
+from .files import check_folder_writable, input_notes, plain_value, slice_files, stem, write_tables
 from .matching import check_thresholds, match
 from .pose_preprocessing import read_posetrack
 from .preprocessing import BENCHMARKS, read_motchallenge
@@ -158,7 +159,7 @@ def score(
         by_slice = {column: summarize(matches, by=binned(matches, column, bins)) for column, bins in slices.items()}
         if out is not None:
             inputs = {"truth": truth, "submission": submission} | ({} if frames is None else {"frames": frames})
-            write_tables({"matches": matches, "summary": summary} | slice_files(by_slice), out, inputs)
+            write_tables({"matches": matches, "summary": summary} | slice_files(by_slice), out, input_notes(inputs))
     if as_json:
         typer.echo(_json(summary, by_slice))
     else:
@@ -274,7 +275,7 @@ def track(
         if out is not None:
             for table in result:
                 table.attrs["benchmark"] = benchmark
-            write_tables(result._asdict(), out, {"truth": truth, "tracker": tracker})
+            write_tables(result._asdict(), out, input_notes({"truth": truth, "tracker": tracker}))
     rows = result.summary.to_dict("records")
     if as_json:
         *numbers, combined = [{name: plain_value(row[name]) for name in tracking.NUMBERS} for row in rows]
@@ -363,9 +364,12 @@ def _both(*readers: Callable[[], Annotations]) -> list[Annotations]:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """What to call files: their stems where these tell them apart, else their paths; one given again is numbered."""
+    """What to call files: without their endings; with the folders that tell them apart; one given again is numbered."""
     names = [stem(path) for path in paths]
-    if len({*names}) < len(names):
+    if len({*names}) < len({path.absolute() for path in paths}):
+        shared = os.path.commonpath([path.absolute().parent for path in paths])
+        names = [(path.absolute().parent / stem(path)).relative_to(shared).as_posix() for path in paths]
+    if len({*names}) < len({path.absolute() for path in paths}):  # only their endings tell them apart
         names = [str(path) for path in paths]
     times = [names[:place].count(name) for place, name in enumerate(names)]
     return [f"{name} ({time + 1})" if time else name for name, time in zip(names, times, strict=True)]

@@ -32,7 +32,8 @@ def texts(table: pd.DataFrame) -> pd.DataFrame:
     """The table as strings, with its index; columns have the names of the given ones."""
     # In a long table the row says what is a share, and in one that is laid on its side, too.
     of_metric = table["metric"].isin(SHARES).to_numpy() if "metric" in table else np.zeros(len(table), bool)
-    of_label = np.array([is_share(label) for label in table.index], bool)
+    on_its_side = not any(is_share(name) or name in OF_METRIC for name in table.columns)
+    of_label = np.array([on_its_side and is_share(label) for label in table.index], bool)
     columns = []
     for position, name in enumerate(table.columns):
         shares = is_share(name) | of_label | (of_metric & (name in OF_METRIC))
@@ -40,6 +41,13 @@ def texts(table: pd.DataFrame) -> pd.DataFrame:
     answer = pd.DataFrame(dict(enumerate(columns)), index=table.index, dtype="object")
     answer.columns = table.columns
     return answer
+
+
+def label(value: Any) -> str:
+    """A value as a name: all the digits that tell it from others, or a dash for null."""
+    if pd.isna(value):
+        return DASH
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def words(name: str) -> str:
@@ -59,6 +67,8 @@ def number_text(value: float, share: bool = False) -> str:
     if share:
         return f"{value:.2%}"
     size = abs(value)
+    if size >= 1e15:
+        return f"{value:.6g}"
     if size >= 1 or size == 0:
         return f"{value:,.2f}"
     return f"{value:.3f}" if size >= 0.001 else f"{value:.2g}"
@@ -71,11 +81,14 @@ def _is_identifier(name: Hashable) -> bool:
 def _texts(values: pd.Series, shares: np.ndarray, is_identifier: bool) -> list[str]:
     null = values.isna().to_numpy(bool)
     if pd.api.types.is_float_dtype(values.dtype):
-        values = pd.Series(values.to_numpy(np.float64, na_value=np.nan))
-    return [
-        DASH if gone else _text(value, share, is_identifier)
-        for value, share, gone in zip(values, shares, null, strict=True)
-    ]
+        numbers = values.to_numpy(np.float64, na_value=np.nan)
+        if np.any(numbers[shares] > 1):  # what somebody made of shares: counts, ranks, percents
+            shares = np.zeros(len(values), bool)
+        if not shares.any() and np.all((numbers == np.rint(numbers)) & (np.abs(numbers) < 1e15) | null):
+            return [DASH if gone else f"{value:.0f}" for value, gone in zip(numbers.tolist(), null, strict=True)]
+        values = pd.Series(numbers)
+    rows = zip(values, shares, null, strict=True)
+    return [DASH if gone else _text(value, share, is_identifier) for value, share, gone in rows]
 
 
 def _text(value: Any, share: bool, is_identifier: bool) -> str:
@@ -93,7 +106,7 @@ def as_html(table: pd.DataFrame) -> str:
     limit = pd.get_option("display.max_rows") or len(table)
     shown, n_shown = table, len(table)
     if len(table) > limit:
-        half = max((pd.get_option("display.min_rows") or limit) // 2, 1)
+        half = max(min(pd.get_option("display.min_rows") or limit, limit) // 2, 1)
         n_shown = 2 * half
         shown = pd.concat([table.head(half + 1), table.tail(half)])  # one more than is shown: pandas marks the gap
     body = texts(shown).to_html(max_rows=n_shown, max_cols=pd.get_option("display.max_columns"))

@@ -140,10 +140,11 @@ def sha256(path: Path) -> str:
 
 def check_folder_writable(folder: Path) -> None:
     """Raises InputError where `folder` could not be made and written to; makes nothing yet."""
+    _check_name(folder)
     try:
         ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    except OSError as error:  # a name too long, or a folder that may not be looked into
-        raise _unwritable(folder, error) from None
+    except (OSError, ValueError) as error:  # a name too long or none, or a folder that may not be looked into
+        raise InputError(f"{folder}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
     if not ancestor.is_dir():
         raise InputError(f"{folder}: cannot be written: {ancestor} is not a folder")
     if not os.access(ancestor, os.W_OK | os.X_OK):
@@ -152,15 +153,25 @@ def check_folder_writable(folder: Path) -> None:
 
 def check_file_writable(path: Path) -> None:
     """Raises InputError where a file could not be written at `path`, in folders made for it; makes nothing yet."""
-    if path.is_dir():
-        raise InputError(f"{path}: cannot be written: it is a folder")
+    try:
+        is_folder, is_other = path.is_dir(), path.exists() and not path.is_file()
+    except (OSError, ValueError) as error:  # a name too long, or one that no file can have
+        raise InputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+    if is_other:
+        raise InputError(f"{path}: cannot be written: it is {'a folder' if is_folder else 'no regular file'}")
+    _check_name(path)
     check_folder_writable(path.parent)
+
+
+def _check_name(path: Path) -> None:
+    if "\0" in str(path):
+        raise InputError(f"{path}: cannot be written: no name has a null character")
 
 
 @contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to and then to move into place; what is left there is removed at the end."""
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
+    temporary = path.with_name(f".{path.name[:40]}.{uuid4().hex}.tmp")  # no longer than a name may be
     try:
         yield temporary
     finally:
@@ -196,8 +207,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def stem(path: Path) -> str:
-    """A file's name without its endings."""
-    return path.name.partition(".")[0] or path.name
+    """A file's name without the endings that say of what kind it is."""
+    return re.sub(r"(\.(json|parquet|csv|arrow|feather|txt))?(\.(gz|zip))?$", "", path.name, flags=re.I) or path.name
 
 
 def _zipped(contents: Mapping[str, bytes]) -> bytes:
@@ -249,7 +260,9 @@ def make_folder(folder: Path) -> None:
 def slice_files(by_slice: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """The names of files for summaries by column, and the tables; intervals as text, which every reader understands."""
     return {
-        f"by_{_file_name(column)}": table.assign(**{column: table[column].map(plain_value)})
+        f"by_{_file_name(column)}": table
+        if pd.api.types.is_any_real_numeric_dtype(table[column].dtype)
+        else table.assign(**{column: table[column].map(plain_value)})
         for column, table in by_slice.items()
     }
 
@@ -269,16 +282,25 @@ def plain_value(value: Any) -> Any:
     return value if known else str(value)
 
 
-def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, inputs: Mapping[str, Path]) -> None:
+def input_notes(inputs: Mapping[str, Path]) -> dict[str, str]:
+    """The name and SHA-256 of each file that something was made from, as `write_tables` keeps them."""
+    return {role: text_name(path) for role, path in inputs.items()} | {
+        f"{role}_sha256": sha256(path) for role, path in inputs.items()
+    }
+
+
+def text_name(path: Path) -> str:
+    """A file's name as text, which on disk it need not be."""
+    return os.fsencode(path.name).decode("utf-8", "replace")
+
+
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mapping[str, str]) -> None:
     """Writes tables as `folder`/NAME.parquet, NaN as null.
 
-    Each table's attrs go into its metadata, with the name and SHA-256 of each of the `inputs` it was made from. All are
+    Each table's attrs go into its metadata, with the `notes`, such as which inputs it was made from. All are
     written beside first, and moved into place only then. Raises InputError where that cannot be, and then leaves
     nothing behind.
     """
-    # A name on disk need not be text; what is kept has to be.
-    notes = {role: os.fsencode(path.name).decode("utf-8", "replace") for role, path in inputs.items()}
-    notes |= {f"{role}_sha256": sha256(path) for role, path in inputs.items()}
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -289,7 +311,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, inputs: Mappi
                 if path.is_dir():
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
                 temporary = stack.enter_context(temporary_beside(path))
-                _write_parquet(table, temporary, {str(key): value for key, value in table.attrs.items()} | notes)
+                _write_parquet(table, temporary, {**notes, **{str(key): value for key, value in table.attrs.items()}})
                 moves[temporary] = path
             for temporary, path in moves.items():
                 temporary.replace(path)

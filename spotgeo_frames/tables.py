@@ -17,6 +17,7 @@ A table that is not right is refused with every problem in one `InputError`.
 """
 
 from collections.abc import Hashable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -48,6 +49,9 @@ Table = pd.DataFrame | ArrowStream
 
 # Where readers note in a table's attrs which file it is from.
 SOURCE = "spotgeo_frames_source"
+
+# Where they note what the file was when it was read: path, time of its last change (ns), size, and rows of the table.
+SOURCE_STATE = "spotgeo_frames_source_state"
 
 
 class Annotations(NamedTuple):
@@ -342,6 +346,18 @@ def key_text(keys: pd.DataFrame, most: int = 3) -> str:
 def row_text(row: Mapping[Hashable, Any]) -> str:
     """A key as text: `sequence 1, frame 2`."""
     return ", ".join(f"{column} {value}" for column, value in row.items())
+
+
+def note_source(table: pd.DataFrame, path: Path) -> None:
+    """Notes in a table's attrs which file it was read from."""
+    table.attrs[SOURCE] = str(path)
+    table.attrs[SOURCE_STATE] = [*file_state(path), len(table)]
+
+
+def file_state(path: Path) -> tuple[str, int, int]:
+    """What tells a file, as it is, from others, and from what it was: absolute path, last change (ns), and size."""
+    state = path.stat()
+    return str(path.absolute()), state.st_mtime_ns, state.st_size
 
 
 def source(table: pd.DataFrame, name: str) -> str:

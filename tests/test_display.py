@@ -1,5 +1,6 @@
 """How tables read: null as a dash, shares in percent, numbers rounded; and in Jupyter without being asked."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,12 +37,13 @@ def test_numbers(value: float, share: bool, text: str) -> None:
 def test_the_worked_example() -> None:
     matches = sf.match(*SCENES[0].sides())
     shown = texts(matches)
-    assert shown["distance"].tolist() == ["2.00", "5.00", "–", "–", "–"]
+    assert shown["distance"].tolist() == ["2", "5", "–", "–", "–"]
+    assert shown["squared_error"].tolist() == ["0", "25", "100", "100", "100"]
     assert shown["truth_object"].tolist() == ["0", "1", "2", "–", "–"]
     assert shown["outcome"].tolist() == ["TP", "TP", "FN", "FP", "FP"]
     assert shown.index.equals(matches.index)
     [row] = texts(sf.summarize(matches)).to_dict("records")
-    assert (row["precision"], row["recall"], row["f1"], row["mse"]) == ("50.00%", "66.67%", "57.14%", "65.00")
+    assert (row["precision"], row["recall"], row["f1"], row["mse"]) == ("50.00%", "66.67%", "57.14%", "65")
 
 
 def test_metrics_of_a_long_table_are_shown_each_by_its_kind() -> None:
@@ -52,7 +54,27 @@ def test_metrics_of_a_long_table_are_shown_each_by_its_kind() -> None:
 
 def test_a_summary_on_its_side_reads_as_well() -> None:
     summary = sf.summarize(sf.match(*SCENES[0].sides()))
-    assert texts(summary.T)[0].tolist() == texts(summary).iloc[0].tolist()
+    names = ["tp", "precision", "f1", "rmse"]
+    assert texts(summary.T)[0][names].tolist() == texts(summary).iloc[0][names].tolist()
+
+
+def test_what_is_made_of_shares_is_no_share() -> None:
+    summary = sf.summarize(sf.match(*SCENES[0].sides()), by="truth_object")
+    assert texts(summary[["recall"]] * 100)["recall"].tolist() == ["100", "100", "0"]
+    assert texts(summary.describe())["recall"].iloc[0] == "3.00"
+    board = pd.DataFrame({"f1": [0.5], "mse": [0.25]}, index=pd.Index(["recall"], name="name"))
+    assert texts(board).iloc[0].tolist() == ["50.00%", "0.250"]
+
+
+@pytest.mark.parametrize(("most", "least"), [(4, 10), (1, 10), (60, 10), (5, None), (None, 10)])
+def test_long_tables_of_any_index_are_shown_as_pandas_would(most: int | None, least: int | None) -> None:
+    table = pd.DataFrame({"a": np.repeat(range(50), 3), "b": list(range(3)) * 50, "n": range(150)})
+    with pd.option_context("display.max_rows", most, "display.min_rows", least):
+        for index in ([], ["a"], ["a", "b"]):
+            shown = as_html(table.set_index(index) if index else table)
+            n_rows = shown.count("<tr>")
+            assert n_rows <= (151 if most is None else max(most, 2) + 2)
+            assert len(set(re.findall(r"<td>(\d+)</td>\s*</tr>", shown))) >= 2
 
 
 def test_what_names_something_has_no_commas() -> None:

@@ -1,11 +1,13 @@
 """The report: what the page holds, the folder of Parquet behind it, and what is refused."""
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import duckdb
 import numpy as np
 import pandas as pd
@@ -14,7 +16,7 @@ from report_inputs import HOSTILE, QUOTED, Page, many, png
 from scenes import SCENES, objects
 
 import spotgeo_frames as sf
-from spotgeo_frames.reporting import frame_browser, pictures
+from spotgeo_frames.reporting import frame_browser, page_tables, pictures
 
 
 def sample_sides(sample: Path) -> tuple[sf.Annotations, dict[str, sf.Annotations]]:
@@ -55,7 +57,8 @@ def test_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> None:
     errors = by_sequence["fn"] + by_sequence["fp"]
     worst = by_sequence.iloc[np.argsort(-errors.to_numpy(), kind="stable")]
     assert [row[0] for row in tables["slice-0"]["rows"]] == worst["sequence"].astype("str").tolist()
-    assert [row[2] for row in tables["slice-0"]["rows"]] == worst["fn"].astype("str").tolist()
+    assert [row[3] for row in tables["slice-0"]["rows"]] == worst["fn"].astype("str").tolist()
+    assert [row[1] for row in tables["slice-0"]["rows"]] == np.sort(errors)[::-1].astype("str").tolist()
     brightness = tables["slice-2"]
     expected = sf.summarize(matches, by=pd.qcut(matches["truth_brightness"], 4))
     assert [row[0] for row in brightness["rows"]] == expected["truth_brightness"].astype("str").tolist()
@@ -73,7 +76,8 @@ def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
         [numbers] = sf.summarize(matches).to_dict("records")
 
         def total(chart: str, data: str, field: str, name: str = name) -> float:
-            return sum(row[field] for row in charts[chart]["datasets"][data] if row["submission"] == name)
+            rows = charts[chart]["datasets"][data]
+            return sum(row[field] for row in rows if row["submission"] == f"\u200b{name}")
 
         assert total("distances", "hits", "n") == total("residuals", "cells", "n") == numbers["tp"]
         assert (total("recall_map", "places", "found"), total("recall_map", "places", "truths")) == (
@@ -96,8 +100,8 @@ def test_the_frame_browser_holds_every_row_of_its_sequences(sample: Path, tmp_pa
         counts = sf.summarize(matches, by=["sequence", "frame"]).set_index(["sequence", "frame"])[["tp", "fn", "fp"]]
         for position, sequence in enumerate(browser["sequences"]):
             for frame, first, last, *tally in held["frames"][position]:
-                assert tally == counts.loc[(int(sequence), frame)].tolist()
-                rows = matches[(matches["sequence"] == int(sequence)) & (matches["frame"] == frame)]
+                assert tally == counts.loc[(int(sequence), int(frame))].tolist()
+                rows = matches[(matches["sequence"] == int(sequence)) & (matches["frame"] == int(frame))]
                 assert browser["rows"]["truth_x"][first:last] == [
                     None if np.isnan(value) else value for value in rows["truth_x"].round(2)
                 ]
@@ -122,13 +126,23 @@ def test_a_large_page_holds_the_worst_and_a_sample_and_says_so(tmp_path: Path) -
     assert len(page.data["tables"]["slice-0"]["rows"]) == 5120, "the table has them all"
 
 
+def test_of_each_submission_the_worst_are_held(tmp_path: Path) -> None:
+    truth, many_errors = many(1000)
+    few_errors = truth.objects[truth.objects["sequence"] != 777]
+    sf.report(truth, {"many": many_errors, "few": few_errors}, tmp_path / "report.html")
+    browser = Page(tmp_path / "report.html").data["browser"]
+    [few] = [one for one in browser["submissions"] if one["name"] == "few"]
+    assert browser["sequences"][few["order"][0]] == "777"
+    assert few["labels"][few["order"][0]] == "777: 20 missed, 0 false"
+
+
 def test_of_a_long_sequence_the_frames_with_most_errors_are_held(tmp_path: Path) -> None:
     truth, predictions = many(2, n_frames=400, n_objects=3)
     bad = predictions["frame"].between(301, 340) & (predictions["sequence"] == 2)
     sf.report(truth, predictions[~bad], tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
     [held] = page.data["browser"]["submissions"]
-    frames = [frame for frame, *_ in held["frames"][page.data["browser"]["sequences"].index("2")]]
+    frames = [int(frame) for frame, *_ in held["frames"][page.data["browser"]["sequences"].index("2")]]
     assert len(frames) == frame_browser.FRAMES_HELD
     assert frames == list(range(frames[0], frames[0] + len(frames)))
     assert frames[0] <= 301
@@ -189,7 +203,7 @@ def test_the_folder_has_every_table_and_describes_every_column(sample: Path, tmp
     assert len(kinds) == matches["outcome"].isin(["FN", "FP"]).sum()
     assert matches.attrs["truth"] == "truth.parquet"
     assert matches.attrs["frames"] == "frames.parquet"
-    assert matches.attrs["eager_sha256"] == sf.files.sha256(sample / "eager.parquet")
+    assert matches.attrs["submission eager_sha256"] == sf.files.sha256(sample / "eager.parquet")
     by_duckdb = duckdb.sql(f"SELECT count(*) FROM '{folder / 'matches.parquet'}'").fetchall()
     assert by_duckdb == [(len(matches),)]
 
@@ -253,7 +267,7 @@ def test_one_side_may_be_empty(missing: str, tmp_path: Path) -> None:
     else:
         predictions = predictions.iloc[:0]
     sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "tables")
-    assert "There are no hits to measure." in Page(tmp_path / "report.html").text
+    assert "There are no true positives to measure." in Page(tmp_path / "report.html").text
 
 
 def test_joints_are_reported_without_suspicions(tmp_path: Path) -> None:
@@ -380,6 +394,239 @@ def test_a_submission_may_be_called_truth(sample: Path, tmp_path: Path) -> None:
     sf.report(truth, named, tmp_path / "report.html", tables=tmp_path / "tables")
     attrs = pd.read_parquet(tmp_path / "tables" / "matches.parquet").attrs
     assert (attrs["truth"], attrs["submission truth"]) == ("truth.json", "eager.parquet")
+
+
+def test_suspicions_are_those_of_the_reports_thresholds(tmp_path: Path) -> None:
+    truth, predictions = many(30)
+    swapped = predictions.assign(x=predictions["y"], y=predictions["x"])
+    sf.report(truth, swapped, tmp_path / "report.html", tau=4, epsilon=1, tables=tmp_path / "tables")
+    told = pd.read_parquet(tmp_path / "tables" / "suspicions.parquet")
+    expected = sf.check(truth, swapped, 4, 1)
+    assert told["f1_corrected"].tolist() == expected["f1_corrected"].tolist()
+    assert (told.attrs["tau"], told.attrs["epsilon"]) == (4, 1)
+
+
+def test_bins_of_sequences_do_not_change_the_browser(tmp_path: Path) -> None:
+    truth, predictions = many(9)
+    for by in ({}, {"sequence": 3}):
+        sf.report(truth, predictions, tmp_path / f"{len(by)}.html", by=by)
+    plain, binned = (Page(tmp_path / f"{number}.html").data["browser"] for number in (0, 1))
+    assert plain == binned
+
+
+def test_a_submission_need_not_have_every_sequence(tmp_path: Path) -> None:
+    truth, predictions = many(4)
+    elsewhere = pd.concat([predictions, predictions.assign(sequence=predictions["sequence"] + 100)])
+    sf.report(truth.objects, {"a": predictions, "b": elsewhere}, tmp_path / "report.html")
+    browser = Page(tmp_path / "report.html").data["browser"]
+    names = {one["name"]: {browser["sequences"][place] for place in one["order"]} for one in browser["submissions"]}
+    assert names["b"] - names["a"] == {"101", "102", "103", "104"}
+
+
+def test_names_of_submissions_leave_what_tables_were_made_with_alone(tmp_path: Path) -> None:
+    truth, predictions = many(3)
+    predictions.to_parquet(tmp_path / "p.parquet")
+    side = sf.read_objects(tmp_path / "p.parquet")
+    folder = tmp_path / "tables"
+    sf.report(truth, {"tau": side, "ARROW:schema": side, "rule": side}, tmp_path / "report.html", tables=folder)
+    matches = pd.read_parquet(folder / "matches.parquet")
+    assert (matches.attrs["tau"], matches.attrs["rule"]) == (10, "distance")
+    assert matches.attrs["submission tau"] == "p.parquet"
+
+
+def test_the_foot_tells_of_the_files_as_they_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, predictions = many(3)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    predictions.to_parquet(tmp_path / "one" / "p.parquet")
+    predictions.iloc[1:].to_parquet(tmp_path / "two" / "p.parquet")
+    monkeypatch.chdir(tmp_path / "one")
+    side = sf.read_objects("p.parquet")
+    digest = sf.files.sha256(Path("p.parquet"))
+    monkeypatch.chdir(tmp_path / "two")
+    sf.report(truth, side, tmp_path / "report.html")
+    assert f"p.parquet, SHA-256 {digest}" in Page(tmp_path / "report.html").text
+    part = side.objects.iloc[: len(side.objects) // 2]
+    sf.report(truth, part, tmp_path / "report.html")
+    told = f"p.parquet, of which {len(part)} of {len(side.objects)} rows, SHA-256 {digest}"
+    assert told in Page(tmp_path / "report.html").text
+    predictions.iloc[2:].to_parquet(tmp_path / "one" / "p.parquet")
+    sf.report(truth, side, tmp_path / "report.html")
+    assert "p.parquet, changed since it was read" in Page(tmp_path / "report.html").text
+    (tmp_path / "one" / "p.parquet").unlink()
+    sf.report(truth, side, tmp_path / "report.html")
+    assert "p.parquet, no longer there" in Page(tmp_path / "report.html").text
+
+
+def test_slices_of_one_submission_do_not_depend_on_another(tmp_path: Path) -> None:
+    truth, predictions = many(5)
+    group = truth.objects.assign(group=truth.objects["object"] % 2)
+    perfect = group.drop(columns="group").iloc[::2]
+    extra = predictions.assign(x=predictions["x"] + 300)
+    sf.report(group, {"perfect": perfect, "bad": extra}, tmp_path / "report.html", by=["truth_group"])
+    rows = Page(tmp_path / "report.html").data["tables"]["slice-2"]["rows"]
+    shown = {(row[0], row[1]): row[5] for row in rows}
+    expected = sf.summarize(sf.match(group, perfect), by="truth_group")["precision"]
+    assert expected.notna().any()
+    assert [shown["perfect", name] for name in ("0", "1")] == [
+        "–" if np.isnan(value) else f"{value:.2%}" for value in expected
+    ]
+    assert shown["bad", "0"] == "–"
+
+
+def test_values_that_are_not_the_same_are_not_shown_so(tmp_path: Path) -> None:
+    truth, predictions = many(2)
+    scored = predictions.assign(score=np.arange(len(predictions)) / 1e6, year=2021)
+    sf.report(truth, scored, tmp_path / "report.html", by=["predicted_score", "predicted_year"])
+    tables = Page(tmp_path / "report.html").data["tables"]
+    assert len({row[0] for row in tables["slice-2"]["rows"]}) == len(scored)
+    assert [row[0] for row in tables["slice-3"]["rows"]] == ["2021"]
+
+
+def test_frames_and_coordinates_of_any_size_are_told_as_they_are(tmp_path: Path) -> None:
+    truth, predictions = many(2)
+    sides = [
+        side.assign(frame=side["frame"] + 2**60, x=side["x"] / 1e6, y=side["y"] / 1e6)
+        for side in (truth.objects, predictions.drop(columns="score"))
+    ]
+    sf.report(*sides, tmp_path / "report.html", tau=1e-5, epsilon=1e-6)
+    browser = Page(tmp_path / "report.html").data["browser"]
+    [held] = browser["submissions"]
+    assert held["frames"][0][0][0] == str(2**60 + 1)
+    distances = [value for value in browser["rows"]["distance"] if value is not None]
+    assert len({*distances}) > 10
+    left, right = browser["spec"]["layer"][1]["encoding"]["x"]["scale"]["domain"]
+    assert right - left < 1e-3
+    far = [side.assign(x=1e17) for side in (truth.objects, predictions)]
+    sf.report(*far, tmp_path / "report.html")
+    left, right = Page(tmp_path / "report.html").data["browser"]["spec"]["layer"][1]["encoding"]["x"]["scale"]["domain"]
+    assert left < right
+
+
+def test_a_prediction_at_the_edge_of_numbers_is_reported(tmp_path: Path) -> None:
+    truth, predictions = many(2)
+    predictions.loc[predictions.index[0], "x"] = 1e308
+    with np.errstate(over="ignore"):
+        sf.report(truth, predictions, tmp_path / "report.html")
+    assert Page(tmp_path / "report.html").exact()[0] > 0.5
+
+
+def test_what_tables_leave_out_is_told(tmp_path: Path) -> None:
+    truth, predictions = many(4)
+    folder = tmp_path / "tables"
+    sf.report(truth, predictions, tmp_path / "report.html", exclude=[2, 3], tables=folder)
+    assert pd.read_parquet(folder / "matches.parquet").attrs["exclude"] == "2, 3"
+    assert "- exclude: `2, 3`" in (folder / "README.md").read_text("utf-8")
+
+
+def test_a_folder_has_the_tables_of_one_report_only(tmp_path: Path) -> None:
+    truth, predictions = many(4)
+    folder = tmp_path / "tables"
+    submissions = {"a": predictions, "b": predictions.iloc[::2]}
+    sf.report(truth, submissions, tmp_path / "report.html", by=["truth_x"], tables=folder)
+    (folder / "mine.parquet").write_bytes(b"")
+    sf.report(truth, predictions.drop(columns="score"), tmp_path / "report.html", tables=folder)
+    assert not {"leaderboard", "pairs", "sweep", "sweep_best", "by_truth_x"} & {path.stem for path in folder.iterdir()}
+    assert (folder / "mine.parquet").exists()
+
+
+def test_nothing_of_the_users_is_replaced(tmp_path: Path) -> None:
+    truth, predictions = many(2)
+    truth.objects.to_parquet(tmp_path / "matches.parquet")
+    known = sf.read_objects(tmp_path / "matches.parquet")
+    before = (tmp_path / "matches.parquet").read_bytes()
+    with pytest.raises(sf.InputError, match="is what the report is made from"):
+        sf.report(known, predictions, tmp_path / "matches.parquet")
+    with pytest.raises(sf.InputError, match="is what the report is made from"):
+        sf.report(known, predictions, tmp_path / "report.html", tables=tmp_path)
+    assert (tmp_path / "matches.parquet").read_bytes() == before
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "README.md").write_text("# Mine")
+    with pytest.raises(sf.InputError, match="is there, and not of a report"):
+        sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "own")
+    for tables in ("same", "same/t"):
+        with pytest.raises(sf.InputError, match="is to be the page"):
+            sf.report(truth, predictions, tmp_path / "same", tables=tmp_path / tables)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(sf.InputError, match="it is no regular file"):
+        sf.report(truth, predictions, tmp_path / "pipe")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_no_python_of_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, predictions = many(2)
+    (tmp_path / "vl_convert.py").write_text("open('run', 'w'); raise ImportError('not this one')")
+    monkeypatch.chdir(tmp_path)
+    sf.report(truth, predictions, "report.html")
+    assert not Path("run").exists()
+
+
+@pytest.mark.parametrize("name", ["z" * 300 + ".html", "a\0b.html"])
+def test_names_that_no_file_can_have_are_refused(name: str, tmp_path: Path) -> None:
+    truth, predictions = many(1)
+    for arguments in ({"path": tmp_path / name}, {"path": tmp_path / "r.html", "tables": tmp_path / name}):
+        with pytest.raises(sf.InputError, match="cannot be written"):
+            sf.report(truth, predictions, **arguments)
+    with pytest.raises(sf.InputError, match="is no folder of images"):
+        sf.report(truth, predictions, tmp_path / "r.html", images=tmp_path / name)
+    sf.report(truth, predictions, tmp_path / ("z" * 240 + ".html"))
+
+
+@pytest.mark.parametrize("by", [None, 3, [3], "truth_x", {"truth_x": 1}, {"truth_x": True}, {"truth_x": 2.5}])
+def test_slices_that_cannot_be_are_refused(by: Any, tmp_path: Path) -> None:
+    truth, predictions = many(1)
+    with pytest.raises(sf.InputError, match="by: "):
+        sf.report(truth, predictions, tmp_path / "report.html", by=by)
+    with pytest.raises(sf.InputError, match="every slice is one of a submission already"):
+        sf.report(truth, predictions, tmp_path / "report.html", by=["submission"])
+
+
+def test_infinite_scores_are_kept(tmp_path: Path) -> None:
+    truth, predictions = many(3)
+    predictions.loc[predictions.index[0], "score"] = np.inf
+    sf.report(truth, predictions, tmp_path / "report.html", by=["predicted_score"], tables=tmp_path / "tables")
+    kept = pd.read_parquet(tmp_path / "tables" / "by_predicted_score.parquet")["predicted_score"]
+    assert np.isinf(kept).sum() == 1
+
+
+def test_altairs_settings_are_not_the_pages(tmp_path: Path) -> None:
+    truth, predictions = many(2)
+    alt.theme.register("loud", enable=True)(lambda: alt.theme.ThemeConfig({"title": "a loud title"}))
+    try:
+        sf.report(truth, predictions, tmp_path / "report.html")
+    finally:
+        alt.theme.enable("default")
+    assert "a loud title" not in Page(tmp_path / "report.html").raw
+
+
+def test_a_submission_without_anything_is_named(tmp_path: Path) -> None:
+    nothing, predictions = objects([]), many(2)[1]
+    for submissions in ({"none": nothing, "some": predictions}, {"some": predictions, "none": nothing}):
+        with pytest.raises(sf.InputError, match="none: there is neither a frame nor an object"):
+            sf.report(nothing, submissions, tmp_path / "report.html")
+
+
+def test_a_table_too_long_for_a_page_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_tables, "MOST_ROWS", 30)
+    truth, predictions = many(40)
+    sf.report(truth, predictions, tmp_path / "report.html")
+    page = Page(tmp_path / "report.html")
+    assert len(page.data["tables"]["slice-0"]["rows"]) == 30
+    assert any(text.startswith("The first 30; the page has no room for 10 more.") for text in page.text)
+
+
+def test_long_names_are_short_in_charts_and_tell_apart(tmp_path: Path) -> None:
+    truth, predictions = many(3)
+    names = [f"a_rather_long_name_of_epoch_{number}_with_an_end" for number in range(6)]
+    submissions = {name: predictions.iloc[number:] for number, name in enumerate(names)}
+    sf.report(truth, submissions, tmp_path / "report.html")
+    page = Page(tmp_path / "report.html")
+    assert "6 submissions compared" in page.text
+    picks = page.data["picks"]
+    assert len({*picks}) == 6
+    assert max(map(len, picks)) <= 24
+    assert len(page.data["charts"]["differences"]["datasets"]["pairs"]) == 5, "neighbours only"
+    assert {row["submission"] for row in page.data["charts"]["costs"]["datasets"]["costs"]} == {*picks}
 
 
 def test_what_is_refused_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

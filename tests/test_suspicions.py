@@ -110,3 +110,9 @@ def test_the_challenges_submissions(challenge: Path, name: str) -> None:
         told = sf.check(truth, change(found.objects))["suspicion"].tolist()
         assert told == [mistake] or ("5.0" in mistake and "px off" in told[0]), (mistake, told)
     assert sf.check(found, truth)["suspicion"].tolist() == ["truth and predictions are exchanged"]
+
+
+def test_coordinates_that_cannot_be_doubled_are_only_those_of_one_trial() -> None:
+    truth = pd.DataFrame({"sequence": 1, "frame": range(30), "object": 0, "x": 10.0, "y": 20.0})
+    predictions = truth.assign(x=[1e308, *[10.0] * 29])
+    assert sf.check(truth, predictions).empty

@@ -23,7 +23,7 @@ import pandas as pd
 from ..errors import InputError
 from ..files import read_bytes
 from ..similarity import COCO_SIGMAS
-from ..tables import SOURCE, Annotations
+from ..tables import Annotations, note_source
 from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
 
 BOX = ["x", "y", "w", "h"]
@@ -112,7 +112,8 @@ def read_coco(
         named = dict(zip([f"box_{side}" for side in BOX], _box(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         predictions = _with_joints(predictions, results, joints, "joint_score")
-    truth.attrs[SOURCE], predictions.attrs[SOURCE] = str(truth_path), str(predictions_path)
+    note_source(truth, Path(truth_path))
+    note_source(predictions, Path(predictions_path))
     return Annotations(truth, _frames(document.images)), Annotations(predictions)
 
 

@@ -31,7 +31,16 @@ import pyarrow as pa
 from ..errors import InputError
 from ..files import is_file_name, readable, write_files
 from ..progress import progress
-from ..tables import FRAME_KEY, LARGEST_EXACT_INTEGER, SOURCE, Annotations, Table, as_annotations, counted, key_text
+from ..tables import (
+    FRAME_KEY,
+    LARGEST_EXACT_INTEGER,
+    Annotations,
+    Table,
+    as_annotations,
+    counted,
+    key_text,
+    note_source,
+)
 from .motchallenge_lines import FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
 from .sequence_files import File, file_of, flat_files, of_sequences
 
@@ -160,7 +169,7 @@ def _table(parts: Sequence[Rows], source: Path) -> pd.DataFrame:
                 whole[end - length : end] = values if part.order is None else values[part.order]
         joined[name] = whole != 0 if name == "considered" else whole
     table = pd.DataFrame(joined, copy=False)
-    table.attrs[SOURCE] = str(source)
+    note_source(table, source)
     return table
 
 

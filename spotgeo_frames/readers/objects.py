@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..errors import InputError
 from ..files import LARGEST_UNPACKED, read_bytes
-from ..tables import SOURCE, Annotations, Table, arrow_to_pandas, check_frames, check_objects
+from ..tables import Annotations, Table, arrow_to_pandas, check_frames, check_objects, note_source
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200
@@ -24,7 +24,7 @@ def read_objects(source: str | Path | Table, frames: str | Path | Table | None =
     """
     objects = check_objects(read_table(source), _name(source, "objects"))
     if isinstance(source, str | Path):
-        objects.attrs[SOURCE] = str(source)
+        note_source(objects, Path(source))
     if frames is None:
         return Annotations(objects)
     return Annotations(objects, read_frames(frames))
@@ -34,7 +34,7 @@ def read_frames(source: str | Path | Table) -> pd.DataFrame:
     """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
     frames = check_frames(read_table(source), _name(source, "frames"))
     if isinstance(source, str | Path):
-        frames.attrs[SOURCE] = str(source)
+        note_source(frames, Path(source))
     return frames
 
 

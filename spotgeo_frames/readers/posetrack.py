@@ -27,7 +27,7 @@ import pandas as pd
 from ..errors import InputError
 from ..files import readable
 from ..progress import progress
-from ..tables import SOURCE
+from ..tables import note_source
 from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
 from .sequence_files import File, flat_files, of_sequences
 
@@ -306,5 +306,5 @@ def _table(parts: Sequence[_People], number: str, folder: Path) -> pd.DataFrame:
         },
         copy=False,
     )
-    table.attrs[SOURCE] = str(folder)
+    note_source(table, folder)
     return table

@@ -23,7 +23,7 @@ import pandas as pd
 from ..errors import InputError
 from ..files import read_bytes, write_bytes
 from ..keys import distinct, frame_keys, locate, row_keys
-from ..tables import FRAME_KEY, SOURCE, Annotations, Table, as_annotations, key_text, row_text
+from ..tables import FRAME_KEY, Annotations, Table, as_annotations, key_text, note_source, row_text
 from .documents import BYTE_ORDER_MARK, collector_paused
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
 from .objects import read_objects
@@ -65,7 +65,7 @@ def read_spotgeo(path: str | Path) -> Annotations:
         numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
         points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
         annotations = _annotations(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
-    annotations.objects.attrs[SOURCE] = str(path)
+    note_source(annotations.objects, Path(path))
     return annotations
 
 

@@ -1,6 +1,7 @@
 """What the charts of the page are drawn from: rows of plain values, counted and averaged from the report's tables."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 
 from ..display import words
 from ..image_plane import recall_grid
+from ..match_sums import share
 from ..tables import TP
 
 Rows = list[dict[str, Any]]
@@ -15,16 +17,36 @@ Rows = list[dict[str, Any]]
 # Bins of the histogram of distances, and along each axis of residuals; columns of the map of recall.
 DISTANCE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
 
-# Coordinates (px) in data for charts have as many decimals.
-DECIMALS = 3
+# Characters of a submission's name that charts have room for.
+LONGEST_NAME = 18
+
+# Of more submissions than this, differences are drawn of those next to each other only.
+MOST_PAIRED = 4
 
 
-def differences(pairs: pd.DataFrame) -> Rows:
-    """Differences of F1 with their intervals, a row a pair."""
+def short_names(names: Sequence[str]) -> list[str]:
+    """The names with their middle left out where they are long, and their number where that makes two the same.
+
+    They begin with a space of no width, so that none is what JavaScript's objects have, such as "constructor", which
+    Vega would take for its own.
+    """
+    half = LONGEST_NAME // 2
+    short = [name if len(name) <= LONGEST_NAME else f"{name[: half - 2]}…{name[-half - 1 :]}" for name in names]
+    numbered = [f"{number} {name}" if short.count(name) > 1 else name for number, name in enumerate(short, 1)]
+    return [f"\u200b{name}" for name in numbered]
+
+
+def differences(pairs: pd.DataFrame, names: Sequence[str], confidence: float) -> Rows:
+    """Differences of F1 with their intervals, a row a pair; of many submissions only of those next to each other."""
     known = pairs[(pairs["metric"] == "f1") & pairs["estimate"].notna()]
+    if len(names) > MOST_PAIRED:
+        neighbours = {*pairwise(names)}
+        known = known[[pair in neighbours for pair in zip(known["a"], known["b"], strict=True)]]
+    short = dict(zip(names, short_names(names), strict=True))
     return [
         {
-            "pair": f"{row['a']} − {row['b']}",
+            "pair": f"{short[row['a']]} − {short[row['b']]}",
+            "sure": "yes" if row["p_adjusted"] < 1 - confidence else "no",
             "estimate": row["estimate"],
             "low": row["low"],
             "high": row["high"],
@@ -56,7 +78,7 @@ def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float
         grid = recall_grid(table, MAP_COLUMNS)
         if grid is None:
             continue
-        ratio = float(np.ptp(grid.y_edges) / np.ptp(grid.x_edges))
+        ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
         for column, row in np.argwhere(grid.n_truth > 0).tolist():
             n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
             numbers = {"recall": n_found / n_truth, "found": n_found, "truths": n_truth}
@@ -102,17 +124,17 @@ def circle(radius: float) -> Rows:
     return [{"x": x, "y": y, "order": order} for order, (x, y) in enumerate(points)]
 
 
-def sweep(curve: pd.DataFrame) -> Rows:
-    """The numbers at each threshold."""
-    names = ["threshold", "f1", "precision", "recall", "mse"]
+def sweep(table: pd.DataFrame) -> Rows:
+    """The numbers at each threshold, or at the best."""
+    names = [name for name in ("threshold", "f1", "precision", "recall", "mse") if name in table]
     return [
-        {"submission": str(row["submission"])} | {name: row[name] for name in names} for row in curve.to_dict("records")
+        {"submission": str(row["submission"])} | {name: row[name] for name in names} for row in table.to_dict("records")
     ]
 
 
 def _box(x_edges: np.ndarray, y_edges: np.ndarray, column: int, row: int) -> dict[str, float]:
     sides = x_edges[column], x_edges[column + 1], y_edges[row], y_edges[row + 1]
-    return {name: round(float(side), DECIMALS) for name, side in zip(("x", "x2", "y", "y2"), sides, strict=True)}
+    return {name: float(f"{side:.6g}") for name, side in zip(("x", "x2", "y", "y2"), sides, strict=True)}
 
 
 def _each(matches: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
+import pandas as pd
 
 from ..diagnosis import KINDS
-from ..display import words
+from ..display import label, words
 from . import chart_data
 from .chart_data import Rows
 from .evaluation import Evaluation
@@ -21,12 +23,14 @@ Spec = dict[str, Any]
 HEIGHT = 260
 
 # As many series as the page's style has colours for; more take them again, with other dashes.
-SERIES = [f"var(--series-{number})" for number in range(1, 7)]
+SERIES = [f"var(--series-{number})" for number in range(1, 9)]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 
 MARKS = ["found truth", "missed truth", "right prediction", "false prediction"]
 MARK_SHAPES = ["circle", "circle", "cross", "M-0.6,-0.6L0.6,0.6M-0.6,0.6L0.6,-0.6"]
 MARK_COLORS = ["var(--found)", "var(--missed)", "var(--right)", "var(--false)"]
+
+MARK_COLORS_ON_PICTURES = ["#3ccfa0", "#ff7a52", "#56b4e9", "#f0b429"]
 
 # What lies behind a map where it has no value.
 NOTHING = "var(--nothing)"
@@ -43,11 +47,22 @@ CONFIG = {
 
 
 def charts(evaluation: Evaluation, tau: float, epsilon: float) -> dict[str, Spec]:
-    """The charts that the tables allow, by name."""
-    matches, names = evaluation.matches, evaluation.names
-    found = {"costs": error_costs(chart_data.error_costs(evaluation.costs), names)}
-    if evaluation.compared is not None and (pairs := chart_data.differences(evaluation.compared.pairs)):
-        found["differences"] = differences(pairs)
+    """The charts that the tables allow, by name; submissions are called by their short names."""
+    names = chart_data.short_names(evaluation.names)
+    short = dict(zip(evaluation.names, names, strict=True))
+
+    def shortened(table: pd.DataFrame) -> pd.DataFrame:
+        return table.assign(submission=table["submission"].cat.rename_categories(short))
+
+    matches = shortened(evaluation.matches)
+    found = {}
+    costs = chart_data.error_costs(shortened(evaluation.costs))
+    if any(np.isfinite(row["gain"]) for row in costs):
+        found["costs"] = error_costs(costs, names)
+    if evaluation.compared is not None:
+        confidence = evaluation.compared.pairs.attrs["confidence"]
+        if pairs := chart_data.differences(evaluation.compared.pairs, evaluation.names, confidence):
+            found["differences"] = differences(pairs)
     places, ratio = chart_data.recall_map(matches, names)
     if places:
         found["recall_map"] = recall_map(places, ratio, names)
@@ -55,9 +70,10 @@ def charts(evaluation: Evaluation, tau: float, epsilon: float) -> dict[str, Spec
         found["distances"] = distances(hits, names, tau, epsilon)
         found["residuals"] = residuals(*chart_data.residuals(matches, names, tau), names, tau)
     if evaluation.sweep is not None:
-        rows = chart_data.sweep(evaluation.sweep.curve)
+        rows, best = (chart_data.sweep(shortened(table)) for table in evaluation.sweep)
         scored = [name for name in names if any(row["submission"] == name for row in rows)]
-        found["f1_by_threshold"], found["precision_by_recall"] = f1_by_threshold(rows, scored), by_recall(rows, scored)
+        found["f1_by_threshold"] = f1_by_threshold(rows, best, scored)
+        found["precision_by_recall"] = by_recall(rows, scored)
     return found
 
 
@@ -67,16 +83,19 @@ def differences(pairs: Rows) -> Spec:
         y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
         tooltip=_tooltips(
             ("pair:N", "pair", ""),
-            ("estimate:Q", "difference of F1", "+.4f"),
-            ("low:Q", "from", "+.4f"),
-            ("high:Q", "to", "+.4f"),
+            ("estimate:Q", "difference of F1", "+.2%"),
+            ("low:Q", "from", "+.2%"),
+            ("high:Q", "to", "+.2%"),
             ("p:Q", "adjusted p-value", ".3~g"),
         ),
     )
-    x = alt.X("low:Q", title="difference of F1", axis=alt.Axis(tickCount=6))
+    x = alt.X("low:Q", title="difference of F1, points", axis=alt.Axis(tickCount=6, format="+.1%"))
     zero = alt.Chart(alt.NamedData("zero")).mark_rule(color="var(--faint)", strokeDash=[4, 3]).encode(x="zero:Q")
     bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=x, x2="high:Q")
-    points = base.mark_point(filled=True, size=80, opacity=1, color=SERIES[0]).encode(x="estimate:Q")
+    filled = alt.Scale(domain=["yes", "no"], range=[SERIES[0], "var(--paper)"])
+    points = base.mark_point(filled=True, size=90, opacity=1, stroke=SERIES[0]).encode(
+        x="estimate:Q", fill=alt.Fill("sure:N", title="more than chance, adjusted p-value below 0.05", scale=filled)
+    )
     about = "Differences of F1 between submissions, with 95% intervals"
     return _finished(zero + bars + points, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
 
@@ -88,12 +107,12 @@ def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
         alt.Chart(alt.NamedData("costs"))
         .mark_bar(color=SERIES[0])
         .encode(
-            x=alt.X("gain:Q", title="F1 gained if it alone were mended", axis=alt.Axis(tickCount=6)),
+            x=alt.X("gain:Q", title="F1 gained, points", axis=alt.Axis(tickCount=6, format="+.0%")),
             y=alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(labelLimit=160)),
             tooltip=_tooltips(
                 *_submission_tooltip(names),
                 ("kind:N", "kind", ""),
-                ("gain:Q", "F1 gained", ".4f"),
+                ("gain:Q", "F1 gained", "+.2%"),
                 ("misses:Q", "misses", ","),
                 ("alarms:Q", "false alarms", ","),
                 ("mse:Q", "mse gained, px²", ".2f"),
@@ -109,7 +128,7 @@ def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
 def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
     """Recall over the image plane."""
     scale = alt.Scale(scheme="viridis", domain=[0, 1])
-    legend = alt.Legend(format=".0%", gradientLength=200)
+    legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
     chart = (
         alt.Chart(alt.NamedData("places"))
         .mark_rect()
@@ -123,8 +142,10 @@ def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
                 ("recall:Q", "recall", ".1%"),
                 ("found:Q", "found", ","),
                 ("truths:Q", "truths", ","),
-                ("x:Q", "x from, px", ".1f"),
-                ("y:Q", "y from, px", ".1f"),
+                ("x:Q", "x from, px", ".5~g"),
+                ("x2:Q", "x to, px", ".5~g"),
+                ("y:Q", "y from, px", ".5~g"),
+                ("y2:Q", "y to, px", ".5~g"),
             ),
         )
     )
@@ -141,11 +162,13 @@ def distances(hits: Rows, names: Sequence[str], tau: float, epsilon: float) -> S
         .encode(
             x=alt.X("from:Q", bin="binned", title="distance, px", scale=alt.Scale(domain=[0, tau * 1.02], nice=False)),
             x2="to:Q",
-            y=alt.Y("n:Q", title="true positives"),
-            tooltip=_tooltips(("from:Q", "from, px", ".2f"), ("to:Q", "to, px", ".2f"), ("n:Q", "true positives", ",")),
+            y=alt.Y("n:Q", title="true positives", axis=alt.Axis(tickMinStep=1)),
+            tooltip=_tooltips(
+                ("from:Q", "from, px", ".4~g"), ("to:Q", "to, px", ".4~g"), ("n:Q", "true positives", ",")
+            ),
         )
     )
-    limits = [f"epsilon, {epsilon:g} px: errors up to it count as 0", f"tau, {tau:g} px: farther is no hit"]
+    limits = [f"epsilon, {label(epsilon)} px: errors up to it count as 0", f"tau, {label(tau)} px: farther is no hit"]
     colors = alt.Scale(domain=limits, range=["var(--series-2)", "var(--series-4)"])
     dashes = alt.Scale(domain=limits, range=[[5, 3], [1, 0]])
     legend = alt.Legend(columns=1, symbolType="stroke")
@@ -178,14 +201,18 @@ def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spe
             y2="y2:Q",
             color=alt.Color("n:Q", title="true positives", scale=scale, legend=legend),
             tooltip=_tooltips(
-                ("n:Q", "true positives", ","), ("x:Q", "x from, px", "+.2f"), ("y:Q", "y from, px", "+.2f")
+                ("n:Q", "true positives", ","),
+                ("x:Q", "x from, px", "+.3~g"),
+                ("x2:Q", "x to, px", "+.3~g"),
+                ("y:Q", "y from, px", "+.3~g"),
+                ("y2:Q", "y to, px", "+.3~g"),
             ),
         )
     )
     mean = (
         alt.Chart(alt.NamedData("means"))
         .mark_point(shape="cross", filled=True, size=160, opacity=1, color="var(--series-4)", stroke="white")
-        .encode(x=x, y=y, tooltip=_tooltips(("x:Q", "mean in x, px", "+.3f"), ("y:Q", "mean in y, px", "+.3f")))
+        .encode(x=x, y=y, tooltip=_tooltips(("x:Q", "mean in x, px", "+.3~g"), ("y:Q", "mean in y, px", "+.3~g")))
     )
     ring = alt.Chart(alt.NamedData("ring")).mark_line(color="var(--ink)", strokeWidth=1)
     chart = _picked(heat, names) + _of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
@@ -194,11 +221,15 @@ def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spe
     return _finished(chart, data, about, HEIGHT, 1.0, NOTHING)
 
 
-def f1_by_threshold(rows: Rows, names: Sequence[str]) -> Spec:
-    """F1 at every threshold of the score."""
+def f1_by_threshold(rows: Rows, best: Rows, names: Sequence[str]) -> Spec:
+    """F1 by the threshold of the score, the best marked."""
     x = alt.X("threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
-    chart = _sweep_lines(names).encode(x=x, y=_share(alt.Y, "f1", "F1"))
-    return _finished(chart, {"sweep": rows}, "F1 at every threshold of the score", HEIGHT)
+    y = _share(alt.Y, "f1", "F1")
+    at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
+    if len(names) > 1:
+        at_best = at_best.encode(color=_by_submission(names))
+    chart = _sweep_lines(names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
+    return _finished(chart, {"sweep": rows, "best": best}, "F1 by the threshold of the score, the best marked", HEIGHT)
 
 
 def by_recall(rows: Rows, names: Sequence[str]) -> Spec:
@@ -215,28 +246,30 @@ def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str,
         top, bottom = min(top, picture["y"]), max(bottom, picture["y2"])
     x = alt.X("x:Q", title="x, px", scale=alt.Scale(domain=[left, right], nice=False, zero=False))
     y = alt.Y("y:Q", title="y, px", scale=alt.Scale(domain=[bottom, top], nice=False, zero=False))
-    behind = alt.Chart(alt.NamedData("picture")).mark_image(aspect=False, clip=True)
-    links = alt.Chart(alt.NamedData("links")).mark_rule(color="var(--ink)", strokeWidth=1.5, clip=True)
-    marks = (
-        alt.Chart(alt.NamedData("marks"))
-        .mark_point(size=150, strokeWidth=2.2, opacity=1, clip=True)
-        .encode(
-            x=x,
-            y=y,
-            shape=alt.Shape("mark:N", title=None, scale=alt.Scale(domain=MARKS, range=MARK_SHAPES)),
-            color=alt.Color("mark:N", title=None, scale=alt.Scale(domain=MARKS, range=MARK_COLORS)),
-            tooltip=_tooltips(
-                ("mark:N", "mark", ""),
-                ("object:N", "object", ""),
-                ("kind:N", "kind of error", ""),
-                ("x:Q", "x, px", ".2f"),
-                ("y:Q", "y, px", ".2f"),
-                ("distance:Q", "distance, px", ".2f"),
-            ),
-        )
-    )
     ends = {"x": x, "x2": "x2:Q", "y": y, "y2": "y2:Q"}
-    chart = behind.encode(url="url:N", **ends) + links.encode(**ends) + marks
+    behind = alt.Chart(alt.NamedData("picture")).mark_image(aspect=False, clip=True).encode(url="url:N", **ends)
+    ink = "var(--ink)" if picture is None else "white"
+    links = alt.Chart(alt.NamedData("links")).mark_rule(color=ink, strokeWidth=1.5, clip=True).encode(**ends)
+    shape = alt.Shape("mark:N", title=None, scale=alt.Scale(domain=MARKS, range=MARK_SHAPES))
+    colors = alt.Scale(domain=MARKS, range=MARK_COLORS if picture is None else MARK_COLORS_ON_PICTURES)
+    points = alt.Chart(alt.NamedData("marks")).encode(x=x, y=y, shape=shape)
+    marks = points.mark_point(size=150, strokeWidth=2.2, opacity=1, clip=True).encode(
+        color=alt.Color("mark:N", title=None, scale=colors),
+        tooltip=_tooltips(
+            ("mark:N", "mark", ""),
+            ("object:N", "object", ""),
+            ("kind:N", "kind of error", ""),
+            ("x:Q", "x, px", ".7~g"),
+            ("y:Q", "y, px", ".7~g"),
+            ("distance:N", "distance, px", ""),
+        ),
+    )
+    # Marks of any colour are seen on a dark rim, whatever the picture.
+    rim = (
+        [] if picture is None else [points.mark_point(size=150, strokeWidth=5, opacity=0.75, clip=True, color="black")]
+    )
+    zoom = alt.selection_interval(bind="scales", zoom="wheel![event.shiftKey]")
+    chart = alt.layer(behind, links, *rim, marks.add_params(zoom))
     about = "Truths and predictions of one frame; they are listed below"
     return _finished(chart, {}, about, HEIGHT, _bounded((bottom - top) / (right - left)))
 
@@ -250,8 +283,7 @@ def _sweep_lines(names: Sequence[str]) -> Any:
         ("recall:Q", "recall", ".2%"),
         ("mse:Q", "mse, px²", ".2f"),
     )
-    point = alt.OverlayMarkDef(size=22, filled=True)
-    lines = alt.Chart(alt.NamedData("sweep")).mark_line(color=SERIES[0], point=point)
+    lines = alt.Chart(alt.NamedData("sweep")).mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
     lines = lines.encode(tooltip=tooltip, order="threshold:Q")
     if len(names) < 2:
         return lines
@@ -295,11 +327,8 @@ def _by_submission(names: Sequence[str]) -> alt.Color:
 
 
 def _picked(chart: Any, names: Sequence[str]) -> Any:
-    """The chart of one submission at a time, which the reader picks."""
-    if len(names) < 2:
-        return chart
-    bind = alt.binding_select(options=list(names), name="submission ")
-    return _of_picked(chart.add_params(alt.param(name="picked", bind=bind, value=names[0])), names)
+    """The chart of one submission at a time, which the reader picks above the charts."""
+    return chart if len(names) < 2 else _of_picked(chart.add_params(alt.param(name="picked", value=names[0])), names)
 
 
 def _of_picked(chart: Any, names: Sequence[str]) -> Any:
@@ -319,7 +348,8 @@ def _finished(
     if background is not None:
         chart = chart.properties(view=alt.ViewBackground(fill=background))
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-    spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict()
-    # Altair adds the look of its own theme, which knows nothing of the page's.
+    # Whatever the user has made of Altair's settings; and the page has a look of its own.
+    with alt.data_transformers.enable("default"), alt.theme.enable("none"):
+        spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict()
     meta = {} if ratio is None else {"ratio": ratio}
     return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(data)}

@@ -11,10 +11,10 @@ import pandas as pd
 
 from ..comparison import Comparison, compare
 from ..diagnosis import diagnose, error_costs
-from ..errors import InputError
+from ..errors import InputError, SliceError
 from ..matching import match
 from ..progress import progress
-from ..summary import binned, summarize
+from ..summary import binned, check_column, summarize
 from ..suspicions import check
 from ..sweeping import Sweep, sweep
 from ..tables import Annotations
@@ -67,22 +67,54 @@ def evaluate(
         name: match(truth, submission, tau, epsilon)
         for name, submission in progress(list(submissions.items()), "matching", "submission")
     }
-    if not len(next(iter(matched.values()))):
-        raise InputError("report: there is neither a frame nor an object to report on")
-    compared = compare(matched) if len(matched) > 1 else None
+    empty = [name for name, table in matched.items() if not len(table)]
+    if empty:
+        raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
+    cuts = _cuts(matched, by)
+    compared = compare(matched, metrics=HEADLINE) if len(matched) > 1 else None
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name]) for name in names})
-    suspected = None if "joint" in matches else _together({name: check(truth, submissions[name]) for name in names})
+    suspected = (
+        None
+        if "joint" in matches
+        else _together({name: check(truth, submissions[name], tau, epsilon) for name in names})
+    )
     return Evaluation(
         matches=matches,
         summary=summarize(matches, by="submission"),
         intervals=intervals(matches, by="submission", metrics=HEADLINE),
-        slices={column: summarize(matches, by=["submission", binned(matches, column, by[column])]) for column in by},
+        slices={
+            column: _together({name: summarize(matched[name], by=of_name[name]) for name in names if name in of_name})
+            for column, of_name in cuts.items()
+        },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
         suspicions=suspected,
         sweep=_swept(truth, {name: submissions[name] for name in names}, tau, epsilon),
         compared=compared,
     )
+
+
+def _cuts(matched: Mapping[str, pd.DataFrame], by: Mapping[str, int | None]) -> dict[str, dict[str, pd.Series]]:
+    """What to slice the match table of each submission by, for each column; bins are the same for all submissions.
+
+    A submission whose match table has no such column has no slices by it.
+    """
+    if "submission" in by:
+        raise SliceError("submission: every slice is one of a submission already")
+    cuts = {}
+    for column, bins in by.items():
+        having = {name: table[[column]] for name, table in matched.items() if column in table}
+        if not having:
+            check_column(next(iter(matched.values())), column)
+        joined = pd.concat(having.values(), ignore_index=True)
+        values = binned(joined, column, bins)
+        ends = np.cumsum([len(table) for table in having.values()])
+        starts = ends - [len(table) for table in having.values()]
+        cuts[column] = {
+            name: values.iloc[first:last].reset_index(drop=True)
+            for name, first, last in zip(having, starts.tolist(), ends.tolist(), strict=True)
+        }
+    return cuts
 
 
 def _swept(truth: Annotations, submissions: Mapping[str, Annotations], tau: float, epsilon: float) -> Sweep | None:

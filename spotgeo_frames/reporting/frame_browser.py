@@ -1,8 +1,8 @@
 """What the frame browser of the page holds: the rows of the worst sequences and of a sample, as plain lists.
 
 A page that held every sequence of a survey would be too large to open, so it holds at most SEQUENCES_HELD of them, and
-about ROWS_HELD rows: half of them the worst, by misses and false alarms of all submissions together, and half drawn
-from all others. Of a long sequence it holds the FRAMES_HELD frames after one another that have most errors.
+about ROWS_HELD rows: half of them the worst of each submission in turn, by misses and false alarms, and half drawn from
+all others. Of a long sequence it holds the FRAMES_HELD frames after one another that have most errors.
 """
 
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ SEQUENCES_HELD = 200
 FRAMES_HELD = 50
 ROWS_HELD = 24_000
 
-# Coordinates are held to a hundredth of a pixel, which no screen shows.
-DECIMALS = 2
+# Coordinates are held to so many digits behind the first of tau, more than any screen shows.
+DIGITS = 3
 
 
 class Held(NamedTuple):
@@ -44,11 +44,17 @@ def hold(matches: pd.DataFrame) -> Held:
     values, first = distinct(keys)
     frame = positions(keys, values, first)
     outcome = matches["outcome"].array.codes
-    errors = np.bincount(frame, (outcome == FN) | (outcome == FP), len(first))
+    wrong = (outcome == FN) | (outcome == FP)
     sizes = np.bincount(frame, minlength=len(first))
     sequence, first_frame = _renumbered(row_keys(matches.take(first), ["sequence"]))
-    shown = _in_worst_window(errors, sequence, first_frame)
-    chosen = _chosen(np.bincount(sequence, errors), np.bincount(sequence, sizes * shown), np.random.default_rng(0))
+    n_shown = int(np.clip(ROWS_HELD // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_HELD))
+    shown = _in_worst_window(np.bincount(frame, wrong, len(first)), sequence, first_frame, n_shown)
+    submission = matches["submission"].cat.codes.to_numpy()
+    cell = sequence[frame] * (int(submission.max(initial=0)) + 1) + submission
+    errors = np.bincount(cell, wrong, len(first_frame) * (int(submission.max(initial=0)) + 1))
+    chosen = _chosen(
+        errors.reshape(len(first_frame), -1), np.bincount(sequence, sizes * shown), np.random.default_rng(0)
+    )
     place = np.full(len(first_frame), -1)
     place[chosen] = np.arange(len(chosen))
     of_frame = place[sequence]
@@ -57,21 +63,21 @@ def hold(matches: pd.DataFrame) -> Held:
     names = matches["sequence"].take(first[first_frame[chosen]]).tolist()
     rows = matches.take(held).assign(held=of_frame[frame[held]]).reset_index(drop=True)
     n_cut = int(np.count_nonzero(of_frame >= 0) - np.count_nonzero(shown))
-    return Held(names, rows, _extent(matches), len(first_frame), n_cut)
+    return Held(names, rows, _extent(matches, matches.attrs["tau"]), len(first_frame), n_cut)
 
 
-def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Marks the frames to show: of each sequence the FRAMES_HELD after one another with most errors, the first such.
+def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray, n_shown: int) -> np.ndarray:
+    """Marks the frames to show: of each sequence the `n_shown` after one another with most errors, the first such.
 
     Frames are sorted by their sequence; `first` is the first frame of each.
     """
     sums = np.concatenate([[0], np.cumsum(errors)])
     ends = np.append(first[1:], len(errors))[sequence]
     place = np.arange(len(errors))
-    window = sums[np.minimum(place + FRAMES_HELD, ends)] - sums[place]
+    window = sums[np.minimum(place + n_shown, ends)] - sums[place]
     best = np.lexsort([place, -window, sequence])[first]
-    begin = np.minimum(best, np.maximum(np.append(first[1:], len(errors)) - FRAMES_HELD, first))[sequence]
-    return (place >= begin) & (place < begin + FRAMES_HELD)
+    begin = np.minimum(best, np.maximum(np.append(first[1:], len(errors)) - n_shown, first))[sequence]
+    return (place >= begin) & (place < begin + n_shown)
 
 
 def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,16 +87,19 @@ def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _chosen(errors: np.ndarray, sizes: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """The sequences to hold, worst first: as many as there is room for, half of it for the worst."""
-    worst = np.lexsort([np.arange(len(errors)), -errors])
+    """The sequences to hold, worst first: as many as there is room for, half of it for the worst of each submission.
+
+    `errors` are counts (sequences, submissions), `sizes` rows of each sequence.
+    """
+    rank = np.argsort(np.argsort(-errors, axis=0, kind="stable"), axis=0)
+    worst = np.lexsort([-errors.sum(axis=1), rank.min(axis=1)])
     if len(worst) <= SEQUENCES_HELD and sizes.sum() <= ROWS_HELD:
         return worst
     first = _fitting(worst, sizes, SEQUENCES_HELD // 2, ROWS_HELD // 2)
     others = random.permutation(np.setdiff1d(worst, first))
     room = ROWS_HELD - int(sizes[first].sum())
     sampled = _fitting(others, sizes, SEQUENCES_HELD - len(first), room) if room > 0 else others[:0]
-    held = np.concatenate([first, sampled])
-    return held[np.lexsort([held, -errors[held]])]
+    return worst[np.isin(worst, [*first, *sampled])]
 
 
 def _fitting(order: np.ndarray, sizes: np.ndarray, most: int, room: int) -> np.ndarray:
@@ -99,29 +108,36 @@ def _fitting(order: np.ndarray, sizes: np.ndarray, most: int, room: int) -> np.n
     return order[: min(max(int(fits.sum()), 1), most)]
 
 
-def _extent(matches: pd.DataFrame) -> tuple[float, float, float, float]:
+def _extent(matches: pd.DataFrame, tau: float) -> tuple[float, float, float, float]:
     """Left, right, top and bottom of the truths with a margin, and of the predictions that are not far outside."""
     bounds: list[float] = []
     for axis in "xy":
         truth, predicted = (matches[f"{side}_{axis}"].dropna().to_numpy(np.float64) for side in ("truth", "predicted"))
         known = truth if len(truth) else predicted
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-        margin = max(0.25 * (high - low), 10.0)
+        margin = max(0.25 * (high - low), tau)
         near = predicted[(predicted >= low - margin) & (predicted <= high + margin)]
         if len(near):
             low, high = min(low, float(near.min())), max(high, float(near.max()))
-        room = max(0.02 * (high - low), 2.0)
+        # Something remains to be seen, however large the numbers are.
+        room = max(0.02 * (high - low), 0.2 * tau, 1e-6 * abs(low), 1e-6 * abs(high))
         bounds += [low - room, high + room]
-    left, right, top, bottom = (round(float(bound), DECIMALS) for bound in bounds)
+    left, right, top, bottom = bounds
     return left, right, top, bottom
 
 
-def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame) -> dict[str, Any]:
+def decimals(tau: float) -> int:
+    """How many decimals coordinates (px) are held and shown to."""
+    return int(np.clip(DIGITS - np.floor(np.log10(tau)), 0, 15))
+
+
+def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame, tau: float) -> dict[str, Any]:
     """What the page's script needs, as plain lists.
 
     Of each submission: `order`, the held sequences, worst first; `labels`, what to call them; and `frames`, of each
-    sequence its frames: number, first and last row (exclusive), counts of TP, FN and FP. `rows` has the columns of the
-    rows, in that order. `by_sequence` is the summary by submission and sequence.
+    sequence its frames: number (text, since a script knows no large integers), first and last row (exclusive), counts
+    of TP, FN and FP. `rows` has the columns of the rows, in that order. `by_sequence` is the summary by submission and
+    sequence.
     """
     submission = held.rows["submission"].cat.codes.to_numpy()
     places, frames = (held.rows[column].to_numpy(np.int64) for column in ("held", "frame"))
@@ -133,8 +149,12 @@ def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame) -> dic
         for name in submissions
     ]
     for (number, place, frame), first, last, counts in _frames(rows):
-        listed[number]["frames"][place].append([frame, first, last, *counts])
-    return {"submissions": listed, "rows": _columns(rows), "sequences": [str(name) for name in held.sequences]}
+        listed[number]["frames"][place].append([str(frame), first, last, *counts])
+    for one in listed:  # a submission need not have all sequences
+        one["order"] = [place for place in one["order"] if one["frames"][place]]
+    names = [str(name) for name in held.sequences]
+    n_decimals = decimals(tau)
+    return {"submissions": listed, "rows": _columns(rows, n_decimals), "sequences": names, "decimals": n_decimals}
 
 
 def _labelled(name: str, numbers: pd.DataFrame, sequences: list[Any]) -> dict[str, Any]:
@@ -159,13 +179,15 @@ def _frames(rows: pd.DataFrame) -> Iterator[tuple[list[int], int, int, list[int]
     return zip(keys[first].tolist(), first.tolist(), [*first[1:].tolist(), len(rows)], counts.tolist(), strict=True)
 
 
-def _columns(rows: pd.DataFrame) -> dict[str, list[Any]]:
+def _columns(rows: pd.DataFrame, n_decimals: int) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "outcome": rows["outcome"].cat.codes.tolist(),
         "kind": [None if pd.isna(kind) else words(kind) for kind in rows["kind"]],
     }
     for name in ("truth_x", "truth_y", "predicted_x", "predicted_y", "distance"):
-        columns[name] = rows[name].to_numpy(np.float64).round(DECIMALS).tolist()
+        columns[name] = rows[name].to_numpy(np.float64).round(n_decimals).tolist()
+    if "predicted_score" in rows:
+        columns["score"] = rows["predicted_score"].tolist()
     joints = rows["joint"].tolist() if "joint" in rows else None
     for side in ("truth", "predicted"):
         names = [None if pd.isna(name) else str(name) for name in rows[f"{side}_object"]]

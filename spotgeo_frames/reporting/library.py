@@ -18,8 +18,8 @@ sys.stdout.buffer.write(script.encode())
 
 @contextmanager
 def library() -> Iterator[Callable[[], str]]:
-    """Begins to make the script; what it gives waits for it and returns it."""
-    command = [sys.executable, "-c", BUNDLE, _version()]
+    """Begins to make the script; what it gives waits for it and returns it. Raises ImportError where that fails."""
+    command = [sys.executable, "-P", "-c", BUNDLE, _version()]  # -P: nothing is imported from the current folder
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             yield lambda: _script(process)
@@ -40,7 +40,8 @@ def _version() -> str:
 def _script(process: "subprocess.Popen[bytes]") -> str:
     made, said = process.communicate()
     if process.returncode:
-        raise RuntimeError(f"report: the chart library could not be put together: {said.decode(errors='replace')}")
+        why = said.decode(errors="replace").strip().rpartition("\n")[2]
+        raise ImportError(f"report: vl_convert cannot put the chart library together: {why}")
     # Nothing in it ends the element it is in, and its many names are its own.
     code = made.decode().replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
     return f"(() => {{{code}}})();"

@@ -6,9 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from ..display import label
+from ..errors import InputError
 from ..files import slice_files, write_tables, write_text
 from ..tables import FN, FP
 from .evaluation import Evaluation
+
+TITLE = "# The tables behind a report"
 
 FILES = {
     "matches": "A row for every hit, miss and false alarm, and one for each frame without any; all numbers follow.",
@@ -32,7 +36,11 @@ COLUMNS = {
     "distance": "px, of a TP: between truth and prediction; null otherwise",
     "squared_error": "px², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP",
     "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP",
-    "kind": "the kind of an error: taken, lost, mislocated, duplicate, background, no_truth_in_frame",
+    "kind": (
+        "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), mislocated (its "
+        "false alarm is not far), lost. False alarms: no_truth_in_frame, duplicate (of a truth that is found), "
+        "mislocated, background. In `error_costs` also all"
+    ),
     "pair_distance": "px, between a mislocated miss and its false alarm; null otherwise",
     "frame_n_truth": "truths in the frame",
     "frame_n_predicted": "predictions in the frame",
@@ -52,7 +60,7 @@ COLUMNS = {
     "n_frames": "number of frames",
     "n_truth": "number of truths, TP + FN",
     "n_predicted": "number of predictions, TP + FP",
-    "metric": "the name of the number",
+    "metric": "the name of the number, as the columns of `summary`",
     "estimate": "the number itself; in `pairs`, that of `a` less that of `b`",
     "low": "lower bound of the interval",
     "high": "upper bound of the interval",
@@ -73,7 +81,6 @@ COLUMNS = {
     "kelvins_mse_low": "lower bound of kelvins_mse",
     "kelvins_mse_high": "upper bound of kelvins_mse",
     "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse",
-    "name": "the name of the submission",
     "apart_from_next": "whether its f1 is told apart from that of the next row",
     "a": "the one submission",
     "b": "the other submission",
@@ -141,8 +148,32 @@ headline = pd.DataFrame(
 ).reset_index()"""
 
 
-def write(evaluation: Evaluation, folder: Path, inputs: Mapping[str, Path]) -> None:
-    """Writes all tables of a report and their README; raises InputError where that cannot be."""
+def check_folder(folder: Path) -> None:
+    """Raises InputError where a folder has a README of something else."""
+    readme = folder / "README.md"
+    if readme.exists() and not _is_ours(readme):
+        raise InputError(f"{readme}: is there, and not of a report; give the tables a folder of their own")
+
+
+def would_replace(folder: Path, path: Path) -> bool:
+    """Whether a file is where a table of a report may be written."""
+    is_table = path.name.startswith("by_") or path.stem in FILES
+    return path.resolve().parent == folder.resolve() and path.suffix == ".parquet" and is_table
+
+
+def _is_ours(readme: Path) -> bool:
+    try:
+        with readme.open(encoding="utf-8", errors="replace") as lines:
+            return lines.readline().rstrip() == TITLE
+    except OSError:
+        return False
+
+
+def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> None:
+    """Writes all tables of a report and their README, and takes away those of an earlier report that this has not.
+
+    `notes` are kept with each table. Raises InputError where that cannot be.
+    """
     matches = evaluation.matches
     slices = slice_files(evaluation.slices)
     errors = matches[matches["outcome"].cat.codes.isin([FN, FP])]
@@ -161,22 +192,40 @@ def write(evaluation: Evaluation, folder: Path, inputs: Mapping[str, Path]) -> N
     if evaluation.sweep is not None:
         tables |= {"sweep": evaluation.sweep.curve, "sweep_best": evaluation.sweep.best}
     if evaluation.compared is not None:
-        tables |= evaluation.compared._asdict()
+        board, pairs = evaluation.compared
+        tables |= {"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs}
     there = {name: table for name, table in tables.items() if table is not None}
     what = FILES | {
         name: f"The headline numbers by `{_in_markdown(column)}`; null where such slices cannot know them."
         for name, column in zip(slices, evaluation.slices, strict=True)
     }
-    write_tables(there, folder, inputs)
-    write_text(folder / "README.md", _readme(there, what, matches.attrs))
+    earlier = [*FILES, *(path.stem for path in folder.glob("by_*.parquet"))] if _is_ours(folder / "README.md") else []
+    write_tables(there, folder, notes)
+    for name in {*earlier} - {*there}:
+        (folder / f"{name}.parquet").unlink(missing_ok=True)
+    write_text(folder / "README.md", _readme(there, what, matches.attrs, notes))
 
 
-def _readme(tables: Mapping[str, pd.DataFrame], what: Mapping[str, str], rule: Mapping[Hashable, Any]) -> str:
+def _readme(
+    tables: Mapping[str, pd.DataFrame], what: Mapping[str, str], rule: Mapping[Hashable, Any], notes: Mapping[str, str]
+) -> str:
     files = "\n\n".join(_section(name, what[name], table) for name, table in tables.items())
-    return f"""# The tables behind a report
+    contents = "\n".join(
+        f"| `{_in_markdown(name)}.parquet` | {len(table):,} | {what[name]} |" for name, table in tables.items()
+    )
+    made_from = "\n".join(f"- {_in_markdown(key)}: `{_in_markdown(value)}`" for key, value in notes.items())
+    return f"""{TITLE}
 
-Made by spotgeo_frames {rule["version"]} with tau {rule["tau"]:g} px and epsilon {rule["epsilon"]:g} px. The metadata of
-each file says so, too, with the name and the SHA-256 of each input. Shares are of 1; what is undefined is null.
+Made by spotgeo_frames {rule["version"]} with tau {label(rule["tau"])} px (the largest distance of a TP) and epsilon
+{label(rule["epsilon"])} px (the distance up to which its error is 0), from
+
+{made_from or "- tables in memory"}
+
+The metadata of each file says so, too. Shares are of 1; what is undefined is null. Intervals are of 95% confidence.
+
+| file | rows | what it is |
+| --- | ---: | --- |
+{contents}
 
 The headline numbers, both mean squared errors included, from `matches.parquet` alone; run these in this folder.
 
@@ -211,7 +260,7 @@ def _meaning(column: str) -> str:
     of = {"truth": "the truth", "predicted": "the prediction", "frame": "the frame"}.get(side, "the input")
     if side != "frame" and name in GEOMETRY:
         return f"{GEOMETRY[name]} of {of}"
-    return f"the column `{_in_markdown(name)}` of {of}"
+    return f"the column `{_in_markdown(name)}` of {of}, or a bin of it"
 
 
 def _in_markdown(text: str) -> str:

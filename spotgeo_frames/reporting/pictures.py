@@ -96,9 +96,9 @@ def _size(path: Path) -> tuple[int, int] | str:
     """Width and height, or what is wrong."""
     from PIL import Image  # of the extra
 
-    if not path.is_file():
-        return f"{path}: there is no such file"
     try:
+        if not path.is_file():
+            return f"{path}: there is no such file"
         with warnings.catch_warnings(action="ignore"), _opened(path) as image:
             width, height = image.size
     except (*DAMAGED, Image.DecompressionBombError) as error:
@@ -142,7 +142,7 @@ def _encoded(paths: dict[tuple[int, int], Path]) -> tuple[dict[int, dict[int, st
 def _webp(path: Path) -> bytes:
     from PIL import Image
 
-    with _opened(path) as image:
+    with warnings.catch_warnings(action="ignore"), _opened(path) as image:
         image.load()
         if image.mode in ("I", "F") or image.mode.startswith("I;"):
             plain = Image.fromarray(_stretched(np.asarray(image, np.float64)))

@@ -1,22 +1,27 @@
 """report(): from truth and submissions to one HTML page, and to a folder of Parquet with the tables behind it."""
 
-import platform
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..files import check_file_writable, check_folder_writable, make_folder, sha256, stem, write_text
+from ..files import (
+    check_file_writable,
+    check_folder_writable,
+    is_text,
+    make_folder,
+    stem,
+    write_text,
+)
 from ..matching import check_thresholds
-from ..summary import listed_sequences, without_sequences
+from ..summary import listed_sequences, summarize, without_sequences
 from ..tables import SOURCE, Annotations, Table, as_annotations
-from ..version import __version__
 from . import parquet
 from .evaluation import Evaluation, evaluate
 from .frame_browser import Held, hold, packed
 from .pictures import Pictures, pictures
+from .provenance import inputs_of, made_with
 
 # Slices that every report has.
 ALWAYS = ("sequence", "frame_n_truth")
@@ -67,16 +72,17 @@ def report(
     images_folder = None if images is None else Path(images)
     check_beforehand(page_path, folder, images_folder)
     known, named = _sides(truth, submissions)
-    inputs = _inputs(known, named)
+    inputs = inputs_of(known, named)
+    _check_kept(page_path, folder, [one.path for one in inputs])
+    slices = _slices(by)
     left_out: Any = [] if exclude is None else listed_sequences(exclude)
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
-    made_with = _made_with(inputs, tau, epsilon, left_out, known)
-    slices: dict[str, int | None] = dict.fromkeys(ALWAYS)
-    slices |= dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
-    evaluation, content = _tables_and_page(known, named, slices, tau, epsilon, images_folder, made_with)
+    about = made_with(inputs, tau, epsilon, left_out, known)
+    evaluation, content = _tables_and_page(known, named, slices, tau, epsilon, images_folder, about)
     if folder is not None:
-        parquet.write(evaluation, folder, inputs)
+        notes = {key: value for one in inputs for key, value in one.notes()}
+        parquet.write(evaluation, folder, notes | ({"exclude": ", ".join(map(str, left_out))} if left_out else {}))
     make_folder(page_path.parent)
     write_text(page_path, content)
 
@@ -93,7 +99,13 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     check_file_writable(path)
     if tables is not None:
         check_folder_writable(tables)
-    if images is not None and not images.is_dir():
+    if tables is not None and path.absolute() in (tables.absolute(), *tables.absolute().parents):
+        raise InputError(f"{tables}: cannot be written: {path} is to be the page")
+    try:
+        found = images is None or images.is_dir()
+    except (OSError, ValueError):  # a name too long, or one that no folder can have
+        found = False
+    if not found:
         raise InputError(f"{images}: is no folder of images (SEQUENCE/FRAME.png)")
 
 
@@ -104,7 +116,7 @@ def _tables_and_page(
     tau: float,
     epsilon: float,
     images: Path | None,
-    made_with: Sequence[tuple[str, str]],
+    about: Sequence[tuple[str, str]],
 ) -> tuple[Evaluation, str]:
     from .charts import charts  # with what the extra brings, which takes a while
     from .library import library
@@ -113,7 +125,7 @@ def _tables_and_page(
     with library() as script:  # which is made meanwhile
         evaluation = evaluate(truth, submissions, by, tau, epsilon)
         browser, notes = _browser(evaluation, images)
-        return evaluation, page(evaluation, charts(evaluation, tau, epsilon), browser, notes, made_with, script())
+        return evaluation, page(evaluation, charts(evaluation, tau, epsilon), browser, notes, about, script())
 
 
 def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str]]:
@@ -122,7 +134,8 @@ def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any
 
     held = hold(evaluation.matches)
     behind = Pictures({}, None, 0) if images is None else pictures(images, held)
-    browser = packed(held, evaluation.names, evaluation.slices["sequence"]) | {
+    by_sequence = summarize(evaluation.matches, by=["submission", "sequence"])
+    browser = packed(held, evaluation.names, by_sequence, evaluation.matches.attrs["tau"]) | {
         "spec": frame_chart(held.extent, behind.box),
         "pictures": {"uris": behind.uris, "box": behind.box},
     }
@@ -148,9 +161,9 @@ def _sides(
         return known, {"submission" if source is None else stem(Path(source)): side}
     if not submissions:
         raise InputError("report: there are no submissions")
-    odd = [name for name in submissions if not isinstance(name, str) or not name]
+    odd = [name for name in submissions if not isinstance(name, str) or not name or not is_text(name)]
     if odd:
-        raise InputError(f"report: {odd[0]!r} is no name of a submission; a string is needed")
+        raise InputError(f"report: {odd[0]!r} is no name of a submission; text is needed")
     return known, {name: as_annotations(side, name) for name, side in submissions.items()}
 
 
@@ -159,33 +172,28 @@ def _without(side: Annotations, exclude: Sequence[int] | Sequence[str]) -> Annot
     return Annotations(without_sequences(side.objects, exclude), frames)
 
 
-def _inputs(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict[str, Path]:
-    """The files that the tables were read from, by what they are, where readers noted them."""
-    found = {"truth": truth.objects, "frames": truth.frames}
-    for name, side in submissions.items():
-        role = "submission" if len(submissions) == 1 else name
-        found[role if role not in found else f"submission {role}"] = side.objects
-    sources = {role: None if table is None else table.attrs.get(SOURCE) for role, table in found.items()}
-    return {role: Path(source) for role, source in sources.items() if source is not None and Path(source).exists()}
+def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:
+    """Raises InputError where writing the report would replace one of its inputs, or what is not of a report."""
+    for path in inputs:
+        if page.resolve() == path.resolve():
+            raise InputError(f"{page}: cannot be written: it is what the report is made from")
+        if folder is not None and (folder.resolve() == path.resolve() or parquet.would_replace(folder, path)):
+            raise InputError(
+                f"{folder}: {path.name} is what the report is made from; give tables a folder of their own"
+            )
+    if folder is not None:
+        parquet.check_folder(folder)
 
 
-def _made_with(
-    inputs: Mapping[str, Path], tau: float, epsilon: float, exclude: Sequence[int] | Sequence[str], truth: Annotations
-) -> list[tuple[str, str]]:
-    """Labels and values of the page's foot."""
-    files = [(role, f"{path.name}, SHA-256 {sha256(path)}") for role, path in inputs.items()]
-    packages = ("numpy", "pandas", "scipy", "pyarrow", "altair")
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
-    stated = "those of the truth's frames table"
-    return [
-        *(files or [("inputs", "tables in memory")]),
-        ("tau", f"{tau:g} px"),
-        ("epsilon", f"{epsilon:g} px"),
-        ("left out", ", ".join(map(str, exclude)) or "no sequence"),
-        ("frames", stated if truth.frames is not None else "those that occur in the truth or in the submission"),
-        ("versions", f"spotgeo_frames {__version__}, Python {platform.python_version()}, {versions}"),
-        ("date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),
-    ]
+def _slices(by: Sequence[str] | Mapping[str, int | None]) -> dict[str, int | None]:
+    """The columns to slice by, with how many bins."""
+    given = dict.fromkeys(by) if isinstance(by, Iterable) and not isinstance(by, Mapping | str) else by
+    if not isinstance(given, Mapping) or not all(isinstance(column, str) for column in given):
+        raise InputError(f"by: is {by!r}; a list of columns is needed, or a dict of columns and numbers of bins")
+    for column, bins in given.items():
+        if bins is not None and (isinstance(bins, bool) or not isinstance(bins, int) or bins < 2):
+            raise InputError(f"by: {column}: {bins!r} is no number of bins; 2 or more are needed")
+    return dict.fromkeys(ALWAYS) | dict(given)
 
 
 def _browser_notes(held: Held, behind: Pictures) -> list[str]:
@@ -193,7 +201,7 @@ def _browser_notes(held: Held, behind: Pictures) -> list[str]:
     n_held, n_frames = len(held.sequences), len(held.rows[["held", "frame"]].drop_duplicates())
     notes = [f"All {n_held:,} sequences are here, the one with most errors first."]
     if n_held < held.n_sequences:
-        which = "the worst, by misses and false alarms together, and a sample of the others"
+        which = "the worst of each submission, by misses and false alarms, and a sample of the others"
         notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {which}."]
     if held.n_cut:
         notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")

@@ -15,16 +15,18 @@
   // Tables ------------------------------------------------------------------------------------------------------------
 
   const collator = new Intl.Collator("en", { numeric: true });
-  const numberOf = (text) => (text === DASH ? NaN : parseFloat(text.replaceAll(",", "")));
+  const numberOf = (text) => parseFloat(text.replaceAll(",", "").replace("inf", "Infinity")); // of a dash NaN
 
   // The rows in the order of a column, what is null last; equal ones stay in the order in which they were given.
-  function ordered(rows, column, kind, descending) {
+  function ordered({ rows, kinds, positions }, column, descending) {
+    const kind = kinds[column];
     const sign = descending ? -1 : 1;
     const places = rows.map((_, place) => place);
-    if (kind === "position") return descending ? places.reverse() : places;
-    const values = rows.map((row) => (kind === "number" ? numberOf(row[column]) : row[column]));
+    const values = kind === "position"
+      ? positions
+      : rows.map((row) => (kind === "number" ? numberOf(row[column]) : row[column]));
     const isNull = (value) => value === DASH || Number.isNaN(value);
-    const compare = kind === "number" ? (a, b) => a - b : collator.compare;
+    const compare = kind === "text" ? collator.compare : (a, b) => (a < b ? -1 : a > b);
     return places.sort((a, b) => {
       if (isNull(values[a]) || isNull(values[b])) return isNull(values[a]) - isNull(values[b]) || a - b;
       return sign * compare(values[a], values[b]) || a - b;
@@ -36,6 +38,7 @@
     if (!column) cell.scope = "row";
     if (!jump || !browser.holds(text)) {
       cell.textContent = text;
+      if (jump) cell.title = "Not among the sequences that this page holds";
       return cell;
     }
     const button = element("button", text);
@@ -66,7 +69,8 @@
       if (!more) return;
       const n = Math.min(state.shown, rows.length);
       more.firstElementChild.textContent = `${n.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows`;
-      more.querySelector("button").hidden = n === rows.length;
+      // Hidden, a button would lose the focus that it has.
+      for (const button of more.querySelectorAll("button")) button.setAttribute("aria-disabled", n === rows.length);
     }
 
     headings.forEach((heading, column) => {
@@ -74,18 +78,16 @@
         const descending = heading.ariaSort === "ascending" || (kinds[column] === "number" && !heading.ariaSort);
         headings.forEach((other) => other.removeAttribute("aria-sort"));
         heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
-        state.order = ordered(rows, column, kinds[column], descending);
-        state.shown = data.rows_shown;
+        state.order = ordered(data.tables[table.dataset.table], column, descending);
         draw();
       });
     });
     if (more) {
-      const button = more.querySelector("button");
-      button.textContent = `Show ${MORE} more`;
-      button.addEventListener("click", () => {
-        state.shown += MORE;
-        draw();
-      });
+      const [some, all] = more.querySelectorAll("button");
+      some.textContent = `Show ${MORE} more`;
+      all.textContent = "Show all";
+      some.addEventListener("click", () => { state.shown = Math.min(state.shown + MORE, rows.length); draw(); });
+      all.addEventListener("click", () => { state.shown = rows.length; draw(); });
     }
     if (rows.length) draw();
   }
@@ -120,8 +122,9 @@
     const held = data.browser;
     const byId = (id) => document.getElementById(id);
     const rows = held.rows;
-    const state = { submission: 0, sequence: 0, frame: 0, view: null };
+    const state = { submission: 0, sequence: 0, frame: 0, marks: true, view: null };
     const positions = new Map(held.sequences.map((name, position) => [name, position]));
+    const pictures = Object.keys(held.pictures.uris).length > 0;
     const OUTCOMES = ["found", "missed", "false", "nothing is here"];
 
     const order = () => held.submissions[state.submission].order;
@@ -140,7 +143,7 @@
 
     function coordinates(side, row) {
       const [x, y] = [rows[`${side}_x`][row], rows[`${side}_y`][row]];
-      return x === null ? DASH : `${x.toFixed(2)}, ${y.toFixed(2)}`;
+      return x === null ? DASH : `${x.toFixed(held.decimals)}, ${y.toFixed(held.decimals)}`;
     }
 
     function listRows(first, last) {
@@ -148,12 +151,14 @@
       for (let row = first; row < last; row++) {
         const line = element("tr");
         const distance = rows.distance[row];
+        const score = rows.score?.[row] ?? null;
         line.append(
           element("th", OUTCOMES[rows.outcome[row]]),
           element("td", rows.kind[row] ?? DASH),
           element("td", rows.truth_object[row] ?? DASH),
           element("td", rows.predicted_object[row] ?? DASH),
-          element("td", distance === null ? DASH : distance.toFixed(2), "number"),
+          element("td", distance === null ? DASH : distance.toFixed(held.decimals), "number"),
+          ...(rows.score ? [element("td", score === null ? DASH : score.toPrecision(3), "number")] : []),
           element("td", coordinates("truth", row)),
           element("td", coordinates("predicted", row)),
         );
@@ -168,7 +173,7 @@
       const links = [];
       for (let row = first; row < last; row++) {
         const hit = rows.outcome[row] === 0;
-        const shared = { kind: rows.kind[row] ?? DASH, distance: rows.distance[row] };
+        const shared = { kind: rows.kind[row] ?? DASH, distance: rows.distance[row]?.toFixed(held.decimals) ?? DASH };
         const sides = [
           ["truth", hit ? "found truth" : "missed truth"],
           ["predicted", hit ? "right prediction" : "false prediction"],
@@ -192,21 +197,30 @@
     }
 
     async function show() {
+      if (!frames().length) { // a submission need not have the sequence, nor any
+        byId("frame-status").textContent = `${held.submissions[state.submission].name}: nothing to show`;
+        byId("submission").value = state.submission;
+        listRows(0, 0);
+        return;
+      }
       const [frame, first, last, found, missed, wrong] = current();
       const n = frames().length;
       const name = held.sequences[state.sequence];
+      const whose = held.submissions.length > 1 ? `${held.submissions[state.submission].name}, ` : "";
       const tally = `${found} found, ${missed} missed, ${wrong} false`;
-      byId("frame-status").textContent = `Sequence ${name}, frame ${frame} (${state.frame + 1} of ${n}): ${tally}`;
+      const picture = pictures && !pictureOf(frame).length ? " (no picture)" : "";
+      const place = `sequence ${name}, frame ${frame} (${state.frame + 1} of ${n})`;
+      byId("frame-status").textContent = `${whose}${place}: ${tally}${picture}`;
       byId("sequence").value = state.sequence;
       byId("submission").value = state.submission;
-      byId("previous-frame").disabled = state.frame === 0;
-      byId("next-frame").disabled = state.frame >= n - 1;
+      byId("previous-frame").setAttribute("aria-disabled", state.frame === 0);
+      byId("next-frame").setAttribute("aria-disabled", state.frame >= n - 1);
       const rank = order().indexOf(state.sequence);
-      byId("previous-sequence").disabled = rank === 0;
-      byId("next-sequence").disabled = rank === order().length - 1;
+      byId("previous-sequence").setAttribute("aria-disabled", rank === 0);
+      byId("next-sequence").setAttribute("aria-disabled", rank === order().length - 1);
       listRows(first, last);
       if (!state.view) return;
-      const { marks, links } = marksOf(first, last);
+      const { marks, links } = state.marks ? marksOf(first, last) : { marks: [], links: [] };
       for (const [key, values] of Object.entries({ picture: pictureOf(frame), links, marks })) {
         state.view.data(key, values);
       }
@@ -222,6 +236,7 @@
     function pick(submission) {
       state.submission = submission;
       listSequences();
+      if (!frames().length) Object.assign(state, { sequence: order()[0] ?? state.sequence, frame: 0 });
     }
 
     function step(by) {
@@ -242,13 +257,21 @@
         go({});
       });
       byId("sequence").addEventListener("change", (event) => go({ sequence: Number(event.target.value), frame: 0 }));
-      byId("worst").addEventListener("click", () => go({ sequence: order()[0], frame: 0 }));
+      byId("worst").addEventListener("click", () => go({ sequence: order()[0] ?? state.sequence, frame: 0 }));
       byId("previous-sequence").addEventListener("click", () => step(-1));
       byId("next-sequence").addEventListener("click", () => step(1));
       byId("previous-frame").addEventListener("click", () => go({ frame: state.frame - 1 }));
       byId("next-frame").addEventListener("click", () => go({ frame: state.frame + 1 }));
+      byId("frames").addEventListener("keydown", (event) => {
+        const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (!step || event.target.closest("select, input, .scroll")) return;
+        event.preventDefault();
+        go({ frame: state.frame + step });
+      });
+      byId("show-marks").hidden = !pictures;
+      byId("show-marks").addEventListener("change", (event) => go({ marks: event.target.checked }));
       listSequences();
-      go({ sequence: order()[0], frame: 0 });
+      go({ sequence: order()[0] ?? 0, frame: 0 });
     }
 
     return {
@@ -258,7 +281,8 @@
         const number = held.submissions.findIndex((one) => one.name === submission);
         if (number >= 0 && number !== state.submission) pick(number);
         go({ sequence: positions.get(name), frame: 0 });
-        document.getElementById("frames").scrollIntoView();
+        byId("frames-heading").focus();
+        byId("frames").scrollIntoView();
       },
       async draw() {
         state.view = await drawChart(byId("frame-chart"), held.spec);
@@ -267,10 +291,34 @@
     };
   })();
 
+  // The submission that the charts of places and distances show.
+  function setUpPicks(views) {
+    const select = document.getElementById("picked");
+    if (!select) return;
+    select.replaceChildren(...data.browser.submissions.map(({ name }, number) => {
+      const option = element("option", name);
+      option.value = number;
+      return option;
+    }));
+    select.addEventListener("change", () => {
+      for (const view of views) view.signal("picked", data.picks[select.value]).runAsync();
+    });
+  }
+
   document.querySelectorAll("table[data-table]").forEach(setUpTable);
   browser.setUp();
   (async () => {
-    for (const place of document.querySelectorAll("[data-chart]")) await drawChart(place, data.charts[place.dataset.chart]);
+    const picking = [];
+    for (const place of document.querySelectorAll("[data-chart]")) {
+      try {
+        const view = await drawChart(place, data.charts[place.dataset.chart]);
+        if (place.closest("#places")) picking.push(view);
+      } catch (error) { // the others are drawn all the same
+        place.textContent = "This chart cannot be drawn.";
+        console.error(error);
+      }
+    }
+    setUpPicks(picking);
     await browser.draw();
     document.documentElement.dataset.drawn = "yes"; // for what waits until all is there
   })();
