@@ -16,7 +16,7 @@ from report_inputs import HOSTILE, QUOTED, Page, many, png
 from scenes import SCENES, objects
 
 import spotgeo_frames as sf
-from spotgeo_frames.reporting import frame_browser, page_tables, pictures
+from spotgeo_frames.reporting import chart_data, frame_browser, page_tables, pictures
 
 
 def sample_sides(sample: Path) -> tuple[sf.Annotations, dict[str, sf.Annotations]]:
@@ -625,6 +625,11 @@ def test_long_names_are_short_in_charts_and_tell_apart(tmp_path: Path) -> None:
     picks = page.data["picks"]
     assert len({*picks}) == 6
     assert max(map(len, picks)) <= 24
+    assert chart_data.short_names(["net_long_name_epoch007", "net_long_name_epoch008"]) == [
+        "\u200b…epoch007",
+        "\u200b…epoch008",
+    ]
+    assert chart_data.short_names(["a", "b"]) == ["\u200ba", "\u200bb"]
     assert len(page.data["charts"]["differences"]["datasets"]["pairs"]) == 5, "neighbours only"
     assert {row["submission"] for row in page.data["charts"]["costs"]["datasets"]["costs"]} == {*picks}
 

@@ -1,7 +1,9 @@
 """What the charts of the page are drawn from: rows of plain values, counted and averaged from the report's tables."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -25,12 +27,16 @@ MOST_PAIRED = 4
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """The names with their middle left out where they are long, and their number where that makes two the same.
+    """The names, where they are long without what all begin with or their middle; numbered where two are then the same.
 
     They begin with a space of no width, so that none is what JavaScript's objects have, such as "constructor", which
     Vega would take for its own.
     """
     half = LONGEST_NAME // 2
+    shared = commonprefix(list(names))  # noqa: RUF071 - they are no paths
+    shared = re.sub(r"[a-zA-Z0-9]*$", "", shared)  # whole words only
+    if len(names) > 1 and max(map(len, names)) > LONGEST_NAME and shared:
+        names = [f"…{name.removeprefix(shared)}" for name in names]
     short = [name if len(name) <= LONGEST_NAME else f"{name[: half - 2]}…{name[-half - 1 :]}" for name in names]
     numbered = [f"{number} {name}" if short.count(name) > 1 else name for number, name in enumerate(short, 1)]
     return [f"\u200b{name}" for name in numbered]

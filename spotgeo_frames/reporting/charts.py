@@ -40,7 +40,7 @@ CONFIG = {
     "background": "transparent",
     "font": "system-ui, sans-serif",
     "axis": INK | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
-    "legend": INK | {"orient": "bottom", "columns": 2, "labelLimit": 260, "symbolSize": 90},
+    "legend": INK | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90},
     "view": {"stroke": None},
     "aria": False,  # a chart is one thing with a description; the page's tables have the numbers
 }
@@ -80,7 +80,7 @@ def charts(evaluation: Evaluation, tau: float, epsilon: float) -> dict[str, Spec
 def differences(pairs: Rows) -> Spec:
     """Differences of F1 with their intervals, a row a pair."""
     base = alt.Chart(alt.NamedData("pairs")).encode(
-        y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=220)),
+        y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
         tooltip=_tooltips(
             ("pair:N", "pair", ""),
             ("estimate:Q", "difference of F1", "+.2%"),
@@ -89,12 +89,12 @@ def differences(pairs: Rows) -> Spec:
             ("p:Q", "adjusted p-value", ".3~g"),
         ),
     )
-    x = alt.X("low:Q", title="difference of F1, points", axis=alt.Axis(tickCount=6, format="+.1%"))
+    x = alt.X("low:Q", title="difference of F1, points", axis=alt.Axis(tickCount=6, format="+.0%"))
     zero = alt.Chart(alt.NamedData("zero")).mark_rule(color="var(--faint)", strokeDash=[4, 3]).encode(x="zero:Q")
     bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=x, x2="high:Q")
     filled = alt.Scale(domain=["yes", "no"], range=[SERIES[0], "var(--paper)"])
     points = base.mark_point(filled=True, size=90, opacity=1, stroke=SERIES[0]).encode(
-        x="estimate:Q", fill=alt.Fill("sure:N", title="more than chance, adjusted p-value below 0.05", scale=filled)
+        x="estimate:Q", fill=alt.Fill("sure:N", title="adjusted p < 0.05", scale=filled)
     )
     about = "Differences of F1 between submissions, with 95% intervals"
     return _finished(zero + bars + points, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
