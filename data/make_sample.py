@@ -90,7 +90,7 @@ def main() -> None:
     }
     for name, table in tables.items():
         sf.write_spotgeo(sf.Annotations(table, frames), FOLDER / f"{name}.json")
-    write_tables(tables | {"frames": frames}, FOLDER, inputs={})
+    write_tables(tables | {"frames": frames}, FOLDER, notes={})
 
 
 if __name__ == "__main__":
