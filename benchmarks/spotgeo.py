@@ -5,8 +5,8 @@
 
 Each side first scores each pair of files, and the two have to agree; then both are timed in turn, and the median of
 the ratios is what counts, since machines drift. Prints the ratio as the files are, four times over, and with 25
-clustered objects a frame; what the whole command takes next to bare imports; and how time grows from 1,000 to 1,000,000
-frames, and the memory that takes.
+clustered objects a frame; what the whole command takes next to bare imports, and a report next to it; and how time
+grows from 1,000 to 1,000,000 frames, and the memory that takes.
 """
 
 import argparse
@@ -153,6 +153,22 @@ def startup(truth: Path, submission: Path, rounds: int = 7) -> None:
     print(f"{'the whole command':32}  bare {imports * 1e3:7.1f} ms   here {whole * 1e3:7.1f} ms   {ratio:5.2f} times")
 
 
+def reporting(truth: Path, submission: Path, folder: Path, rounds: int = 7) -> None:
+    """How long a report takes, against scoring, both as whole commands; and how large the page is."""
+    command = [sys.executable, "-m", "spotgeo_frames"]
+    page = folder / "report.html"
+    score = [*command, "score", str(truth), str(submission)]
+    report = [*command, "report", str(truth), str(submission), "--out", str(page)]
+    run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL)
+    times = [[timed(run, one) for one in (report, score)] for _ in range(rounds)]
+    whole, scoring = (statistics.median(column) for column in zip(*times, strict=True))
+    ratio = statistics.median(a / b for a, b in times)
+    print(
+        f"{'a report':32} score {scoring * 1e3:7.1f} ms   here {whole * 1e3:7.1f} ms   {ratio:5.2f} times, "
+        f"{page.stat().st_size / 1e6:.1f} MB"
+    )
+
+
 def growth() -> None:
     """How long matching and summing takes, and the peak memory of it all, with two objects a frame."""
     for n_frames in (1_000, 10_000, 100_000, 1_000_000):
@@ -177,8 +193,10 @@ def main() -> None:
         folder = Path(name)
         truth, submission = given or written("sparse", scene(1280, 1.75, 100.0, seed=0), folder)
         compare("as it is", truth, submission)
-        compare("four times over", *(repeated(path, 4, folder) for path in (truth, submission)))
+        larger = [repeated(path, 4, folder) for path in (truth, submission)]
+        compare("four times over", *larger)
         startup(truth, submission)
+        reporting(*larger, folder)
         compare("25 clustered objects a frame", *written("clustered", scene(256, 25.0, 12.0, seed=1), folder))
     growth()
 

@@ -3,7 +3,6 @@
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +52,8 @@ def made_with(
     inputs: Sequence[Input], tau: float, epsilon: float, exclude: Sequence[int] | Sequence[str], truth: Annotations
 ) -> list[tuple[str, str]]:
     """Labels and values of the page's foot."""
+    from importlib import metadata  # takes a while, and nothing else needs it
+
     files = [
         (one.role, f"{text_name(one.path)}{one.remark}" + ("" if one.sha256 is None else f", SHA-256 {one.sha256}"))
         for one in inputs
