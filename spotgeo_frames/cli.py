@@ -364,13 +364,19 @@ def _both(*readers: Callable[[], Annotations]) -> list[Annotations]:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """What to call files: without their endings; with the folders that tell them apart; one given again is numbered."""
-    names = [stem(path) for path in paths]
-    if len({*names}) < len({path.absolute() for path in paths}):
-        shared = os.path.commonpath([path.absolute().parent for path in paths])
-        names = [(path.absolute().parent / stem(path)).relative_to(shared).as_posix() for path in paths]
-    if len({*names}) < len({path.absolute() for path in paths}):  # only their endings tell them apart
-        names = [str(path) for path in paths]
+    """What to call files: without their endings, with them, or with the folders, whatever first tells them apart.
+
+    A file that is given again is numbered.
+    """
+    resolved = [path.resolve() for path in paths]
+    shared = os.path.commonpath([path.parent for path in resolved])
+    ways = [
+        [stem(path) for path in paths],
+        [path.name for path in paths],
+        [(path.parent / stem(path)).relative_to(shared).as_posix() for path in resolved],
+        [path.relative_to(shared).as_posix() for path in resolved],
+    ]
+    names = next(names for names in ways if len({*names}) >= len({*resolved}))
     times = [names[:place].count(name) for place, name in enumerate(names)]
     return [f"{name} ({time + 1})" if time else name for name, time in zip(names, times, strict=True)]
 

@@ -32,12 +32,12 @@ def texts(table: pd.DataFrame) -> pd.DataFrame:
     """The table as strings, with its index; columns have the names of the given ones."""
     # In a long table the row says what is a share, and in one that is laid on its side, too.
     of_metric = table["metric"].isin(SHARES).to_numpy() if "metric" in table else np.zeros(len(table), bool)
-    on_its_side = not any(is_share(name) or name in OF_METRIC for name in table.columns)
+    on_its_side = not any(is_share(name) for name in table.columns)
     of_label = np.array([on_its_side and is_share(label) for label in table.index], bool)
     columns = []
     for position, name in enumerate(table.columns):
         shares = is_share(name) | of_label | (of_metric & (name in OF_METRIC))
-        columns.append(_texts(table.iloc[:, position], shares, _is_identifier(name)))
+        columns.append(_texts(table.iloc[:, position], shares, _is_identifier(name), _is_carried(name)))
     answer = pd.DataFrame(dict(enumerate(columns)), index=table.index, dtype="object")
     answer.columns = table.columns
     return answer
@@ -78,14 +78,19 @@ def _is_identifier(name: Hashable) -> bool:
     return str(name).rpartition("_")[2] in IDENTIFIERS and not str(name).startswith("n_")
 
 
-def _texts(values: pd.Series, shares: np.ndarray, is_identifier: bool) -> list[str]:
+def _is_carried(name: Hashable) -> bool:
+    """Whether a column may be the user's own: whole numbers in it are shown as they are, since they may be names."""
+    return str(name).startswith(("truth_", "predicted_", "frame_")) or name in ("tau", "epsilon")
+
+
+def _texts(values: pd.Series, shares: np.ndarray, is_identifier: bool, is_carried: bool) -> list[str]:
     null = values.isna().to_numpy(bool)
     if pd.api.types.is_float_dtype(values.dtype):
         numbers = values.to_numpy(np.float64, na_value=np.nan)
-        if np.any(numbers[shares] > 1):  # what somebody made of shares: counts, ranks, percents
+        if np.any(numbers[shares] > 1 + 1e-9):  # what somebody made of shares: counts, ranks, percents
             shares = np.zeros(len(values), bool)
-        if not shares.any() and np.all((numbers == np.rint(numbers)) & (np.abs(numbers) < 1e15) | null):
-            return [DASH if gone else f"{value:.0f}" for value, gone in zip(numbers.tolist(), null, strict=True)]
+        if is_carried and np.all((numbers == np.rint(numbers)) & (np.abs(numbers) < 1e15) | null):
+            return [DASH if gone else f"{int(value)}" for value, gone in zip(numbers.tolist(), null, strict=True)]
         values = pd.Series(numbers)
     rows = zip(values, shares, null, strict=True)
     return [DASH if gone else _text(value, share, is_identifier) for value, share, gone in rows]

@@ -30,7 +30,7 @@ from .errors import InputError
 LARGEST_UNPACKED = 1 << 30
 
 # What readers read of a folder: the first of these that it has.
-READ_IN_FOLDERS = ("*/gt/gt.txt", "*.txt", "**/*.parquet")
+READ_IN_FOLDERS = ("*/gt/gt.txt", "*.txt", "**/*.parquet", "*.json")
 
 # What reading a file, damaged or not, may raise.
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
@@ -129,13 +129,27 @@ def _too_large(path: Path) -> InputError:
 def sha256(path: Path) -> str:
     """SHA-256 of a file; of a folder, that of the names and digests of the files that readers read, in order."""
     if path.is_dir():
-        found = ([file for file in path.glob(pattern) if file.is_file()] for pattern in READ_IN_FOLDERS)
-        files = next((files for files in found if files), [])
-        seqinfo = [file for file in path.glob("*/seqinfo.ini") if file.is_file()]
-        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in sorted(files + seqinfo))
+        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in read_files(path))
         return hashlib.sha256("".join(inner).encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_files(folder: Path) -> list[Path]:
+    """The files of a folder that readers read, in order."""
+    found = ([file for file in folder.glob(pattern) if file.is_file()] for pattern in READ_IN_FOLDERS)
+    files = next((files for files in found if files), [])
+    return sorted(files + [file for file in folder.glob("*/seqinfo.ini") if file.is_file()])
+
+
+def file_state(path: Path) -> list[str | int]:
+    """What tells a file, or what readers read of a folder, from others and from what it was.
+
+    Its absolute path, when it was last changed (ns), its size and, of a folder, how many files it has.
+    """
+    states = [file.stat() for file in (read_files(path) if path.is_dir() else [path])]
+    changed = max((state.st_mtime_ns for state in states), default=0)
+    return [str(path.absolute()), changed, sum(state.st_size for state in states), len(states)]
 
 
 def check_folder_writable(folder: Path) -> None:

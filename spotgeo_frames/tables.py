@@ -25,6 +25,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .errors import InputError
+from .files import file_state
 from .keys import repeated, row_keys
 
 FRAME_KEY = ["sequence", "frame"]
@@ -50,7 +51,7 @@ Table = pd.DataFrame | ArrowStream
 # Where readers note in a table's attrs which file it is from.
 SOURCE = "spotgeo_frames_source"
 
-# Where they note what the file was when it was read: path, time of its last change (ns), size, and rows of the table.
+# Where they note what the file was when it was read, as `files.file_state` has it, and the rows of the table.
 SOURCE_STATE = "spotgeo_frames_source_state"
 
 
@@ -352,12 +353,6 @@ def note_source(table: pd.DataFrame, path: Path) -> None:
     """Notes in a table's attrs which file it was read from."""
     table.attrs[SOURCE] = str(path)
     table.attrs[SOURCE_STATE] = [*file_state(path), len(table)]
-
-
-def file_state(path: Path) -> tuple[str, int, int]:
-    """What tells a file, as it is, from others, and from what it was: absolute path, last change (ns), and size."""
-    state = path.stat()
-    return str(path.absolute()), state.st_mtime_ns, state.st_size
 
 
 def source(table: pd.DataFrame, name: str) -> str:

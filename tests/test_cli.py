@@ -551,6 +551,22 @@ def test_check(sample: Path, tmp_path: Path) -> None:
     assert refused("check", truth, tmp_path / "none.json") == [f"{tmp_path / 'none.json'}: there is no such file"]
 
 
+def test_submissions_are_called_by_what_tells_them_apart(sample: Path, tmp_path: Path) -> None:
+    eager, cautious = ((sample / f"{name}.json").read_bytes() for name in ("eager", "cautious"))
+    for path, content in (("a/p.json", eager), ("b/p.json", cautious), ("v1.1.json", eager), ("v1.2.json", cautious)):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+
+    def called(*paths: object) -> list[str]:
+        board = answer("compare", sample / "truth.json", *paths)["leaderboard"]
+        return [row["name"] for row in board]
+
+    assert called(tmp_path / "a" / "p.json", tmp_path / "b" / "p.json") == ["a/p", "b/p"]
+    assert called(tmp_path / "v1.1.json", tmp_path / "v1.2.json") == ["v1.1", "v1.2"]
+    assert called(sample / "eager.json", sample / "eager.parquet") == ["eager.json", "eager.parquet"]
+    assert called(tmp_path / "a" / "p.json", tmp_path / "b" / ".." / "a" / "p.json") == ["p", "p (2)"]
+
+
 def test_report_writes_a_page_and_its_tables(sample: Path, tmp_path: Path) -> None:
     out, tables = tmp_path / "new" / "report.html", tmp_path / "tables"
     given = [sample / "truth.parquet", sample / "eager.parquet", sample / "cautious.parquet"]

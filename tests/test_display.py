@@ -37,13 +37,13 @@ def test_numbers(value: float, share: bool, text: str) -> None:
 def test_the_worked_example() -> None:
     matches = sf.match(*SCENES[0].sides())
     shown = texts(matches)
-    assert shown["distance"].tolist() == ["2", "5", "–", "–", "–"]
-    assert shown["squared_error"].tolist() == ["0", "25", "100", "100", "100"]
+    assert shown["distance"].tolist() == ["2.00", "5.00", "–", "–", "–"]
+    assert shown["truth_x"].tolist() == ["100", "200", "300", "–", "–"]
     assert shown["truth_object"].tolist() == ["0", "1", "2", "–", "–"]
     assert shown["outcome"].tolist() == ["TP", "TP", "FN", "FP", "FP"]
     assert shown.index.equals(matches.index)
     [row] = texts(sf.summarize(matches)).to_dict("records")
-    assert (row["precision"], row["recall"], row["f1"], row["mse"]) == ("50.00%", "66.67%", "57.14%", "65")
+    assert (row["precision"], row["recall"], row["f1"], row["mse"]) == ("50.00%", "66.67%", "57.14%", "65.00")
 
 
 def test_metrics_of_a_long_table_are_shown_each_by_its_kind() -> None:
@@ -54,14 +54,18 @@ def test_metrics_of_a_long_table_are_shown_each_by_its_kind() -> None:
 
 def test_a_summary_on_its_side_reads_as_well() -> None:
     summary = sf.summarize(sf.match(*SCENES[0].sides()))
-    names = ["tp", "precision", "f1", "rmse"]
+    names = ["tp", "precision", "f1", "kelvins_mse", "rmse"]
     assert texts(summary.T)[0][names].tolist() == texts(summary).iloc[0][names].tolist()
 
 
 def test_what_is_made_of_shares_is_no_share() -> None:
     summary = sf.summarize(sf.match(*SCENES[0].sides()), by="truth_object")
-    assert texts(summary[["recall"]] * 100)["recall"].tolist() == ["100", "100", "0"]
+    assert texts(summary[["recall"]] * 100)["recall"].tolist() == ["100.00", "100.00", "0.00"]
     assert texts(summary.describe())["recall"].iloc[0] == "3.00"
+    indexed = pd.DataFrame({"metric": ["f1", "mse"], "low": [0.5, 2.0]}).set_index("metric")
+    assert texts(indexed)["low"].tolist() == ["50.00%", "2.00"]
+    assert texts(pd.DataFrame({"f1": [1 + 1e-15, 0.5]}))["f1"].tolist() == ["100.00%", "50.00%"]
+    assert texts(pd.DataFrame({"truth_x": [-0.0, 2.0]}))["truth_x"].tolist() == ["0", "2"]
     board = pd.DataFrame({"f1": [0.5], "mse": [0.25]}, index=pd.Index(["recall"], name="name"))
     assert texts(board).iloc[0].tolist() == ["50.00%", "0.250"]
 

@@ -116,7 +116,10 @@ def test_a_large_page_holds_the_worst_and_a_sample_and_says_so(tmp_path: Path) -
     sf.report(truth, {"one": predictions}, tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size < 5_000_000
     page = Page(tmp_path / "report.html")
-    assert any(text.startswith("200 of 5,120 sequences are here: the worst") for text in page.text)
+    assert any(
+        text.startswith("200 of 5,120 sequences are here: as many as there is room for, the worst")
+        for text in page.text
+    )
     browser = page.data["browser"]
     summary = sf.summarize(sf.match(truth, predictions), by="sequence")
     errors = (summary["fn"] + summary["fp"]).astype("int64").to_numpy()
@@ -458,6 +461,24 @@ def test_the_foot_tells_of_the_files_as_they_were_read(tmp_path: Path, monkeypat
     assert "p.parquet, no longer there" in Page(tmp_path / "report.html").text
 
 
+def test_a_folder_that_has_changed_is_noticed(tmp_path: Path, poses: Path) -> None:
+    truth, predictions = many(3)
+    (tmp_path / "p").mkdir()
+    predictions.to_parquet(tmp_path / "p" / "a.parquet")
+    side = sf.read_objects(tmp_path / "p")
+    predictions.iloc[3:].to_parquet(tmp_path / "p" / "a.parquet")
+    sf.report(truth, side, tmp_path / "report.html")
+    assert "p, changed since it was read" in Page(tmp_path / "report.html").text
+    assert sf.files.sha256(poses / "truth") != sf.files.sha256(poses / "tracker")
+
+
+def test_a_note_that_is_none_of_ours_is_passed_over(tmp_path: Path) -> None:
+    truth, predictions = many(1)
+    predictions.attrs["spotgeo_frames_source_state"] = None
+    sf.report(truth, predictions, tmp_path / "report.html")
+    assert "tables in memory" in Page(tmp_path / "report.html").text
+
+
 def test_slices_of_one_submission_do_not_depend_on_another(tmp_path: Path) -> None:
     truth, predictions = many(5)
     group = truth.objects.assign(group=truth.objects["object"] % 2)
@@ -524,10 +545,13 @@ def test_a_folder_has_the_tables_of_one_report_only(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     submissions = {"a": predictions, "b": predictions.iloc[::2]}
     sf.report(truth, submissions, tmp_path / "report.html", by=["truth_x"], tables=folder)
-    (folder / "mine.parquet").write_bytes(b"")
+    for name in ("mine", "by_hand"):
+        (folder / f"{name}.parquet").write_bytes(b"")
+    (folder / "sweep.parquet").unlink()
+    (folder / "sweep.parquet").mkdir()
     sf.report(truth, predictions.drop(columns="score"), tmp_path / "report.html", tables=folder)
-    assert not {"leaderboard", "pairs", "sweep", "sweep_best", "by_truth_x"} & {path.stem for path in folder.iterdir()}
-    assert (folder / "mine.parquet").exists()
+    assert not {"leaderboard", "pairs", "sweep_best", "by_truth_x"} & {path.stem for path in folder.iterdir()}
+    assert {"mine", "by_hand"} <= {path.stem for path in folder.iterdir()}
 
 
 def test_nothing_of_the_users_is_replaced(tmp_path: Path) -> None:
@@ -535,18 +559,30 @@ def test_nothing_of_the_users_is_replaced(tmp_path: Path) -> None:
     truth.objects.to_parquet(tmp_path / "matches.parquet")
     known = sf.read_objects(tmp_path / "matches.parquet")
     before = (tmp_path / "matches.parquet").read_bytes()
-    with pytest.raises(sf.InputError, match="is what the report is made from"):
+    with pytest.raises(sf.InputError, match="the report is made from"):
         sf.report(known, predictions, tmp_path / "matches.parquet")
-    with pytest.raises(sf.InputError, match="is what the report is made from"):
+    with pytest.raises(sf.InputError, match="the report is made from"):
         sf.report(known, predictions, tmp_path / "report.html", tables=tmp_path)
     assert (tmp_path / "matches.parquet").read_bytes() == before
+    whole = sf.read_objects(tmp_path)
+    for arguments in (
+        {"path": tmp_path / "page.html"},
+        {"path": tmp_path.with_suffix(".html"), "tables": tmp_path / "below"},
+    ):
+        with pytest.raises(sf.InputError, match="the report is made from"):
+            sf.report(whole, predictions, **arguments)
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "summary.parquet").symlink_to(tmp_path / "matches.parquet")
+    linked = sf.read_objects(tmp_path / "linked" / "summary.parquet")
+    with pytest.raises(sf.InputError, match="the report is made from"):
+        sf.report(linked, predictions, tmp_path / "report.html", tables=tmp_path / "linked")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "README.md").write_text("# Mine")
     with pytest.raises(sf.InputError, match="is there, and not of a report"):
         sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "own")
-    for tables in ("same", "same/t"):
+    for page, tables in (("same", "same"), ("same", "same/t"), ("t/README.md", "t"), ("t/pairs.parquet", "t")):
         with pytest.raises(sf.InputError, match="is to be the page"):
-            sf.report(truth, predictions, tmp_path / "same", tables=tmp_path / tables)
+            sf.report(truth, predictions, tmp_path / page, tables=tmp_path / tables)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(sf.InputError, match="it is no regular file"):
         sf.report(truth, predictions, tmp_path / "pipe")

@@ -268,7 +268,7 @@ def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str,
     rim = (
         [] if picture is None else [points.mark_point(size=150, strokeWidth=5, opacity=0.75, clip=True, color="black")]
     )
-    zoom = alt.selection_interval(bind="scales", zoom="wheel![event.shiftKey]")
+    zoom = alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]")
     chart = alt.layer(behind, links, *rim, marks.add_params(zoom))
     about = "Truths and predictions of one frame; they are listed below"
     return _finished(chart, {}, about, HEIGHT, _bounded((bottom - top) / (right - left)))

@@ -1,5 +1,6 @@
 """The folder of Parquet behind a page, and its README: what each column is, and queries that give the headline."""
 
+import re
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -156,17 +157,24 @@ def check_folder(folder: Path) -> None:
 
 
 def would_replace(folder: Path, path: Path) -> bool:
-    """Whether a file is where a table of a report may be written."""
-    is_table = path.name.startswith("by_") or path.stem in FILES
-    return path.resolve().parent == folder.resolve() and path.suffix == ".parquet" and is_table
+    """Whether a file is where a table of a report, or its README, may be written."""
+    is_table = path.suffix == ".parquet" and (path.name.startswith("by_") or path.stem in FILES)
+    return path.parent.resolve() == folder.resolve() and (is_table or path.name == "README.md")
 
 
 def _is_ours(readme: Path) -> bool:
+    return _listed(readme) is not None
+
+
+def _listed(readme: Path) -> list[str] | None:
+    """The tables that the README of a report lists; None where it is none."""
     try:
-        with readme.open(encoding="utf-8", errors="replace") as lines:
-            return lines.readline().rstrip() == TITLE
+        lines = [] if readme.is_symlink() else readme.read_text("utf-8", "replace").splitlines()
     except OSError:
-        return False
+        return None
+    if lines[:1] != [TITLE]:
+        return None
+    return [found[1] for line in lines if (found := re.fullmatch(r"## (.+)\.parquet", line))]
 
 
 def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> None:
@@ -199,10 +207,11 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
         name: f"The headline numbers by `{_in_markdown(column)}`; null where such slices cannot know them."
         for name, column in zip(slices, evaluation.slices, strict=True)
     }
-    earlier = [*FILES, *(path.stem for path in folder.glob("by_*.parquet"))] if _is_ours(folder / "README.md") else []
+    earlier = _listed(folder / "README.md") or []
     write_tables(there, folder, notes)
-    for name in {*earlier} - {*there}:
-        (folder / f"{name}.parquet").unlink(missing_ok=True)
+    for path in (folder / f"{name}.parquet" for name in {*earlier} - {*there}):
+        if path.is_file() and path.parent == folder:
+            path.unlink()
     write_text(folder / "README.md", _readme(there, what, matches.attrs, notes))
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from ..display import label
-from ..files import sha256, text_name
-from ..tables import SOURCE_STATE, Annotations, file_state
+from ..files import file_state, sha256, text_name
+from ..tables import SOURCE_STATE, Annotations
 from ..version import __version__
 
 
@@ -33,7 +33,13 @@ def inputs_of(truth: Annotations, submissions: Mapping[str, Annotations]) -> lis
     tables = [("truth", truth.objects), ("frames", truth.frames)]
     for name, side in submissions.items():
         tables.append(("submission" if len(submissions) == 1 else f"submission {name}", side.objects))
-    return [_input(role, table) for role, table in tables if table is not None and SOURCE_STATE in table.attrs]
+    return [_input(role, table) for role, table in tables if table is not None and _has_state(table)]
+
+
+def _has_state(table: pd.DataFrame) -> bool:
+    """Whether readers noted where the table is from; attrs may come from anywhere."""
+    noted = table.attrs.get(SOURCE_STATE)
+    return isinstance(noted, list) and len(noted) == 5 and isinstance(noted[0], str) and isinstance(noted[4], int)
 
 
 def _input(role: str, table: pd.DataFrame) -> Input:
@@ -41,7 +47,7 @@ def _input(role: str, table: pd.DataFrame) -> Input:
     path = Path(name)
     of_all = "" if len(table) == n_rows else f", of which {len(table):,} of {n_rows:,} rows"
     try:
-        if [name, *state] == [*file_state(path)]:
+        if [name, *state] == file_state(path):
             return Input(role, path, sha256(path), of_all)
         return Input(role, path, None, f"{of_all}, changed since it was read")
     except OSError:

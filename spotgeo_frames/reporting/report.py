@@ -99,8 +99,10 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     check_file_writable(path)
     if tables is not None:
         check_folder_writable(tables)
-    if tables is not None and path.absolute() in (tables.absolute(), *tables.absolute().parents):
-        raise InputError(f"{tables}: cannot be written: {path} is to be the page")
+    if tables is not None:
+        is_above = path.absolute() in (tables.absolute(), *tables.absolute().parents)
+        if is_above or parquet.would_replace(tables, path):
+            raise InputError(f"{tables}: cannot be written: {path} is to be the page")
     try:
         found = images is None or images.is_dir()
     except (OSError, ValueError):  # a name too long, or one that no folder can have
@@ -173,14 +175,14 @@ def _without(side: Annotations, exclude: Sequence[int] | Sequence[str]) -> Annot
 
 
 def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:
-    """Raises InputError where writing the report would replace one of its inputs, or what is not of a report."""
+    """Raises InputError where the report would replace its inputs, add to them, or replace what is of no report."""
     for path in inputs:
-        if page.resolve() == path.resolve():
-            raise InputError(f"{page}: cannot be written: it is what the report is made from")
-        if folder is not None and (folder.resolve() == path.resolve() or parquet.would_replace(folder, path)):
-            raise InputError(
-                f"{folder}: {path.name} is what the report is made from; give tables a folder of their own"
-            )
+        if path.resolve() in (page.resolve(), *page.resolve().parents):
+            raise InputError(f"{page}: cannot be written: the report is made from {path}")
+        if folder is None:
+            continue
+        if path.resolve() in (folder.resolve(), *folder.resolve().parents) or parquet.would_replace(folder, path):
+            raise InputError(f"{folder}: the report is made from {path}; give the tables a folder of their own")
     if folder is not None:
         parquet.check_folder(folder)
 
@@ -201,7 +203,7 @@ def _browser_notes(held: Held, behind: Pictures) -> list[str]:
     n_held, n_frames = len(held.sequences), len(held.rows[["held", "frame"]].drop_duplicates())
     notes = [f"All {n_held:,} sequences are here, the one with most errors first."]
     if n_held < held.n_sequences:
-        which = "the worst of each submission, by misses and false alarms, and a sample of the others"
+        which = "as many as there is room for, the worst of each submission in turn and a sample of the others"
         notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {which}."]
     if held.n_cut:
         notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")
