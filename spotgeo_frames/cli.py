@@ -19,6 +19,7 @@ import pandas as pd
 import typer
 
 from . import comparison, poses, suspicions, tracking
+from .cli_text import comparison_text, number_text, one_line, overview, pose_text, slice_text, track_text
 from .errors import InputError, SliceError
 from .files import check_folder_writable, input_notes, plain_value, slice_files, stem, write_tables
 from .matching import check_thresholds, match
@@ -164,9 +165,9 @@ def score(
         typer.echo(_json(summary, by_slice))
     else:
         typer.echo(f"{submission} against {truth}, tau {tau:g} px, epsilon {epsilon:g} px")
-        typer.echo(_overview(summary.to_dict("records")[0]))
+        typer.echo(overview(summary.to_dict("records")[0]))
         for column, table in by_slice.items():
-            typer.echo(f"\n{_text(table) if len(table) else f'{column} is null in every row'}")
+            typer.echo(f"\n{slice_text(table) if len(table) else f'{column} is null in every row'}")
 
 
 @app.command()
@@ -199,7 +200,7 @@ def compare(
         typer.echo(_formatted(answer))
     else:
         typer.echo(f"{len(submissions)} submissions against {truth}, tau {tau:g} px, epsilon {epsilon:g} px\n")
-        typer.echo(_comparison_text(compared))
+        typer.echo(comparison_text(compared))
 
 
 @app.command()
@@ -249,7 +250,7 @@ def check(
         typer.echo(f"{submission}: nothing is suspicious")
     else:
         for row in found.to_dict("records"):
-            corrected = f" (F1 {_number(row['f1'])}, corrected {_number(row['f1_corrected'])})"
+            corrected = f" (F1 {number_text(row['f1'])}, corrected {number_text(row['f1_corrected'])})"
             typer.echo(f"{row['suspicion']}{corrected}\n    {row['advice']}")
 
 
@@ -283,7 +284,7 @@ def track(
         typer.echo(_formatted({"combined": combined, "sequences": sequences}))
     else:
         typer.echo(f"{tracker} against {truth}, by the rules of {benchmark}\n")
-        typer.echo(_track_text(result.summary))
+        typer.echo(track_text(result.summary))
 
 
 @app.command(name="pose")
@@ -308,7 +309,7 @@ def pose_command(
         typer.echo(_formatted(answer))
     else:
         typer.echo(f"{predictions} against {truth}, all sequences\n")
-        typer.echo(_pose_text(combined.reset_index()))
+        typer.echo(pose_text(combined.reset_index()))
 
 
 def _check_thresholds(tau: float, epsilon: float) -> None:
@@ -332,22 +333,17 @@ def problems_reported() -> Iterator[None]:
             raise typer.BadParameter(f"--by: {error}") from None
         except InputError as error:
             for problem in error.problems:
-                typer.echo(_one_line(problem), err=True)
+                typer.echo(one_line(problem), err=True)
             raise typer.Exit(1) from None
         except ImportError as error:  # of an extra
-            typer.echo(_one_line(str(error)), err=True)
+            typer.echo(one_line(str(error)), err=True)
             raise typer.Exit(1) from None
         except MemoryError as error:
-            typer.echo(_one_line(f"there is not enough memory: {error}"), err=True)
+            typer.echo(one_line(f"there is not enough memory: {error}"), err=True)
             raise typer.Exit(1) from None
         finally:
             for warning in caught:
-                typer.echo(_one_line(f"warning: {warning.message}"), err=True)
-
-
-def _one_line(text: str) -> str:
-    """A key or a path may hold line breaks and the like; a problem is one line all the same."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+                typer.echo(one_line(f"warning: {warning.message}"), err=True)
 
 
 def _both(*readers: Callable[[], Annotations]) -> list[Annotations]:
@@ -440,88 +436,3 @@ def _json(summary: pd.DataFrame, by_slice: Mapping[str, pd.DataFrame]) -> str:
 
 def _formatted(answer: Mapping[str, Any]) -> str:
     return msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
-
-
-def _overview(row: Mapping[Hashable, Any]) -> str:
-    def number(name: str, digits: int = 4) -> str:
-        return "-" if pd.isna(row[name]) else f"{row[name]:,.{digits}f}"
-
-    nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
-    counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
-    return f"""{counts}
-
-  TP {row["tp"]:,.0f}   FN {row["fn"]:,.0f}   FP {row["fp"]:,.0f}
-
-  precision      {number("precision"):>12}
-  recall         {number("recall"):>12}
-  F1             {number("f1"):>12}   1 - F1 = {number("one_minus_f1", 6)}
-  mse            {number("mse"):>12}   px², by the metric document: mean over TP, FN and FP
-  kelvins mse    {number("kelvins_mse"):>12}   by the competition's server: sum of the sequences' means
-  accuracy       {number("det_a"):>12}   TP / (TP + FN + FP)
-  mean distance  {number("mean_distance"):>12}   px, true positives
-  rmse           {number("rmse"):>12}   px, true positives"""
-
-
-def _text(table: pd.DataFrame) -> str:
-    """A summary by slice as aligned text, with a dash for what is not known."""
-    shown = [table.columns[0], "tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_frames"]
-
-    def text(value: Any) -> str:
-        return "-" if pd.isna(value) else f"{value:.4f}" if isinstance(value, float) else f"{value}"
-
-    return table[shown].map(text).to_string(index=False)
-
-
-def _comparison_text(compared: comparison.Comparison) -> str:
-    """The leaderboard and the differences as aligned text."""
-    board, pairs = compared
-    names = board["name"].map(_one_line)
-    chance = board[[column for column in board if str(column).startswith("chance_of_rank_")]].to_numpy()
-    shown = pd.DataFrame(
-        {
-            "rank": board["rank"],
-            "name": names,
-            "f1": board["f1"].map(_number),
-            "from": board["f1_low"].map(_number),
-            "to": board["f1_high"].map(_number),
-            "kelvins mse": board["kelvins_mse"].map("{:,.1f}".format),
-            "chance of rank 1": pd.Series(chance[:, 0]).map(lambda value: "-" if pd.isna(value) else f"{value:.1%}"),
-            "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
-        }
-    )
-    numbers = pairs[["estimate", "low", "high", "p_value", "p_adjusted"]].map(_number)
-    differences = pairs[["a", "b"]].map(_one_line).join(pairs["metric"]).join(numbers)
-    return f"""{shown.to_string(index=False)}
-
-{differences.to_string(index=False)}
-
-estimate: a less b; low to high: 95% interval, by drawing sequences; p_value: by swapping sequences between the two,
-p_adjusted: by Holm's method over all pairs; apart from next: p_adjusted of f1 below 0.05"""
-
-
-def _number(value: float) -> str:
-    return "-" if pd.isna(value) else f"{value:.4f}"
-
-
-def _track_text(summary: pd.DataFrame) -> str:
-    """The numbers of tracks as aligned text, shares in percent."""
-    shares = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1"]
-    counts = ["IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
-    shown = summary[shares].mul(100).map("{:.2f}".format).join(summary[counts].map("{:,}".format))
-    shown.insert(0, "", [*(_one_line(str(name)) for name in summary["sequence"][:-1]), "combined"])
-    return f"""{shown.to_string(index=False)}
-
-shares in percent; HOTA, DetA, AssA and LocA are means over alpha, LocA 100 where nothing matches
-IDSW switches of identity, Frag fragmentations; MT, PT, ML objects mostly, partly tracked and mostly lost"""
-
-
-def _pose_text(combined: pd.DataFrame) -> str:
-    """The numbers of joints as aligned text, in percent."""
-    names = ["HOTA", "DetA", "AssA", "LocA"]
-    columns = combined[names].mul(100).join(combined[["mota", "motp", "pre", "rec", "ap"]])
-    shown = columns.map(lambda value: "-" if pd.isna(value) else f"{value:.2f}").join(combined["switches"])
-    shown.insert(0, "", combined["joint"].fillna("total"))
-    return f"""{shown.to_string(index=False)}
-
-in percent; HOTA, DetA, AssA and LocA are keypoint HOTA's, means over alpha, LocA 100 where nothing matches
-mota, motp, pre, rec and switches are poseval's of tracks, ap its average precision of poses"""
