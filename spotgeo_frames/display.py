@@ -33,7 +33,7 @@ def texts(table: pd.DataFrame) -> pd.DataFrame:
     # In a long table the row says what is a share, and in one that is laid on its side, too.
     of_metric = table["metric"].isin(SHARES).to_numpy() if "metric" in table else np.zeros(len(table), bool)
     on_its_side = not any(is_share(name) for name in table.columns)
-    of_label = np.array([on_its_side and is_share(label) for label in table.index], bool)
+    of_label = np.array([on_its_side and is_share(name) for name in table.index], bool)
     columns = []
     for position, name in enumerate(table.columns):
         shares = is_share(name) | of_label | (of_metric & (name in OF_METRIC))

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
+from .display import words
 from .errors import InputError
 from .image_plane import recall_grid
 from .match_sides import known_threshold
@@ -110,7 +111,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     _check_columns(table, ["kind", "n_misses", "n_false_alarms", "f1_gain"])
     rows = table[table["kind"] != "all"].sort_values("f1_gain")
     ax = _axes(ax)
-    bars = ax.barh(rows["kind"].str.replace("_", " "), rows["f1_gain"], color=BLUE)
+    bars = ax.barh(rows["kind"].map(words), rows["f1_gain"], color=BLUE)
     counts = [
         ", ".join(f"{n:,} {noun}" for n, noun in ((misses, "missed"), (alarms, "false")) if n) or "none"
         for misses, alarms in zip(rows["n_misses"], rows["n_false_alarms"], strict=True)

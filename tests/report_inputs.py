@@ -71,3 +71,11 @@ def png(width: int, height: int, deep: bool = False) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(shades.astype("u2" if deep else "u1")).save(stream, "PNG")
     return stream.getvalue()
+
+
+def folder_of_pictures(folder: Path, n_frames: int = 5, content: bytes | None = None) -> Path:
+    """A folder with the pictures of the first frames of sequence 1, all the same."""
+    (folder / "1").mkdir(parents=True)
+    for frame in range(1, n_frames + 1):
+        (folder / "1" / f"{frame}.png").write_bytes(png(640, 480) if content is None else content)
+    return folder

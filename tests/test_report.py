@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from report_inputs import HOSTILE, QUOTED, Page, many, png
+from report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, png
 from scenes import SCENES, objects
 
 import spotgeo_frames as sf
@@ -345,18 +345,9 @@ def test_pictures_lie_behind_their_frames_and_others_are_told_once(tmp_path: Pat
 
 def test_pictures_too_small_for_the_truths_are_left_out(tmp_path: Path) -> None:
     truth, predictions = many(1)
-    (tmp_path / "images" / "1").mkdir(parents=True)
-    for frame in range(1, 6):
-        (tmp_path / "images" / "1" / f"{frame}.png").write_bytes(png(64, 48))
+    folder_of_pictures(tmp_path / "images", content=png(64, 48))
     with pytest.warns(UserWarning, match="is 64 x 48 px, too small for its truths"):
         sf.report(truth, predictions, tmp_path / "report.html", images=tmp_path / "images")
-
-
-def folder_of_pictures(folder: Path, n_frames: int = 5) -> Path:
-    (folder / "1").mkdir(parents=True)
-    for frame in range(1, n_frames + 1):
-        (folder / "1" / f"{frame}.png").write_bytes(png(640, 480))
-    return folder
 
 
 def test_pictures_of_too_many_pixels_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

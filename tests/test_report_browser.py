@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from conftest import PROJECT
-from report_inputs import HOSTILE, QUOTED, Page, many, png
+from report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many
 from scenes import objects
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -291,9 +291,7 @@ def test_a_page_of_nothing_says_so_quietly(opened: Opened, tmp_path: Path) -> No
 
 def test_pictures_lie_behind_the_frames(opened: Opened, tmp_path: Path) -> None:
     truth, predictions = many(1)
-    (tmp_path / "images" / "1").mkdir(parents=True)
-    for frame in range(1, 5):
-        (tmp_path / "images" / "1" / f"{frame}.png").write_bytes(png(640, 480))
+    folder_of_pictures(tmp_path / "images", n_frames=4)
     with pytest.warns(UserWarning, match="1 of 5 frames are drawn without a picture"):
         sf.report(truth, predictions, tmp_path / "report.html", images=tmp_path / "images")
     driver = opened(tmp_path / "report.html")

@@ -29,7 +29,6 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 MARKS = ["found truth", "missed truth", "right prediction", "false prediction"]
 MARK_SHAPES = ["circle", "circle", "cross", "M-0.6,-0.6L0.6,0.6M-0.6,0.6L0.6,-0.6"]
 MARK_COLORS = ["var(--found)", "var(--missed)", "var(--right)", "var(--false)"]
-
 MARK_COLORS_ON_PICTURES = ["#3ccfa0", "#ff7a52", "#56b4e9", "#f0b429"]
 
 # What lies behind a map where it has no value.

@@ -103,17 +103,11 @@ def _cuts(matched: Mapping[str, pd.DataFrame], by: Mapping[str, int | None]) -> 
         raise SliceError("submission: every slice is one of a submission already")
     cuts = {}
     for column, bins in by.items():
-        having = {name: table[[column]] for name, table in matched.items() if column in table}
+        having = {name: table[column] for name, table in matched.items() if column in table}
         if not having:
             check_column(next(iter(matched.values())), column)
-        joined = pd.concat(having.values(), ignore_index=True)
-        values = binned(joined, column, bins)
-        ends = np.cumsum([len(table) for table in having.values()])
-        starts = ends - [len(table) for table in having.values()]
-        cuts[column] = {
-            name: values.iloc[first:last].reset_index(drop=True)
-            for name, first, last in zip(having, starts.tolist(), ends.tolist(), strict=True)
-        }
+        values = binned(pd.concat(having).to_frame(column), column, bins)
+        cuts[column] = {name: values.loc[name] for name in having}
     return cuts
 
 

@@ -46,12 +46,15 @@ def hold(matches: pd.DataFrame) -> Held:
     outcome = matches["outcome"].array.codes
     wrong = (outcome == FN) | (outcome == FP)
     sizes = np.bincount(frame, minlength=len(first))
-    sequence, first_frame = _renumbered(row_keys(matches.take(first), ["sequence"]))
+    sequences = row_keys(matches.take(first), ["sequence"])
+    values, first_frame = distinct(sequences)
+    sequence = positions(sequences, values, first_frame)
     n_shown = int(np.clip(ROWS_HELD // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_HELD))
     shown = _in_worst_window(np.bincount(frame, wrong, len(first)), sequence, first_frame, n_shown)
-    submission = matches["submission"].cat.codes.to_numpy()
-    cell = sequence[frame] * (int(submission.max(initial=0)) + 1) + submission
-    errors = np.bincount(cell, wrong, len(first_frame) * (int(submission.max(initial=0)) + 1))
+    submission = matches["submission"].cat
+    n_submissions = len(submission.categories)
+    cell = sequence[frame] * n_submissions + submission.codes.to_numpy()
+    errors = np.bincount(cell, wrong, len(first_frame) * n_submissions)
     chosen = _chosen(
         errors.reshape(len(first_frame), -1), np.bincount(sequence, sizes * shown), np.random.default_rng(0)
     )
@@ -78,12 +81,6 @@ def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray
     best = np.lexsort([place, -window, sequence])[first]
     begin = np.minimum(best, np.maximum(np.append(first[1:], len(errors)) - n_shown, first))[sequence]
     return (place >= begin) & (place < begin + n_shown)
-
-
-def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes as positions among the sorted distinct ones, and the first row of each."""
-    _, first, number = np.unique(codes, return_index=True, return_inverse=True)
-    return number, first
 
 
 def _chosen(errors: np.ndarray, sizes: np.ndarray, random: np.random.Generator) -> np.ndarray:

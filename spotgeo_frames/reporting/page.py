@@ -33,10 +33,10 @@ def page(
     browser: Mapping[str, Any],
     notes: Sequence[str],
     made_with: Sequence[tuple[str, str]],
-    library: str,
+    vega: str,
 ) -> str:
     """The page's HTML. `browser` is what the frame browser holds, `notes` what to say of it; `made_with` is its foot;
-    `library` is the script that draws the charts.
+    `vega` is the script that draws the charts.
     """
     slices = [
         slice_table(f"slice-{number}", column, summary, evaluation.names)
@@ -74,9 +74,9 @@ def page(
         made_with=made_with,
         style=_asset("page.css"),
         data=embedded_json(embedded),
-        library=library,
+        vega=vega,
         script=script,
-        policy=_policy([library, script]),
+        policy=_policy([vega, script]),
     )
 
 

@@ -152,7 +152,7 @@ headline = pd.DataFrame(
 def check_folder(folder: Path) -> None:
     """Raises InputError where a folder has a README of something else."""
     readme = folder / "README.md"
-    if readme.exists() and not _is_ours(readme):
+    if readme.exists() and _listed(readme) is None:
         raise InputError(f"{readme}: is there, and not of a report; give the tables a folder of their own")
 
 
@@ -160,10 +160,6 @@ def would_replace(folder: Path, path: Path) -> bool:
     """Whether a file is where a table of a report, or its README, may be written."""
     is_table = path.suffix == ".parquet" and (path.name.startswith("by_") or path.stem in FILES)
     return path.parent.resolve() == folder.resolve() and (is_table or path.name == "README.md")
-
-
-def _is_ours(readme: Path) -> bool:
-    return _listed(readme) is not None
 
 
 def _listed(readme: Path) -> list[str] | None:

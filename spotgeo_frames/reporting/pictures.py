@@ -30,7 +30,6 @@ QUALITY = 80
 # How far beyond a picture truths may lie, as a share of its size: boxes begin outside, and detectors of edges exist.
 OUTSIDE = 0.05
 
-
 # What opening or decoding a damaged picture may raise.
 DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
 

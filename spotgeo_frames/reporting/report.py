@@ -99,7 +99,6 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     check_file_writable(path)
     if tables is not None:
         check_folder_writable(tables)
-    if tables is not None:
         is_above = path.absolute() in (tables.absolute(), *tables.absolute().parents)
         if is_above or parquet.would_replace(tables, path):
             raise InputError(f"{tables}: cannot be written: {path} is to be the page")
@@ -121,10 +120,10 @@ def _tables_and_page(
     about: Sequence[tuple[str, str]],
 ) -> tuple[Evaluation, str]:
     from .charts import charts  # with what the extra brings, which takes a while
-    from .library import library
     from .page import page
+    from .vega import vega_script
 
-    with library() as script:  # which is made meanwhile
+    with vega_script() as script:  # which is made meanwhile
         evaluation = evaluate(truth, submissions, by, tau, epsilon)
         browser, notes = _browser(evaluation, images)
         return evaluation, page(evaluation, charts(evaluation, tau, epsilon), browser, notes, about, script())

@@ -17,7 +17,7 @@ sys.stdout.buffer.write(script.encode())
 
 
 @contextmanager
-def library() -> Iterator[Callable[[], str]]:
+def vega_script() -> Iterator[Callable[[], str]]:
     """Begins to make the script; what it gives waits for it and returns it. Raises ImportError where that fails."""
     command = [sys.executable, "-P", "-c", BUNDLE, _version()]  # -P: nothing is imported from the current folder
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
