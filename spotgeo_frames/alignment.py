@@ -47,16 +47,20 @@ class Aligned(NamedTuple):
     predictions: Side
 
 
-def align(truth: Annotations, predictions: Annotations, frames: FrameRule = "truth") -> Aligned:
+def align(
+    truth: Annotations, predictions: Annotations, frames: FrameRule = "truth", *, may_be_disjoint: bool = False
+) -> Aligned:
     """Aligns two Annotations that `tables.as_annotations` has checked.
 
     With `frames="union"` every frame that either side names counts. Raises InputError where the key types differ,
-    the sequences are disjoint, or the frames are not covered as the module says.
+    the sequences are disjoint (unless they may be, in a part of a dataset), or the frames are not covered as the module
+    says.
     """
     if frames not in ("truth", "union"):
         raise ValueError(f"frames is {frames!r}; 'truth' or 'union' is needed")
     _check_types(truth, predictions)
-    _check_sequences(truth, predictions)
+    if not may_be_disjoint:
+        _check_sequences(truth, predictions)
     given = {
         "truth": truth.objects,
         "predictions": predictions.objects,

@@ -129,7 +129,7 @@ def check_similarity(aligned: Aligned, similarity: str | Measure, tau: float) ->
     n_flat = {name: int(((table["w"] <= 0) | (table["h"] <= 0)).sum()) for name, table in tables.items()}
     if any(n_flat.values()):
         what = " and ".join(f"{number} of the {name}" for name, number in n_flat.items() if number)
-        warnings.warn(f"boxes of zero or negative size, which overlap with nothing: {what}", stacklevel=3)
+        warnings.warn(f"boxes of zero or negative size, which overlap with nothing: {what}", stacklevel=4)
 
 
 def made_with(similarity: str | Measure, threshold: float, tau: float = np.nan) -> dict[Hashable, Any]:

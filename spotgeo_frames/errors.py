@@ -14,6 +14,10 @@ class InputError(ValueError):
         self.problems = [problems] if isinstance(problems, str) else list(problems)
         super().__init__("\n".join(self.problems))
 
+    def __reduce__(self) -> tuple[type["InputError"], tuple[list[str]]]:
+        # What comes back from another process still has its problems apart.
+        return type(self), (self.problems,)
+
 
 class SliceError(InputError):
     """A column to slice by that is not there, or cannot be parted as asked."""

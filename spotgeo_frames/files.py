@@ -342,11 +342,16 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mappin
 def _write_parquet(table: pd.DataFrame, path: Path, attrs: Mapping[str, Any]) -> None:
     import pyarrow.parquet as pq  # takes a while, and scoring for the terminal never needs it
 
-    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    pq.write_table(as_arrow(table, attrs), path)
+
+
+def as_arrow(table: pd.DataFrame, attrs: Mapping[str, Any]) -> pa.Table:
+    """A table as Parquet keeps it, NaN as null, with `attrs` in its metadata, for people and for pandas."""
+    arrow = pa.Table.from_pandas(table, preserve_index=False, nthreads=1)
     notes = {key: str(value) for key, value in attrs.items()}
     # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.
     metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(attrs)}
-    pq.write_table(arrow.replace_schema_metadata(metadata), path)
+    return arrow.replace_schema_metadata(metadata)
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:

@@ -42,7 +42,7 @@ from .match_table import match_table
 from .progress import progress
 from .similarity import Measure, difference, point_distance
 from .tables import Annotations, Table, as_annotations
-from .whole_poses import PosePairs, whole_poses
+from .whole_poses import whole_poses
 
 Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 
@@ -97,32 +97,62 @@ def match(
     InputError: a table is not right, the sides share no sequence, or their frames do not agree.
     ValueError: tau, epsilon, similarity or threshold out of range.
     """
+    check_options(tau, epsilon, similarity, threshold, sigmas)
+    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    return match_annotations(
+        *sides, tau, epsilon, similarity=similarity, threshold=threshold, sigmas=sigmas, frames=frames
+    )
+
+
+def check_options(
+    tau: float,
+    epsilon: float,
+    similarity: str | Measure | None,
+    threshold: float,
+    sigmas: Mapping[Any, float] | None = None,
+) -> None:
+    """Raises ValueError where what `match` takes besides tables is out of range."""
     if similarity is None:
-        tau, epsilon = check_thresholds(tau, epsilon)
+        check_thresholds(tau, epsilon)
     elif not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}; a similarity above 0, up to 1, is needed")
-    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    if similarity == "oks":
-        return _match_poses(whole_poses(*sides, sigmas), threshold, frames)
-    if sigmas is not None:
+    if similarity != "oks" and sigmas is not None:
         raise ValueError("sigmas are those of similarity='oks'")
-    if isinstance(similarity, str) and similarity not in ("iou", "point"):
+    if isinstance(similarity, str) and similarity not in ("iou", "point", "oks"):
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
-    aligned = align(*sides, frames)
+
+
+def match_annotations(
+    truth: Annotations,
+    predictions: Annotations,
+    tau: float = 10.0,
+    epsilon: float = 3.0,
+    *,
+    similarity: str | Measure | None = None,
+    threshold: float = 0.5,
+    sigmas: Mapping[Any, float] | None = None,
+    frames: FrameRule = "truth",
+    may_be_disjoint: bool = False,
+) -> pd.DataFrame:
+    """What `match` returns, of sides and options that have been checked.
+
+    A part of a dataset may be disjoint: it has sequences of one side only.
+    """
+    if similarity == "oks":
+        poses = whole_poses(truth, predictions, sigmas)
+        sides = poses.truth.annotations, poses.predictions.annotations
+        aligned = align(*sides, frames, may_be_disjoint=may_be_disjoint)
+        of_poses = partial(measured_pairs, aligned, partial(poses.similarity, aligned), threshold)
+        return _matched_by_similarity(aligned, of_poses, made_with("oks", threshold))
+    aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
     if similarity is None:
+        tau, epsilon = check_thresholds(tau, epsilon)
         pairs = _assigned(aligned, lambda first, last: near_points(aligned, first, last, tau), np.positive, tau)
         return match_table(aligned, pairs, _by_distance(tau, epsilon))
     check_similarity(aligned, similarity, tau)
 
     near = similar_pairs(aligned, similarity, tau, least=threshold)
     return _matched_by_similarity(aligned, near, made_with(similarity, threshold, tau))
-
-
-def _match_poses(poses: PosePairs, threshold: float, frames: FrameRule) -> pd.DataFrame:
-    """The match table of whole poses by OKS."""
-    aligned = align(poses.truth.annotations, poses.predictions.annotations, frames)
-    near = partial(measured_pairs, aligned, partial(poses.similarity, aligned), threshold)
-    return _matched_by_similarity(aligned, near, made_with("oks", threshold))
 
 
 def _matched_by_similarity(

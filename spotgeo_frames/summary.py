@@ -9,7 +9,7 @@ nothing that counts false positives is known of their slices; those numbers are 
 columns that belong to predictions.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,8 @@ OF_SIMILARITIES = ["loc_a"]
 
 # What cannot be known where false positives, or misses, cannot.
 NEEDS_BOTH = ["f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
-NEEDS = {FP: ["fp", "n_predicted", "precision", *NEEDS_BOTH], FN: ["fn", "n_truth", "recall", *NEEDS_BOTH]}
+NEEDS = {"FP": ["fp", "n_predicted", "precision", *NEEDS_BOTH], "FN": ["fn", "n_truth", "recall", *NEEDS_BOTH]}
+KINDS = {"FP": FP, "FN": FN}
 
 
 def summarize(
@@ -68,26 +69,79 @@ def summarize(
     ------
     InputError: not a match table, a column that is not there, or sequences of another type than the table's.
     """
+    return summary_of(summary_sums(matches, by, exclude, dropna=dropna))
+
+
+class SummarySums(NamedTuple):
+    """What summaries follow from. Those of match tables that share no sequence add up, by `add_sums`.
+
+    `labels` are the values of the groups, sorted, and `sums` what each adds up to, both one row a group; of no groups,
+    `labels` have no columns. `rows` are how many rows, left out or not, are FP and FN, and how many of each have no
+    value in the columns to group by. `attrs` are the match table's.
+    """
+
+    labels: pd.DataFrame
+    sums: pd.DataFrame
+    rows: dict[str, tuple[int, int]]
+    by_similarity: bool
+    attrs: dict[Hashable, Any]
+
+
+def summary_sums(
+    matches: Table,
+    by: By | None = None,
+    exclude: Iterable[int] | Iterable[str] | None = None,
+    *,
+    dropna: bool = True,
+) -> SummarySums:
+    """The sums of a match table that `summarize` makes numbers of; it says what is taken and raised."""
     groups = group_rows(matches, by, exclude, dropna=dropna)
-    numbers = _numbers(groups.table, groups.of_row, groups.number)
-    for name in groups.unknown:
-        numbers[name][:] = np.nan if isinstance(numbers[name], np.ndarray) else pd.NA
-    answer = pd.DataFrame(groups.labels | numbers, copy=False)
-    answer.attrs = dict(groups.table.attrs)
+    sums = _sums(groups.table, groups.of_row, groups.number)
+    labels = pd.DataFrame(groups.labels, index=range(groups.number), copy=False)
+    by_similarity = measure_of(groups.table) == "similarity"
+    return SummarySums(labels, pd.DataFrame(sums, copy=False), groups.rows, by_similarity, dict(groups.table.attrs))
+
+
+def add_sums(parts: Sequence[SummarySums]) -> SummarySums:
+    """The sums of match tables that share no sequence, put together: one or more, grouped by the same columns."""
+    labels = pd.concat([part.labels for part in parts], ignore_index=True)
+    sums = pd.concat([part.sums for part in parts], ignore_index=True)
+    of_row, first = _numbered([labels[column] for column in labels], len(sums))
+    n_groups = len(first) if len(labels.columns) else 1
+    # Counts are whole numbers far below 2**53, so they come out exact.
+    columns = {str(name): values.to_numpy() for name, values in sums.items()}
+    added = {name: np.bincount(of_row, values, n_groups).astype(values.dtype) for name, values in columns.items()}
+    rows = {
+        kind: (sum(part.rows[kind][0] for part in parts), sum(part.rows[kind][1] for part in parts))
+        for kind in parts[0].rows
+    }
+    labels = labels.take(first).reset_index(drop=True) if len(labels.columns) else pd.DataFrame(index=range(n_groups))
+    return parts[0]._replace(labels=labels, sums=pd.DataFrame(added, copy=False), rows=rows)
+
+
+def summary_of(sums: SummarySums) -> pd.DataFrame:
+    """The rows that `summarize` returns, from their sums."""
+    numbers = _numbers({str(name): values.to_numpy() for name, values in sums.sums.items()}, sums.by_similarity)
+    for kind, (n_rows, n_null) in sums.rows.items():
+        if n_rows and n_null == n_rows:
+            for name in NEEDS[kind]:
+                numbers[name][:] = np.nan if isinstance(numbers[name], np.ndarray) else pd.NA
+    answer = pd.concat([sums.labels, pd.DataFrame(numbers, copy=False)], axis=1)
+    answer.attrs = dict(sums.attrs)
     return answer
 
 
 class Groups(NamedTuple):
     """The rows of a match table by their group: `of_row` is that of each row, `labels` are the values of each group.
 
-    Groups are sorted. `unknown` are the numbers that cannot be known in slices by these columns.
+    Groups are sorted. `rows` are as those of SummarySums.
     """
 
     table: pd.DataFrame
     labels: dict[str, Any]
     of_row: np.ndarray
     number: int
-    unknown: set[str]
+    rows: dict[str, tuple[int, int]]
 
 
 def group_rows(
@@ -103,13 +157,15 @@ def group_rows(
     null = np.zeros(len(table), bool)
     for column in columns:
         null |= column.isna().to_numpy()
-    kinds = {kind for kind in (FP, FN) if null.any() and null[outcome == kind].all() and (outcome == kind).any()}
+    rows = {
+        name: (int(np.count_nonzero(outcome == kind)), int(np.count_nonzero(null[outcome == kind])))
+        for name, kind in (KINDS if columns else {}).items()
+    }
     if dropna and null.any():
         table, columns = table[~null], [column[~null] for column in columns]
     of_row, first = _numbered(columns, len(table))
     labels = {str(column.name): column.take(first).array for column in columns}
-    unknown = {name for kind in kinds for name in NEEDS[kind]}
-    return Groups(table, labels, of_row, len(first) if columns else 1, unknown)
+    return Groups(table, labels, of_row, len(first) if columns else 1, rows)
 
 
 def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
@@ -237,24 +293,31 @@ def _numbered(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.
     return positions(keys, values, first), first
 
 
-def _numbers(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, Any]:
-    """The columns of numbers, one value a group; `group` is each row's."""
+def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
+    """What each group adds up to; `group` is each row's. Groups of tables that share no sequence add up further."""
     sums = match_sums(table, group, n_groups)
-    tp, fn, fp = (sums[name].astype(np.int64) for name in ("tp", "fn", "fp"))
     counted = np.flatnonzero(table["outcome"].array.codes != EMPTY)
     sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
     sequence = positions(sequence_keys, sequence_keys[first], first)[counted]
     kelvins = group_sums(table["kelvins_error"].to_numpy()[counted], sequence, len(first))
     of_sequence = share(kelvins, np.bincount(sequence, minlength=len(first)), nothing=0.0)
     _, first_of_frame = _within(group, n_groups, row_keys(table, FRAME_KEY))
-    by_similarity = measure_of(table) == "similarity"
-    kelvins_mse = group_sums(of_sequence, group[first], n_groups)
-    counts = {"tp": tp, "fn": fn, "fp": fp, "n_truth": tp + fn, "n_predicted": tp + fp}
-    null = np.zeros(n_groups, bool)
-    found = numbers_of(sums, by_similarity) | {
-        "kelvins_mse": np.full(n_groups, np.nan) if by_similarity else kelvins_mse,
+    return sums | {
+        "kelvins_mse": group_sums(of_sequence, group[first], n_groups),
         "n_sequences": np.bincount(group[first], minlength=n_groups),
         "n_frames": np.bincount(group[first_of_frame], minlength=n_groups),
+    }
+
+
+def _numbers(sums: Mapping[str, np.ndarray], by_similarity: bool) -> dict[str, Any]:
+    """The columns of numbers, one value a group."""
+    tp, fn, fp = (sums[name].astype(np.int64) for name in ("tp", "fn", "fp"))
+    null = np.zeros(len(tp), bool)
+    counts = {"tp": tp, "fn": fn, "fp": fp, "n_truth": tp + fn, "n_predicted": tp + fp}
+    found = numbers_of(sums, by_similarity) | {
+        "kelvins_mse": np.full(len(tp), np.nan) if by_similarity else sums["kelvins_mse"].copy(),
+        "n_sequences": sums["n_sequences"],
+        "n_frames": sums["n_frames"],
         **{name: pd.arrays.IntegerArray(values, null.copy()) for name, values in counts.items()},
     }
     return {name: found[name] for name in [*NUMBERS, *(OF_SIMILARITIES if by_similarity else [])]}

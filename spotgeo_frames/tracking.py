@@ -9,7 +9,7 @@ where it comes from. Identities belong to their sequence. Known differences from
     - Identities may be strings, or negative numbers, which trackeval takes for positions from the end.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,14 @@ COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
 NUMBERS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "MOTA", "MOTP", "MODA", "IDSW", "Frag"]
 NUMBERS += ["MT", "PT", "ML", "TP", "FN", "FP", "IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP"]
 SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_objects"]
+
+
+class TrackSums(NamedTuple):
+    """The sums that all numbers follow from, one row a sequence; those of all combined are the sums of the rows."""
+
+    sequences: pd.Series
+    hota: HotaParts
+    others: Sums
 
 
 class TrackResult(NamedTuple):
@@ -108,7 +116,23 @@ def track(
     ValueError: similarity or tau out of range.
     """
     given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    aligned = align(*given, frames)
+    tracks, found, sums = evaluate_tracks(align(*given, frames), similarity, identity, tau)
+    tables = TrackResult(
+        track_summary(sums),
+        track_curve(sums),
+        track_matches(tracks, found, similarity, identity, tau),
+        _truth_objects(tracks, found),
+        _predicted_objects(tracks, found),
+    )
+    for table in tables:
+        table.attrs = track_notes(similarity, identity, tau)
+    return tables
+
+
+def evaluate_tracks(
+    aligned: Aligned, similarity: str | Measure, identity: str, tau: float
+) -> tuple[Tracks, ClearPairs, TrackSums]:
+    """The identities, CLEAR's pairs and the sums of aligned sides; raises as `track` does."""
     if "joint" in aligned.frames:
         raise InputError("truth and predictions have a column joint; tracks are of whole objects, pose() of joints")
     tracks = identify(aligned, identity)
@@ -116,20 +140,14 @@ def track(
     chunks = _Chunks(aligned, similar_pairs(aligned, similarity, tau))
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
-    hota = HotaParts(*map(_with_total, hota_parts(tracks, hota_pairs(tracks, chunks))))
-    sums = clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
-    sums = {name: _with_total(values) for name, values in sums.items()}
-    notes = made_with(similarity, THRESHOLD, tau) | {"identity": identity}
-    tables = TrackResult(
-        _summary(tracks, hota, sums),
-        _curve(tracks, hota),
-        _matches(tracks, found, notes),
-        _truth_objects(tracks, found),
-        _predicted_objects(tracks, found),
-    )
-    for table in tables:
-        table.attrs = notes | {"version": __version__}
-    return tables
+    hota = hota_parts(tracks, hota_pairs(tracks, chunks))
+    others = clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
+    return tracks, found, TrackSums(tracks.sequence_names, hota, others)
+
+
+def track_notes(similarity: str | Measure, identity: str, tau: float) -> dict[Hashable, Any]:
+    """What the tables say of how they were made."""
+    return made_with(similarity, THRESHOLD, tau) | {"identity": identity, "version": __version__}
 
 
 class _Chunks:
@@ -167,35 +185,44 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
     }
 
 
-def _summary(tracks: Tracks, hota: HotaParts, sums: Sums) -> pd.DataFrame:
+def track_summary(sums: TrackSums) -> pd.DataFrame:
     """One row of numbers a sequence and a last one of all of them."""
-    combined = np.arange(tracks.n_sequences + 1) == tracks.n_sequences
+    hota, others, names = _with_totals(sums)
+    combined = np.arange(len(names)) == len(names) - 1
     numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(hota).items()}
-    numbers |= clear_numbers(sums, combined) | identity_numbers(sums) | dict(sums)
-    names = tracks.sequence_names.reindex(range(tracks.n_sequences + 1))  # null for the combined
+    numbers |= clear_numbers(others, combined) | identity_numbers(others) | dict(others)
     return pd.DataFrame({"sequence": names, **{name: numbers[name] for name in [*NUMBERS, *SIZES]}})
 
 
-def _with_total(values: np.ndarray) -> np.ndarray:
-    """Sums of each sequence and, last, of all of them."""
-    return np.concatenate([values, values.sum(axis=0, keepdims=True)])
-
-
-def _curve(tracks: Tracks, hota: HotaParts) -> pd.DataFrame:
+def track_curve(sums: TrackSums) -> pd.DataFrame:
     """HOTA's numbers at every alpha, by sequence, the combined last."""
-    n_rows = len(hota.tp)
+    hota, _, names = _with_totals(sums)
     columns = hota_numbers(hota) | {"TP": hota.tp, "FN": hota.fn, "FP": hota.fp}
     return pd.DataFrame(
         {
-            "sequence": tracks.sequence_names.reindex(np.repeat(np.arange(n_rows), len(ALPHAS))).array,
-            "alpha": np.tile(np.round(ALPHAS, 2), n_rows),
+            "sequence": names.repeat(len(ALPHAS)).array,
+            "alpha": np.tile(np.round(ALPHAS, 2), len(names)),
             **{name: column.ravel() for name, column in columns.items()},
         }
     )
 
 
-def _matches(tracks: Tracks, found: ClearPairs, notes: Mapping[Hashable, Any]) -> pd.DataFrame:
+def _with_totals(sums: TrackSums) -> tuple[HotaParts, Sums, pd.Series]:
+    """Sums and names of the sequences and, last, of all of them, whose name is null."""
+    hota = HotaParts(*map(_with_total, sums.hota))
+    others = {name: _with_total(values) for name, values in sums.others.items()}
+    return hota, others, sums.sequences.reindex(range(len(sums.sequences) + 1))
+
+
+def _with_total(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([values, values.sum(axis=0, keepdims=True)])
+
+
+def track_matches(
+    tracks: Tracks, found: ClearPairs, similarity: str | Measure, identity: str, tau: float
+) -> pd.DataFrame:
     """The match table with what happened to the identities."""
+    notes = track_notes(similarity, identity, tau)
     table = with_events(match_table(tracks.aligned, found.pairs, notes), found.switch)
     fragmentation = np.zeros(len(table), bool)
     fragmentation[np.flatnonzero(table["outcome"].array.codes == TP)[found.fragmentation]] = True

@@ -1,0 +1,223 @@
+"""Reads a part as blocks of whole sequences, with memory for little more than one block however large the part is.
+
+Each chain of row groups is read batch by batch, in the order of sequences; a block has the rows of all sequences of
+which no chain has more to come. Within a row group rows need not be in order: the first that is not makes the part be
+read again, with whole row groups that are sorted as they come, as long as these are of a moderate size.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import InputError
+from .contents import File, open_parquet
+from .parts import Part, Piece, out_of_order
+from .storage import first_line
+
+# Rows of a block, both sides together: its arrays are not much larger than the processor's cache, and so many rows are
+# worth what each block costs by itself.
+BLOCK_ROWS = 1 << 18
+
+# Rows that are read at once.
+BATCH_ROWS = 1 << 16
+
+# Rows of row groups that are sorted in memory at the same time.
+MOST_SORTED = 1 << 21
+
+
+class Source(NamedTuple):
+    """One side: its name in messages, and the columns to read, in the types to read them as."""
+
+    name: str
+    schema: pa.Schema
+
+
+class Block(NamedTuple):
+    """Rows of one side, in file order within a sequence, and the name of the file they are from, or the dataset's."""
+
+    rows: pa.Table
+    name: str
+
+
+class OutOfOrderError(Exception):
+    """Rows of a row group are not in the order of their sequences."""
+
+
+class UnreadableError(InputError):
+    """A row group cannot be read."""
+
+    def __init__(self, piece: Piece, why: str):
+        super().__init__(f"{piece.file.place.name}: row group {piece.number}: {why}")
+        self.piece, self.why = piece, why
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.piece, self.why)
+
+
+class _Batch(NamedTuple):
+    """Rows in the order of sequences, and their place in the order of the files."""
+
+    order: tuple[int, ...]
+    file: File
+    rows: pa.Table
+
+
+@dataclass
+class _Chain:
+    """A chain that is being read: the rows that wait, and the least sequence still to come (None: there are no more)."""
+
+    batches: Iterator[tuple[_Batch, Any]]
+    frontier: Any
+    waiting: list[_Batch] = field(default_factory=list)
+
+    def read(self) -> int:
+        """Reads one more batch; returns how many rows it has."""
+        batch, self.frontier = next(self.batches, (None, None))
+        if batch is None:
+            return 0
+        self.waiting.append(batch)
+        return len(batch.rows)
+
+    def take(self, cut: Any) -> list[_Batch]:
+        """The waiting rows of sequences before `cut`; all where there is none."""
+        waiting, self.waiting = self.waiting, []
+        if cut is None:
+            return waiting
+        taken = []
+        for batch in waiting:
+            n_before = _n_before(batch.rows["sequence"], cut)
+            if n_before:
+                taken.append(batch._replace(rows=batch.rows.slice(0, n_before)))
+            if n_before < len(batch.rows):
+                self.waiting.append(batch._replace(rows=batch.rows.slice(n_before)))
+        return taken
+
+
+def read_blocks(
+    part: Part, sources: Mapping[str, Source], *, thorough: bool = False, in_memory: bool = False
+) -> Iterator[dict[str, Block]]:
+    """The rows of each side, in blocks that never split a sequence; a side without rows in a block has an empty table.
+
+    `thorough` reads row groups to their end even where only their beginning is of the part, so that what is damaged is
+    found wherever parts are cut. `in_memory` sorts row groups. Raises OutOfOrderError where that is needed,
+    UnreadableError where a row group cannot be read, and InputError where the rows are in no order.
+    """
+    if in_memory:
+        _check_moderate(part, sources)
+    chains = {
+        side: [
+            _Chain(_batches(chain, sources[side].schema, part, thorough, in_memory), chain[0].low)
+            for chain in part.chains[side]
+        ]
+        for side in sources
+    }
+    every = [chain for some in chains.values() for chain in some]
+    n_waiting = 0
+    while True:
+        unfinished = [chain for chain in every if chain.frontier is not None]
+        while unfinished and n_waiting < BLOCK_ROWS:
+            n_waiting += _furthest_back(unfinished).read()
+            unfinished = [chain for chain in every if chain.frontier is not None]
+        cut = _furthest_back(unfinished).frontier if unfinished else None
+        taken = {side: [batch for chain in some for batch in chain.take(cut)] for side, some in chains.items()}
+        n_taken = sum(len(batch.rows) for batches in taken.values() for batch in batches)
+        n_waiting -= n_taken
+        if n_taken:
+            yield {side: _block(batches, sources[side]) for side, batches in taken.items()}
+        elif unfinished:  # a sequence of more rows than a block
+            n_waiting += _furthest_back(unfinished).read()
+        else:
+            return
+
+
+def _furthest_back(chains: Sequence[_Chain]) -> _Chain:
+    return min(chains, key=lambda chain: chain.frontier)
+
+
+def _check_moderate(part: Part, sources: Mapping[str, Source]) -> None:
+    """Raises InputError where sorting in memory would take too much of it."""
+    for side, source in sources.items():
+        n_rows = sum(max(piece.n_rows for piece in chain) for chain in part.chains[side])
+        if n_rows > MOST_SORTED:
+            raise out_of_order(source.name, f"{n_rows:,} of them would have to be sorted at once")
+
+
+def _block(batches: Sequence[_Batch], source: Source) -> Block:
+    """The batches as one table, in the order of the files."""
+    if not batches:
+        return Block(source.schema.empty_table(), source.name)
+    files = {batch.file.place.name for batch in batches}
+    rows = pa.concat_tables([batch.rows for batch in sorted(batches, key=lambda batch: batch.order)])
+    return Block(rows, files.pop() if len(files) == 1 else source.name)
+
+
+def _batches(
+    chain: Sequence[Piece], schema: pa.Schema, part: Part, thorough: bool, in_memory: bool
+) -> Iterator[tuple[_Batch, Any]]:
+    """The rows of a chain that are of the part, batch by batch, and the least sequence that may come after each."""
+    for piece, after in zip_longest(chain, chain[1:]):
+        n_left, last = piece.n_rows, piece.low
+        for number, rows in enumerate(_read(piece, schema, in_memory)):
+            sequence = rows["sequence"]
+            first, n_left = sequence[0].as_py(), n_left - len(rows)
+            if not _in_order(sequence) or (number and first < last):
+                raise OutOfOrderError
+            last = sequence[-1].as_py()
+            if first < piece.low or last > piece.high:
+                raise UnreadableError(piece, "it holds other sequences than its statistics say")
+            begin = 0 if part.low is None else _n_before(sequence, part.low)
+            end = len(rows) if part.high is None else _n_before(sequence, part.high)
+            if begin < end:
+                frontier = last if n_left else None if after is None else after.low
+                yield _Batch((*piece.order, number), piece.file, rows.slice(begin, end - begin)), frontier
+            if end < len(rows) and not thorough:
+                break
+
+
+def _read(piece: Piece, schema: pa.Schema, in_memory: bool) -> Iterator[pa.Table]:
+    """The rows of a row group, none of the batches empty."""
+    names = [name for name in schema.names if name not in piece.file.partition]
+    try:
+        with open_parquet(piece.file) as opened:
+            names = [name for name in names if name in opened.schema_arrow.names]
+            batches = opened.iter_batches(BATCH_ROWS, row_groups=[piece.number], columns=names, use_threads=False)
+            if in_memory:
+                whole = _conformed(pa.Table.from_batches(batches), schema, piece)
+                batches = whole.take(pc.sort_indices(whole["sequence"])).to_batches(BATCH_ROWS)  # it is stable
+            for batch in batches:
+                if len(batch):
+                    yield _conformed(pa.Table.from_batches([batch]), schema, piece)
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableError(piece, f"cannot be read: {first_line(error)}") from None
+
+
+def _conformed(rows: pa.Table, schema: pa.Schema, piece: Piece) -> pa.Table:
+    """The rows with all columns of the schema, in its types: what is of the partition repeated, what is missing null."""
+    columns = []
+    for column in schema:
+        if column.name in piece.file.partition:
+            columns.append(pa.repeat(pa.scalar(piece.file.partition[column.name], column.type), len(rows)))
+        elif column.name in rows.schema.names:
+            try:
+                columns.append(rows[column.name].cast(column.type))
+            except pa.ArrowException as error:
+                raise UnreadableError(piece, f"column {column.name}: cannot be read: {first_line(error)}") from None
+        else:
+            columns.append(pa.nulls(len(rows), column.type))
+    conformed = pa.table(columns, schema=schema)
+    if conformed["sequence"].null_count:
+        raise UnreadableError(piece, "column sequence: some rows are null")
+    return conformed
+
+
+def _in_order(sequence: pa.ChunkedArray) -> bool:
+    return pc.all(pc.less_equal(sequence[:-1], sequence[1:])).as_py() is not False
+
+
+def _n_before(sequence: pa.ChunkedArray, cut: Any) -> int:
+    """How many of the sequences, which are in order, come before `cut`."""
+    return pc.sum(pc.less(sequence, cut)).as_py() or 0

@@ -1,0 +1,102 @@
+"""Which columns of a dataset are needed, and whether both sides fit together."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..errors import InputError
+from ..similarity import Measure
+from ..summary import NUMBERS, OF_SIMILARITIES, check_column
+from ..tables import FRAME_KEY
+from .contents import Contents
+
+POINTS = [*FRAME_KEY, "object", "x", "y"]
+
+# What matching looks at where it is there.
+OPTIONAL = ["joint", "visibility", "category"]
+
+
+def required_columns(similarity: str | Measure | None) -> dict[str, list[str]]:
+    """The columns that the files of each side have to have."""
+    objects = [*POINTS, *(["w", "h"] if similarity == "iou" else ["joint"] if similarity == "oks" else [])]
+    return {"truth": objects, "predictions": objects, "frames": FRAME_KEY}
+
+
+def columns_to_read(
+    contents: Mapping[str, Contents],
+    groupings: Sequence[Sequence[str] | None],
+    similarity: str | Measure | None,
+    everything: bool,
+) -> dict[str, list[str]]:
+    """The columns of each side that matching and grouping need; all of them where `everything` is kept."""
+    wanted = {name for names in groupings if names is not None for name in names}
+    required = required_columns(similarity)
+    prefixes = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
+    columns = {}
+    for side, held in contents.items():
+        matched = {*required[side], *(OPTIONAL if side != "frames" else [])}
+        columns[side] = [
+            name
+            for name in held.schema.names
+            if everything
+            or name in matched
+            or prefixes[side] + name in wanted
+            # Whoever measures similarity, or makes poses of joints, may look at any column.
+            or (side != "frames" and (callable(similarity) or similarity == "oks"))
+        ]
+    return columns
+
+
+def check_groups(names: Sequence[Any], contents: Mapping[str, Contents], similarity: str | Measure | None) -> None:
+    """Raises InputError, SliceError with the nearest names, unless all are columns that the match table will have."""
+    key = [*FRAME_KEY, *(["joint"] if similarity != "oks" and "joint" in contents["truth"].schema.names else [])]
+    there = [*key, "outcome", "distance" if similarity is None else "similarity", "squared_error", "kelvins_error"]
+    there += ["frame_n_truth", "frame_n_predicted"]
+    for side, prefix in (("truth", "truth"), ("predictions", "predicted"), ("frames", "frame")):
+        if side in contents:
+            there += [f"{prefix}_{name}" for name in contents[side].schema.names if name not in key]
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"by: is or holds a {type(name).__name__}; names of columns are needed")
+        check_column(pd.DataFrame(columns=there), name)
+    if len({*names, *NUMBERS, *OF_SIMILARITIES}) < len(names) + len(NUMBERS) + len(OF_SIMILARITIES):
+        raise InputError(f"by: {', '.join(names)}: a name is there twice")
+
+
+def check_alike(contents: Mapping[str, Contents]) -> None:
+    """Raises InputError where the keys of the sides are of different types, or their sequences lie apart."""
+    truth = contents["truth"]
+    problems = []
+    for side, other in contents.items():
+        for name in ("sequence", "joint"):
+            if name == "joint" and side == "frames":
+                continue
+            if (name in truth.schema.names) != (name in other.schema.names):
+                problems.append(
+                    f"{other.name}: column {name} is on one side only; keypoints are matched with keypoints"
+                )
+            elif name in truth.schema.names and truth.n_rows and other.n_rows:
+                kinds = truth.schema.field(name).type, other.schema.field(name).type
+                if kinds[0] != kinds[1]:
+                    what = f"column {name} is {kinds[1]}, and in {truth.name} it is {kinds[0]}; make them the same"
+                    problems.append(f"{other.name}: {what}")
+    if not problems:
+        problems = _apart(contents)
+    if problems:
+        raise InputError(problems)
+
+
+def _apart(contents: Mapping[str, Contents]) -> list[str]:
+    """What to say where all sequences of one side come before all of the other."""
+    ranges = {
+        side: (min(group.low for group in held.groups), max(group.high for group in held.groups))
+        for side, held in contents.items()
+        if held.groups
+    }
+    truth = ranges.get("frames") or ranges.get("truth")
+    predictions = ranges.get("predictions")
+    if truth is None or predictions is None or (predictions[0] <= truth[1] and truth[0] <= predictions[1]):
+        return []
+    has = [f"{low} to {high}" for low, high in (predictions, truth)]
+    return [f"{contents['predictions'].name}: no sequence is the truth's; it has {has[0]} and the truth has {has[1]}"]

@@ -1,0 +1,324 @@
+"""What a Parquet dataset holds, from the files' footers alone: columns, types, and the sequences of each row group.
+
+Files that cannot be read, lack a column or have one of another type are found here, before anything is evaluated.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from ..errors import InputError
+from .storage import Place, first_line, parquet_files, place_of, unreadable
+
+# Footers that are read at once: over a network most of the time is spent waiting.
+READERS = 8
+
+# What a column has to hold; the keys may be integers or text, but the same in all files.
+KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}
+KEYS = ["sequence", "object", "joint"]
+
+# What `on_error` may be.
+ON_ERROR = ("raise", "skip")
+
+
+class RowGroup(NamedTuple):
+    """A row group: the number of its file, its own, its rows, and the least and the greatest sequence it may hold."""
+
+    file: int
+    number: int
+    n_rows: int
+    low: Any
+    high: Any
+
+
+class File(NamedTuple):
+    """A Parquet file, its state (size in bytes, time of change in ns), and what its hive partition says of its rows."""
+
+    place: Place
+    state: tuple[int, int]
+    partition: dict[str, Any]
+
+
+class Gap(NamedTuple):
+    """Sequences that are left out, from `low` to `high` (None: no end), and why."""
+
+    low: Any
+    high: Any
+    problem: str
+
+
+class Contents(NamedTuple):
+    """One side of the evaluation. `schema` has the columns that its files have, in the types they are read as."""
+
+    name: str
+    files: list[File]
+    schema: pa.Schema
+    groups: list[RowGroup]
+    gaps: list[Gap]
+
+    @property
+    def n_rows(self) -> int:
+        return sum(group.n_rows for group in self.groups)
+
+
+class _Footer(NamedTuple):
+    """What one file says of itself: columns, rows and range of each row group; and what is wrong with it."""
+
+    schema: pa.Schema
+    groups: list[tuple[int, Any, Any]]
+    problems: list[str]
+
+
+def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -> Contents:
+    """Reads the footers of a dataset: a path or URI of a file or folder, a list of files, or a pyarrow dataset.
+
+    Raises InputError, naming the files, where some cannot be read, lack a `required` column or have one of another
+    type; with `on_error="skip"` only where it cannot be told which sequences such a file holds.
+    """
+    name, files = _files(source)
+    with ThreadPoolExecutor(READERS) as pool:
+        footers = list(pool.map(_footer, files))
+    footers = _judged(files, footers, required)
+    problems = [problem for footer in footers for problem in footer.problems]
+    good = [footer for footer in footers if not footer.problems]
+    if problems and (on_error == "raise" or not good):
+        raise InputError(problems)
+    groups = [
+        RowGroup(number, place, *group)
+        for number, footer in enumerate(footers)
+        if not footer.problems
+        for place, group in enumerate(footer.groups)
+        if group[0]
+    ]
+    return Contents(name, files, _unified(name, [footer.schema for footer in good]), groups, _gaps(files, footers))
+
+
+def _files(source: Any) -> tuple[str, list[File]]:
+    """The name of a dataset and its files, in order."""
+    if isinstance(source, str | Path):
+        place = place_of(source)
+        with unreadable(place.name):
+            info = place.filesystem.get_file_info(place.path)
+        if info.type.name == "NotFound":
+            raise InputError(f"{place.name}: there is no such file or folder")
+        if info.type.name != "Directory":
+            return place.name, _described([place], "")
+        paths = parquet_files(place)
+        return place.name, _described([place.inside(path[len(place.path) :].strip("/")) for path in paths], place.path)
+    if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
+        return f"{source[0]} and others", _described([place_of(path) for path in source], "")
+    if hasattr(source, "files") and hasattr(source, "filesystem"):
+        places = [Place(source.filesystem, path, path) for path in source.files]
+        if not places:
+            raise InputError("the dataset has no files")
+        return f"the dataset of {places[0].name}", _described(places, "")
+    kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
+    raise InputError(f"a dataset is needed: {kinds}; this is a {type(source).__name__}")
+
+
+def _described(places: Sequence[Place], base: str) -> list[File]:
+    """The files with their state and their hive partition."""
+    filesystem = places[0].filesystem
+    with unreadable(places[0].name):
+        infos = filesystem.get_file_info([place.path for place in places])
+    partitions = _partitions([place.path[len(base) :] for place in places])
+    return [
+        File(place, (info.size or 0, info.mtime_ns or 0), partition)
+        for place, info, partition in zip(places, infos, partitions, strict=True)
+    ]
+
+
+def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The values in the names of folders such as night=3/camera=a; integers where all values of a key are."""
+    import pyarrow.dataset as ds
+
+    folders = [[part for part in path.split("/")[:-1] if "=" in part] for path in paths]
+    names = list(dict.fromkeys(part.partition("=")[0] for parts in folders for part in parts))
+    if not names:
+        return [{} for _ in paths]
+    hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
+    values = [ds.get_partition_keys(hive.parse("/".join(parts) + "/")) for parts in folders]
+    for name in names:
+        texts = [found[name] for found in values if found.get(name) is not None]
+        if texts and all(_is_integer(text) for text in texts):
+            values = [
+                found | {name: None if found.get(name) is None else int(found[name])} if name in found else found
+                for found in values
+            ]
+    return values
+
+
+def _is_integer(text: str) -> bool:
+    return text.removeprefix("-").isdecimal() and text.isascii() and str(int(text)) == text and len(text) < 19
+
+
+def _footer(file: File) -> _Footer:
+    """The columns and the row groups of a file; what is wrong where it cannot be read."""
+    schema = pa.schema([])
+    try:
+        with unreadable(file.place.name), open_parquet(file) as opened:
+            schema = _with_partition(_plain_schema(opened.schema_arrow), file)
+            if len(set(schema.names)) < len(schema.names):
+                return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"])
+            groups = [_range(opened, file, number) for number in range(opened.num_row_groups)]
+            return _Footer(schema, groups, [])
+    except InputError as error:
+        return _Footer(schema, [], error.problems)
+
+
+def _with_partition(schema: pa.Schema, file: File) -> pa.Schema:
+    """The columns of a file with those that the names of its folders add, or say otherwise."""
+    for name, value in file.partition.items():
+        position = schema.get_field_index(name)
+        schema = schema if position < 0 else schema.remove(position)
+        kind = pa.null() if value is None else pa.int64() if isinstance(value, int) else pa.string()
+        schema = schema.append(pa.field(name, kind))
+    return schema
+
+
+def open_parquet(file: File) -> Any:
+    """The file, opened so that pages are read one after the other: memory does not grow with its row groups."""
+    import pyarrow.parquet as pq
+
+    source = file.place.filesystem.open_input_file(file.place.path)
+    return pq.ParquetFile(source, buffer_size=1 << 18, pre_buffer=False, page_checksum_verification=True)
+
+
+def _plain_schema(schema: pa.Schema) -> pa.Schema:
+    """Types as they are read: integers as int64, text as string, whatever is encoded as what it encodes."""
+    fields = []
+    for field in schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if field.name.startswith("__index_level_"):
+            continue
+        if _is_text(kind):
+            kind = pa.string()
+        elif field.name in [*KEYS, "frame"] and pa.types.is_integer(kind):
+            kind = pa.int64()
+        elif field.name in KINDS and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            kind = pa.float64()
+        fields.append(pa.field(field.name, kind))
+    return pa.schema(fields)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _range(opened: Any, file: File, number: int) -> tuple[int, Any, Any]:
+    """The rows of a row group, and the least and the greatest sequence it may hold."""
+    group = opened.metadata.row_group(number)
+    if "sequence" in file.partition:
+        return group.num_rows, file.partition["sequence"], file.partition["sequence"]
+    names = [group.column(place).path_in_schema for place in range(group.num_columns)]
+    if "sequence" not in names:
+        return group.num_rows, None, None
+    statistics = group.column(names.index("sequence")).statistics
+    if statistics is not None and statistics.null_count:
+        raise InputError(f"{file.place.name}: column sequence: some of row group {number} are null")
+    if statistics is not None and statistics.has_min_max and isinstance(statistics.min, int | str):
+        return group.num_rows, statistics.min, statistics.max
+    return group.num_rows, *_range_read(opened, number)
+
+
+def _range_read(opened: Any, number: int) -> tuple[Any, Any]:
+    """The least and the greatest sequence of a row group whose statistics do not tell."""
+    import pyarrow.compute as pc
+
+    found = []
+    for batch in opened.iter_batches(row_groups=[number], columns=["sequence"], use_threads=False):
+        column = batch.column(0).cast(_plain_schema(batch.schema).field(0).type)
+        found.append(pc.min_max(column).as_py())
+    bounds = [bound for bound in found if bound["min"] is not None]
+    return min((bound["min"] for bound in bounds), default=None), max((bound["max"] for bound in bounds), default=None)
+
+
+def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequence[str]) -> list[_Footer]:
+    """The footers with what is wrong with their columns; where keys differ, what most files have is right."""
+    schemas = [footer.schema for footer in footers if not footer.problems]
+    common = {
+        name: Counter(str(schema.field(name).type) for schema in schemas if name in schema.names).most_common(1)
+        for name in KEYS
+    }
+    judged = []
+    for file, footer in zip(files, footers, strict=True):
+        problems = list(footer.problems)
+        for name in [] if problems else required:
+            if name not in footer.schema.names:
+                there = ", ".join(footer.schema.names) or "none"
+                problems.append(f"{file.place.name}: column {name} is missing; there are {there}")
+                continue
+            kind = footer.schema.field(name).type
+            wanted = KINDS.get(name) or _wanted(common[name][0][0])
+            if not _is_of(kind, wanted) and any(rows for rows, *_ in footer.groups):
+                problems.append(f"{file.place.name}: column {name} is of type {kind}; {wanted} is needed")
+        if not problems and any(rows and low is None for rows, low, _ in footer.groups):
+            problems.append(f"{file.place.name}: column sequence: some rows are null")
+        judged.append(footer._replace(problems=problems))
+    return judged
+
+
+def _wanted(common: str) -> str:
+    return common if common in ("int64", "string") else "int64 or string"
+
+
+def _is_of(kind: pa.DataType, wanted: str) -> bool:
+    match wanted:
+        case "integers":
+            return pa.types.is_integer(kind)
+        case "numbers":
+            return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        case "int64 or string":
+            return False
+        case _:
+            return str(kind) == wanted
+
+
+def _unified(name: str, schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """The columns that any file has, in types wide enough for all of them."""
+    try:
+        return pa.unify_schemas(list(schemas), promote_options="permissive")
+    except pa.ArrowException as error:
+        raise InputError(f"{name}: its files do not fit together: {first_line(error)}") from None
+
+
+def _gaps(files: Sequence[File], footers: Sequence[_Footer]) -> list[Gap]:
+    """The sequences of the files that are skipped; raises InputError where it cannot be told which they are.
+
+    A file that does not say lies between its neighbours, if all files are in the order of their sequences.
+    """
+    ranges = [_file_range(file, footer) for file, footer in zip(files, footers, strict=True)]
+    known = [found for found in ranges if found]
+    in_order = _alike(known) and all(before[1] <= after[0] for before, after in pairwise(known))
+    gaps = []
+    for number, (footer, found) in enumerate(zip(footers, ranges, strict=True)):
+        if not footer.problems:
+            continue
+        if found is None and not in_order:
+            what = "it cannot be skipped, since nothing tells which sequences it holds; take it out, or mend it"
+            raise InputError([f"{problem}; {what}" for problem in footer.problems])
+        if found is None:
+            before = next((before[1] for before in ranges[number::-1] if before), None)
+            after = next((after[0] for after in ranges[number:] if after), None)
+            found = before, after
+        gaps.append(Gap(*found, "; ".join(footer.problems)))
+    return gaps
+
+
+def _file_range(file: File, footer: _Footer) -> tuple[Any, Any] | None:
+    """The least and the greatest sequence of a file, where it tells."""
+    if "sequence" in file.partition:
+        return file.partition["sequence"], file.partition["sequence"]
+    bounds = [(low, high) for rows, low, high in footer.groups if rows]
+    if not bounds or any(low is None for low, _ in bounds):
+        return None
+    return min(low for low, _ in bounds), max(high for _, high in bounds)
+
+
+def _alike(ranges: Sequence[tuple[Any, Any]]) -> bool:
+    return len({type(low) for low, _ in ranges}) <= 1

@@ -1,0 +1,69 @@
+"""Evaluates parts on a Dask cluster: parts are tasks, and what comes of them is put together as a tree, by the workers.
+
+A task gives the same wherever and however often it runs, and writes its files whole, so a worker that dies takes
+nothing with it: the scheduler has its tasks done elsewhere, and nothing is counted twice.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from ..errors import InputError
+from .evaluation import Job, evaluate_part
+from .parts import Part
+from .results import Result, add_results, neighbours
+
+# Seconds to wait for a scheduler.
+PATIENCE = 10
+
+MISSING = "Dask is not installed: pip install 'spotgeo_frames[dask]'"
+
+
+def connected(address: str) -> Any:
+    """A client of the scheduler at an address, such as tcp://host:8786.
+
+    Raises InputError where none answers, ImportError without the extra `dask`.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ImportError(MISSING) from None
+    try:
+        return Client(address, timeout=PATIENCE)
+    except (OSError, ValueError, TimeoutError) as error:
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{address}: no Dask scheduler answers there: {why}") from None
+
+
+def evaluated_on_cluster(
+    client: Any, parts: Sequence[Part], job: Job, finished: Mapping[int, Result], done: Callable[[Part], None]
+) -> Result:
+    """What comes of the parts, evaluated by the client's workers, and of those that are finished.
+
+    `done` is called with each part. Raises InputError as `evaluate_part` does, and where workers died again and again;
+    ImportError without the extra `dask`.
+    """
+    try:
+        from distributed import KilledWorker, as_completed
+    except ImportError:
+        raise ImportError(MISSING) from None
+    run = uuid4().hex  # so that the scheduler takes nothing for the task of an earlier run
+    futures = {client.submit(evaluate_part, part, job, key=f"evaluate-{run}-{part.number}"): part for part in parts}
+    leaves: dict[int, Any] = dict(finished) | {part.number: future for future, part in futures.items()}
+    level = [leaves[number] for number in sorted(leaves)]
+    depth = 0
+    while len(level) > 1:
+        level = [
+            client.submit(add_results, some, key=f"add-{run}-{depth}-{number}")
+            for number, some in enumerate(neighbours(level))
+        ]
+        depth += 1
+    try:
+        for future in as_completed(futures):
+            future.result() if future.status == "error" else None
+            done(futures[future])
+        return level[0].result() if futures else level[0]
+    except KilledWorker as error:
+        raise InputError(f"the workers died again and again, perhaps for want of memory: {error}") from None
+    finally:
+        client.cancel([*futures, *level], force=True)

@@ -1,0 +1,197 @@
+"""Evaluates one part: reads it block by block, matches each, writes the match table, and adds up the sums.
+
+What comes of a part depends on its rows alone, and its files are moved into place when they are whole, the sums last.
+So it does not matter who evaluates a part, in which order, or whether somebody has tried before.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import reduce
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..alignment import align
+from ..files import as_arrow
+from ..matching import match_annotations
+from ..similarity import Measure
+from ..summary import SummarySums, summary_sums
+from ..tables import SOURCE, Annotations, arrow_to_pandas, check_frames, check_objects
+from ..tracking import evaluate_tracks, track_matches
+from .blocks import Block, OutOfOrderError, Source, UnreadableError, read_blocks
+from .contents import Gap
+from .parts import Part, Piece
+from .results import MOST_LISTED, Result, add_results, flat_sums, write_result
+from .storage import Place, written
+
+# Match tables keep dictionaries of these columns only: the others hardly repeat, and it takes long to find out.
+DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]
+
+# The match table (None: nobody keeps it) and the sums by each grouping, of two sides.
+Method = Callable[[Annotations, Annotations], tuple[pd.DataFrame | None, list[SummarySums]]]
+
+
+class Job(NamedTuple):
+    """What is done with every part: which columns are read, what is left out, how blocks are evaluated.
+
+    `skip` leaves out what cannot be read; `out` is the folder for match tables and sums.
+    """
+
+    sources: dict[str, Source]
+    method: Method
+    exclude: list[Any]
+    skip: bool
+    out: Place | None
+
+
+def score_block(
+    truth: Annotations,
+    predictions: Annotations,
+    *,
+    groupings: Sequence[Sequence[str] | None],
+    options: Mapping[str, Any],
+    keep: bool,
+) -> tuple[pd.DataFrame | None, list[SummarySums]]:
+    """The match table by the `options` of `match`, and its sums by each of the groupings."""
+    matches = match_annotations(truth, predictions, **options, may_be_disjoint=True)
+    return matches if keep else None, [summary_sums(matches, None if by is None else list(by)) for by in groupings]
+
+
+def track_block(
+    truth: Annotations, predictions: Annotations, *, similarity: str | Measure, identity: str, tau: float, keep: bool
+) -> tuple[pd.DataFrame | None, list[SummarySums]]:
+    """CLEAR's match table, and the sums of each sequence."""
+    aligned = align(truth, predictions, may_be_disjoint=True)
+    tracks, found, sums = evaluate_tracks(aligned, similarity, identity, tau)
+    matches = track_matches(tracks, found, similarity, identity, tau) if keep else None
+    return matches, [flat_sums(sums)]
+
+
+def evaluate_part(part: Part, job: Job) -> Result:
+    """Evaluates a part. Where the job has a folder, match table and sums of the part are in it afterwards, whole.
+
+    Raises InputError where rows are not right, or something cannot be read (unless that is skipped) or written.
+    """
+    skipped: list[Gap] = []
+    in_memory = False
+    while True:
+        try:
+            result = _evaluated(part, job, in_memory)._replace(skipped=[gap_text(gap) for gap in skipped])
+            break
+        except OutOfOrderError:
+            in_memory = True
+        except UnreadableError as error:
+            if not job.skip:
+                raise
+            skipped.append(Gap(error.piece.low, error.piece.high, error.problems[0]))
+            part = _without(part, error.piece, skipped[-1])
+    if job.out is not None:
+        write_result(sums_place(job.out, part.number), result)
+    return result
+
+
+def matches_place(out: Place, number: int) -> Place:
+    """Where the match table of a part goes."""
+    return out.inside("matches", f"part-{number:05}.parquet")
+
+
+def sums_place(out: Place, number: int) -> Place:
+    """Where the sums of a part go, last."""
+    return out.inside("sums", f"part-{number:05}.arrow")
+
+
+def gap_text(gap: Gap) -> str:
+    """What was left out, and why."""
+    if gap.low == gap.high and gap.low is not None:
+        return f"{gap.problem}; sequence {gap.low} is left out"
+    low, high = ("the first" if gap.low is None else gap.low), ("the last" if gap.high is None else gap.high)
+    return f"{gap.problem}; sequences {low} to {high} are left out"
+
+
+def _without(part: Part, damaged: Piece, gap: Gap) -> Part:
+    """The part without a piece and without its sequences."""
+    chains = {
+        side: [kept for chain in some if (kept := [piece for piece in chain if piece != damaged])]
+        for side, some in part.chains.items()
+    }
+    return part._replace(chains=chains, gaps=[*part.gaps, gap])
+
+
+def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
+    """What comes of a part; its match table is written on the way."""
+    results = [no_result(job)]
+    place = None if job.out is None else matches_place(job.out, part.number)
+    with ExitStack() as stack:
+        writer = None
+        for blocks in read_blocks(part, job.sources, thorough=job.skip, in_memory=in_memory):
+            n_rows = {side: len(block.rows) for side, block in blocks.items()}
+            blocks = {side: _kept(block, part.gaps, job.exclude) for side, block in blocks.items()}
+            if not any(len(block.rows) for block in blocks.values()):
+                results.append(results[0]._replace(n_rows=n_rows))
+                continue
+            matches, sums = job.method(*_annotations(blocks))
+            results.append(Result(sums, n_rows, *_sequences(blocks), []))
+            if matches is not None and place is not None:
+                table = as_arrow(matches, {str(name): value for name, value in matches.attrs.items()})
+                writer = writer or stack.enter_context(_writer(place, table.schema))
+                writer.write_table(table)
+    written_bytes = place.filesystem.get_file_info(place.path).size if place is not None and writer else None
+    return add_results(results)._replace(n_bytes=written_bytes)
+
+
+def no_result(job: Job) -> Result:
+    """What comes of no rows."""
+    return Result([], dict.fromkeys(job.sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [])
+
+
+def nothing(sources: Mapping[str, Source]) -> tuple[Annotations, Annotations]:
+    """Both sides without a row, in the types that they have."""
+    return _annotations({side: Block(source.schema.empty_table(), source.name) for side, source in sources.items()})
+
+
+@contextmanager
+def _writer(place: Place, schema: pa.Schema) -> Iterator[Any]:
+    """Writes Parquet to a file that is there only once it is whole."""
+    import pyarrow.parquet as pq
+
+    dictionaries = [name for name in DICTIONARIES if name in schema.names]
+    with written(place) as stream, pq.ParquetWriter(stream, schema, use_dictionary=dictionaries) as writer:
+        yield writer
+
+
+def _kept(block: Block, gaps: Sequence[Gap], exclude: Sequence[Any]) -> Block:
+    """The rows of the sequences that are not left out."""
+    sequence = block.rows["sequence"]
+    out = [pc.is_in(sequence, pa.array(exclude, sequence.type))] if exclude else []
+    for gap in gaps:
+        above = None if gap.low is None else pc.greater_equal(sequence, gap.low)
+        below = None if gap.high is None else pc.less_equal(sequence, gap.high)
+        bounds = [bound for bound in (above, below) if bound is not None]
+        out.append(reduce(pc.and_, bounds) if bounds else pa.repeat(True, len(sequence)))
+    return block._replace(rows=block.rows.filter(pc.invert(reduce(pc.or_, out)))) if out else block
+
+
+def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]:
+    """Both sides as checked tables that say which file they are from."""
+    tables = {}
+    for side, block in blocks.items():
+        check = check_frames if side == "frames" else check_objects
+        tables[side] = check(arrow_to_pandas(block.rows, block.name), block.name)
+        tables[side].attrs[SOURCE] = block.name
+    return Annotations(tables["truth"], tables.get("frames")), Annotations(tables["predictions"])
+
+
+def _sequences(blocks: Mapping[str, Block]) -> tuple[dict[str, tuple[int, list[Any]]], int]:
+    """How many sequences one side only has, and the first of them; and how many both have."""
+    truth, predictions = (
+        pc.unique(blocks[side].rows["sequence"])
+        for side in ("frames" if "frames" in blocks else "truth", "predictions")
+    )
+    only = {
+        "truth": truth.filter(pc.invert(pc.is_in(truth, predictions))),
+        "predictions": predictions.filter(pc.invert(pc.is_in(predictions, truth))),
+    }
+    one_sided = {side: (len(names), sorted(names.to_pylist())[:MOST_LISTED]) for side, names in only.items()}
+    return one_sided, len(truth) - len(only["truth"])

@@ -1,0 +1,124 @@
+"""What comes of parts: sums that add up, in any order and from anywhere, and their files."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..metrics.hota import ALPHAS, HotaParts
+from ..summary import SummarySums, add_sums
+from ..tracking import TrackSums
+from .storage import Place, unreadable, written
+
+# Sequences of one side only that are listed by name.
+MOST_LISTED = 1000
+
+# Results that are put together at once.
+FOLDED = 16
+
+
+class Result(NamedTuple):
+    """What came of a part, or of several: sums by each grouping (none where nothing was there), and what was noticed.
+
+    `n_rows` are the rows of each side, `one_sided` how many sequences only the truth or only the predictions have and
+    the first of them, `n_shared` how many both have, `skipped` what could not be read, and `n_bytes` the size of the
+    part's match table (None: there is no file).
+    """
+
+    sums: list[SummarySums]
+    n_rows: dict[str, int]
+    one_sided: dict[str, tuple[int, list[Any]]]
+    n_shared: int
+    skipped: list[str]
+    n_bytes: int | None = None
+
+
+class _Notes(msgspec.Struct):
+    """What a file of sums says besides the tables."""
+
+    n_rows: dict[str, int]
+    one_sided: dict[str, tuple[int, list[int | str]]]
+    n_shared: int
+    skipped: list[str]
+    n_bytes: int | None
+    groupings: list[tuple[dict[str, tuple[int, int]], bool, dict[str, Any]]]
+
+
+def fold(results: Sequence[Result]) -> Result:
+    """All results put together, neighbours first, always in the same tree: so sums are the same wherever it is done."""
+    while len(results) > 1:
+        results = [add_results(some) for some in neighbours(results)]
+    return results[0]
+
+
+def neighbours(results: Sequence[Any]) -> list[Sequence[Any]]:
+    """Those that are put together at once."""
+    return [results[first : first + FOLDED] for first in range(0, len(results), FOLDED)]
+
+
+def add_results(results: Sequence[Result]) -> Result:
+    """What came of several parts, in the order of their sequences."""
+    filled = [result.sums for result in results if result.sums]
+    return Result(
+        [add_sums(same) for same in zip(*filled, strict=True)],
+        {side: sum(result.n_rows[side] for result in results) for side in results[0].n_rows},
+        {side: _listed([result.one_sided[side] for result in results]) for side in results[0].one_sided},
+        sum(result.n_shared for result in results),
+        list(dict.fromkeys(text for result in results for text in result.skipped)),
+    )
+
+
+def _listed(parts: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
+    return sum(number for number, _ in parts), [name for _, names in parts for name in names][:MOST_LISTED]
+
+
+def flat_sums(sums: TrackSums) -> SummarySums:
+    """Sums of tracks in the form of a summary's by sequence, HOTA's with a column an alpha."""
+    hota = {
+        f"{name} {number}": values[:, number]
+        for name, values in sums.hota._asdict().items()
+        for number in range(len(ALPHAS))
+    }
+    labels = pd.DataFrame({"sequence": sums.sequences.array})
+    return SummarySums(labels, pd.DataFrame(hota | dict(sums.others)), {}, True, {})
+
+
+def track_sums(flat: SummarySums) -> TrackSums:
+    """What `flat_sums` was made of."""
+    columns = {str(name): values.to_numpy() for name, values in flat.sums.items()}
+    hota = [
+        np.column_stack([columns.pop(f"{name} {number}") for number in range(len(ALPHAS))])
+        for name in HotaParts._fields
+    ]
+    return TrackSums(flat.labels["sequence"], HotaParts(*hota), columns)
+
+
+def write_result(place: Place, result: Result) -> None:
+    """Writes a result: what it notes as JSON in a table of one row, then labels and sums of each grouping, as Arrow."""
+    groupings = [
+        (sums.rows, sums.by_similarity, {str(name): value for name, value in sums.attrs.items()})
+        for sums in result.sums
+    ]
+    notes = _Notes(*result[1:], groupings)
+    tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
+    for sums in result.sums:
+        tables += [pa.Table.from_pandas(table, preserve_index=False) for table in (sums.labels, sums.sums)]
+    with written(place) as stream:
+        for table in tables:
+            with pa.ipc.new_stream(stream, table.schema) as writer:
+                writer.write_table(table)
+
+
+def read_result(place: Place) -> Result:
+    """Reads what `write_result` wrote; raises InputError where the file is damaged."""
+    with unreadable(place.name), place.filesystem.open_input_file(place.path) as stream:
+        notes = msgspec.json.decode(pa.ipc.open_stream(stream).read_all()["notes"][0].as_py(), type=_Notes)
+        sums = []
+        for rows, by_similarity, attrs in notes.groupings:
+            labels, values = (pa.ipc.open_stream(stream).read_all().to_pandas() for _ in range(2))
+            labels = labels if len(labels.columns) else pd.DataFrame(index=values.index)
+            sums.append(SummarySums(labels, values, rows, by_similarity, {**attrs}))
+    return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.n_bytes)
