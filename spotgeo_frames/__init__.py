@@ -15,6 +15,7 @@ from .readers.motchallenge import write_motchallenge
 from .readers.objects import read_objects
 from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
 from .reporting import report
+from .scale import score_dataset, track_dataset
 from .slices import worst_slices
 from .summary import leaderboard, summarize
 from .suspicions import check
@@ -51,9 +52,11 @@ __all__ = [
     "read_posetrack",
     "read_spotgeo",
     "report",
+    "score_dataset",
     "summarize",
     "sweep",
     "track",
+    "track_dataset",
     "validate_spotgeo",
     "worst_slices",
     "write_motchallenge",

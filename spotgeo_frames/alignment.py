@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from .errors import InputError
-from .keys import distinct, frame_keys, locate, ordinals, stable_order
+from .keys import distinct, frame_keys, in_order, locate, ordinals, stable_order
 from .tables import FRAME_KEY, Annotations, counted, decoded, key_text, labelled_joints, source
 
 FrameRule = Literal["truth", "union"]
@@ -180,7 +180,7 @@ def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarr
 
 def _side(table: pd.DataFrame, position: np.ndarray, n_frames: int, category: np.ndarray | None) -> Side:
     """Sorts one side's rows by frame where they are not yet."""
-    if np.any(np.diff(position) < 0):
+    if not in_order(position):
         order = stable_order(position, n_frames)
         table, position = table.take(order), position[order]
         category = category if category is None else category[order]

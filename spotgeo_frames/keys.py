@@ -71,19 +71,23 @@ def stable_order(codes: np.ndarray, span: int) -> np.ndarray:
     return np.argsort(codes, kind="stable")
 
 
+def in_order(keys: np.ndarray) -> bool:
+    """Whether no key is less than the one before."""
+    return bool(np.all(keys[1:] >= keys[:-1]))
+
+
 def repeated(keys: np.ndarray) -> np.ndarray:
     """Marks the keys that occur more than once."""
     # Most tables are in order; and to sort integers is much faster than to hash them.
-    if np.all(np.diff(keys) > 0) or np.all(np.diff(np.sort(keys)) > 0):
+    if np.all(keys[1:] > keys[:-1]) or not np.any(np.diff(np.sort(keys)) == 0):
         return np.zeros(len(keys), bool)
     return np.asarray(pd.Index(keys).duplicated(keep=False))
 
 
 def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sorted distinct keys, and the first row of each; keys in order, or densely together, need no sort."""
-    steps = np.diff(keys)
-    if np.all(steps >= 0):
-        first = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), steps > 0]))
+    if in_order(keys):
+        first = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), keys[1:] > keys[:-1]]))
         return keys[first], first
     low, span = int(keys.min()), int(keys.max()) - int(keys.min()) + 1
     if _dense(span, len(keys)):
@@ -96,7 +100,7 @@ def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def positions(keys: np.ndarray, values: np.ndarray, first: np.ndarray) -> np.ndarray:
     """The position of each key among the `values` and their `first` rows that `distinct` gave for these keys."""
-    if np.all(np.diff(keys) >= 0):
+    if in_order(keys):
         return np.repeat(np.arange(len(values)), np.diff(first, append=len(keys)))
     return locate(values, keys)
 

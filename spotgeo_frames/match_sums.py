@@ -23,7 +23,8 @@ def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[st
     """
     outcome = table["outcome"].array.codes
     counted, matched = np.flatnonzero(outcome != EMPTY), np.flatnonzero(outcome == TP)
-    tp, fn, fp = np.bincount(group * 4 + outcome, minlength=4 * n_groups).reshape(-1, 4).T[[TP, FN, FP]]
+    kind = outcome if n_groups == 1 else group * 4 + outcome
+    tp, fn, fp = np.bincount(kind, minlength=4 * n_groups).reshape(-1, 4).T[[TP, FN, FP]]
     near = table[measure_of(table)].to_numpy(np.float64)[matched]
     return {
         "tp": tp.astype(np.float64),
@@ -37,6 +38,8 @@ def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[st
 
 def group_sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """The sum of the values of each group. Runs of a group, long in sorted tables, are summed first: that is faster."""
+    if n_groups == 1 and len(values):
+        return np.add.reduceat(values, [0])
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     # Of nothing bincount makes integers, which cannot be null later.
     return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups).astype(np.float64)

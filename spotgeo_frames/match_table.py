@@ -5,7 +5,7 @@ so that tables of parts concatenate: object identities are `Int64` or string, nu
 null wherever a row has no truth, no prediction or no such frame.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,14 @@ EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
 SWITCH = 3
 
 
-def match_table(aligned: Aligned, pairs: Pairs, made_with: Mapping[Hashable, Any]) -> pd.DataFrame:
+def match_table(
+    aligned: Aligned, pairs: Pairs, made_with: Mapping[Hashable, Any], carried: Collection[str] | None = None
+) -> pd.DataFrame:
     """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises.
 
     `made_with` goes into its attrs. Where its `rule` is "distance" the pairs' measure is one, and `tau` and `epsilon`
-    (px) say what the errors are; otherwise it is a similarity, and there are no errors.
+    (px) say what the errors are; otherwise it is a similarity, and there are no errors. Of the columns that begin with
+    `truth_`, `predicted_` or `frame_` it has all, or those that are `carried`.
     """
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     n_rows, truth_row, predicted_row = _places(aligned, pairs)
@@ -48,12 +51,13 @@ def match_table(aligned: Aligned, pairs: Pairs, made_with: Mapping[Hashable, Any
     columns |= {
         "outcome": pd.Categorical.from_codes(outcome, dtype=OUTCOME_TYPE),
         **_measured(outcome, measure, made_with),
-        **_carried(truth.table, "truth", truth_row, len(outcome), key),
-        **_carried(predictions.table, "predicted", predicted_row, len(outcome), key),
-        "frame_n_truth": truth.counts[frame],
-        "frame_n_predicted": predictions.counts[frame],
-        **{f"frame_{column}": _nullable(frames[column]).take(frame) for column in frames if column not in key},
+        **_carried(truth.table, "truth", truth_row, len(outcome), key, carried),
+        **_carried(predictions.table, "predicted", predicted_row, len(outcome), key, carried),
     }
+    counts = {"frame_n_truth": truth.counts, "frame_n_predicted": predictions.counts}
+    attributes = {f"frame_{column}": frames[column] for column in frames if column not in key}
+    columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
+    columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
     table = pd.DataFrame(columns, copy=False)
     table.attrs = dict(made_with) | {"version": __version__}
     return table
@@ -110,11 +114,25 @@ def _errors(outcome: np.ndarray, distance: np.ndarray, tau: float, epsilon: floa
     return {"squared_error": squared, "kelvins_error": kelvins}
 
 
-def _carried(table: pd.DataFrame, prefix: str, rows: np.ndarray, n_rows: int, key: Sequence[str]) -> dict[str, Any]:
+def _is_wanted(name: str, carried: Collection[str] | None) -> bool:
+    return carried is None or name in carried
+
+
+def _carried(
+    table: pd.DataFrame,
+    prefix: str,
+    rows: np.ndarray,
+    n_rows: int,
+    key: Sequence[str],
+    carried: Collection[str] | None,
+) -> dict[str, Any]:
     """The columns of a table but its key, under its prefix and at its rows; geometry first, then the score."""
     order = [column for column in dict.fromkeys(["object", "x", "y", "w", "h", "score", *table]) if column in table]
+    named = {f"{prefix}_{column}": column for column in order if column not in key}
     return {
-        f"{prefix}_{column}": _placed(_nullable(table[column]), rows, n_rows) for column in order if column not in key
+        name: _placed(_nullable(table[column]), rows, n_rows)
+        for name, column in named.items()
+        if _is_wanted(name, carried)
     }
 
 

@@ -18,7 +18,7 @@ Known differences from the official evaluators
       objects a frame at tau = 10, beyond which 1000 would no longer keep the number of pairs the first aim.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -133,32 +133,37 @@ def match_annotations(
     sigmas: Mapping[Any, float] | None = None,
     frames: FrameRule = "truth",
     may_be_disjoint: bool = False,
+    carried: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """What `match` returns, of sides and options that have been checked.
 
-    A part of a dataset may be disjoint: it has sequences of one side only.
+    A part of a dataset may be disjoint: it has sequences of one side only. Where only sums are wanted of the table, its
+    columns can be restricted to those that are `carried`, besides the key, the outcome and the errors.
     """
     if similarity == "oks":
         poses = whole_poses(truth, predictions, sigmas)
         sides = poses.truth.annotations, poses.predictions.annotations
         aligned = align(*sides, frames, may_be_disjoint=may_be_disjoint)
         of_poses = partial(measured_pairs, aligned, partial(poses.similarity, aligned), threshold)
-        return _matched_by_similarity(aligned, of_poses, made_with("oks", threshold))
+        return _matched_by_similarity(aligned, of_poses, made_with("oks", threshold), carried)
     aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
     if similarity is None:
         tau, epsilon = check_thresholds(tau, epsilon)
         pairs = _assigned(aligned, lambda first, last: near_points(aligned, first, last, tau), np.positive, tau)
-        return match_table(aligned, pairs, _by_distance(tau, epsilon))
+        return match_table(aligned, pairs, _by_distance(tau, epsilon), carried)
     check_similarity(aligned, similarity, tau)
 
     near = similar_pairs(aligned, similarity, tau, least=threshold)
-    return _matched_by_similarity(aligned, near, made_with(similarity, threshold, tau))
+    return _matched_by_similarity(aligned, near, made_with(similarity, threshold, tau), carried)
 
 
 def _matched_by_similarity(
-    aligned: Aligned, near: Callable[[int, int], Pairs], notes: Mapping[Hashable, Any]
+    aligned: Aligned,
+    near: Callable[[int, int], Pairs],
+    notes: Mapping[Hashable, Any],
+    carried: Collection[str] | None,
 ) -> pd.DataFrame:
-    return match_table(aligned, _assigned(aligned, near, lambda similar: 1.0 - similar, 1.0), notes)
+    return match_table(aligned, _assigned(aligned, near, lambda similar: 1.0 - similar, 1.0), notes, carried)
 
 
 def check_thresholds(tau: float, epsilon: float) -> tuple[float, float]:

@@ -60,10 +60,12 @@ def evaluated_on_cluster(
         depth += 1
     try:
         for future in as_completed(futures):
-            future.result() if future.status == "error" else None
+            if future.status == "error":
+                future.result()  # raises it
             done(futures[future])
         return level[0].result() if futures else level[0]
-    except KilledWorker as error:
-        raise InputError(f"the workers died again and again, perhaps for want of memory: {error}") from None
-    finally:
-        client.cancel([*futures, *level], force=True)
+    except BaseException as error:
+        client.cancel(list(futures))
+        if isinstance(error, KilledWorker):
+            raise InputError(f"the workers died again and again, perhaps for want of memory: {error}") from None
+        raise

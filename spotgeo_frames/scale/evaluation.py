@@ -55,7 +55,8 @@ def score_block(
     keep: bool,
 ) -> tuple[pd.DataFrame | None, list[SummarySums]]:
     """The match table by the `options` of `match`, and its sums by each of the groupings."""
-    matches = match_annotations(truth, predictions, **options, may_be_disjoint=True)
+    carried = None if keep else {name for by in groupings for name in by or []}
+    matches = match_annotations(truth, predictions, **options, may_be_disjoint=True, carried=carried)
     return matches if keep else None, [summary_sums(matches, None if by is None else list(by)) for by in groupings]
 
 
@@ -186,7 +187,7 @@ def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]
 def _sequences(blocks: Mapping[str, Block]) -> tuple[dict[str, tuple[int, list[Any]]], int]:
     """How many sequences one side only has, and the first of them; and how many both have."""
     truth, predictions = (
-        pc.unique(blocks[side].rows["sequence"])
+        _distinct(blocks[side].rows["sequence"])
         for side in ("frames" if "frames" in blocks else "truth", "predictions")
     )
     only = {
@@ -195,3 +196,8 @@ def _sequences(blocks: Mapping[str, Block]) -> tuple[dict[str, tuple[int, list[A
     }
     one_sided = {side: (len(names), sorted(names.to_pylist())[:MOST_LISTED]) for side, names in only.items()}
     return one_sided, len(truth) - len(only["truth"])
+
+
+def _distinct(sequence: pa.ChunkedArray) -> pa.Array:
+    """The distinct ones of sequences that mostly stand together, which is faster than to look at each."""
+    return pc.unique(pc.run_end_encode(sequence.combine_chunks()).values)

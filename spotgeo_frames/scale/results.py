@@ -1,6 +1,6 @@
 """What comes of parts: sums that add up, in any order and from anywhere, and their files."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -44,7 +44,7 @@ class _Notes(msgspec.Struct):
     n_shared: int
     skipped: list[str]
     n_bytes: int | None
-    groupings: list[tuple[dict[str, tuple[int, int]], bool, dict[str, Any]]]
+    groupings: list[tuple[dict[str, tuple[int, int]], bool, dict[Hashable, Any]]]
 
 
 def fold(results: Sequence[Result]) -> Result:
@@ -120,5 +120,5 @@ def read_result(place: Place) -> Result:
         for rows, by_similarity, attrs in notes.groupings:
             labels, values = (pa.ipc.open_stream(stream).read_all().to_pandas() for _ in range(2))
             labels = labels if len(labels.columns) else pd.DataFrame(index=values.index)
-            sums.append(SummarySums(labels, values, rows, by_similarity, {**attrs}))
+            sums.append(SummarySums(labels, values, rows, by_similarity, attrs))
     return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.n_bytes)
