@@ -15,7 +15,7 @@ from .readers.motchallenge import write_motchallenge
 from .readers.objects import read_objects
 from .readers.spotgeo import read_spotgeo, validate_spotgeo, write_spotgeo
 from .reporting import report
-from .scale import score_dataset, track_dataset
+from .scale import repartition_by_sequence, score_dataset, track_dataset
 from .slices import worst_slices
 from .summary import leaderboard, summarize
 from .suspicions import check
@@ -51,6 +51,7 @@ __all__ = [
     "read_objects",
     "read_posetrack",
     "read_spotgeo",
+    "repartition_by_sequence",
     "report",
     "score_dataset",
     "summarize",

@@ -31,6 +31,9 @@ from .readers.posetrack import JOINTS
 from .readers.spotgeo import problem_lines, validate_spotgeo
 from .reporting import report as write_report
 from .reporting.report import check_beforehand
+from .scale import repartition_by_sequence
+from .scale.dask import connected
+from .scale.stream import opened, summaries
 from .summary import binned, summarize, without
 from .tables import Annotations
 
@@ -144,23 +147,23 @@ def score(
     frames: FramesFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the match table and the summaries, as Parquet")] = None,
+    dataset: Annotated[
+        bool, typer.Option("--dataset", help="Parquet of any size, by sequence: evaluated part by part, on all cores")
+    ] = False,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Evaluate a --dataset on the Dask cluster there")
+    ] = None,
 ) -> None:
     """Scores a submission by the metric document and by the competition's server, overall and by slice."""
     _check_thresholds(tau, epsilon)
     slices = _slices(by)
+    if scheduler is not None and not dataset:
+        raise typer.BadParameter("--scheduler: is for a --dataset")
+    score_them = partial(_score_dataset, scheduler=scheduler) if dataset else _score_files
     with problems_reported():
         if out is not None:
             check_folder_writable(out)
-        sides = _both(lambda: read_annotations(truth, frames), lambda: read_annotations(submission))
-        matches = match(sides[0], sides[1], tau, epsilon)
-        if exclude:
-            matches = without(matches, _excluded(exclude, sides))
-            matches.attrs["exclude"] = exclude
-        summary = summarize(matches)
-        by_slice = {column: summarize(matches, by=binned(matches, column, bins)) for column, bins in slices.items()}
-        if out is not None:
-            inputs = {"truth": truth, "submission": submission} | ({} if frames is None else {"frames": frames})
-            write_tables({"matches": matches, "summary": summary} | slice_files(by_slice), out, input_notes(inputs))
+        summary, by_slice = score_them(truth, submission, frames, slices, tau, epsilon, exclude, out)
     if as_json:
         typer.echo(_json(summary, by_slice))
     else:
@@ -168,6 +171,67 @@ def score(
         typer.echo(overview(summary.to_dict("records")[0]))
         for column, table in by_slice.items():
             typer.echo(f"\n{slice_text(table) if len(table) else f'{column} is null in every row'}")
+
+
+def _score_files(
+    truth: Path,
+    submission: Path,
+    frames: Path | None,
+    slices: Mapping[str, int | None],
+    tau: float,
+    epsilon: float,
+    exclude: str,
+    out: Path | None,
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The summary, and those by slice, of files that fit the memory."""
+    sides = _both(lambda: read_annotations(truth, frames), lambda: read_annotations(submission))
+    matches = match(sides[0], sides[1], tau, epsilon)
+    if exclude:
+        matches = without(matches, _excluded(exclude, sides))
+        matches.attrs["exclude"] = exclude
+    summary = summarize(matches)
+    by_slice = {column: summarize(matches, by=binned(matches, column, bins)) for column, bins in slices.items()}
+    if out is not None:
+        inputs = {"truth": truth, "submission": submission} | ({} if frames is None else {"frames": frames})
+        write_tables({"matches": matches, "summary": summary} | slice_files(by_slice), out, input_notes(inputs))
+    return summary, by_slice
+
+
+def _score_dataset(
+    truth: Path,
+    submission: Path,
+    frames: Path | None,
+    slices: Mapping[str, int | None],
+    tau: float,
+    epsilon: float,
+    exclude: str,
+    out: Path | None,
+    scheduler: str | None,
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The same of datasets of any size, here or on a cluster."""
+    client = None if scheduler is None else connected(scheduler)
+    contents = opened(_address(truth), _address(submission), None if frames is None else _address(frames))
+    left_out = _names_or_numbers(exclude, contents["truth"].numbered) if exclude else None
+    groupings = [None, *([column] for column in slices)]
+    options = {"tau": tau, "epsilon": epsilon, "similarity": None, "threshold": 0.5, "sigmas": None}
+    tables = summaries(contents, groupings, options, out, client, exclude=left_out)
+    return tables[0], dict(zip(slices, tables[1:], strict=True))
+
+
+def _address(path: Path) -> str:
+    """A path, or the URI such as s3://bucket/folder that it was before it was taken for one."""
+    return re.sub(r"^([a-z][a-z0-9+.-]+):/+", r"\1://", str(path)).replace("file://", "file:///")
+
+
+@app.command()
+def repartition(
+    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Parquet, or a folder of it, in any order")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A folder that is not there yet")],
+) -> None:
+    """Writes a Parquet dataset anew, sorted by sequence, as score --dataset needs it."""
+    with problems_reported():
+        repartition_by_sequence(_address(dataset), out)
+    typer.echo(f"{out}: {len(list(out.iterdir())):,} files, sorted by sequence")
 
 
 @app.command()
@@ -394,13 +458,16 @@ def _sequences(text: str, option: str) -> list[int]:
 def _excluded(text: str, sides: Sequence[Annotations]) -> list[int] | list[str]:
     """The sequences to leave out, of the type that the sequences have."""
     columns = [table["sequence"] for side in sides for table in side if table is not None and len(table)]
-    if not columns or pd.api.types.is_integer_dtype(columns[0].dtype):
-        return _sequences(text, "--exclude")
-    names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if not any(column.eq(name).any() for column in columns)]
+    names = _names_or_numbers(text, not columns or pd.api.types.is_integer_dtype(columns[0].dtype))
+    unknown = [name for name in names if isinstance(name, str) and not any(column.eq(name).any() for column in columns)]
     if unknown:
         raise typer.BadParameter(f"--exclude: no sequence is called {unknown[0]!r}")
     return names
+
+
+def _names_or_numbers(text: str, numbers: bool) -> list[int] | list[str]:
+    """The sequences that --exclude lists."""
+    return _sequences(text, "--exclude") if numbers else [name.strip() for name in text.split(",")]
 
 
 def _slices(by: list[str]) -> dict[str, int | None]:

@@ -18,15 +18,18 @@ from .contents import File, open_parquet
 from .parts import Part, Piece, out_of_order
 from .storage import first_line
 
-# Rows of a block, both sides together: its arrays are not much larger than the processor's cache, and so many rows are
-# worth what each block costs by itself.
-BLOCK_ROWS = 1 << 18
+# Rows of a block, both sides together, and the bytes they may have where columns are many: enough to be worth what a
+# block costs by itself.
+BLOCK_ROWS, BLOCK_BYTES = 1 << 18, 1 << 25
 
-# Rows that are read at once.
-BATCH_ROWS = 1 << 16
+# Rows that are read at once, as a share of a block's.
+BATCHES = 4
 
-# Rows of row groups that are sorted in memory at the same time.
-MOST_SORTED = 1 << 21
+# Rows of row groups that are sorted in memory at the same time, and their bytes.
+SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27
+
+# What a value of text is taken to need.
+TEXT_BYTES = 32
 
 
 class Source(NamedTuple):
@@ -68,7 +71,7 @@ class _Batch(NamedTuple):
 
 @dataclass
 class _Chain:
-    """A chain that is being read: the rows that wait, and the least sequence still to come (None: there are no more)."""
+    """A chain that is being read: the rows that wait, and the least sequence still to come (None: no more)."""
 
     batches: Iterator[tuple[_Batch, Any]]
     frontier: Any
@@ -97,20 +100,22 @@ class _Chain:
         return taken
 
 
-def read_blocks(
-    part: Part, sources: Mapping[str, Source], *, thorough: bool = False, in_memory: bool = False
-) -> Iterator[dict[str, Block]]:
+def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = False) -> Iterator[dict[str, Block]]:
     """The rows of each side, in blocks that never split a sequence; a side without rows in a block has an empty table.
 
-    `thorough` reads row groups to their end even where only their beginning is of the part, so that what is damaged is
-    found wherever parts are cut. `in_memory` sorts row groups. Raises OutOfOrderError where that is needed,
+    Row groups are read to their end even where only their beginning is of the part: only then is it known that they are
+    in order and whole. `in_memory` sorts row groups. Raises OutOfOrderError where that is needed,
     UnreadableError where a row group cannot be read, and InputError where the rows are in no order.
     """
     if in_memory:
         _check_moderate(part, sources)
+    block_rows = rows_within(BLOCK_ROWS, BLOCK_BYTES, [source.schema for source in sources.values()])
     chains = {
         side: [
-            _Chain(_batches(chain, sources[side].schema, part, thorough, in_memory), chain[0].low)
+            _Chain(
+                _batches(chain, sources[side].schema, part, in_memory, max(block_rows // BATCHES, 1)),
+                chain[0].low,
+            )
             for chain in part.chains[side]
         ]
         for side in sources
@@ -119,7 +124,7 @@ def read_blocks(
     n_waiting = 0
     while True:
         unfinished = [chain for chain in every if chain.frontier is not None]
-        while unfinished and n_waiting < BLOCK_ROWS:
+        while unfinished and n_waiting < block_rows:
             n_waiting += _furthest_back(unfinished).read()
             unfinished = [chain for chain in every if chain.frontier is not None]
         cut = _furthest_back(unfinished).frontier if unfinished else None
@@ -142,7 +147,7 @@ def _check_moderate(part: Part, sources: Mapping[str, Source]) -> None:
     """Raises InputError where sorting in memory would take too much of it."""
     for side, source in sources.items():
         n_rows = sum(max(piece.n_rows for piece in chain) for chain in part.chains[side])
-        if n_rows > MOST_SORTED:
+        if n_rows > rows_within(SORTED_ROWS, SORTED_BYTES, [source.schema]):
             raise out_of_order(source.name, f"{n_rows:,} of them would have to be sorted at once")
 
 
@@ -156,12 +161,12 @@ def _block(batches: Sequence[_Batch], source: Source) -> Block:
 
 
 def _batches(
-    chain: Sequence[Piece], schema: pa.Schema, part: Part, thorough: bool, in_memory: bool
+    chain: Sequence[Piece], schema: pa.Schema, part: Part, in_memory: bool, at_once: int
 ) -> Iterator[tuple[_Batch, Any]]:
     """The rows of a chain that are of the part, batch by batch, and the least sequence that may come after each."""
     for piece, after in zip_longest(chain, chain[1:]):
         n_left, last = piece.n_rows, piece.low
-        for number, rows in enumerate(_read(piece, schema, in_memory)):
+        for number, rows in enumerate(_read(piece, schema, in_memory, at_once)):
             sequence = rows["sequence"]
             first, n_left = sequence[0].as_py(), n_left - len(rows)
             if not _in_order(sequence) or (number and first < last):
@@ -174,29 +179,49 @@ def _batches(
             if begin < end:
                 frontier = last if n_left else None if after is None else after.low
                 yield _Batch((*piece.order, number), piece.file, rows.slice(begin, end - begin)), frontier
-            if end < len(rows) and not thorough:
-                break
 
 
-def _read(piece: Piece, schema: pa.Schema, in_memory: bool) -> Iterator[pa.Table]:
-    """The rows of a row group, none of the batches empty."""
+def _read(piece: Piece, schema: pa.Schema, in_memory: bool, at_once: int) -> Iterator[pa.Table]:
+    """The rows of a row group, in order where they are sorted `in_memory`."""
+    batches = row_group_batches(piece, schema, at_once)
+    if not in_memory:
+        yield from batches
+        return
+    whole = by_sequence(pa.concat_tables(batches))
+    for first in range(0, len(whole), at_once):
+        yield whole.slice(first, at_once)
+
+
+def by_sequence(rows: pa.Table) -> pa.Table:
+    """The rows sorted by sequence; those of a sequence stay in their order."""
+    return rows.take(pc.sort_indices(rows["sequence"]))  # which is stable
+
+
+def row_group_batches(piece: Piece, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
+    """The rows of a row group in their order, with the columns of the schema; none of the batches is empty.
+
+    Raises UnreadableError where they cannot be read.
+    """
     names = [name for name in schema.names if name not in piece.file.partition]
     try:
         with open_parquet(piece.file) as opened:
             names = [name for name in names if name in opened.schema_arrow.names]
-            batches = opened.iter_batches(BATCH_ROWS, row_groups=[piece.number], columns=names, use_threads=False)
-            if in_memory:
-                whole = _conformed(pa.Table.from_batches(batches), schema, piece)
-                batches = whole.take(pc.sort_indices(whole["sequence"])).to_batches(BATCH_ROWS)  # it is stable
-            for batch in batches:
+            for batch in opened.iter_batches(at_once, row_groups=[piece.number], columns=names, use_threads=False):
                 if len(batch):
                     yield _conformed(pa.Table.from_batches([batch]), schema, piece)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableError(piece, f"cannot be read: {first_line(error)}") from None
 
 
+def rows_within(n_rows: int, n_bytes: int, schemas: Sequence[pa.Schema]) -> int:
+    """So many rows, or as many as have so many bytes where columns are many."""
+    types = [field.type for schema in schemas for field in schema]
+    width = sum(TEXT_BYTES if pa.types.is_string(kind) or not pa.types.is_primitive(kind) else 8 for kind in types)
+    return max(1, min(n_rows, n_bytes * len(schemas) // max(width, 1)))
+
+
 def _conformed(rows: pa.Table, schema: pa.Schema, piece: Piece) -> pa.Table:
-    """The rows with all columns of the schema, in its types: what is of the partition repeated, what is missing null."""
+    """The rows with all columns of the schema, in its types: those of the partition repeated, missing ones null."""
     columns = []
     for column in schema:
         if column.name in piece.file.partition:

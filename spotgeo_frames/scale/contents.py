@@ -62,6 +62,11 @@ class Contents(NamedTuple):
     gaps: list[Gap]
 
     @property
+    def numbered(self) -> bool:
+        """Whether sequences are integers, not text."""
+        return pa.types.is_integer(self.schema.field("sequence").type)
+
+    @property
     def n_rows(self) -> int:
         return sum(group.n_rows for group in self.groups)
 

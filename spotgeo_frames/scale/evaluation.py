@@ -126,7 +126,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     place = None if job.out is None else matches_place(job.out, part.number)
     with ExitStack() as stack:
         writer = None
-        for blocks in read_blocks(part, job.sources, thorough=job.skip, in_memory=in_memory):
+        for blocks in read_blocks(part, job.sources, in_memory=in_memory):
             n_rows = {side: len(block.rows) for side, block in blocks.items()}
             blocks = {side: _kept(block, part.gaps, job.exclude) for side, block in blocks.items()}
             if not any(len(block.rows) for block in blocks.values()):

@@ -98,10 +98,7 @@ def track_sums(flat: SummarySums) -> TrackSums:
 
 def write_result(place: Place, result: Result) -> None:
     """Writes a result: what it notes as JSON in a table of one row, then labels and sums of each grouping, as Arrow."""
-    groupings = [
-        (sums.rows, sums.by_similarity, {str(name): value for name, value in sums.attrs.items()})
-        for sums in result.sums
-    ]
+    groupings = [(sums.rows, sums.by_similarity, sums.attrs) for sums in result.sums]
     notes = _Notes(*result[1:], groupings)
     tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
     for sums in result.sums:

@@ -100,13 +100,14 @@ def score_dataset(
     """
     names = None if by is None else [by] if isinstance(by, str) else list(by)
     options = {"tau": tau, "epsilon": epsilon, "similarity": similarity, "threshold": threshold, "sigmas": sigmas}
-    datasets = {"truth": truth, "predictions": predictions} | ({} if frames is None else {"frames": frames})
-    [table] = summaries(datasets, [names], options, out, client, exclude=exclude, on_error=on_error, workers=workers)
+    check_options(tau, epsilon, similarity, threshold, sigmas)
+    contents = opened(truth, predictions, frames, similarity, on_error)
+    [table] = summaries(contents, [names], options, out, client, exclude=exclude, on_error=on_error, workers=workers)
     return table
 
 
 def summaries(
-    datasets: Mapping[str, Any],
+    contents: Mapping[str, Contents],
     groupings: Sequence[Sequence[str] | None],
     options: Mapping[str, Any],
     out: str | Path | None = None,
@@ -118,17 +119,16 @@ def summaries(
 ) -> list[pd.DataFrame]:
     """What `score_dataset` returns for each of several groupings, of one run; it says what is taken and raised.
 
-    `datasets` are `truth`, `predictions` and perhaps `frames`; `options` are those of `match`.
+    `contents` are what `opened` gives; `options` are those of `match`.
     """
-    check_options(**options)
     similarity = options["similarity"]
-    contents = _opened(datasets, required_columns(similarity), on_error)
     columns = columns_to_read(contents, groupings, similarity, everything=out is not None)
     for names in groupings:
         check_groups(names or [], contents, similarity)
     method = partial(score_block, groupings=groupings, options=dict(options), keep=out is not None)
     what = {"groupings": groupings, "options": dict(options) | {"similarity": _named(similarity)}}
     result = _run(contents, columns, method, what, out, client, exclude, on_error, workers)
+    _warn_of(result, stacklevel=4)
     tables = [_noted(summary_of(sums), result) for sums in result.sums]
     if out is not None:
         for names, table in zip(groupings, tables, strict=True):
@@ -160,24 +160,28 @@ def track_dataset(
         check_options(tau, 0.0, similarity, 0.5)
     else:
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point' or a function is needed")
-    datasets = {"truth": truth, "predictions": predictions} | ({} if frames is None else {"frames": frames})
-    contents = _opened(datasets, required_columns(similarity), on_error)
+    contents = opened(truth, predictions, frames, similarity, on_error)
     columns = columns_to_read(contents, [[f"truth_{identity}", f"predicted_{identity}"]], similarity, out is not None)
     method = partial(track_block, similarity=similarity, identity=identity, tau=tau, keep=out is not None)
     what = {"similarity": _named(similarity), "identity": identity, "tau": tau}
     result = _run(contents, columns, method, what, out, client, exclude, on_error, workers)
     summary = track_summary(track_sums(result.sums[0]))
     summary.attrs = track_notes(similarity, identity, tau)
+    _warn_of(result, stacklevel=3)
     summary = _noted(summary, result)
     if out is not None:
         _write_table(summary, place_of(out).inside("summary.parquet"), contents)
     return summary
 
 
-def _opened(datasets: Mapping[str, Any], required: Mapping[str, Sequence[str]], on_error: str) -> dict[str, Contents]:
-    """What the datasets hold; every problem of any of them at once."""
+def opened(
+    truth: Any, predictions: Any, frames: Any, similarity: str | Measure | None = None, on_error: str = "raise"
+) -> dict[str, Contents]:
+    """What the datasets hold, by side; every problem of any of them at once."""
     if on_error not in ON_ERROR:
         raise ValueError(f"on_error is {on_error!r}; {' or '.join(map(repr, ON_ERROR))} is needed")
+    datasets = {"truth": truth, "predictions": predictions} | ({} if frames is None else {"frames": frames})
+    required = required_columns(similarity)
     contents, problems = {}, []
     for side, dataset in datasets.items():
         try:
@@ -260,17 +264,22 @@ def _check_whole(result: Result, contents: Mapping[str, Contents], on_error: str
         raise InputError(f"{contents['predictions'].name}: no sequence is the truth's")
 
 
-def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
-    """The table with what was noticed in its attrs, after a warning of it."""
+def _warn_of(result: Result, stacklevel: int) -> None:
+    """Warns of what was skipped, and of sequences that one side only has."""
     for text in result.skipped:
-        warnings.warn(f"skipped: {text}", stacklevel=4)
+        warnings.warn(f"skipped: {text}", stacklevel=stacklevel)
     meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
     for side, (number, names) in result.one_sided.items():
-        table.attrs[f"n_{side}_only"], table.attrs[f"{side}_only"] = number, names
         if number:
             listed = ", ".join([*map(str, names[:5]), *(["..."] if number > 5 else [])])
             which = "1 sequence is" if number == 1 else f"{number:,} sequences are"
-            warnings.warn(f"{which} in the {side} only ({meaning[side]}): {listed}", stacklevel=4)
+            warnings.warn(f"{which} in the {side} only ({meaning[side]}): {listed}", stacklevel=stacklevel)
+
+
+def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
+    """The table with what was noticed in its attrs."""
+    for side, (number, names) in result.one_sided.items():
+        table.attrs[f"n_{side}_only"], table.attrs[f"{side}_only"] = number, names
     table.attrs["skipped"] = result.skipped
     return table
 
@@ -278,10 +287,9 @@ def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
 def _excluded(exclude: Iterable[int] | Iterable[str] | None, contents: Mapping[str, Contents]) -> list[int | str]:
     """The sequences to leave out; raises InputError where they are not of the type that sequences have."""
     names = [] if exclude is None else listed_sequences(exclude)
-    is_text = pa.types.is_string(contents["truth"].schema.field("sequence").type)
-    wrong = [name for name in names if isinstance(name, str) != is_text]
+    wrong = [name for name in names if isinstance(name, str) == contents["truth"].numbered]
     if wrong:
-        kind = "strings" if is_text else "integers"
+        kind = "integers" if contents["truth"].numbered else "strings"
         raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kind}")
     return [name if isinstance(name, str) else int(name) for name in names]
 

@@ -1,0 +1,461 @@
+"""Datasets on disk: the numbers of the tables in memory, however the data lies, whoever evaluates it, whatever happens."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from scenes import SCENES, Scene, grid, objects
+from spotgeo_frames.scale import blocks, parts, repartition, stream
+
+COUNTS = ["tp", "fn", "fp", "n_sequences", "n_frames", "n_truth", "n_predicted"]
+
+
+def assert_same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """Counts to the bit, the rest to 1e-12, columns, types and order alike."""
+    counts = [name for name in COUNTS if name in expected]
+    pd.testing.assert_frame_equal(found[counts], expected[counts])
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-12, atol=0)
+
+
+def write(table: pd.DataFrame, folder: Path, sizes: list[int], group_rows: int, names: list[int] | None = None) -> Path:
+    """The table as files of `sizes` rows, in row groups of so many; `names` are the files' numbers."""
+    folder.mkdir(parents=True)
+    ends = np.cumsum(sizes)
+    for number, (end, size) in enumerate(zip(ends, sizes, strict=True)):
+        name = number if names is None else names[number]
+        rows = pa.Table.from_pandas(table.iloc[end - size : end], preserve_index=False)
+        pq.write_table(rows, folder / f"part-{name:03}.parquet", row_group_size=group_rows)
+    return folder
+
+
+def in_files(table: pd.DataFrame, folder: Path, n_files: int = 3, group_rows: int = 7) -> Path:
+    """The table as so many files of about the same size, in row groups of so many rows."""
+    edges = np.linspace(0, len(table), n_files + 1).astype(int)
+    return write(table, folder, np.diff(edges).tolist(), group_rows)
+
+
+def points(n_sequences: int, seed: int = 0, kind: str = "int64") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Truth with a brightness and a label, predictions with a score; sequences of five frames, some on one side only."""
+    random = np.random.default_rng(seed)
+
+    def side(per_frame: float, **columns: object) -> pd.DataFrame:
+        frame = np.repeat(np.arange(5 * n_sequences), random.poisson(per_frame, 5 * n_sequences))
+        xy = np.round(random.uniform(0, 60, (len(frame), 2)), 1)
+        table = objects([(int(f // 5), int(f % 5) + 1, *map(float, p)) for f, p in zip(frame, xy, strict=True)])
+        return table.assign(**{name: make(random, len(frame)) for name, make in columns.items()})  # type: ignore[operator]
+
+    truth = side(
+        1.5,
+        brightness=lambda r, n: r.integers(0, 4, n).astype(float),
+        label=lambda r, n: r.choice(["faint", "bright"], n),
+    )
+    predictions = side(1.2, score=lambda r, n: r.random(n))
+    if kind == "str":
+        truth, predictions = (t.assign(sequence=t["sequence"].map("s{:04}".format)) for t in (truth, predictions))
+    return truth, predictions
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts, blocks and batches of a few rows, so that tiny tables have many."""
+    monkeypatch.setattr(parts, "LEAST_ROWS", 40)
+    monkeypatch.setattr(parts, "MOST_READ", 3.0)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 16)
+
+
+# What tells the user that a sequence is on one side only is no matter here.
+pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_scenes(scene: Scene, tmp_path: Path, small: None) -> None:
+    truth, predictions = scene.sides()
+    paths = [
+        in_files(side.objects, tmp_path / name, 1) for name, side in (("truth", truth), ("predictions", predictions))
+    ]
+    frames = None if truth.frames is None else in_files(truth.frames, tmp_path / "frames", 1)
+    assert_same(sf.score_dataset(*paths, frames=frames), sf.summarize(sf.match(truth, predictions)))
+
+
+@given(data=st.data())
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+def test_however_the_data_lies(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Any cut into files and row groups, any order of the files, any size of parts and blocks, sorted or not."""
+    random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    sides = grid(random, 60, 3, 12)
+    if data.draw(st.booleans()):
+        sides = tuple(side.assign(sequence=side["sequence"].map("s{:03}".format)) for side in sides)
+    folder = tmp_path_factory.mktemp("lies")
+    paths = []
+    for name, side in zip(("truth", "predictions"), sides, strict=True):
+        order = data.draw(st.sampled_from(["sorted", "shuffled", "by frame"]))
+        if order == "shuffled":
+            side = side.sample(frac=1, random_state=0)
+        elif order == "by frame":
+            side = side.sort_values(["frame", "sequence"], kind="stable")
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(side)), max_size=5)))
+        sizes = np.diff([0, *cuts, len(side)]).tolist()
+        names = data.draw(st.permutations(range(len(sizes))))
+        paths.append(write(side, folder / name, sizes, data.draw(st.integers(1, 40)), list(names)))
+    expected = sf.summarize(sf.match(sf.read_objects(paths[0]), sf.read_objects(paths[1])))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "LEAST_ROWS", data.draw(st.integers(1, 200)))
+        patch.setattr(parts, "MOST_READ", data.draw(st.sampled_from([1.3, 5.0, 1000.0])))
+        patch.setattr(parts, "MOST_CHAINS", 1000)
+        patch.setattr(blocks, "BLOCK_ROWS", data.draw(st.integers(1, 100)))
+        out = data.draw(st.sampled_from([None, folder / "out"]))
+        assert_same(sf.score_dataset(*paths, out), expected)
+    if out is not None:
+        matches = ds.dataset(out / "matches").to_table().to_pandas()
+        assert_same(sf.summarize(matches), expected)
+
+
+@pytest.mark.parametrize("kind", ["int64", "str"])
+@pytest.mark.parametrize(
+    "by", ["truth_brightness", "predicted_score", "frame_n_truth", "sequence", "outcome", ["truth_label", "frame"]]
+)
+def test_slices(kind: str, by: str | list[str], tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40, kind=kind)
+    predictions["score"] = predictions["score"].round(1)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    assert_same(sf.score_dataset(*paths, by=by), sf.summarize(sf.match(truth, predictions), by=by))
+
+
+def test_match_table_is_that_in_memory(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(60)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions", 2, 11)
+    sf.score_dataset(*paths, tmp_path / "out")
+    files = sorted((tmp_path / "out" / "matches").iterdir())
+    assert len(files) > 5
+    found = pd.concat([pd.read_parquet(file) for file in files], ignore_index=True)
+    expected = sf.match(truth, predictions)
+    pd.testing.assert_frame_equal(found, expected)
+    assert pd.read_parquet(files[0]).attrs == expected.attrs
+    summary = pd.read_parquet(tmp_path / "out" / "summary.parquet")
+    assert_same(summary.astype(sf.summarize(expected).dtypes), sf.summarize(expected))
+
+
+def test_carried_columns_whatever_a_part_holds(tmp_path: Path, small: None) -> None:
+    """Flags, text, dates, integers with nulls, and hive partitions, some columns missing in some files."""
+    truth, predictions = points(30)
+    n_rows = len(predictions)
+    predictions = predictions.assign(
+        flag=pd.array([True, False, None] * n_rows, "boolean")[:n_rows],
+        when=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(n_rows), "s"),
+        count=pd.array([1, None] * n_rows, "Int64")[:n_rows],
+    )
+    for night, (first, last) in enumerate([(0, 9), (10, 19), (20, 29)]):
+        for name, table in (("truth", truth), ("predictions", predictions)):
+            rows = table[table["sequence"].between(first, last)]
+            in_files(
+                rows.drop(columns=["flag"] if night == 1 else [], errors="ignore"),
+                tmp_path / name / f"night={night}",
+                1,
+            )
+    sides = [sf.read_objects(tmp_path / name) for name in ("truth", "predictions")]
+    expected = sf.match(*sides)
+    sf.score_dataset(tmp_path / "truth", tmp_path / "predictions", tmp_path / "out")
+    found = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
+    assert list(found) == list(expected)
+    assert_same(sf.summarize(found, by="truth_night"), sf.summarize(expected, by="truth_night"))
+    by_night = sf.score_dataset(tmp_path / "truth", tmp_path / "predictions", by=["predicted_night", "predicted_flag"])
+    assert_same(by_night, sf.summarize(expected, by=["predicted_night", "predicted_flag"]))
+
+
+def test_frames_count_and_carry_attributes(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40)
+    frames = pd.DataFrame({"sequence": np.repeat(np.arange(42), 5), "frame": np.tile(np.arange(1, 6), 42)})
+    frames["exposure"] = frames["sequence"] % 3
+    tables = {"truth": truth, "predictions": predictions, "frames": frames}
+    paths = [in_files(table, tmp_path / name) for name, table in tables.items()]
+    matches = sf.match(sf.Annotations(truth, frames), predictions)
+    assert_same(sf.score_dataset(*paths[:2], frames=paths[2]), sf.summarize(matches))
+    by_frame = sf.score_dataset(*paths[:2], by="frame_exposure", frames=paths[2])
+    assert_same(by_frame, sf.summarize(matches, by="frame_exposure"))
+    elsewhere = in_files(predictions.assign(frame=predictions["frame"] + 5), tmp_path / "elsewhere")
+    with pytest.raises(
+        sf.InputError, match=r"elsewhere.*part-000.parquet: \d+ objects are in frames that the truth does"
+    ):
+        sf.score_dataset(paths[0], elsewhere, frames=paths[2])
+
+
+@pytest.mark.filterwarnings("default")
+def test_sequences_of_one_side_are_counted_and_listed(tmp_path: Path, small: None) -> None:
+    truth, predictions = grid(np.random.default_rng(0), 200, 3, 20)
+    truth, predictions = truth[truth["sequence"] != 7], predictions[~predictions["sequence"].isin([3, 4])]
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    with pytest.warns(UserWarning) as caught:
+        found = sf.score_dataset(*paths)
+    assert_same(found, sf.summarize(sf.match(truth, predictions)))
+    assert sorted(str(warning.message) for warning in caught) == [
+        "1 sequence is in the predictions only (theirs count as false alarms): 7",
+        "2 sequences are in the truth only (their objects count as missed): 3, 4",
+    ]
+    assert {Path(warning.filename).name for warning in caught} == {"test_scale.py"}
+    assert (found.attrs["truth_only"], found.attrs["n_truth_only"]) == ([3, 4], 2)
+    assert (found.attrs["predictions_only"], found.attrs["n_predictions_only"]) == ([7], 1)
+
+
+def test_sides_that_have_nothing_to_do_with_each_other(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(20)
+    paths = [in_files(t, tmp_path / n) for n, t in (("truth", truth), ("predictions", predictions))]
+    apart = in_files(predictions.assign(sequence=predictions["sequence"] + 100), tmp_path / "apart")
+    with pytest.raises(
+        sf.InputError, match=r"apart: no sequence is the truth's; it has 100 to 119 and the truth has 0 to 19"
+    ):
+        sf.score_dataset(paths[0], apart)
+    even, odd = (
+        in_files(table[table["sequence"] % 2 == rest], tmp_path / f"{rest}")
+        for rest, table in ((0, truth), (1, predictions))
+    )
+    with pytest.raises(sf.InputError, match="no sequence is the truth's"):
+        sf.score_dataset(even, odd)
+    text = in_files(predictions.assign(sequence=predictions["sequence"].astype(str)), tmp_path / "text")
+    with pytest.raises(
+        sf.InputError, match="text: column sequence is string, and in .*truth it is int64; make them the"
+    ):
+        sf.score_dataset(paths[0], text)
+    empty = in_files(predictions.head(0), tmp_path / "empty", 1)
+    assert_same(sf.score_dataset(paths[0], empty), sf.summarize(sf.match(truth, predictions.head(0))))
+    nothing = in_files(truth.head(0), tmp_path / "nothing", 1)
+    assert_same(sf.score_dataset(nothing, empty), sf.summarize(sf.match(truth.head(0), predictions.head(0))))
+
+
+def test_excluded_sequences_are_not_there(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    matches = sf.match(truth, predictions)
+    found = sf.score_dataset(*paths, tmp_path / "out", exclude=range(5, 12))
+    assert_same(found, sf.summarize(matches, exclude=range(5, 12)))
+    kept = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
+    assert not kept["sequence"].isin(range(5, 12)).any()
+    assert_same(sf.score_dataset(*paths, exclude=range(40)), sf.summarize(matches, exclude=range(40)))
+    with pytest.raises(sf.InputError, match="exclude: 'a' is a str; the sequences here are integers"):
+        sf.score_dataset(*paths, exclude=["a"])
+
+
+@pytest.mark.parametrize("similarity", ["iou", "point", "oks"])
+def test_other_kinds_of_objects(similarity: str, tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    options = {"similarity": similarity, "threshold": 0.3}
+    if similarity == "iou":
+        truth, predictions = truth.assign(w=40.0, h=30.0), predictions.assign(w=30.0, h=40.0)
+    if similarity == "oks":
+        truth, predictions = (t.assign(joint=t["object"], object=0) for t in (truth, predictions))
+        truth = truth.assign(area=90_000.0)
+        options["sigmas"] = dict.fromkeys(range(30), 0.1)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.summarize(sf.match(truth, predictions, **options))
+    assert_same(sf.score_dataset(*paths, **options), expected)
+    assert expected["tp"][0] > 10
+
+
+def tracks(n_sequences: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Points that walk, and a tracker that loses, swaps and invents some."""
+    random = np.random.default_rng(4)
+    rows = [(s, f, o) for s in range(n_sequences) for f in range(8) for o in range(4)]
+    table = pd.DataFrame(rows, columns=["sequence", "frame", "object"])
+    truth = table.assign(x=table["object"] * 15.0 + table["frame"], y=table["sequence"] + 0.5 * table["frame"])
+    seen = truth[random.random(len(truth)) < 0.85]
+    swapped = (seen["frame"] > 4) & (seen["object"] < 2)
+    predictions = seen.assign(object=seen["object"].where(~swapped, 1 - seen["object"]))
+    return truth, predictions.assign(x=predictions["x"] + random.normal(0, 3, len(predictions)))
+
+
+def test_tracks(tmp_path: Path, small: None) -> None:
+    truth, predictions = tracks(30)
+    paths = in_files(truth, tmp_path / "truth", 4, 33), in_files(predictions, tmp_path / "predictions", 3, 50)
+    expected = sf.track(truth, predictions, similarity="point")
+    found = sf.track_dataset(*paths, similarity="point")
+    pd.testing.assert_frame_equal(found, expected.summary, rtol=1e-12, atol=0)
+    for key, value in expected.summary.attrs.items():
+        assert found.attrs[key] == value
+    kept = sf.track_dataset(*paths, tmp_path / "out", similarity="point")
+    pd.testing.assert_frame_equal(kept, found)
+    matches = pd.concat([pd.read_parquet(file) for file in sorted((tmp_path / "out" / "matches").iterdir())])
+    pd.testing.assert_frame_equal(matches.reset_index(drop=True), expected.matches)
+
+
+def test_any_place_that_pyarrow_reaches(tmp_path: Path, small: None) -> None:
+    from pyarrow import fs
+
+    truth, predictions = points(30)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.summarize(sf.match(truth, predictions))
+    uris = [path.as_uri() for path in paths]
+    assert_same(sf.score_dataset(*uris, (tmp_path / "out").as_uri()), expected)
+    assert len(list((tmp_path / "out" / "matches").iterdir())) > 1
+    assert_same(sf.score_dataset(*(sorted(path.iterdir()) for path in paths)), expected)
+    inner = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    datasets = [ds.dataset(path.name, filesystem=inner) for path in paths]
+    assert_same(sf.score_dataset(*datasets), expected)
+    single = paths[0] / "part-000.parquet"
+    assert_same(sf.score_dataset(single, paths[1]), sf.summarize(sf.match(pd.read_parquet(single), predictions)))
+    for wrong, message in (("nowhere://x", "cannot be reached"), (tmp_path / "no", "there is no such file or folder")):
+        with pytest.raises(sf.InputError, match=message):
+            sf.score_dataset(wrong, paths[1])
+    (tmp_path / "hollow").mkdir()
+    with pytest.raises(sf.InputError, match="is a folder without Parquet files"):
+        sf.score_dataset(tmp_path / "hollow", paths[1])
+    with pytest.raises(sf.InputError, match="a dataset is needed: .*; this is a DataFrame"):
+        sf.score_dataset(truth, paths[1])
+
+
+# What happens to a run.
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Datasets that take a while: 600,000 truth rows in row groups of 20,000."""
+    random = np.random.default_rng(5)
+    frame = np.repeat(np.arange(150_000), 4)
+    folder = tmp_path_factory.mktemp("large")
+    truth = pd.DataFrame({"sequence": frame // 5, "frame": frame % 5, "object": np.tile(np.arange(4), 150_000)})
+    truth = truth.assign(x=random.uniform(0, 600, len(frame)), y=random.uniform(0, 400, len(frame)))
+    predictions = truth[random.random(len(frame)) < 0.9]
+    predictions = predictions.assign(x=predictions["x"] + random.normal(0, 3, len(predictions)))
+    return write(truth, folder / "truth", [400_000, 200_000], 20_000), write(
+        predictions, folder / "predictions", [len(predictions)], 20_000
+    )
+
+
+@pytest.fixture(scope="module")
+def large_summary(large: tuple[Path, Path]) -> pd.DataFrame:
+    return sf.summarize(sf.match(*map(sf.read_objects, large)))
+
+
+def states(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """What would show that a file was written again."""
+    return {
+        str(path.relative_to(folder)): (path.stat().st_ino, path.stat().st_mtime_ns, path.stat().st_size)
+        for path in folder.rglob("*.*")
+        if path.is_file()
+    }
+
+
+RUN = """
+import sys
+import spotgeo_frames as sf
+from spotgeo_frames.scale import parts, stream
+parts.LEAST_ROWS, stream.FEW_ROWS = 50_000, 0
+sf.score_dataset(*sys.argv[1:4], workers=int(sys.argv[4]))
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_run_goes_on(
+    workers: int, large: tuple[Path, Path], large_summary: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed without a chance to tidy up, as by a power cut; what was finished is neither done nor written again."""
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", RUN, *map(str, large), str(out), str(workers)]
+    with subprocess.Popen(command, start_new_session=True) as process:
+        while process.poll() is None and len(list((out / "sums").glob("*.arrow"))) < 4:
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGKILL)
+    finished = states(out / "sums")
+    assert 4 <= len(finished) < 20
+    # What the kill may leave: half a file, and a match table without its sums.
+    last = f"part-{json.loads((out / 'plan.json').read_text())['n_parts'] - 1:05}.parquet"
+    (out / "matches" / f".{last}.0.tmp").write_bytes(b"PAR1 half")
+    (out / "matches" / last).write_bytes(b"PAR1 half")
+    before = states(out)
+    monkeypatch.setattr(parts, "LEAST_ROWS", 50_000)
+    done = []
+    evaluate = sys.modules["spotgeo_frames.scale.workers"].evaluate_part
+    monkeypatch.setattr(
+        "spotgeo_frames.scale.workers.evaluate_part",
+        lambda part, job: (done.append(part.number), evaluate(part, job))[1],
+    )
+    assert_same(sf.score_dataset(*large, out, workers=1), large_summary)
+    after = states(out)
+    kept = [name for name in finished if after[f"sums/{name}"] == finished[name]]
+    assert len(kept) == len(finished)
+    for name in finished:
+        matches = f"matches/{name.replace('.arrow', '.parquet')}"
+        assert after[matches] == before[matches]
+    assert len(done) == len(list((out / "sums").iterdir())) - len(finished)
+    assert not list(out.rglob("*.tmp"))
+    assert_same(sf.summarize(ds.dataset(out / "matches").to_table()), large_summary)
+    done.clear()
+    assert_same(sf.score_dataset(*large, out, workers=1), large_summary)
+    assert not done
+    assert {name: state for name, state in states(out).items() if "/" in name} == {
+        name: state for name, state in after.items() if "/" in name
+    }
+
+
+def test_a_folder_of_another_run_is_refused(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    out = tmp_path / "out"
+    sf.score_dataset(*paths, out)
+    with pytest.raises(
+        sf.InputError, match=r"out: holds a run of something else \(options differ\); give another folder"
+    ):
+        sf.score_dataset(*paths, out, tau=5)
+    os.utime(paths[0] / "part-000.parquet", ns=(1, 1))
+    with pytest.raises(sf.InputError, match=r"\(truth differ\)"):
+        sf.score_dataset(*paths, out)
+    other = tmp_path / "other" / "matches"
+    other.mkdir(parents=True)
+    (other / "mine.parquet").write_bytes(b"")
+    with pytest.raises(sf.InputError, match="matches: holds files of something else"):
+        sf.score_dataset(*paths, tmp_path / "other")
+
+
+def test_damaged_sums_are_done_again(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.score_dataset(*paths, tmp_path / "out")
+    sums = sorted((tmp_path / "out" / "sums").iterdir())
+    sums[0].write_bytes(sums[0].read_bytes()[:100])
+    (tmp_path / "out" / "matches" / "part-00001.parquet").unlink()
+    (tmp_path / "out" / "matches" / "part-00002.parquet").write_bytes(b"")
+    assert_same(sf.score_dataset(*paths, tmp_path / "out"), expected)
+    assert_same(sf.summarize(ds.dataset(tmp_path / "out" / "matches").to_table()), expected)
+
+
+def test_processes_and_their_death(
+    large: tuple[Path, Path], large_summary: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psutil
+
+    monkeypatch.setattr(parts, "LEAST_ROWS", 50_000)
+    monkeypatch.setattr(stream, "FEW_ROWS", 0)
+    assert_same(sf.score_dataset(*large, workers=3), large_summary)
+
+    def kill(part: object) -> None:
+        for child in psutil.Process().children(recursive=True):
+            if "popen_loky" in " ".join(child.cmdline()):
+                child.kill()
+
+    bar = stream.progress_bar
+
+    @contextmanager
+    def deadly(*arguments: object) -> Iterator[object]:
+        with bar(*arguments):
+            yield kill
+
+    monkeypatch.setattr(stream, "progress_bar", deadly)
+    with pytest.raises(sf.InputError, match="a worker process died, perhaps for want of memory"):
+        sf.score_dataset(*large, workers=2)
