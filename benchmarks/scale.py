@@ -1,6 +1,6 @@
 """Times the evaluation of Parquet datasets, from 1 to 100 million truth rows, against only reading them with pyarrow.
 
-    python benchmarks/scale.py                              1, 10 and 100 million truth rows, about 8 GB in a temporary folder
+    python benchmarks/scale.py                              1, 10 and 100 million truth rows, in a temporary folder
     python benchmarks/scale.py --rows 1e6 1e7 --folder DIR  other sizes; datasets are made once and kept in DIR
 
 The datasets are points, four in each of five frames of a sequence, seeded; one in ten is missed, one false alarm comes
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,8 @@ numbers = {}
     "table": "numbers = sf.score_dataset(truth, predictions, out, workers=workers)",
     "dask": """
 from distributed import Client, LocalCluster
-with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+with cluster, Client(cluster) as client:
     client.wait_for_workers(workers)
     began = time.perf_counter()
     numbers = sf.score_dataset(truth, predictions, client=client)
@@ -115,7 +117,7 @@ def table_of(first: int, frame: np.ndarray, number: np.ndarray, xy: np.ndarray) 
 
 
 def run(what: str, truth: Path, predictions: Path, workers: int, folder: Path) -> dict[str, float]:
-    """Runs one of RUNS in a process of its own: seconds, the largest resident memory (MiB) of one process and of all."""
+    """Runs one of RUNS in a process of its own: seconds, and the most memory (MiB) of one process and of all."""
     out = folder / "out"
     shutil.rmtree(out, ignore_errors=True)
     code = "\n".join(f"    {line}" for line in RUNS[what].strip().splitlines())
@@ -124,12 +126,9 @@ def run(what: str, truth: Path, predictions: Path, workers: int, folder: Path) -
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         watched = psutil.Process(process.pid)
         while process.poll() is None:
-            sizes = []
-            try:
-                for each in [watched, *watched.children(recursive=True)]:
-                    sizes.append(each.memory_info().rss / 2**20)
-            except psutil.NoSuchProcess:
-                pass
+            sizes: list[float] = []
+            with suppress(psutil.NoSuchProcess):
+                sizes.extend(each.memory_info().rss / 2**20 for each in [watched, *watched.children(recursive=True)])
             one, together = max(one, *sizes, 0.0), max(together, sum(sizes))
             time.sleep(0.02)
         said = json.loads(process.stdout.read()) if process.stdout and process.returncode == 0 else None
@@ -167,10 +166,8 @@ def measure(n_truth: int, folder: Path, rounds: int) -> dict[str, float]:
         multiple = float(np.median([some[place]["seconds"] / some[0]["seconds"] for some in found]))
         one, together = (max(result[key] for result in results) for key in ("one", "together"))
         name = f"{what}, {workers} process{'es' if workers > 1 else ''}"
-        print(
-            f"  {name:22} {seconds:7.2f} s  {n_truth / seconds / 1e6:6.2f} million rows/s  {multiple:5.1f} times reading"
-            f"   peak {one:5.0f} MiB in one process, {together:5.0f} MiB in all"
-        )
+        speed = f"{n_truth / seconds / 1e6:6.2f} million rows/s  {multiple:5.1f} times reading"
+        print(f"  {name:22} {seconds:7.2f} s  {speed}   peak {one:5.0f} MiB in one process, {together:5.0f} MiB in all")
         medians[name] = seconds
     return medians
 

@@ -212,7 +212,7 @@ def _score_dataset(
     client = None if scheduler is None else connected(scheduler)
     contents = opened(_address(truth), _address(submission), None if frames is None else _address(frames))
     left_out = _names_or_numbers(exclude, contents["truth"].numbered) if exclude else None
-    groupings = [None, *([column] for column in slices)]
+    groupings = [{}, *({column: bins} for column, bins in slices.items())]
     options = {"tau": tau, "epsilon": epsilon, "similarity": None, "threshold": 0.5, "sigmas": None}
     tables = summaries(contents, groupings, options, out, client, exclude=left_out)
     return tables[0], dict(zip(slices, tables[1:], strict=True))

@@ -1,4 +1,4 @@
-"""Datasets on disk: the numbers of the tables in memory, however the data lies, whoever evaluates it, whatever happens."""
+"""Datasets on disk: the numbers of the tables in memory, however the data lies, and whatever happens to a run."""
 
 import json
 import os
@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scenes import SCENES, Scene, grid, objects
 
 import spotgeo_frames as sf
-from scenes import SCENES, Scene, grid, objects
 from spotgeo_frames.scale import blocks, parts, repartition, stream
 
 COUNTS = ["tp", "fn", "fp", "n_sequences", "n_frames", "n_truth", "n_predicted"]
@@ -52,7 +52,7 @@ def in_files(table: pd.DataFrame, folder: Path, n_files: int = 3, group_rows: in
 
 
 def points(n_sequences: int, seed: int = 0, kind: str = "int64") -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Truth with a brightness and a label, predictions with a score; sequences of five frames, some on one side only."""
+    """Truth with a brightness and a label, predictions with a score; five frames a sequence, some on one side only."""
     random = np.random.default_rng(seed)
 
     def side(per_frame: float, **columns: object) -> pd.DataFrame:
@@ -140,6 +140,44 @@ def test_slices(kind: str, by: str | list[str], tmp_path: Path, small: None) -> 
     assert_same(sf.score_dataset(*paths, by=by), sf.summarize(sf.match(truth, predictions), by=by))
 
 
+@pytest.mark.parametrize("exclude", [None, [3, 4, 5]])
+@pytest.mark.parametrize("sample", [3, 4096])
+@pytest.mark.parametrize("column", ["truth_x", "truth_brightness", "predicted_score", "truth_same"])
+def test_quantile_bins(
+    column: str, sample: int, exclude: list[int] | None, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spotgeo_frames.scale import quantiles
+
+    monkeypatch.setattr(quantiles, "SAMPLE", sample)
+    monkeypatch.setattr(quantiles, "BLOCK_ROWS", 7)
+    truth, predictions = points(60)
+    truth = truth.assign(same=3.0)
+    paths = in_files(truth, tmp_path / "truth", 3, 20), in_files(predictions, tmp_path / "predictions")
+    matches = sf.match(truth, predictions)
+    if exclude is not None:
+        matches = matches[~matches["sequence"].isin(exclude)]
+    values = matches[column]
+    by = values if column == "truth_same" else pd.qcut(values, 5, duplicates="drop")
+    expected = sf.summarize(matches, by=by)
+    assert_same(sf.score_dataset(*paths, tmp_path / "out", by={column: 5}, exclude=exclude), expected)
+    crossed = sf.score_dataset(*paths, by={column: 5, "frame": None}, exclude=exclude)
+    assert_same(crossed, sf.summarize(matches, by=[by, "frame"]))
+
+
+def test_columns_to_group_by_that_are_not_there(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(10)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    for by, message in (
+        ("truth_brightnes", "there is no column truth_brightnes; did you mean truth_brightness"),
+        (["frame", "frame"], "frame, frame: a name is there twice"),
+        ([truth["x"]], "holds a Series; names of columns are needed"),
+        ({"distance": 4}, "column distance cannot be binned in a dataset"),
+        ({"truth_label": 4}, "column truth_label holds no numbers; it cannot be binned"),
+    ):
+        with pytest.raises(sf.InputError, match=message):
+            sf.score_dataset(*paths, by=by)
+
+
 def test_match_table_is_that_in_memory(tmp_path: Path, small: None) -> None:
     truth, predictions = points(60)
     paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions", 2, 11)
@@ -203,7 +241,7 @@ def test_sequences_of_one_side_are_counted_and_listed(tmp_path: Path, small: Non
     truth, predictions = grid(np.random.default_rng(0), 200, 3, 20)
     truth, predictions = truth[truth["sequence"] != 7], predictions[~predictions["sequence"].isin([3, 4])]
     paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="only") as caught:
         found = sf.score_dataset(*paths)
     assert_same(found, sf.summarize(sf.match(truth, predictions)))
     assert sorted(str(warning.message) for warning in caught) == [
@@ -231,7 +269,7 @@ def test_sides_that_have_nothing_to_do_with_each_other(tmp_path: Path, small: No
         sf.score_dataset(even, odd)
     text = in_files(predictions.assign(sequence=predictions["sequence"].astype(str)), tmp_path / "text")
     with pytest.raises(
-        sf.InputError, match="text: column sequence is string, and in .*truth it is int64; make them the"
+        sf.InputError, match=r"text: column sequence is string, and in .*truth it is int64; make them the"
     ):
         sf.score_dataset(paths[0], text)
     empty = in_files(predictions.head(0), tmp_path / "empty", 1)
@@ -316,7 +354,7 @@ def test_any_place_that_pyarrow_reaches(tmp_path: Path, small: None) -> None:
     (tmp_path / "hollow").mkdir()
     with pytest.raises(sf.InputError, match="is a folder without Parquet files"):
         sf.score_dataset(tmp_path / "hollow", paths[1])
-    with pytest.raises(sf.InputError, match="a dataset is needed: .*; this is a DataFrame"):
+    with pytest.raises(sf.InputError, match=r"a dataset is needed: .*; this is a DataFrame"):
         sf.score_dataset(truth, paths[1])
 
 
@@ -459,3 +497,318 @@ def test_processes_and_their_death(
     monkeypatch.setattr(stream, "progress_bar", deadly)
     with pytest.raises(sf.InputError, match="a worker process died, perhaps for want of memory"):
         sf.score_dataset(*large, workers=2)
+
+
+# What may be wrong with the files.
+
+
+@pytest.fixture
+def five(tmp_path: Path) -> tuple[Path, Path, pd.DataFrame, pd.DataFrame]:
+    """Truth in five files of eight sequences each, predictions in one."""
+    truth, predictions = points(40)
+    sizes = truth.groupby(truth["sequence"] // 8).size().tolist()
+    paths = write(truth, tmp_path / "truth", sizes, 5), in_files(predictions, tmp_path / "predictions", 1)
+    return *paths, truth, predictions
+
+
+def damage(path: Path, how: str) -> str:
+    """Damages a file; returns what has to be said of it."""
+    table = pd.read_parquet(path)
+    match how:
+        case "a column missing":
+            table.drop(columns="x").to_parquet(path)
+            return "column x is missing; there are sequence, frame, object, y, brightness, label"
+        case "another type":
+            table.assign(x=table["x"].astype(str)).to_parquet(path)
+            return "column x is of type string; numbers are needed"
+        case "keys of another type":
+            table.assign(sequence=table["sequence"].astype(str)).to_parquet(path)
+            return "column sequence is of type string; int64 is needed"
+        case "null keys":
+            table.assign(sequence=table["sequence"].astype("Int64").where(table["frame"] > 2)).to_parquet(path)
+            return "column sequence: some of row group 0 are null"
+        case "cut off":
+            path.write_bytes(path.read_bytes()[:-100])
+            return "cannot be read: "
+        case "nothing":
+            path.write_bytes(b"")
+            return "cannot be read: "
+        case "no Parquet":
+            path.write_text("sequence,frame\n" * 100)
+            return "cannot be read: "
+    raise AssertionError(how)
+
+
+WAYS = ["a column missing", "another type", "keys of another type", "null keys", "cut off", "nothing", "no Parquet"]
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_damaged_files_stop_the_run_or_are_skipped(
+    how: str, five: tuple[Path, Path, pd.DataFrame, pd.DataFrame], tmp_path: Path, small: None
+) -> None:
+    truth_path, predictions_path, truth, predictions = five
+    said = damage(truth_path / "part-002.parquet", how)
+    with pytest.raises(sf.InputError) as caught:
+        sf.score_dataset(truth_path, predictions_path, tmp_path / "out")
+    [problem] = caught.value.problems
+    assert problem.startswith(f"{truth_path}/part-002.parquet: {said}")
+    assert not (tmp_path / "out").exists()
+    with pytest.warns(UserWarning, match=r"skipped: .*part-002.parquet: .*; sequences \d+ to \d+ are left out"):
+        found = sf.score_dataset(truth_path, predictions_path, on_error="skip")
+    # Where the file does not tell what it held, its neighbours do, and their own last and first may be in it, too.
+    inside = how in ("a column missing", "another type")
+    left_out = range(16, 24) if inside else range(15, 25)
+    expected = sf.summarize(sf.match(truth, predictions), exclude=left_out)
+    assert_same(found, expected)
+    assert len(found.attrs["skipped"]) == 1
+
+
+def test_a_damaged_page_is_found_and_skipped(
+    five: tuple[Path, Path, pd.DataFrame, pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: None
+) -> None:
+    """What a file's footer cannot tell: the data itself is damaged, in one of its row groups."""
+    truth_path, predictions_path, truth, predictions = five
+    path = truth_path / "part-003.parquet"
+    rows = pq.read_table(path)
+    pq.write_table(rows, path, row_group_size=10, write_page_checksum=True, compression="none", use_dictionary=False)
+    group = pq.ParquetFile(path).metadata.row_group(1)
+    content = bytearray(path.read_bytes())
+    place = group.column(3).data_page_offset + group.column(3).total_compressed_size - 4
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(sf.InputError, match=r"part-003.parquet: row group 1: cannot be read: .*CRC"):
+        sf.score_dataset(truth_path, predictions_path)
+    sequences = rows["sequence"].to_pylist()[10:20]
+    expected = sf.summarize(sf.match(truth, predictions), exclude=range(sequences[0], sequences[-1] + 1))
+    for least_rows in (10, 40, 10_000):
+        monkeypatch.setattr(parts, "LEAST_ROWS", least_rows)
+        with pytest.warns(UserWarning, match=r"skipped: .*part-003.parquet: row group 1: cannot be read"):
+            found = sf.score_dataset(truth_path, predictions_path, tmp_path / f"out{least_rows}", on_error="skip")
+        assert_same(found, expected)
+        matches = ds.dataset(tmp_path / f"out{least_rows}" / "matches").to_table()
+        assert_same(sf.summarize(matches), expected)
+
+
+def test_what_cannot_be_skipped(tmp_path: Path, small: None) -> None:
+    """Files in no order: nothing tells which sequences a file without a footer held."""
+    truth, predictions = points(40)
+    shuffled = truth.sample(frac=1, random_state=0)
+    paths = in_files(shuffled, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    damage(paths[0] / "part-001.parquet", "cut off")
+    with pytest.raises(sf.InputError, match="it cannot be skipped, since nothing tells which sequences it holds"):
+        sf.score_dataset(*paths, on_error="skip")
+    for number in (0, 2):
+        damage(paths[0] / f"part-{number:03}.parquet", "nothing")
+    with pytest.raises(sf.InputError) as caught:
+        sf.score_dataset(*paths, on_error="skip")
+    assert len(caught.value.problems) == 3
+    with pytest.raises(ValueError, match="on_error is 'ignore'; 'raise' or 'skip' is needed"):
+        sf.score_dataset(*paths, on_error="ignore")
+
+
+def test_wrong_rows_name_their_file(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40)
+    truth.loc[100, "x"] = np.nan
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    with pytest.raises(
+        sf.InputError, match=r"truth/part-00\d.parquet: column x: 1 row is not finite: sequence \d+, frame"
+    ):
+        sf.score_dataset(*paths)
+    twice = in_files(pd.concat([predictions, predictions.tail(1)]), tmp_path / "twice", 1)
+    with pytest.raises(sf.InputError, match=r"twice.*: 2 rows are the same \(sequence, frame, object\) as another"):
+        sf.score_dataset(in_files(points(40)[0], tmp_path / "right"), twice)
+    huge = in_files(points(40)[0].assign(sequence=np.uint64(1 << 63)), tmp_path / "huge", 1)
+    with pytest.raises(sf.InputError, match="huge"):
+        sf.score_dataset(huge, huge)
+
+
+def test_statistics_that_are_wrong_or_none(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, predictions = points(40)
+    paths = []
+    for name, table in (("truth", truth), ("predictions", predictions)):
+        (tmp_path / name).mkdir()
+        rows = pa.Table.from_pandas(table, preserve_index=False)
+        pq.write_table(rows, tmp_path / name / "a.parquet", row_group_size=9, write_statistics=False)
+        paths.append(tmp_path / name)
+    assert_same(sf.score_dataset(*paths), sf.summarize(sf.match(truth, predictions)))
+    from spotgeo_frames.scale import contents
+
+    honest = contents._range
+    monkeypatch.setattr(contents, "_range", lambda *given: (honest(*given)[0], honest(*given)[1], honest(*given)[1]))
+    with pytest.raises(sf.InputError, match="it holds other sequences than its statistics say"):
+        sf.score_dataset(*paths)
+
+
+def test_in_no_order(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused with what to run, which helps."""
+    truth, predictions = points(60)
+    shuffled = truth.sample(frac=1, random_state=0)
+    paths = in_files(shuffled, tmp_path / "truth", 3, 20), in_files(predictions, tmp_path / "predictions")
+    expected = sf.summarize(sf.match(sf.read_objects(paths[0]), predictions))
+    assert_same(sf.score_dataset(*paths), expected)  # few enough to sort in memory
+    monkeypatch.setattr(parts, "MOST_CHAINS", 8)
+    with pytest.raises(
+        sf.InputError, match=r"truth: its rows are in no order of sequences .more than 8 row groups hold the"
+    ):
+        sf.score_dataset(*paths)
+    monkeypatch.setattr(parts, "MOST_CHAINS", 1000)
+    monkeypatch.setattr(blocks, "SORTED_ROWS", 60)
+    with pytest.raises(sf.InputError, match="would have to be sorted at once") as caught:
+        sf.score_dataset(*paths)
+    command = str(caught.value).partition("sort it first: ")[2].split()
+    assert command[0] == "spotgeo-frames"
+    subprocess.run([sys.executable, "-m", "spotgeo_frames", *command[1:]], check=True, stdout=subprocess.DEVNULL)
+    assert_same(sf.score_dataset(command[-1], paths[1]), expected)
+
+
+@given(data=st.data())
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Sorted by sequence, a sequence's rows in their order and in one file, whatever fits the memory."""
+    random = np.random.default_rng(data.draw(st.integers(0, 100)))
+    n_rows = data.draw(st.integers(1, 300))
+    sequence = random.integers(0, data.draw(st.sampled_from([1, 5, 200])), n_rows)
+    table = pd.DataFrame({"sequence": sequence, "row": np.arange(n_rows), "text": np.arange(n_rows).astype(str)})
+    if data.draw(st.booleans()):
+        table["sequence"] = table["sequence"].map("s{:03}".format)
+    folder = tmp_path_factory.mktemp("parts")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repartition, "SORTED_ROWS", data.draw(st.integers(4, 400)))
+        patch.setattr(repartition, "MOST_RANGES", data.draw(st.integers(2, 8)))
+        patch.setattr(repartition, "SAMPLE", data.draw(st.integers(1, 100)))
+        given_rows = in_files(table, folder / "rows", data.draw(st.integers(1, 4)))
+        sf.repartition_by_sequence(given_rows, folder / "sorted")
+    files = [pd.read_parquet(file) for file in sorted((folder / "sorted").iterdir())]
+    expected = table.sort_values("sequence", kind="stable", ignore_index=True)
+    pd.testing.assert_frame_equal(pd.concat(files, ignore_index=True), expected)
+    last = [file["sequence"].iloc[-1] for file in files]
+    first = [file["sequence"].iloc[0] for file in files]
+    assert all(a < b for a, b in zip(last, first[1:], strict=False))
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_repartition_refuses(tmp_path: Path) -> None:
+    truth, _ = points(5)
+    rows = in_files(truth, tmp_path / "rows")
+    with pytest.raises(sf.InputError, match="rows: is there already; give a folder that is not there, or empty"):
+        sf.repartition_by_sequence(rows, rows)
+    with pytest.raises(sf.InputError, match="column sequence is missing"):
+        sf.repartition_by_sequence(in_files(truth.drop(columns="sequence"), tmp_path / "other"), tmp_path / "out")
+    with pytest.raises(sf.InputError, match="has no rows"):
+        sf.repartition_by_sequence(in_files(truth.head(0), tmp_path / "none", 1), tmp_path / "out")
+    damage(rows / "part-001.parquet", "cut off")
+    with pytest.raises(sf.InputError, match=r"part-001.parquet: cannot be read"):
+        sf.repartition_by_sequence(rows, tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["none", "other", "rows"]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a disk of half a megabyte."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a disk can be made by root only")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_disk(
+    workers: int, large: tuple[Path, Path], tiny_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run stops, says where, and leaves nothing half; what it has finished counts once there is room."""
+    monkeypatch.setattr(parts, "LEAST_ROWS", 2_000)
+    monkeypatch.setattr(parts, "MOST_READ", 1000)
+    monkeypatch.setattr(stream, "FEW_ROWS", 0)
+    paths = []
+    for name, folder in zip(("truth", "predictions"), large, strict=True):
+        rows = ds.dataset(folder).to_table().slice(0, 20_000)
+        paths.append(tmp_path / f"{name}.parquet")
+        pq.write_table(rows, paths[-1], row_group_size=500)
+    out = tiny_disk / "out"
+    with pytest.raises(sf.InputError, match=r"out/.*: cannot be written: .*No space left on device"):
+        sf.score_dataset(*paths, out, workers=workers)
+    assert not list(tiny_disk.rglob("*.tmp"))
+    for file in (out / "matches").iterdir():
+        pq.read_table(file)
+    shutil.copytree(out, tmp_path / "roomy")
+    before = states(tmp_path / "roomy")
+    assert_same(sf.score_dataset(*paths, tmp_path / "roomy"), sf.summarize(sf.match(*map(sf.read_objects, paths))))
+    after = states(tmp_path / "roomy")
+    assert before
+    assert all(after[name] == state for name, state in before.items() if name.startswith("sums"))
+
+
+def test_a_full_disk_when_sorting(large: tuple[Path, Path], tiny_disk: Path) -> None:
+    with pytest.raises(sf.InputError, match="out: cannot be written: No space left on device"):
+        sf.repartition_by_sequence(large[0], tiny_disk / "out")
+    assert not list(tiny_disk.iterdir())
+
+
+# The command line.
+
+
+def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.returncode == status, ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran
+
+
+def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None:
+    """The same numbers as without --dataset, and the same tables in the folder."""
+    sides = [sample / "truth.parquet", sample / "eager.parquet"]
+    options = ["--frames", sample / "frames.parquet", "--exclude", "5,9-12", "--tau", "8", "--json"]
+    options += ["--by", "truth_brightness:4", "--by", "frame_n_truth", "--by", "predicted_score:3"]
+    expected = json.loads(run("score", *sides, *options, "--out", tmp_path / "plain").stdout)
+    said = run("score", *sides, *options, "--out", tmp_path / "out", "--dataset")
+    found = json.loads(said.stdout)
+    by_found, by_expected = found.pop("by"), expected.pop("by")
+    assert list(by_found) == list(by_expected)
+    pairs = [(found, expected)]
+    pairs += [pair for column, rows in by_expected.items() for pair in zip(by_found[column], rows, strict=True)]
+    assert len(pairs) > 10
+    for mine, theirs in pairs:
+        assert list(mine) == list(theirs)
+        numbers = [name for name, value in theirs.items() if isinstance(value, float)]
+        assert [mine[name] for name in numbers] == pytest.approx([theirs[name] for name in numbers], rel=1e-12)
+        assert [mine[name] for name in mine if name not in numbers] == [
+            theirs[name] for name in theirs if name not in numbers
+        ]
+    names = {path.name for path in (tmp_path / "plain").iterdir()} - {"matches.parquet"}
+    assert names <= {path.name for path in (tmp_path / "out").iterdir()}
+    for name in names:
+        table, other = (pd.read_parquet(tmp_path / folder / name) for folder in ("out", "plain"))
+        pd.testing.assert_frame_equal(table, other, rtol=1e-12)
+    matches = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
+    pd.testing.assert_frame_equal(matches, pd.read_parquet(tmp_path / "plain" / "matches.parquet"))
+    metadata = pq.read_schema(tmp_path / "out" / "summary.parquet").metadata
+    assert metadata[b"tau"] == b"8.0"
+    assert metadata[b"truth"] == str(sides[0]).encode()
+    plain = run("score", f"file://{sides[0]}", sides[1], "--dataset").stdout
+    assert "TP 558" in plain
+
+
+def test_wrong_usage_and_wrong_input_of_a_dataset(tmp_path: Path, sample: Path) -> None:
+    truth, eager = sample / "truth.parquet", sample / "eager.parquet"
+    assert "--scheduler: is for a --dataset" in run("score", truth, eager, "--scheduler", "x", status=2).stderr
+    assert (
+        "did you mean truth_brightness"
+        in run("score", truth, eager, "--dataset", "--by", "brightness", status=2).stderr
+    )
+    assert "cannot be binned" in run("score", truth, eager, "--dataset", "--by", "frame:3", status=2).stderr
+    wrong = run("score", sample / "truth.json", tmp_path / "none", "--dataset", status=1).stderr.splitlines()
+    assert [line.partition(": ")[0] for line in wrong] == [f"{sample}/truth.json", f"{tmp_path}/none"]
+    said = run("score", truth, eager, "--dataset", "--scheduler", "tcp://127.0.0.1:9", status=1).stderr
+    assert said.startswith("tcp://127.0.0.1:9: no Dask scheduler answers there: ")
+    assert len(said.splitlines()) == 1
+    shuffled = in_files(pd.read_parquet(truth).sample(frac=1, random_state=0), tmp_path / "shuffled")
+    assert "3 files" not in run("repartition", shuffled, tmp_path / "sorted").stdout
+    assert (
+        run("score", tmp_path / "sorted", eager, "--dataset").stdout.splitlines()[2:]
+        == (run("score", truth, eager, "--dataset").stdout.splitlines()[2:])
+    )
+    assert "is there already" in run("repartition", shuffled, tmp_path / "sorted", status=1).stderr

@@ -1,13 +1,12 @@
 """Which columns of a dataset are needed, and whether both sides fit together."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 
 from ..errors import InputError
 from ..similarity import Measure
-from ..summary import NUMBERS, OF_SIMILARITIES, check_column
+from ..summary import check_column
 from ..tables import FRAME_KEY
 from .contents import Contents
 
@@ -25,12 +24,11 @@ def required_columns(similarity: str | Measure | None) -> dict[str, list[str]]:
 
 def columns_to_read(
     contents: Mapping[str, Contents],
-    groupings: Sequence[Sequence[str] | None],
+    wanted: Collection[str],
     similarity: str | Measure | None,
     everything: bool,
 ) -> dict[str, list[str]]:
-    """The columns of each side that matching and grouping need; all of them where `everything` is kept."""
-    wanted = {name for names in groupings if names is not None for name in names}
+    """The columns of each side that matching and the `wanted` columns of the match table need, or everything."""
     required = required_columns(similarity)
     prefixes = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
     columns = {}
@@ -48,8 +46,8 @@ def columns_to_read(
     return columns
 
 
-def check_groups(names: Sequence[Any], contents: Mapping[str, Contents], similarity: str | Measure | None) -> None:
-    """Raises InputError, SliceError with the nearest names, unless all are columns that the match table will have."""
+def check_groups(names: Collection[str], contents: Mapping[str, Contents], similarity: str | Measure | None) -> None:
+    """Raises SliceError, with the nearest names, unless all are columns that the match table will have."""
     key = [*FRAME_KEY, *(["joint"] if similarity != "oks" and "joint" in contents["truth"].schema.names else [])]
     there = [*key, "outcome", "distance" if similarity is None else "similarity", "squared_error", "kelvins_error"]
     there += ["frame_n_truth", "frame_n_predicted"]
@@ -57,11 +55,7 @@ def check_groups(names: Sequence[Any], contents: Mapping[str, Contents], similar
         if side in contents:
             there += [f"{prefix}_{name}" for name in contents[side].schema.names if name not in key]
     for name in names:
-        if not isinstance(name, str):
-            raise InputError(f"by: is or holds a {type(name).__name__}; names of columns are needed")
         check_column(pd.DataFrame(columns=there), name)
-    if len({*names, *NUMBERS, *OF_SIMILARITIES}) < len(names) + len(NUMBERS) + len(OF_SIMILARITIES):
-        raise InputError(f"by: {', '.join(names)}: a name is there twice")
 
 
 def check_alike(contents: Mapping[str, Contents]) -> None:

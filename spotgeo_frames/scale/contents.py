@@ -261,7 +261,8 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
             kind = footer.schema.field(name).type
             wanted = KINDS.get(name) or _wanted(common[name][0][0])
             if not _is_of(kind, wanted) and any(rows for rows, *_ in footer.groups):
-                problems.append(f"{file.place.name}: column {name} is of type {kind}; {wanted} is needed")
+                verb = "are" if wanted.endswith("s") else "is"
+                problems.append(f"{file.place.name}: column {name} is of type {kind}; {wanted} {verb} needed")
         if not problems and any(rows and low is None for rows, low, _ in footer.groups):
             problems.append(f"{file.place.name}: column sequence: some rows are null")
         judged.append(footer._replace(problems=problems))
@@ -297,9 +298,9 @@ def _gaps(files: Sequence[File], footers: Sequence[_Footer]) -> list[Gap]:
 
     A file that does not say lies between its neighbours, if all files are in the order of their sequences.
     """
-    ranges = [_file_range(file, footer) for file, footer in zip(files, footers, strict=True)]
-    known = [found for found in ranges if found]
-    in_order = _alike(known) and all(before[1] <= after[0] for before, after in pairwise(known))
+    kinds = {type(group[1]) for footer in footers if not footer.problems for group in footer.groups if group[0]}
+    ranges = [_file_range(file, footer, kinds) for file, footer in zip(files, footers, strict=True)]
+    in_order = all(before[1] <= after[0] for before, after in pairwise([found for found in ranges if found]))
     gaps = []
     for number, (footer, found) in enumerate(zip(footers, ranges, strict=True)):
         if not footer.problems:
@@ -315,15 +316,11 @@ def _gaps(files: Sequence[File], footers: Sequence[_Footer]) -> list[Gap]:
     return gaps
 
 
-def _file_range(file: File, footer: _Footer) -> tuple[Any, Any] | None:
-    """The least and the greatest sequence of a file, where it tells."""
-    if "sequence" in file.partition:
-        return file.partition["sequence"], file.partition["sequence"]
+def _file_range(file: File, footer: _Footer, kinds: set[type]) -> tuple[Any, Any] | None:
+    """The least and the greatest sequence of a file, where it tells; `kinds` are the types that sequences have."""
     bounds = [(low, high) for rows, low, high in footer.groups if rows]
-    if not bounds or any(low is None for low, _ in bounds):
+    if "sequence" in file.partition:
+        bounds = [(file.partition["sequence"], file.partition["sequence"])]
+    if not bounds or any(type(low) not in kinds for low, _ in bounds):
         return None
     return min(low for low, _ in bounds), max(high for _, high in bounds)
-
-
-def _alike(ranges: Sequence[tuple[Any, Any]]) -> bool:
-    return len({type(low) for low, _ in ranges}) <= 1

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from functools import reduce
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +24,7 @@ from ..tracking import evaluate_tracks, track_matches
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, read_blocks
 from .contents import Gap
 from .parts import Part, Piece
+from .quantiles import bin_numbers
 from .results import MOST_LISTED, Result, add_results, flat_sums, write_result
 from .storage import Place, written
 
@@ -50,14 +52,22 @@ def score_block(
     truth: Annotations,
     predictions: Annotations,
     *,
-    groupings: Sequence[Sequence[str] | None],
+    groupings: Sequence[Sequence[str]],
+    edges: Mapping[str, np.ndarray],
     options: Mapping[str, Any],
     keep: bool,
 ) -> tuple[pd.DataFrame | None, list[SummarySums]]:
-    """The match table by the `options` of `match`, and its sums by each of the groupings."""
-    carried = None if keep else {name for by in groupings for name in by or []}
+    """The match table by the `options` of `match`, and its sums by each of the groupings.
+
+    A grouping is columns of the match table, or none; of those that have `edges`, the sums are by number of the bin.
+    """
+    carried = None if keep else {name for names in groupings for name in names}
     matches = match_annotations(truth, predictions, **options, may_be_disjoint=True, carried=carried)
-    return matches if keep else None, [summary_sums(matches, None if by is None else list(by)) for by in groupings]
+    sums = []
+    for names in groupings:
+        by = [bin_numbers(matches[name], edges[name]) if name in edges else name for name in names]
+        sums.append(summary_sums(matches, by or None))
+    return matches if keep else None, sums
 
 
 def track_block(

@@ -70,8 +70,7 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
                 _write(rows, contents.schema, done / f"part-{next(numbers):05}.parquet", advance)
             done.replace(folder)  # an empty folder there gives way
     except (OSError, pa.ArrowException) as error:
-        why = getattr(error, "strerror", None) or first_line(error)
-        raise InputError(f"{folder}: cannot be written: {why}") from None
+        raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
 
 
 def _batches(contents: Contents, at_once: int, columns: list[str] | None = None) -> Iterator[pa.Table]:

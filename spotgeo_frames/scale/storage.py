@@ -1,6 +1,7 @@
 """Files and folders on any file system that pyarrow reaches, by path or URI; written beside and moved into place."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -69,7 +70,7 @@ def written(place: Place) -> Iterator[Any]:
             yield stream
         place.filesystem.move(temporary, place.path)
     except OSError as error:
-        raise InputError(f"{place.name}: cannot be written: {error.strerror or first_line(error)}") from None
+        raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
     finally:
         with suppress(OSError):  # it is gone already, or so is the disk
             place.filesystem.delete_file(temporary)
@@ -80,7 +81,7 @@ def make_folder(place: Place) -> None:
     try:
         place.filesystem.create_dir(place.path, recursive=True)
     except OSError as error:
-        raise InputError(f"{place.name}: cannot be written: {error.strerror or first_line(error)}") from None
+        raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
 
 
 def sizes(folder: Place) -> dict[str, int]:
@@ -120,5 +121,6 @@ def unreadable(name: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says; Arrow's go on for long."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    """The first line of what an error says, or what the system says in it; Arrow's go on for long."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    return re.sub(r"^.*Detail: \[errno \d+\] ", "", line)

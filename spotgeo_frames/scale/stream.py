@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..errors import InputError
-from ..files import as_arrow, check_folder_writable
+from ..files import as_arrow, check_folder_writable, plain_value
 from ..matching import check_options
 from ..progress import progress_bar
 from ..similarity import Measure
@@ -34,6 +34,7 @@ from .dask import evaluated_on_cluster
 from .evaluation import Job, Method, gap_text, no_result, nothing, score_block, track_block
 from .journal import resumed
 from .parts import Part, parts_of
+from .quantiles import bin_edges, numbered_bins
 from .results import Result, track_sums
 from .storage import Place, place_of, written
 from .workers import cores, evaluated_here
@@ -46,7 +47,7 @@ def score_dataset(
     truth: Any,
     predictions: Any,
     out: str | Path | None = None,
-    by: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | Mapping[str, int | None] | None = None,
     client: Any = None,
     *,
     tau: float = 10.0,
@@ -71,7 +72,8 @@ def score_dataset(
         A folder, on any file system that pyarrow reaches, for the match table (`matches/`, one file a part), the
         summary, and what makes a run that was interrupted go on where it was.
     by
-        Columns of the match table to group by, crossed.
+        Columns of the match table to group by, crossed; or a dict of them, with the number of quantile bins that the
+        numbers of a column of truths or of predictions are put into (None: as they are).
     client
         A `dask.distributed.Client`: the work is done on its cluster, whose workers have to reach the files by the
         same names.
@@ -98,17 +100,31 @@ def score_dataset(
         cannot be written, or workers died. ImportError: `client` without the extra `dask`.
     ValueError: an option is out of range.
     """
-    names = None if by is None else [by] if isinstance(by, str) else list(by)
     options = {"tau": tau, "epsilon": epsilon, "similarity": similarity, "threshold": threshold, "sigmas": sigmas}
     check_options(tau, epsilon, similarity, threshold, sigmas)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    [table] = summaries(contents, [names], options, out, client, exclude=exclude, on_error=on_error, workers=workers)
+    [table] = summaries(
+        contents, [_grouping(by)], options, out, client, exclude=exclude, on_error=on_error, workers=workers
+    )
     return table
+
+
+def _grouping(by: str | Sequence[str] | Mapping[str, int | None] | None) -> dict[str, int | None]:
+    """The columns to group by and their numbers of bins; raises InputError where they are no names, or one is twice."""
+    if isinstance(by, Mapping):
+        return dict(by)
+    names = [] if by is None else [by] if isinstance(by, str) else list(by)
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise InputError(f"by: is or holds a {type(odd[0]).__name__}; names of columns are needed")
+    if len({*names}) < len(names):
+        raise InputError(f"by: {', '.join(names)}: a name is there twice")
+    return dict.fromkeys(names)
 
 
 def summaries(
     contents: Mapping[str, Contents],
-    groupings: Sequence[Sequence[str] | None],
+    groupings: Sequence[Mapping[str, int | None]],
     options: Mapping[str, Any],
     out: str | Path | None = None,
     client: Any = None,
@@ -119,21 +135,37 @@ def summaries(
 ) -> list[pd.DataFrame]:
     """What `score_dataset` returns for each of several groupings, of one run; it says what is taken and raised.
 
-    `contents` are what `opened` gives; `options` are those of `match`.
+    `contents` are what `opened` gives; a grouping is columns, crossed, with their numbers of bins (None: as they are),
+    or empty; `options` are those of `match`.
     """
     similarity = options["similarity"]
-    columns = columns_to_read(contents, groupings, similarity, everything=out is not None)
-    for names in groupings:
-        check_groups(names or [], contents, similarity)
-    method = partial(score_block, groupings=groupings, options=dict(options), keep=out is not None)
+    for grouping in groupings:
+        check_groups(list(grouping), contents, similarity)
+    excluded = _excluded(exclude, contents)
+    edges = {
+        name: bin_edges(contents, name, bins, excluded)
+        for grouping in groupings
+        for name, bins in grouping.items()
+        if bins is not None
+    }
+    names = [list(grouping) for grouping in groupings]
+    method = partial(score_block, groupings=names, edges=edges, options=dict(options), keep=out is not None)
+    wanted = [name for some in names for name in some]
+    columns = columns_to_read(contents, wanted, similarity, everything=out is not None)
     what = {"groupings": groupings, "options": dict(options) | {"similarity": _named(similarity)}}
-    result = _run(contents, columns, method, what, out, client, exclude, on_error, workers)
+    result = _run(contents, columns, method, what, out, client, excluded, on_error, workers)
     _warn_of(result, stacklevel=4)
-    tables = [_noted(summary_of(sums), result) for sums in result.sums]
-    if out is not None:
-        for names, table in zip(groupings, tables, strict=True):
-            name = "summary" if names is None else "_".join(["by", *names])
-            _write_table(table, place_of(out).inside(f"{name}.parquet"), contents)
+    tables = []
+    for sums, some in zip(result.sums, names, strict=True):
+        labels = {name: numbered_bins(sums.labels[name], edges[name]) for name in some if name in edges}
+        table = _noted(summary_of(sums._replace(labels=sums.labels.assign(**labels))), result)
+        tables.append(table)
+        if out is not None:
+            # Parquet knows no intervals.
+            plain = table.assign(**{name: table[name].map(plain_value) for name in labels})
+            _write_table(
+                plain, place_of(out).inside(f"{'_'.join(['by', *some]) if some else 'summary'}.parquet"), contents
+            )
     return tables
 
 
@@ -161,10 +193,12 @@ def track_dataset(
     else:
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point' or a function is needed")
     contents = opened(truth, predictions, frames, similarity, on_error)
-    columns = columns_to_read(contents, [[f"truth_{identity}", f"predicted_{identity}"]], similarity, out is not None)
+    wanted = [f"truth_{identity}", f"predicted_{identity}"]
+    columns = columns_to_read(contents, wanted, similarity, everything=out is not None)
     method = partial(track_block, similarity=similarity, identity=identity, tau=tau, keep=out is not None)
     what = {"similarity": _named(similarity), "identity": identity, "tau": tau}
-    result = _run(contents, columns, method, what, out, client, exclude, on_error, workers)
+    excluded = _excluded(exclude, contents)
+    result = _run(contents, columns, method, what, out, client, excluded, on_error, workers)
     summary = track_summary(track_sums(result.sums[0]))
     summary.attrs = track_notes(similarity, identity, tau)
     _warn_of(result, stacklevel=3)
@@ -201,14 +235,13 @@ def _run(
     what: Mapping[str, Any],
     out: str | Path | None,
     client: Any,
-    exclude: Iterable[int] | Iterable[str] | None,
+    excluded: list[int | str],
     on_error: str,
     workers: int | None,
 ) -> Result:
     """What comes of all parts, those that an earlier run has finished included."""
     if workers is not None and workers < 1:
         raise ValueError(f"workers is {workers}; 1 or more is needed")
-    excluded = _excluded(exclude, contents)
     sources = {
         side: Source(held.name, pa.schema([held.schema.field(name) for name in columns[side]]))
         for side, held in contents.items()
