@@ -102,6 +102,9 @@ def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) ->
 def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> tuple[pd.DataFrame, np.ndarray]:
     """The distinct (sequence, frame) of the tables in order, and their keys."""
     firsts = [distinct(key) for key in keys]
+    # Mostly the first table has all that the others have.
+    if len(firsts[0][0]) and all(np.all(locate(firsts[0][0], values) >= 0) for values, _ in firsts[1:]):
+        tables, firsts = tables[:1], firsts[:1]
     parts = [
         pd.DataFrame({column: table[column].array.take(rows) for column in FRAME_KEY}, copy=False)
         for table, (_, rows) in zip(tables, firsts, strict=True)

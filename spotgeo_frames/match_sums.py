@@ -22,7 +22,7 @@ def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[st
     `near` is the distance (px) or the similarity of the true positives, and `near_squared` its square.
     """
     outcome = table["outcome"].array.codes
-    counted, matched = np.flatnonzero(outcome != EMPTY), np.flatnonzero(outcome == TP)
+    counted, matched = counted_rows(outcome), np.flatnonzero(outcome == TP)
     kind = outcome if n_groups == 1 else group * 4 + outcome
     tp, fn, fp = np.bincount(kind, minlength=4 * n_groups).reshape(-1, 4).T[[TP, FN, FP]]
     near = table[measure_of(table)].to_numpy(np.float64)[matched]
@@ -34,6 +34,12 @@ def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[st
         "near": group_sums(near, group[matched], n_groups),
         "near_squared": group_sums(near * near, group[matched], n_groups),
     }
+
+
+def counted_rows(outcome: np.ndarray) -> np.ndarray | slice:
+    """The rows that are counted: all but those of frames that have nothing."""
+    counted = outcome != EMPTY
+    return slice(None) if counted.all() else np.flatnonzero(counted)
 
 
 def group_sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:

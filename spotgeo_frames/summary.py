@@ -17,8 +17,8 @@ import pandas as pd
 
 from .errors import InputError, SliceError
 from .keys import distinct, ordinals, pack, positions, row_keys
-from .match_sums import group_sums, match_sums, numbers_of, share
-from .tables import EMPTY, FN, FP, FRAME_KEY, Table, check_matches, measure_of
+from .match_sums import counted_rows, group_sums, match_sums, numbers_of, share
+from .tables import FN, FP, FRAME_KEY, Table, check_matches, measure_of
 
 By = str | pd.Series | Sequence[str | pd.Series]
 
@@ -296,7 +296,7 @@ def _numbered(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.
 def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     """What each group adds up to; `group` is each row's. Groups of tables that share no sequence add up further."""
     sums = match_sums(table, group, n_groups)
-    counted = np.flatnonzero(table["outcome"].array.codes != EMPTY)
+    counted = counted_rows(table["outcome"].array.codes)
     sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
     sequence = positions(sequence_keys, sequence_keys[first], first)[counted]
     kelvins = group_sums(table["kelvins_error"].to_numpy()[counted], sequence, len(first))

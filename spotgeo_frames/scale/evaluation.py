@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from ..alignment import align
 from ..files import as_arrow
+from ..keys import distinct
 from ..matching import match_annotations
 from ..similarity import Measure
 from ..summary import SummarySums, summary_sums
@@ -142,8 +143,9 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
             if not any(len(block.rows) for block in blocks.values()):
                 results.append(results[0]._replace(n_rows=n_rows))
                 continue
-            matches, sums = job.method(*_annotations(blocks))
-            results.append(Result(sums, n_rows, *_sequences(blocks), []))
+            sides = _annotations(blocks)
+            matches, sums = job.method(*sides)
+            results.append(Result(sums, n_rows, *_sequences(*sides), []))
             if matches is not None and place is not None:
                 table = as_arrow(matches, {str(name): value for name, value in matches.attrs.items()})
                 writer = writer or stack.enter_context(_writer(place, table.schema))
@@ -194,20 +196,19 @@ def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]
     return Annotations(tables["truth"], tables.get("frames")), Annotations(tables["predictions"])
 
 
-def _sequences(blocks: Mapping[str, Block]) -> tuple[dict[str, tuple[int, list[Any]]], int]:
+def _sequences(truth: Annotations, predictions: Annotations) -> tuple[dict[str, tuple[int, list[Any]]], int]:
     """How many sequences one side only has, and the first of them; and how many both have."""
-    truth, predictions = (
-        _distinct(blocks[side].rows["sequence"])
-        for side in ("frames" if "frames" in blocks else "truth", "predictions")
-    )
-    only = {
-        "truth": truth.filter(pc.invert(pc.is_in(truth, predictions))),
-        "predictions": predictions.filter(pc.invert(pc.is_in(predictions, truth))),
+    there = {
+        "truth": _distinct(truth.objects if truth.frames is None else truth.frames),
+        "predictions": _distinct(predictions.objects),
     }
-    one_sided = {side: (len(names), sorted(names.to_pylist())[:MOST_LISTED]) for side, names in only.items()}
-    return one_sided, len(truth) - len(only["truth"])
+    shared = there["truth"].intersection(there["predictions"])
+    only = {side: names.difference(shared) for side, names in there.items()}
+    return {side: (len(names), names[:MOST_LISTED].tolist()) for side, names in only.items()}, len(shared)
 
 
-def _distinct(sequence: pa.ChunkedArray) -> pa.Array:
-    """The distinct ones of sequences that mostly stand together, which is faster than to look at each."""
-    return pc.unique(pc.run_end_encode(sequence.combine_chunks()).values)
+def _distinct(table: pd.DataFrame) -> pd.Index:
+    """The sequences of a table, sorted."""
+    sequence = table["sequence"]
+    numbers = sequence.dtype == np.int64
+    return pd.Index(distinct(sequence.to_numpy())[0] if numbers else sequence.drop_duplicates().sort_values())

@@ -39,8 +39,14 @@ def resumed(out: Place, contents: Mapping[str, Contents], what: Mapping[str, Any
         )
     for folder in folders:
         make_folder(folder)
-        remove_temporary(folder)
+    tidy(out)
     return _finished(out, n_parts)
+
+
+def tidy(out: Place) -> None:
+    """Removes what whoever was killed had begun to write."""
+    for name in ("matches", "sums"):
+        remove_temporary(out.inside(name))
 
 
 def _plan(contents: Mapping[str, Contents], what: Mapping[str, Any], n_parts: int) -> dict[str, Any]:

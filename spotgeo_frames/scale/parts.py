@@ -14,7 +14,7 @@ from ..errors import InputError
 from .contents import Contents, File, Gap, RowGroup
 
 # Rows of a part, both sides together: large enough that reading a row group twice costs little.
-PART_ROWS = 1 << 23
+PART_ROWS = 1 << 24
 LEAST_ROWS, PARTS = 1 << 19, 64
 
 # How many times all rows may be read because of row groups that reach over a cut.

@@ -32,7 +32,7 @@ from .columns import check_alike, check_groups, columns_to_read, required_column
 from .contents import ON_ERROR, Contents, contents_of
 from .dask import evaluated_on_cluster
 from .evaluation import Job, Method, gap_text, no_result, nothing, score_block, track_block
-from .journal import resumed
+from .journal import resumed, tidy
 from .parts import Part, parts_of
 from .quantiles import bin_edges, numbered_bins
 from .results import Result, track_sums
@@ -256,6 +256,8 @@ def _run(
         finished = resumed(place, contents, dict(what) | {"exclude": excluded, "on_error": on_error}, len(parts))
     left = [part for part in parts if part.number not in finished]
     result = _evaluated(left, job, finished, contents["truth"].n_rows, client, workers)
+    if place is not None:
+        tidy(place)
     _check_whole(result, contents, on_error)
     if not result.sums:  # nothing is left, or nothing was there
         _, sums = method(*nothing(sources))
