@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE := data/sample
 
-.PHONY: demo test lint types notebooks notebook browser bench bench-tracks bench-poses clean
+.PHONY: demo test lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale clean
 .NOTPARALLEL: # every target shares one .venv
 
 demo: .venv/ready-report
@@ -51,6 +51,10 @@ bench-tracks: .venv/ready-bench
 # FOLDERS="truth_dir prediction_dir" measures on folders of your own.
 bench-poses: .venv/ready-bench
 	$(BIN)/python benchmarks/poses.py $(FOLDERS)
+
+# ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
+bench-scale: .venv/ready-bench
+	$(BIN)/python benchmarks/scale.py $(ARGUMENTS)
 
 clean:
 	rm -rf .venv out build dist
