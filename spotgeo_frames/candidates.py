@@ -106,15 +106,16 @@ def near_keypoints(aligned: Aligned, head_size: np.ndarray, most: float, first: 
     return pairs.take(np.argsort(pairs.truth, kind="stable"))
 
 
-def check_similarity(aligned: Aligned, similarity: str | Measure, tau: float) -> None:
-    """Raises where `similar_pairs` could not work: ValueError for the arguments, InputError for columns that lack.
-
-    Warns, once, of boxes of zero or negative size.
-    """
+def check_measure(similarity: str | Measure, tau: float) -> None:
+    """Raises ValueError where `similar_pairs` could not work with these."""
     if similarity not in ("iou", "point") and not callable(similarity):
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point' or a function is needed")
     if similarity == "point" and not 0 < tau < np.inf:
         raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
+
+
+def check_measured(aligned: Aligned, similarity: str | Measure) -> None:
+    """Raises InputError where columns lack that `similar_pairs` needs; warns of boxes of zero or negative size."""
     if similarity != "iou":
         return
     tables = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
@@ -146,8 +147,8 @@ def similar_pairs(
 
     They are sorted by truth, then prediction. `similarity` is "iou" for boxes, "point" for
     max(0, 1 - distance / (2 tau)), or a measure of the caller's. Where both sides have categories, only equal ones are
-    similar. `check_similarity` has to come before; the pairs of a measure of the caller's raise InputError where it
-    returns something else than similarities.
+    similar. `check_measure` and `check_measured` have to come before; the pairs of a measure of the caller's raise
+    InputError where it returns something else than similarities.
     """
     if similarity == "iou":
         truth_boxes, predicted_boxes = (

@@ -33,6 +33,8 @@ from .reporting import report as write_report
 from .reporting.report import check_beforehand
 from .scale import repartition_by_sequence
 from .scale.dask import connected
+from .scale.run import RunOptions
+from .scale.storage import place_of
 from .scale.stream import opened, summaries
 from .summary import binned, summarize, without
 from .tables import Annotations
@@ -214,7 +216,8 @@ def _score_dataset(
     left_out = _names_or_numbers(exclude, contents["truth"].numbered) if exclude else None
     groupings = [{}, *({column: bins} for column, bins in slices.items())]
     options = {"tau": tau, "epsilon": epsilon, "similarity": None, "threshold": 0.5, "sigmas": None}
-    tables = summaries(contents, groupings, options, out, client, exclude=left_out)
+    how = RunOptions(None if out is None else place_of(out), client, left_out)
+    tables = summaries(contents, groupings, options, how)
     return tables[0], dict(zip(slices, tables[1:], strict=True))
 
 
@@ -231,7 +234,8 @@ def repartition(
     """Writes a Parquet dataset anew, sorted by sequence, as score --dataset needs it."""
     with problems_reported():
         repartition_by_sequence(_address(dataset), out)
-    typer.echo(f"{out}: {len(list(out.iterdir())):,} files, sorted by sequence")
+    n_files = len(list(out.iterdir()))
+    typer.echo(f"{out}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence")
 
 
 @app.command()

@@ -16,7 +16,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PureWindowsPath
 from typing import IO, Any
@@ -272,13 +272,15 @@ def make_folder(folder: Path) -> None:
 
 
 def slice_files(by_slice: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The names of files for summaries by column, and the tables; intervals as text, which every reader understands."""
-    return {
-        f"by_{_file_name(column)}": table
-        if pd.api.types.is_any_real_numeric_dtype(table[column].dtype)
-        else table.assign(**{column: table[column].map(plain_value)})
-        for column, table in by_slice.items()
-    }
+    """The names of files for summaries by column, and the tables, as `slice_file` has them."""
+    return dict(slice_file([column], table) for column, table in by_slice.items())
+
+
+def slice_file(columns: Sequence[str], table: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """The name of a file for a summary by columns, and the table; intervals as text, which every reader understands."""
+    odd = [column for column in columns if not pd.api.types.is_any_real_numeric_dtype(table[column].dtype)]
+    name = "_".join(["by", *map(_file_name, columns)])
+    return name, table.assign(**{column: table[column].map(plain_value) for column in odd})
 
 
 def _file_name(column: str) -> str:
@@ -325,7 +327,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mappin
                 if path.is_dir():
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
                 temporary = stack.enter_context(temporary_beside(path))
-                _write_parquet(table, temporary, {**notes, **{str(key): value for key, value in table.attrs.items()}})
+                _write_parquet(table, temporary, dict(notes) | table.attrs)
                 moves[temporary] = path
             for temporary, path in moves.items():
                 temporary.replace(path)
@@ -339,16 +341,16 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mappin
                 path.rmdir()
 
 
-def _write_parquet(table: pd.DataFrame, path: Path, attrs: Mapping[str, Any]) -> None:
+def _write_parquet(table: pd.DataFrame, path: Path, attrs: Mapping[Hashable, Any]) -> None:
     import pyarrow.parquet as pq  # takes a while, and scoring for the terminal never needs it
 
     pq.write_table(as_arrow(table, attrs), path)
 
 
-def as_arrow(table: pd.DataFrame, attrs: Mapping[str, Any]) -> pa.Table:
+def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any]) -> pa.Table:
     """A table as Parquet keeps it, NaN as null, with `attrs` in its metadata, for people and for pandas."""
     arrow = pa.Table.from_pandas(table, preserve_index=False, nthreads=1)
-    notes = {key: str(value) for key, value in attrs.items()}
+    notes = {str(key): str(value) for key, value in attrs.items()}
     # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.
     metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(attrs)}
     return arrow.replace_schema_metadata(metadata)

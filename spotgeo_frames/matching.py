@@ -29,7 +29,8 @@ from .alignment import Aligned, FrameRule, align
 from .assignment import Entries, assign
 from .candidates import (
     Pairs,
-    check_similarity,
+    check_measure,
+    check_measured,
     frame_chunks,
     join_pairs,
     made_with,
@@ -120,17 +121,19 @@ def check_options(
         raise ValueError("sigmas are those of similarity='oks'")
     if isinstance(similarity, str) and similarity not in ("iou", "point", "oks"):
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
+    if similarity is not None and similarity != "oks":
+        check_measure(similarity, tau)
 
 
 def match_annotations(
     truth: Annotations,
     predictions: Annotations,
-    tau: float = 10.0,
-    epsilon: float = 3.0,
+    tau: float,
+    epsilon: float,
     *,
-    similarity: str | Measure | None = None,
-    threshold: float = 0.5,
-    sigmas: Mapping[Any, float] | None = None,
+    similarity: str | Measure | None,
+    threshold: float,
+    sigmas: Mapping[Any, float] | None,
     frames: FrameRule = "truth",
     may_be_disjoint: bool = False,
     carried: Collection[str] | None = None,
@@ -148,11 +151,9 @@ def match_annotations(
         return _matched_by_similarity(aligned, of_poses, made_with("oks", threshold), carried)
     aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
     if similarity is None:
-        tau, epsilon = check_thresholds(tau, epsilon)
         pairs = _assigned(aligned, lambda first, last: near_points(aligned, first, last, tau), np.positive, tau)
         return match_table(aligned, pairs, _by_distance(tau, epsilon), carried)
-    check_similarity(aligned, similarity, tau)
-
+    check_measured(aligned, similarity)
     near = similar_pairs(aligned, similarity, tau, least=threshold)
     return _matched_by_similarity(aligned, near, made_with(similarity, threshold, tau), carried)
 
@@ -174,7 +175,7 @@ def check_thresholds(tau: float, epsilon: float) -> tuple[float, float]:
 
 
 def _by_distance(tau: float, epsilon: float) -> dict[Hashable, Any]:
-    return {"rule": "distance", "tau": tau, "epsilon": epsilon}
+    return {"rule": "distance", "tau": float(tau), "epsilon": float(epsilon)}
 
 
 def _assigned(

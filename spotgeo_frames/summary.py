@@ -33,8 +33,7 @@ OF_SIMILARITIES = ["loc_a"]
 
 # What cannot be known where false positives, or misses, cannot.
 NEEDS_BOTH = ["f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
-NEEDS = {"FP": ["fp", "n_predicted", "precision", *NEEDS_BOTH], "FN": ["fn", "n_truth", "recall", *NEEDS_BOTH]}
-KINDS = {"FP": FP, "FN": FN}
+NEEDS = {FP: ["fp", "n_predicted", "precision", *NEEDS_BOTH], FN: ["fn", "n_truth", "recall", *NEEDS_BOTH]}
 
 
 def summarize(
@@ -82,7 +81,7 @@ class SummarySums(NamedTuple):
 
     labels: pd.DataFrame
     sums: pd.DataFrame
-    rows: dict[str, tuple[int, int]]
+    rows: dict[int, tuple[int, int]]
     by_similarity: bool
     attrs: dict[Hashable, Any]
 
@@ -141,7 +140,7 @@ class Groups(NamedTuple):
     labels: dict[str, Any]
     of_row: np.ndarray
     number: int
-    rows: dict[str, tuple[int, int]]
+    rows: dict[int, tuple[int, int]]
 
 
 def group_rows(
@@ -158,8 +157,8 @@ def group_rows(
     for column in columns:
         null |= column.isna().to_numpy()
     rows = {
-        name: (int(np.count_nonzero(outcome == kind)), int(np.count_nonzero(null[outcome == kind])))
-        for name, kind in (KINDS if columns else {}).items()
+        kind: (int(np.count_nonzero(outcome == kind)), int(np.count_nonzero(null[outcome == kind])))
+        for kind in (NEEDS if columns else [])
     }
     if dropna and null.any():
         table, columns = table[~null], [column[~null] for column in columns]

@@ -9,14 +9,23 @@ where it comes from. Identities belong to their sequence. Known differences from
     - Identities may be strings, or negative numbers, which trackeval takes for positions from the end.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .alignment import Aligned, FrameRule, Side, align
-from .candidates import SIMILAR_AT_ONCE, Pairs, check_similarity, frame_chunks, join_pairs, made_with, similar_pairs
+from .candidates import (
+    SIMILAR_AT_ONCE,
+    Pairs,
+    check_measure,
+    check_measured,
+    frame_chunks,
+    join_pairs,
+    made_with,
+    similar_pairs,
+)
 from .errors import InputError
 from .identities import Identities, Tracks, identify
 from .keys import distinct
@@ -115,17 +124,19 @@ def track(
         not agree.
     ValueError: similarity or tau out of range.
     """
+    check_measure(similarity, tau)
     given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     tracks, found, sums = evaluate_tracks(align(*given, frames), similarity, identity, tau)
+    notes = track_notes(similarity, identity, tau)
     tables = TrackResult(
         track_summary(sums),
-        track_curve(sums),
-        track_matches(tracks, found, similarity, identity, tau),
+        _curve(sums),
+        track_matches(tracks, found, notes),
         _truth_objects(tracks, found),
         _predicted_objects(tracks, found),
     )
     for table in tables:
-        table.attrs = track_notes(similarity, identity, tau)
+        table.attrs = dict(notes)
     return tables
 
 
@@ -136,7 +147,7 @@ def evaluate_tracks(
     if "joint" in aligned.frames:
         raise InputError("truth and predictions have a column joint; tracks are of whole objects, pose() of joints")
     tracks = identify(aligned, identity)
-    check_similarity(aligned, similarity, tau)
+    check_measured(aligned, similarity)
     chunks = _Chunks(aligned, similar_pairs(aligned, similarity, tau))
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
@@ -194,7 +205,7 @@ def track_summary(sums: TrackSums) -> pd.DataFrame:
     return pd.DataFrame({"sequence": names, **{name: numbers[name] for name in [*NUMBERS, *SIZES]}})
 
 
-def track_curve(sums: TrackSums) -> pd.DataFrame:
+def _curve(sums: TrackSums) -> pd.DataFrame:
     """HOTA's numbers at every alpha, by sequence, the combined last."""
     hota, _, names = _with_totals(sums)
     columns = hota_numbers(hota) | {"TP": hota.tp, "FN": hota.fn, "FP": hota.fp}
@@ -218,11 +229,8 @@ def _with_total(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values, values.sum(axis=0, keepdims=True)])
 
 
-def track_matches(
-    tracks: Tracks, found: ClearPairs, similarity: str | Measure, identity: str, tau: float
-) -> pd.DataFrame:
-    """The match table with what happened to the identities."""
-    notes = track_notes(similarity, identity, tau)
+def track_matches(tracks: Tracks, found: ClearPairs, notes: Mapping[Hashable, Any]) -> pd.DataFrame:
+    """The match table with what happened to the identities; the `notes` are kept with it."""
     table = with_events(match_table(tracks.aligned, found.pairs, notes), found.switch)
     fragmentation = np.zeros(len(table), bool)
     fragmentation[np.flatnonzero(table["outcome"].array.codes == TP)[found.fragmentation]] = True

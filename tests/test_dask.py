@@ -1,19 +1,16 @@
 """Datasets on a Dask cluster: real processes, of which one is really killed."""
 
 import os
-import signal
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pyarrow.dataset as ds
 import pytest
-from test_scale import assert_same, in_files, points, run, states, tracks
+from test_scale import assert_same, command, in_files, once_deadly, points, states, tracks
 
 import spotgeo_frames as sf
-from spotgeo_frames.scale import parts
+from spotgeo_frames.scale import parts, results
 
 distributed = pytest.importorskip("distributed")
 
@@ -44,12 +41,13 @@ def test_same_as_here(client: object, tmp_path: Path) -> None:
     assert_same(found, sf.summarize(matches))
     pd.testing.assert_frame_equal(found, sf.score_dataset(*paths), check_exact=True)  # the same tree of sums
     files = sorted((tmp_path / "out" / "matches").iterdir())
-    assert len(files) > 32  # so that the tree has three levels
+    assert len(files) > results.FOLDED  # so that the tree has levels
     kept = pd.concat([pd.read_parquet(file) for file in files], ignore_index=True)
     pd.testing.assert_frame_equal(kept, matches)
     by_label = sf.score_dataset(*paths, by="truth_label", client=client)
     assert_same(by_label, sf.summarize(matches, by="truth_label"))
-    # A run that was interrupted there goes on here.
+    assert_same(sf.score_dataset(*paths, tmp_path / "out", client=client), found)  # all is finished
+    # A run that was interrupted goes on.
     for file in sorted((tmp_path / "out" / "sums").iterdir())[::2]:
         file.unlink()
     before = states(tmp_path / "out" / "sums")
@@ -81,32 +79,15 @@ def test_problems_of_rows_come_back(client: object, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_worker_is_killed(keep: bool, client: object, tmp_path: Path) -> None:
-    """Its tasks are done again by others, and nothing counts twice."""
-    truth, predictions = points(1500)
+    """In the middle of a part; its tasks are done again by others, and nothing counts twice."""
+    truth, predictions = points(300)
     paths = in_files(truth, tmp_path / "truth", 3, 20), in_files(predictions, tmp_path / "predictions", 2, 20)
-    out = tmp_path / "out"
-    pids = client.run(os.getpid)  # type: ignore[attr-defined]
-    victim = next(iter(pids.values()))
-    killed = threading.Event()
-
-    def kill() -> None:
-        while sum(client.nthreads().values()) and not killed.is_set():  # type: ignore[attr-defined]
-            info = client.scheduler_info()  # type: ignore[attr-defined]
-            n_done = sum(worker["metrics"]["task_counts"].get("memory", 0) for worker in info["workers"].values())
-            if n_done >= 5 or len(list((out / "sums").glob("*.arrow"))) >= 5:
-                os.kill(victim, signal.SIGKILL)
-                killed.set()
-            time.sleep(0.01)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    found = sf.score_dataset(*paths, out if keep else None, client=client)
-    n_killed = killed.is_set()
-    killed.set()
-    thread.join()
-    assert n_killed
-    assert_same(found, sf.summarize(sf.match(truth, predictions)))
-    assert victim not in client.run(os.getpid).values()  # type: ignore[attr-defined]
+    measure, out = once_deadly(tmp_path / "died"), tmp_path / "out"
+    pids = {*client.run(os.getpid).values()}  # type: ignore[attr-defined]
+    found = sf.score_dataset(*paths, out if keep else None, similarity=measure, client=client)
+    assert (tmp_path / "died").exists()
+    assert pids - {*client.run(os.getpid).values()}  # type: ignore[attr-defined]
+    assert_same(found, sf.summarize(sf.match(truth, predictions, similarity=measure)))
     if keep:
         assert_same(sf.summarize(ds.dataset(out / "matches").to_table()), found)
         assert not list(out.rglob("*.tmp"))
@@ -116,7 +97,7 @@ def test_scheduler_on_the_command_line(client: object, sample: Path) -> None:
     sides = [sample / "truth.parquet", sample / "eager.parquet"]
     address = client.scheduler_info()["address"]  # type: ignore[attr-defined]
     found, expected = (
-        run("score", *sides, "--dataset", "--by", "truth_brightness:3", "--json", *more).stdout
+        command("score", *sides, "--dataset", "--by", "truth_brightness:3", "--json", *more).stdout
         for more in (["--scheduler", address], [])
     )
     assert found == expected

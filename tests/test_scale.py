@@ -6,9 +6,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 from scenes import SCENES, Scene, grid, objects
 
 import spotgeo_frames as sf
-from spotgeo_frames.scale import blocks, parts, repartition, stream
+from spotgeo_frames.scale import blocks, parts, repartition, run
 
 COUNTS = ["tp", "fn", "fp", "n_sequences", "n_frames", "n_truth", "n_predicted"]
 
@@ -172,10 +171,17 @@ def test_columns_to_group_by_that_are_not_there(tmp_path: Path, small: None) -> 
         (["frame", "frame"], "frame, frame: a name is there twice"),
         ([truth["x"]], "holds a Series; names of columns are needed"),
         ({"distance": 4}, "column distance cannot be binned in a dataset"),
+        ({"truth_x": 1}, "truth_x: 1 bins; 2 or more are needed"),
+        ({1: None}, "holds a int; names of columns are needed"),
         ({"truth_label": 4}, "column truth_label holds no numbers; it cannot be binned"),
     ):
         with pytest.raises(sf.InputError, match=message):
             sf.score_dataset(*paths, by=by)
+    with pytest.raises(sf.InputError, match="bins are possible neither for whole poses nor where files are skipped"):
+        sf.score_dataset(*paths, by={"truth_x": 4}, on_error="skip")
+    odd = in_files(truth.rename(columns={"brightness": "a/b"}), tmp_path / "odd")
+    sf.score_dataset(odd, paths[1], tmp_path / "out", by="truth_a/b")
+    assert (tmp_path / "out" / "by_truth_a%2fb.parquet").exists()
 
 
 def test_match_table_is_that_in_memory(tmp_path: Path, small: None) -> None:
@@ -391,11 +397,24 @@ def states(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 
 RUN = """
-import sys
+import os, signal, sys
+from contextlib import contextmanager
+from pathlib import Path
 import spotgeo_frames as sf
-from spotgeo_frames.scale import parts, stream
-parts.LEAST_ROWS, stream.FEW_ROWS = 50_000, 0
-sf.score_dataset(*sys.argv[1:4], workers=int(sys.argv[4]))
+from spotgeo_frames.scale import parts, run
+parts.LEAST_ROWS = 50_000
+truth, predictions, out, workers = sys.argv[1:]
+
+def kill(more):
+    if len(list(Path(out, "sums").glob("*.arrow"))) >= 4:
+        os.killpg(0, signal.SIGKILL)
+
+@contextmanager
+def deadly(*arguments):
+    yield kill
+
+run.progress_bar = deadly
+sf.score_dataset(truth, predictions, out, workers=int(workers))
 """
 
 
@@ -405,11 +424,8 @@ def test_a_killed_run_goes_on(
 ) -> None:
     """Killed without a chance to tidy up, as by a power cut; what was finished is neither done nor written again."""
     out = tmp_path / "out"
-    command = [sys.executable, "-c", RUN, *map(str, large), str(out), str(workers)]
-    with subprocess.Popen(command, start_new_session=True) as process:
-        while process.poll() is None and len(list((out / "sums").glob("*.arrow"))) < 4:
-            time.sleep(0.005)
-        os.killpg(process.pid, signal.SIGKILL)
+    words = [sys.executable, "-c", RUN, *map(str, large), str(out), str(workers)]
+    assert subprocess.run(words, start_new_session=True).returncode == -signal.SIGKILL
     finished = states(out / "sums")
     assert 4 <= len(finished) < 20
     # What the kill may leave: half a file, and a match table without its sums.
@@ -418,12 +434,6 @@ def test_a_killed_run_goes_on(
     (out / "matches" / last).write_bytes(b"PAR1 half")
     before = states(out)
     monkeypatch.setattr(parts, "LEAST_ROWS", 50_000)
-    done = []
-    evaluate = sys.modules["spotgeo_frames.scale.workers"].evaluate_part
-    monkeypatch.setattr(
-        "spotgeo_frames.scale.workers.evaluate_part",
-        lambda part, job: (done.append(part.number), evaluate(part, job))[1],
-    )
     assert_same(sf.score_dataset(*large, out, workers=1), large_summary)
     after = states(out)
     kept = [name for name in finished if after[f"sums/{name}"] == finished[name]]
@@ -431,12 +441,10 @@ def test_a_killed_run_goes_on(
     for name in finished:
         matches = f"matches/{name.replace('.arrow', '.parquet')}"
         assert after[matches] == before[matches]
-    assert len(done) == len(list((out / "sums").iterdir())) - len(finished)
     assert not list(out.rglob("*.tmp"))
     assert_same(sf.summarize(ds.dataset(out / "matches").to_table()), large_summary)
-    done.clear()
+    # What is finished is not done again.
     assert_same(sf.score_dataset(*large, out, workers=1), large_summary)
-    assert not done
     assert {name: state for name, state in states(out).items() if "/" in name} == {
         name: state for name, state in after.items() if "/" in name
     }
@@ -473,30 +481,30 @@ def test_damaged_sums_are_done_again(tmp_path: Path, small: None) -> None:
     assert_same(sf.summarize(ds.dataset(tmp_path / "out" / "matches").to_table()), expected)
 
 
-def test_processes_and_their_death(
-    large: tuple[Path, Path], large_summary: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import psutil
+def once_deadly(marker: Path) -> Callable[[pd.DataFrame, pd.DataFrame], np.ndarray]:
+    """A measure whose first call, of whichever process, kills it, as the system does for want of memory."""
 
-    monkeypatch.setattr(parts, "LEAST_ROWS", 50_000)
-    monkeypatch.setattr(stream, "FEW_ROWS", 0)
-    assert_same(sf.score_dataset(*large, workers=3), large_summary)
+    def measure(truth: pd.DataFrame, predicted: pd.DataFrame) -> np.ndarray:
+        with suppress(FileExistsError):
+            marker.touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.exp(-np.abs(truth["x"].to_numpy() - predicted["x"].to_numpy()))
 
-    def kill(part: object) -> None:
-        for child in psutil.Process().children(recursive=True):
-            if "popen_loky" in " ".join(child.cmdline()):
-                child.kill()
+    return measure
 
-    bar = stream.progress_bar
 
-    @contextmanager
-    def deadly(*arguments: object) -> Iterator[object]:
-        with bar(*arguments):
-            yield kill
-
-    monkeypatch.setattr(stream, "progress_bar", deadly)
+def test_processes_and_their_death(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(60)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.summarize(sf.match(truth, predictions))
+    for workers in (2, 3):
+        assert_same(sf.score_dataset(*paths, workers=workers), expected)
+    measure, out = once_deadly(tmp_path / "died"), tmp_path / "out"
     with pytest.raises(sf.InputError, match="a worker process died, perhaps for want of memory"):
-        sf.score_dataset(*large, workers=2)
+        sf.score_dataset(*paths, out, similarity=measure, workers=2)
+    # It has died by now, so the same run goes through.
+    expected = sf.summarize(sf.match(truth, predictions, similarity=measure))
+    assert_same(sf.score_dataset(*paths, out, similarity=measure, workers=2), expected)
 
 
 # What may be wrong with the files.
@@ -618,7 +626,7 @@ def test_wrong_rows_name_their_file(tmp_path: Path, small: None) -> None:
     with pytest.raises(sf.InputError, match=r"twice.*: 2 rows are the same \(sequence, frame, object\) as another"):
         sf.score_dataset(in_files(points(40)[0], tmp_path / "right"), twice)
     huge = in_files(points(40)[0].assign(sequence=np.uint64(1 << 63)), tmp_path / "huge", 1)
-    with pytest.raises(sf.InputError, match="huge"):
+    with pytest.raises(sf.InputError, match="row group 0: column sequence: cannot be read: Integer value 9"):
         sf.score_dataset(huge, huge)
 
 
@@ -687,6 +695,18 @@ def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFacto
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
 
 
+def test_repartition_of_rare_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which no sample finds."""
+    monkeypatch.setattr(repartition, "SORTED_ROWS", 100)
+    monkeypatch.setattr(repartition, "SAMPLE", 10)
+    sequence = np.full(1000, 5)
+    sequence[[3, 501, 777]] = 9, 2, 6
+    rows = in_files(pd.DataFrame({"sequence": sequence, "row": np.arange(1000)}), tmp_path / "rows", 2, 100)
+    sf.repartition_by_sequence(rows, tmp_path / "sorted")
+    found = pd.concat([pd.read_parquet(file) for file in sorted((tmp_path / "sorted").iterdir())])
+    assert found["sequence"].tolist() == sorted(sequence)
+
+
 def test_repartition_refuses(tmp_path: Path) -> None:
     truth, _ = points(5)
     rows = in_files(truth, tmp_path / "rows")
@@ -721,7 +741,7 @@ def test_a_full_disk(
     """The run stops, says where, and leaves nothing half; what it has finished counts once there is room."""
     monkeypatch.setattr(parts, "LEAST_ROWS", 2_000)
     monkeypatch.setattr(parts, "MOST_READ", 1000)
-    monkeypatch.setattr(stream, "FEW_ROWS", 0)
+    monkeypatch.setattr(run, "FEW_ROWS", 0)
     paths = []
     for name, folder in zip(("truth", "predictions"), large, strict=True):
         rows = ds.dataset(folder).to_table().slice(0, 20_000)
@@ -750,9 +770,9 @@ def test_a_full_disk_when_sorting(large: tuple[Path, Path], tiny_disk: Path) -> 
 # The command line.
 
 
-def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
-    ran = subprocess.run(command, capture_output=True, text=True)
+def command(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
+    ran = subprocess.run(words, capture_output=True, text=True)
     assert ran.returncode == status, ran.stderr
     assert "Traceback" not in ran.stderr
     return ran
@@ -763,8 +783,8 @@ def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None
     sides = [sample / "truth.parquet", sample / "eager.parquet"]
     options = ["--frames", sample / "frames.parquet", "--exclude", "5,9-12", "--tau", "8", "--json"]
     options += ["--by", "truth_brightness:4", "--by", "frame_n_truth", "--by", "predicted_score:3"]
-    expected = json.loads(run("score", *sides, *options, "--out", tmp_path / "plain").stdout)
-    said = run("score", *sides, *options, "--out", tmp_path / "out", "--dataset")
+    expected = json.loads(command("score", *sides, *options, "--out", tmp_path / "plain").stdout)
+    said = command("score", *sides, *options, "--out", tmp_path / "out", "--dataset")
     found = json.loads(said.stdout)
     by_found, by_expected = found.pop("by"), expected.pop("by")
     assert list(by_found) == list(by_expected)
@@ -788,27 +808,28 @@ def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None
     metadata = pq.read_schema(tmp_path / "out" / "summary.parquet").metadata
     assert metadata[b"tau"] == b"8.0"
     assert metadata[b"truth"] == str(sides[0]).encode()
-    plain = run("score", f"file://{sides[0]}", sides[1], "--dataset").stdout
+    plain = command("score", f"file://{sides[0]}", sides[1], "--dataset").stdout
     assert "TP 558" in plain
 
 
 def test_wrong_usage_and_wrong_input_of_a_dataset(tmp_path: Path, sample: Path) -> None:
     truth, eager = sample / "truth.parquet", sample / "eager.parquet"
-    assert "--scheduler: is for a --dataset" in run("score", truth, eager, "--scheduler", "x", status=2).stderr
+    assert "--scheduler: is for a --dataset" in command("score", truth, eager, "--scheduler", "x", status=2).stderr
     assert (
         "did you mean truth_brightness"
-        in run("score", truth, eager, "--dataset", "--by", "brightness", status=2).stderr
+        in command("score", truth, eager, "--dataset", "--by", "brightness", status=2).stderr
     )
-    assert "cannot be binned" in run("score", truth, eager, "--dataset", "--by", "frame:3", status=2).stderr
-    wrong = run("score", sample / "truth.json", tmp_path / "none", "--dataset", status=1).stderr.splitlines()
+    assert "cannot be binned" in command("score", truth, eager, "--dataset", "--by", "frame:3", status=2).stderr
+    wrong = command("score", sample / "truth.json", tmp_path / "none", "--dataset", status=1).stderr.splitlines()
     assert [line.partition(": ")[0] for line in wrong] == [f"{sample}/truth.json", f"{tmp_path}/none"]
-    said = run("score", truth, eager, "--dataset", "--scheduler", "tcp://127.0.0.1:9", status=1).stderr
+    said = command("score", truth, eager, "--dataset", "--scheduler", "tcp://127.0.0.1:9", status=1).stderr
     assert said.startswith("tcp://127.0.0.1:9: no Dask scheduler answers there: ")
     assert len(said.splitlines()) == 1
     shuffled = in_files(pd.read_parquet(truth).sample(frac=1, random_state=0), tmp_path / "shuffled")
-    assert "3 files" not in run("repartition", shuffled, tmp_path / "sorted").stdout
+    said = command("repartition", shuffled, tmp_path / "sorted").stdout
+    assert said == f"{tmp_path}/sorted: 1 file, sorted by sequence\n"
     assert (
-        run("score", tmp_path / "sorted", eager, "--dataset").stdout.splitlines()[2:]
-        == (run("score", truth, eager, "--dataset").stdout.splitlines()[2:])
+        command("score", tmp_path / "sorted", eager, "--dataset").stdout.splitlines()[2:]
+        == (command("score", truth, eager, "--dataset").stdout.splitlines()[2:])
     )
-    assert "is there already" in run("repartition", shuffled, tmp_path / "sorted", status=1).stderr
+    assert "is there already" in command("repartition", shuffled, tmp_path / "sorted", status=1).stderr

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .contents import File, open_parquet
-from .parts import Part, Piece, out_of_order
+from .contents import File, RowGroup, open_parquet
+from .parts import Part, out_of_order
 from .storage import first_line
 
 # Rows of a block, both sides together, and the bytes they may have where columns are many: enough to be worth what a
@@ -51,14 +51,14 @@ class OutOfOrderError(Exception):
 
 
 class UnreadableError(InputError):
-    """A row group cannot be read."""
+    """A row group cannot be read, or is not what its footer says."""
 
-    def __init__(self, piece: Piece, why: str):
-        super().__init__(f"{piece.file.place.name}: row group {piece.number}: {why}")
-        self.piece, self.why = piece, why
+    def __init__(self, group: RowGroup, why: str):
+        super().__init__(f"{group.file.place.name}: row group {group.order[1]}: {why}")
+        self.group, self.why = group, why
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.piece, self.why)
+        return type(self), (self.group, self.why)
 
 
 class _Batch(NamedTuple):
@@ -103,6 +103,7 @@ class _Chain:
 def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = False) -> Iterator[dict[str, Block]]:
     """The rows of each side, in blocks that never split a sequence; a side without rows in a block has an empty table.
 
+    A chain's frontier is the least sequence that it may still bring; what lies before all frontiers is complete.
     Row groups are read to their end even where only their beginning is of the part: only then is it known that they are
     in order and whole. `in_memory` sorts row groups. Raises OutOfOrderError where that is needed,
     UnreadableError where a row group cannot be read, and InputError where the rows are in no order.
@@ -146,7 +147,7 @@ def _furthest_back(chains: Sequence[_Chain]) -> _Chain:
 def _check_moderate(part: Part, sources: Mapping[str, Source]) -> None:
     """Raises InputError where sorting in memory would take too much of it."""
     for side, source in sources.items():
-        n_rows = sum(max(piece.n_rows for piece in chain) for chain in part.chains[side])
+        n_rows = sum(max(group.n_rows for group in chain) for chain in part.chains[side])
         if n_rows > rows_within(SORTED_ROWS, SORTED_BYTES, [source.schema]):
             raise out_of_order(source.name, f"{n_rows:,} of them would have to be sorted at once")
 
@@ -161,29 +162,29 @@ def _block(batches: Sequence[_Batch], source: Source) -> Block:
 
 
 def _batches(
-    chain: Sequence[Piece], schema: pa.Schema, part: Part, in_memory: bool, at_once: int
+    chain: Sequence[RowGroup], schema: pa.Schema, part: Part, in_memory: bool, at_once: int
 ) -> Iterator[tuple[_Batch, Any]]:
     """The rows of a chain that are of the part, batch by batch, and the least sequence that may come after each."""
-    for piece, after in zip_longest(chain, chain[1:]):
-        n_left, last = piece.n_rows, piece.low
-        for number, rows in enumerate(_read(piece, schema, in_memory, at_once)):
+    for group, after in zip_longest(chain, chain[1:]):
+        n_left, last = group.n_rows, group.low
+        for number, rows in enumerate(_read(group, schema, in_memory, at_once)):
             sequence = rows["sequence"]
             first, n_left = sequence[0].as_py(), n_left - len(rows)
             if not _in_order(sequence) or (number and first < last):
                 raise OutOfOrderError
             last = sequence[-1].as_py()
-            if first < piece.low or last > piece.high:
-                raise UnreadableError(piece, "it holds other sequences than its statistics say")
+            if first < group.low or last > group.high:
+                raise UnreadableError(group, "it holds other sequences than its statistics say")
             begin = 0 if part.low is None else _n_before(sequence, part.low)
             end = len(rows) if part.high is None else _n_before(sequence, part.high)
             if begin < end:
                 frontier = last if n_left else None if after is None else after.low
-                yield _Batch((*piece.order, number), piece.file, rows.slice(begin, end - begin)), frontier
+                yield _Batch((*group.order, number), group.file, rows.slice(begin, end - begin)), frontier
 
 
-def _read(piece: Piece, schema: pa.Schema, in_memory: bool, at_once: int) -> Iterator[pa.Table]:
+def _read(group: RowGroup, schema: pa.Schema, in_memory: bool, at_once: int) -> Iterator[pa.Table]:
     """The rows of a row group, in order where they are sorted `in_memory`."""
-    batches = row_group_batches(piece, schema, at_once)
+    batches = row_group_batches(group, schema, at_once)
     if not in_memory:
         yield from batches
         return
@@ -197,45 +198,45 @@ def by_sequence(rows: pa.Table) -> pa.Table:
     return rows.take(pc.sort_indices(rows["sequence"]))  # which is stable
 
 
-def row_group_batches(piece: Piece, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
+def row_group_batches(group: RowGroup, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
     """The rows of a row group in their order, with the columns of the schema; none of the batches is empty.
 
     Raises UnreadableError where they cannot be read.
     """
-    names = [name for name in schema.names if name not in piece.file.partition]
+    names = [name for name in schema.names if name not in group.file.partition]
     try:
-        with open_parquet(piece.file) as opened:
+        with open_parquet(group.file) as opened:
             names = [name for name in names if name in opened.schema_arrow.names]
-            for batch in opened.iter_batches(at_once, row_groups=[piece.number], columns=names, use_threads=False):
+            for batch in opened.iter_batches(at_once, row_groups=[group.order[1]], columns=names, use_threads=False):
                 if len(batch):
-                    yield _conformed(pa.Table.from_batches([batch]), schema, piece)
+                    yield _conformed(pa.Table.from_batches([batch]), schema, group)
     except (pa.ArrowException, OSError) as error:
-        raise UnreadableError(piece, f"cannot be read: {first_line(error)}") from None
+        raise UnreadableError(group, f"cannot be read: {first_line(error)}") from None
 
 
 def rows_within(n_rows: int, n_bytes: int, schemas: Sequence[pa.Schema]) -> int:
-    """So many rows, or as many as have so many bytes where columns are many."""
+    """So many rows, or where columns are many as have so many bytes, by the mean width of the sides' rows."""
     types = [field.type for schema in schemas for field in schema]
-    width = sum(TEXT_BYTES if pa.types.is_string(kind) or not pa.types.is_primitive(kind) else 8 for kind in types)
+    width = sum(8 if pa.types.is_primitive(kind) else TEXT_BYTES for kind in types)
     return max(1, min(n_rows, n_bytes * len(schemas) // max(width, 1)))
 
 
-def _conformed(rows: pa.Table, schema: pa.Schema, piece: Piece) -> pa.Table:
+def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
     """The rows with all columns of the schema, in its types: those of the partition repeated, missing ones null."""
     columns = []
     for column in schema:
-        if column.name in piece.file.partition:
-            columns.append(pa.repeat(pa.scalar(piece.file.partition[column.name], column.type), len(rows)))
+        if column.name in group.file.partition:
+            columns.append(pa.repeat(pa.scalar(group.file.partition[column.name], column.type), len(rows)))
         elif column.name in rows.schema.names:
             try:
                 columns.append(rows[column.name].cast(column.type))
             except pa.ArrowException as error:
-                raise UnreadableError(piece, f"column {column.name}: cannot be read: {first_line(error)}") from None
+                raise UnreadableError(group, f"column {column.name}: cannot be read: {first_line(error)}") from None
         else:
             columns.append(pa.nulls(len(rows), column.type))
     conformed = pa.table(columns, schema=schema)
     if conformed["sequence"].null_count:
-        raise UnreadableError(piece, "column sequence: some rows are null")
+        raise UnreadableError(group, "column sequence: some rows are null")
     return conformed
 
 

@@ -2,11 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
-import pandas as pd
-
 from ..errors import InputError
 from ..similarity import Measure
-from ..summary import check_column
 from ..tables import FRAME_KEY
 from .contents import Contents
 
@@ -26,9 +23,8 @@ def columns_to_read(
     contents: Mapping[str, Contents],
     wanted: Collection[str],
     similarity: str | Measure | None,
-    everything: bool,
 ) -> dict[str, list[str]]:
-    """The columns of each side that matching and the `wanted` columns of the match table need, or everything."""
+    """The columns of each side that matching and the `wanted` columns of the match table need."""
     required = required_columns(similarity)
     prefixes = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
     columns = {}
@@ -37,25 +33,12 @@ def columns_to_read(
         columns[side] = [
             name
             for name in held.schema.names
-            if everything
-            or name in matched
+            if name in matched
             or prefixes[side] + name in wanted
             # Whoever measures similarity, or makes poses of joints, may look at any column.
             or (side != "frames" and (callable(similarity) or similarity == "oks"))
         ]
     return columns
-
-
-def check_groups(names: Collection[str], contents: Mapping[str, Contents], similarity: str | Measure | None) -> None:
-    """Raises SliceError, with the nearest names, unless all are columns that the match table will have."""
-    key = [*FRAME_KEY, *(["joint"] if similarity != "oks" and "joint" in contents["truth"].schema.names else [])]
-    there = [*key, "outcome", "distance" if similarity is None else "similarity", "squared_error", "kelvins_error"]
-    there += ["frame_n_truth", "frame_n_predicted"]
-    for side, prefix in (("truth", "truth"), ("predictions", "predicted"), ("frames", "frame")):
-        if side in contents:
-            there += [f"{prefix}_{name}" for name in contents[side].schema.names if name not in key]
-    for name in names:
-        check_column(pd.DataFrame(columns=there), name)
 
 
 def check_alike(contents: Mapping[str, Contents]) -> None:

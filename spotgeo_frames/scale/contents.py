@@ -26,16 +26,6 @@ KEYS = ["sequence", "object", "joint"]
 ON_ERROR = ("raise", "skip")
 
 
-class RowGroup(NamedTuple):
-    """A row group: the number of its file, its own, its rows, and the least and the greatest sequence it may hold."""
-
-    file: int
-    number: int
-    n_rows: int
-    low: Any
-    high: Any
-
-
 class File(NamedTuple):
     """A Parquet file, its state (size in bytes, time of change in ns), and what its hive partition says of its rows."""
 
@@ -44,12 +34,32 @@ class File(NamedTuple):
     partition: dict[str, Any]
 
 
+class RowGroup(NamedTuple):
+    """A row group: its place in the order of the dataset (the number of its file, and its own in there), its file, how
+    many rows it has, and the least and the greatest sequence that it may hold.
+    """
+
+    order: tuple[int, int]
+    file: File
+    n_rows: int
+    low: Any
+    high: Any
+
+
 class Gap(NamedTuple):
     """Sequences that are left out, from `low` to `high` (None: no end), and why."""
 
     low: Any
     high: Any
     problem: str
+
+
+def gap_text(gap: Gap) -> str:
+    """What is left out, and why."""
+    if gap.low == gap.high and gap.low is not None:
+        return f"{gap.problem}; sequence {gap.low} is left out"
+    low, high = ("the first" if gap.low is None else gap.low), ("the last" if gap.high is None else gap.high)
+    return f"{gap.problem}; sequences {low} to {high} are left out"
 
 
 class Contents(NamedTuple):
@@ -94,8 +104,8 @@ def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -
     if problems and (on_error == "raise" or not good):
         raise InputError(problems)
     groups = [
-        RowGroup(number, place, *group)
-        for number, footer in enumerate(footers)
+        RowGroup((number, place), file, *group)
+        for number, (file, footer) in enumerate(zip(files, footers, strict=True))
         if not footer.problems
         for place, group in enumerate(footer.groups)
         if group[0]
@@ -113,8 +123,7 @@ def _files(source: Any) -> tuple[str, list[File]]:
             raise InputError(f"{place.name}: there is no such file or folder")
         if info.type.name != "Directory":
             return place.name, _described([place], "")
-        paths = parquet_files(place)
-        return place.name, _described([place.inside(path[len(place.path) :].strip("/")) for path in paths], place.path)
+        return place.name, _described(parquet_files(place), place.path)
     if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
         return f"{source[0]} and others", _described([place_of(path) for path in source], "")
     if hasattr(source, "files") and hasattr(source, "filesystem"):
@@ -279,8 +288,6 @@ def _is_of(kind: pa.DataType, wanted: str) -> bool:
             return pa.types.is_integer(kind)
         case "numbers":
             return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-        case "int64 or string":
-            return False
         case _:
             return str(kind) == wanted
 

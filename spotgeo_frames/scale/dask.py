@@ -6,12 +6,12 @@ nothing with it: the scheduler has its tasks done elsewhere, and nothing is coun
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from uuid import uuid4
 
 from ..errors import InputError
 from .evaluation import Job, evaluate_part
 from .parts import Part
-from .results import Result, add_results, neighbours
+from .results import Result, add_results, fold
+from .storage import first_line
 
 # Seconds to wait for a scheduler.
 PATIENCE = 10
@@ -31,8 +31,7 @@ def connected(address: str) -> Any:
     try:
         return Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{address}: no Dask scheduler answers there: {why}") from None
+        raise InputError(f"{address}: no Dask scheduler answers there: {first_line(error)}") from None
 
 
 def evaluated_on_cluster(
@@ -44,26 +43,20 @@ def evaluated_on_cluster(
     ImportError without the extra `dask`.
     """
     try:
-        from distributed import KilledWorker, as_completed
+        from distributed import Future, KilledWorker, as_completed
     except ImportError:
         raise ImportError(MISSING) from None
-    run = uuid4().hex  # so that the scheduler takes nothing for the task of an earlier run
-    futures = {client.submit(evaluate_part, part, job, key=f"evaluate-{run}-{part.number}"): part for part in parts}
-    leaves: dict[int, Any] = dict(finished) | {part.number: future for future, part in futures.items()}
-    level = [leaves[number] for number in sorted(leaves)]
-    depth = 0
-    while len(level) > 1:
-        level = [
-            client.submit(add_results, some, key=f"add-{run}-{depth}-{number}")
-            for number, some in enumerate(neighbours(level))
-        ]
-        depth += 1
+    # pure=False: nothing is taken for a task of an earlier run.
+    futures = {client.submit(evaluate_part, part, job, pure=False): part for part in parts}
+    leaves = dict(finished) | {part.number: future for future, part in futures.items()}
+    in_order = [leaves[number] for number in sorted(leaves)]
+    whole = fold(in_order, lambda some: client.submit(add_results, some, pure=False))
     try:
         for future in as_completed(futures):
             if future.status == "error":
                 future.result()  # raises it
             done(futures[future])
-        return level[0].result() if futures else level[0]
+        return whole.result() if isinstance(whole, Future) else whole
     except BaseException as error:
         client.cancel(list(futures))
         if isinstance(error, KilledWorker):

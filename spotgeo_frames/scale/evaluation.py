@@ -21,10 +21,11 @@ from ..matching import match_annotations
 from ..similarity import Measure
 from ..summary import SummarySums, summary_sums
 from ..tables import SOURCE, Annotations, arrow_to_pandas, check_frames, check_objects
-from ..tracking import evaluate_tracks, track_matches
+from ..tracking import evaluate_tracks, track_matches, track_notes
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, read_blocks
-from .contents import Gap
-from .parts import Part, Piece
+from .contents import Gap, RowGroup, gap_text
+from .journal import matches_place, sums_place
+from .parts import Part
 from .quantiles import bin_numbers
 from .results import MOST_LISTED, Result, add_results, flat_sums, write_result
 from .storage import Place, written
@@ -77,7 +78,7 @@ def track_block(
     """CLEAR's match table, and the sums of each sequence."""
     aligned = align(truth, predictions, may_be_disjoint=True)
     tracks, found, sums = evaluate_tracks(aligned, similarity, identity, tau)
-    matches = track_matches(tracks, found, similarity, identity, tau) if keep else None
+    matches = track_matches(tracks, found, track_notes(similarity, identity, tau)) if keep else None
     return matches, [flat_sums(sums)]
 
 
@@ -88,7 +89,7 @@ def evaluate_part(part: Part, job: Job) -> Result:
     """
     skipped: list[Gap] = []
     in_memory = False
-    while True:
+    while True:  # whatever goes wrong, the part begins anew: no file of it is there before its end
         try:
             result = _evaluated(part, job, in_memory)._replace(skipped=[gap_text(gap) for gap in skipped])
             break
@@ -97,35 +98,17 @@ def evaluate_part(part: Part, job: Job) -> Result:
         except UnreadableError as error:
             if not job.skip:
                 raise
-            skipped.append(Gap(error.piece.low, error.piece.high, error.problems[0]))
-            part = _without(part, error.piece, skipped[-1])
+            skipped.append(Gap(error.group.low, error.group.high, error.problems[0]))
+            part = _without(part, error.group, skipped[-1])
     if job.out is not None:
         write_result(sums_place(job.out, part.number), result)
     return result
 
 
-def matches_place(out: Place, number: int) -> Place:
-    """Where the match table of a part goes."""
-    return out.inside("matches", f"part-{number:05}.parquet")
-
-
-def sums_place(out: Place, number: int) -> Place:
-    """Where the sums of a part go, last."""
-    return out.inside("sums", f"part-{number:05}.arrow")
-
-
-def gap_text(gap: Gap) -> str:
-    """What was left out, and why."""
-    if gap.low == gap.high and gap.low is not None:
-        return f"{gap.problem}; sequence {gap.low} is left out"
-    low, high = ("the first" if gap.low is None else gap.low), ("the last" if gap.high is None else gap.high)
-    return f"{gap.problem}; sequences {low} to {high} are left out"
-
-
-def _without(part: Part, damaged: Piece, gap: Gap) -> Part:
-    """The part without a piece and without its sequences."""
+def _without(part: Part, damaged: RowGroup, gap: Gap) -> Part:
+    """The part without a row group and without its sequences."""
     chains = {
-        side: [kept for chain in some if (kept := [piece for piece in chain if piece != damaged])]
+        side: [kept for chain in some if (kept := [group for group in chain if group != damaged])]
         for side, some in part.chains.items()
     }
     return part._replace(chains=chains, gaps=[*part.gaps, gap])
@@ -133,7 +116,7 @@ def _without(part: Part, damaged: Piece, gap: Gap) -> Part:
 
 def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     """What comes of a part; its match table is written on the way."""
-    results = [no_result(job)]
+    results = [no_result(job.sources)]
     place = None if job.out is None else matches_place(job.out, part.number)
     with ExitStack() as stack:
         writer = None
@@ -147,19 +130,19 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
             matches, sums = job.method(*sides)
             results.append(Result(sums, n_rows, *_sequences(*sides), []))
             if matches is not None and place is not None:
-                table = as_arrow(matches, {str(name): value for name, value in matches.attrs.items()})
+                table = as_arrow(matches, matches.attrs)
                 writer = writer or stack.enter_context(_writer(place, table.schema))
                 writer.write_table(table)
     written_bytes = place.filesystem.get_file_info(place.path).size if place is not None and writer else None
     return add_results(results)._replace(n_bytes=written_bytes)
 
 
-def no_result(job: Job) -> Result:
+def no_result(sources: Mapping[str, Source]) -> Result:
     """What comes of no rows."""
-    return Result([], dict.fromkeys(job.sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [])
+    return Result([], dict.fromkeys(sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [])
 
 
-def nothing(sources: Mapping[str, Source]) -> tuple[Annotations, Annotations]:
+def empty_sides(sources: Mapping[str, Source]) -> tuple[Annotations, Annotations]:
     """Both sides without a row, in the types that they have."""
     return _annotations({side: Block(source.schema.empty_table(), source.name) for side, source in sources.items()})
 

@@ -8,9 +8,18 @@ import msgspec
 from ..errors import InputError
 from ..version import __version__
 from .contents import Contents
-from .evaluation import matches_place, sums_place
 from .results import Result, read_result
 from .storage import Place, make_folder, remove_temporary, sizes, unreadable, written
+
+
+def matches_place(out: Place, number: int) -> Place:
+    """Where the match table of a part goes."""
+    return out.inside("matches", f"part-{number:05}.parquet")
+
+
+def sums_place(out: Place, number: int) -> Place:
+    """Where the sums of a part go, last."""
+    return out.inside("sums", f"part-{number:05}.arrow")
 
 
 def resumed(out: Place, contents: Mapping[str, Contents], what: Mapping[str, Any], n_parts: int) -> dict[int, Result]:
@@ -19,34 +28,31 @@ def resumed(out: Place, contents: Mapping[str, Contents], what: Mapping[str, Any
     A part is finished if its sums are there, whole, and its match table has the size that they say. Raises InputError
     where the folder is of another run, or of something else.
     """
-    plan = _plan(contents, what, n_parts)
-    folders = [out.inside(name) for name in ("matches", "sums")]
-    known = _known(out)
+    plan, known = _plan(contents, what, n_parts), _known(out)
+    for folder in _folders(out):
+        if known is None and sizes(folder):
+            raise InputError(f"{folder.name}: holds files of something else; give another folder")
+        make_folder(folder)
     if known is None:
-        for folder in folders:
-            if sizes(folder):
-                raise InputError(f"{folder.name}: holds files of something else; give another folder")
-        for folder in folders:
-            make_folder(folder)
         with written(out.inside("plan.json")) as stream:
             stream.write(msgspec.json.format(msgspec.json.encode(plan), indent=1))
         return {}
-    different = [name for name in plan if known.get(name) != plan[name]]
+    different = ", ".join(name for name in plan if known.get(name) != plan[name])
     if different:
-        names = ", ".join(different)
-        raise InputError(
-            f"{out.name}: holds a run of something else ({names} differ); give another folder, or remove it"
-        )
-    for folder in folders:
-        make_folder(folder)
+        what_to_do = "give another folder, or remove it"
+        raise InputError(f"{out.name}: holds a run of something else ({different} differ); {what_to_do}")
     tidy(out)
     return _finished(out, n_parts)
 
 
+def _folders(out: Place) -> list[Place]:
+    return [out.inside(name) for name in ("matches", "sums")]
+
+
 def tidy(out: Place) -> None:
     """Removes what whoever was killed had begun to write."""
-    for name in ("matches", "sums"):
-        remove_temporary(out.inside(name))
+    for folder in _folders(out):
+        remove_temporary(folder)
 
 
 def _plan(contents: Mapping[str, Contents], what: Mapping[str, Any], n_parts: int) -> dict[str, Any]:
@@ -66,16 +72,16 @@ def _known(out: Place) -> dict[str, Any] | None:
 
 
 def _finished(out: Place, n_parts: int) -> dict[int, Result]:
-    written_sums, written_matches = sizes(out.inside("sums")), sizes(out.inside("matches"))
+    matches, sums = map(sizes, _folders(out))
     finished = {}
     for number in range(n_parts):
         place = sums_place(out, number)
-        if place.path.rpartition("/")[2] not in written_sums:
+        if place.base_name not in sums:
             continue
         try:
             result = read_result(place)
         except InputError:  # written by a machine that then lost power
             continue
-        if result.n_bytes == written_matches.get(matches_place(out, number).path.rpartition("/")[2]):
+        if result.n_bytes == matches.get(matches_place(out, number).base_name):
             finished[number] = result
     return finished

@@ -5,17 +5,19 @@ go; files that are interleaved, such as one for each camera, make as many chains
 anywhere in its row groups, so those at its ends are read for two parts; cuts are where that costs little.
 """
 
+import os
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError
-from .contents import Contents, File, Gap, RowGroup
+from .contents import Contents, Gap, RowGroup
 
-# Rows of a part, both sides together: large enough that reading a row group twice costs little.
-PART_ROWS = 1 << 24
-LEAST_ROWS, PARTS = 1 << 19, 64
+# Rows of a part, both sides together: a share of all, but neither so few that a part costs more by itself than by its
+# rows, nor so many that much is lost with one that is interrupted.
+PARTS, LEAST_ROWS, PART_ROWS = 64, 1 << 19, 1 << 24
 
 # How many times all rows may be read because of row groups that reach over a cut.
 MOST_READ = 1.3
@@ -24,30 +26,22 @@ MOST_READ = 1.3
 MOST_CHAINS = 64
 
 
-class Piece(NamedTuple):
-    """A row group as a part reads it: its place in the order of the files, its file, its number, its rows and range."""
-
-    order: tuple[int, int]
-    file: File
-    number: int
-    n_rows: int
-    low: Any
-    high: Any
-
-
 class Part(NamedTuple):
-    """The sequences from `low` up to, but not with, `high` (None: no end), and the chains of pieces of each side."""
+    """The sequences from `low` up to, but not with, `high` (None: no end), without those in `gaps`.
+
+    `chains` are, of each side, the row groups that may hold them, those that follow each other in one list.
+    """
 
     number: int
     low: Any
     high: Any
-    chains: dict[str, list[list[Piece]]]
+    chains: dict[str, list[list[RowGroup]]]
     gaps: list[Gap]
 
     @property
     def n_rows(self) -> int:
-        """About how many rows it has: those of its pieces, of which some may be of its neighbours."""
-        return sum(piece.n_rows for chains in self.chains.values() for chain in chains for piece in chain)
+        """About how many rows it has: those of its row groups, of which some may be of its neighbours."""
+        return sum(group.n_rows for chains in self.chains.values() for chain in chains for group in chain)
 
 
 def parts_of(sides: Mapping[str, Contents]) -> list[Part]:
@@ -79,7 +73,10 @@ def parts_of(sides: Mapping[str, Contents]) -> list[Part]:
 
 
 def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
-    """Where parts begin: so many that there is work for all, so few that hardly a row group is read twice."""
+    """Where parts begin: so many that there is work for all, so few that hardly a row group is read twice.
+
+    Sequences are numbers here, as they are in the result. `starts` are places in `possible`.
+    """
     total = int(n_rows.sum())
     wanted = min(PART_ROWS, max(LEAST_ROWS, total // PARTS))
     possible = np.unique(low)
@@ -104,31 +101,33 @@ def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
         wanted *= 2
 
 
-def _chains(groups: Sequence[RowGroup], contents: Contents) -> list[list[Piece]]:
+def _chains(groups: Sequence[RowGroup], contents: Contents) -> list[list[RowGroup]]:
     """The row groups as chains in which each begins where the one before has ended.
 
     Raises InputError where there are too many: then the rows are in no order.
     """
-    chains: list[list[Piece]] = []
-    for group in sorted(groups, key=lambda group: (group.low, group.high, group.file, group.number)):
-        piece = Piece((group.file, group.number), contents.files[group.file], *group[1:])
-        open_chains = [chain for chain in chains if _follows(chain[-1], piece)]
+    chains: list[list[RowGroup]] = []
+    for group in sorted(groups, key=lambda group: (group.low, group.high, group.order)):
+        open_chains = [chain for chain in chains if _follows(chain[-1], group)]
         if open_chains:
             # The one that ended last leaves the others to those that begin earlier.
-            max(open_chains, key=lambda chain: chain[-1].high).append(piece)
+            max(open_chains, key=lambda chain: chain[-1].high).append(group)
         else:
-            chains.append([piece])
+            chains.append([group])
         if len(chains) > MOST_CHAINS:
             raise out_of_order(contents.name, f"more than {MOST_CHAINS} row groups hold the same sequences")
     return chains
 
 
-def _follows(last: Piece, piece: Piece) -> bool:
+def _follows(last: RowGroup, group: RowGroup) -> bool:
     # What of a sequence is in two row groups has to come in their order.
-    return bool(last.high < piece.low or (last.high == piece.low and last.order < piece.order))
+    return bool(last.high < group.low or (last.high == group.low and last.order < group.order))
 
 
 def out_of_order(name: str, why: str) -> InputError:
     """What to say of a dataset whose rows are in no order."""
-    command = f"spotgeo-frames repartition {name} {name.rstrip('/').removesuffix('.parquet')}_by_sequence"
-    return InputError(f"{name}: its rows are in no order of sequences ({why}); sort it first: {command}")
+    advice = "sort it first with repartition_by_sequence(dataset, folder)"
+    if os.path.exists(name):
+        command = ["spotgeo-frames", "repartition", name, f"{name.rstrip('/').removesuffix('.parquet')}_by_sequence"]
+        advice = f"sort it first: {shlex.join(command)}"
+    return InputError(f"{name}: its rows are in no order of sequences ({why}); {advice}")

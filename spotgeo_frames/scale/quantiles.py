@@ -14,7 +14,6 @@ from ..errors import SliceError
 from ..tables import arrow_to_pandas, labelled_joints
 from .blocks import BLOCK_ROWS, row_group_batches
 from .contents import Contents
-from .parts import Piece
 
 # Values that cut the rest into cells.
 SAMPLE = 1 << 12
@@ -43,8 +42,7 @@ def _values(held: Contents, name: str, exclude: Sequence[int | str]) -> Iterator
     of_joints = ["joint", "visibility"] if {"joint", "visibility"} <= {*held.schema.names} else []
     schema = pa.schema([held.schema.field(column) for column in dict.fromkeys(["sequence", name, *of_joints])])
     for group in held.groups:
-        piece = Piece((group.file, group.number), held.files[group.file], *group[1:])
-        for rows in row_group_batches(piece, schema, BLOCK_ROWS):
+        for rows in row_group_batches(group, schema, BLOCK_ROWS):
             if exclude:
                 sequence = rows["sequence"]
                 rows = rows.filter(pc.invert(pc.is_in(sequence, pa.array(exclude, sequence.type))))
@@ -57,15 +55,15 @@ def _values(held: Contents, name: str, exclude: Sequence[int | str]) -> Iterator
 
 def quantiles(values: Values, n_rows: int, shares: np.ndarray, name: str) -> np.ndarray:
     """The values below which lie these shares of all, interpolated as NumPy does; none where all are the same."""
-    sample, number = _sampled(values(), n_rows, name)
+    sample, n_values = _sampled(values(), n_rows, name)
     if len(sample) < 2:
         return np.zeros(0)
-    place = shares * (number - 1)
+    place = shares * (n_values - 1)
     below = np.floor(place).astype(np.int64)
-    ranks = np.unique(np.concatenate([below, np.minimum(below + 1, number - 1)]))
-    ranked = dict(zip(ranks.tolist(), _ranked(values, sample, ranks), strict=True))
-    low = np.array([ranked[rank] for rank in below.tolist()])
-    high = np.array([ranked[min(rank + 1, number - 1)] for rank in below.tolist()])
+    above = np.minimum(below + 1, n_values - 1)
+    ranks = np.unique(np.concatenate([below, above]))
+    ranked = np.array(_ranked(values, sample, ranks))
+    low, high = ranked[np.searchsorted(ranks, below)], ranked[np.searchsorted(ranks, above)]
     # As numpy.quantile has it, to the last bit: from the nearer end.
     weight = place - below
     return np.where(weight < 0.5, low + (high - low) * weight, high - (high - low) * (1 - weight))
@@ -74,14 +72,14 @@ def quantiles(values: Values, n_rows: int, shares: np.ndarray, name: str) -> np.
 def _sampled(values: Iterator[np.ndarray], n_rows: int, name: str) -> tuple[np.ndarray, int]:
     """Some of the values, the least and the greatest among them, sorted and distinct; and how many values there are."""
     step = max(1, n_rows // SAMPLE)
-    parts, number = [np.zeros(0)], 0
+    parts, n_values = [np.zeros(0)], 0
     for some in values:
         if not np.isfinite(some).all():
             raise SliceError(f"column {name} holds infinite values; it cannot be binned")
         if len(some):
-            parts.append(np.concatenate([some[-number % step :: step], [some.min(), some.max()]]))
-        number += len(some)
-    return np.unique(np.concatenate(parts)), number
+            parts.append(np.concatenate([some[-n_values % step :: step], [some.min(), some.max()]]))
+        n_values += len(some)
+    return np.unique(np.concatenate(parts)), n_values
 
 
 def _ranked(values: Values, sample: np.ndarray, ranks: np.ndarray) -> list[float]:
@@ -91,16 +89,17 @@ def _ranked(values: Values, sample: np.ndarray, ranks: np.ndarray) -> list[float
     for some in values():
         counts += np.bincount(_cells(sample, some), minlength=len(counts))
     ends = np.cumsum(counts)
-    cell = np.searchsorted(ends, ranks, side="right")
+    begins = ends - counts
+    cells = np.searchsorted(ends, ranks, side="right")
     wanted = np.zeros(len(counts), bool)
-    wanted[cell[cell % 2 == 0]] = True
+    wanted[cells[cells % 2 == 0]] = True
     looked_into = values() if wanted.any() else iter(())
     inside = np.sort(np.concatenate([np.zeros(0), *(some[wanted[_cells(sample, some)]] for some in looked_into)]))
     # Where the values of each wanted cell begin among those inside.
     starts = np.cumsum(np.where(wanted, counts, 0)) - counts
     return [
-        float(sample[number // 2] if number % 2 else inside[starts[number] + rank - ends[number] + counts[number]])
-        for number, rank in zip(cell.tolist(), ranks.tolist(), strict=True)
+        float(sample[cell // 2] if cell % 2 else inside[starts[cell] + rank - begins[cell]])
+        for cell, rank in zip(cells.tolist(), ranks.tolist(), strict=True)
     ]
 
 

@@ -21,7 +21,6 @@ from ..files import check_folder_writable
 from ..progress import progress_bar
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, contents_of
-from .parts import Piece
 from .storage import first_line
 
 # Ranges that rows are dealt out to at once, each with a file open.
@@ -46,8 +45,8 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
         none of which splits a sequence, and holds them only once they are all written. Beside it lie, meanwhile, all
         rows once more.
 
-    Memory is bounded whatever the number of rows, unless a single sequence has millions of them. Raises InputError
-    where the dataset cannot be read or `out` cannot be written.
+    Memory is bounded whatever the number of rows. Raises InputError where the dataset cannot be read or `out` cannot be
+    written.
     """
     folder = Path(out)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -73,12 +72,10 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
         raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
 
 
-def _batches(contents: Contents, at_once: int, columns: list[str] | None = None) -> Iterator[pa.Table]:
+def _batches(contents: Contents, at_once: int) -> Iterator[pa.Table]:
     """All rows of a dataset, in the order of its files."""
-    schema = contents.schema if columns is None else pa.schema([contents.schema.field(name) for name in columns])
     for group in contents.groups:
-        piece = Piece((group.file, group.number), contents.files[group.file], *group[1:])
-        yield from row_group_batches(piece, schema, at_once)
+        yield from row_group_batches(group, contents.schema, at_once)
 
 
 def _ranges(batches: Batches, n_rows: int, most: int, scratch: Path, advance: Advance) -> Iterator[Iterable[pa.Table]]:
@@ -98,19 +95,25 @@ def _ranges(batches: Batches, n_rows: int, most: int, scratch: Path, advance: Ad
 
 
 def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int) -> list[Any]:
-    """The first sequences of all ranges but the first; none where there is only one sequence."""
+    """The first sequences of all ranges but the first; none where all rows are of one sequence."""
     step = max(1, n_rows // SAMPLE)
     skip, parts = 0, []
     for rows in batches:
-        parts.append(rows["sequence"].combine_chunks().take(pa.array(range(skip, len(rows), step), pa.int64())))
+        sequence = rows["sequence"].combine_chunks()
+        ends = pc.min_max(sequence)
+        parts += [
+            sequence.take(pa.array(range(skip, len(rows), step), pa.int64())),
+            pa.array([ends["min"], ends["max"]]),
+        ]
         skip = (skip - len(rows)) % step
     sample = pa.concat_arrays(parts)
     sample = sample.take(pc.sort_indices(sample))
     n_ranges = min(MOST_RANGES, -(-2 * n_rows // most))  # half as large as may be, since a sample is only that
     places = np.arange(1, n_ranges) * len(sample) // n_ranges
     cuts = pc.unique(sample.take(pa.array(places))).to_pylist()
-    first = sample[0].as_py()
-    return [cut for cut in cuts if cut > first] or ([sample[-1].as_py()] if sample[-1].as_py() > first else [])
+    # Whatever rows are not of the least sequence have a range of their own at least.
+    values = pc.unique(sample).to_pylist()
+    return [cut for cut in cuts if cut > values[0]] or values[1:2]
 
 
 def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], most: int, advance: Advance) -> list[int]:

@@ -1,6 +1,6 @@
-"""What comes of parts: sums that add up, in any order and from anywhere, and their files."""
+"""What comes of parts: sums that add up, and their files."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -44,19 +44,17 @@ class _Notes(msgspec.Struct):
     n_shared: int
     skipped: list[str]
     n_bytes: int | None
-    groupings: list[tuple[dict[str, tuple[int, int]], bool, dict[Hashable, Any]]]
+    groupings: list[tuple[dict[int, tuple[int, int]], bool, dict[Hashable, Any]]]
 
 
-def fold(results: Sequence[Result]) -> Result:
-    """All results put together, neighbours first, always in the same tree: so sums are the same wherever it is done."""
+def fold(results: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
+    """All results put together by `add`, neighbours first: in the same tree, and so with the same sums, wherever.
+
+    They are what `add_results` takes, or what a cluster has instead of them.
+    """
     while len(results) > 1:
-        results = [add_results(some) for some in neighbours(results)]
+        results = [add(results[first : first + FOLDED]) for first in range(0, len(results), FOLDED)]
     return results[0]
-
-
-def neighbours(results: Sequence[Any]) -> list[Sequence[Any]]:
-    """Those that are put together at once."""
-    return [results[first : first + FOLDED] for first in range(0, len(results), FOLDED)]
 
 
 def add_results(results: Sequence[Result]) -> Result:

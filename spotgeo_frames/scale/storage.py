@@ -20,6 +20,11 @@ class Place(NamedTuple):
     path: str
     name: str
 
+    @property
+    def base_name(self) -> str:
+        """Its name in the folder it is in."""
+        return self.path.rpartition("/")[2]
+
     def inside(self, *names: str) -> "Place":
         """A place below this folder."""
         return Place(self.filesystem, "/".join([self.path.rstrip("/"), *names]), "/".join([self.name, *names]))
@@ -39,21 +44,21 @@ def place_of(name: str | Path) -> Place:
     return Place(filesystem, path, text)
 
 
-def parquet_files(folder: Place) -> list[str]:
-    """The paths of all Parquet files below a folder, in the order of their names; hidden ones are left out."""
+def parquet_files(folder: Place) -> list[Place]:
+    """All Parquet files below a folder, in the order of their names; hidden ones are left out."""
     from pyarrow import fs
 
     with unreadable(folder.name):
         found = folder.filesystem.get_file_info(fs.FileSelector(folder.path, recursive=True))
-    inner = [(info.path[len(folder.path) :].strip("/").split("/"), info) for info in found]
-    files = [
-        (parts, info.path)
-        for parts, info in inner
-        if info.type == fs.FileType.File and parts[-1].endswith(".parquet") and not _hidden(parts)
+    names = [
+        info.path[len(folder.path) :].strip("/").split("/")
+        for info in found
+        if info.type == fs.FileType.File and info.path.endswith(".parquet")
     ]
+    files = [folder.inside(*parts) for parts in sorted(names) if not _hidden(parts)]
     if not files:
         raise InputError(f"{folder.name}: is a folder without Parquet files")
-    return [path for _, path in sorted(files)]
+    return files
 
 
 def _hidden(parts: list[str]) -> bool:

@@ -5,8 +5,8 @@ ones only, and sums over sequences add up. Counts are the same to the bit howeve
 the work; sums of errors may differ in the last digits, as additions in another order do.
 
 Known differences from evaluating the tables in memory
-    - Sequences that one side only has count as missed or as false alarms, with a warning that names them, as in memory;
-      that no sequence is on both sides is known, and refused, only at the end, unless their ranges tell.
+    - Sequences that one side only has count as they do in memory, and a warning names them. That no sequence is on both
+      sides is known, and refused, only at the end, unless their ranges tell.
     - Columns that Parquet keeps as a dictionary (categories of pandas) are read as the values they stand for, so
       slices by them are in the order of these.
 """
@@ -17,37 +17,32 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import pyarrow as pa
 
+from ..candidates import check_measure
 from ..errors import InputError
-from ..files import as_arrow, check_folder_writable, plain_value
-from ..matching import check_options
-from ..progress import progress_bar
+from ..files import as_arrow, slice_file
+from ..matching import check_options, match_annotations
 from ..similarity import Measure
-from ..summary import listed_sequences, summary_of
+from ..summary import SummarySums, check_column, summary_of
 from ..tracking import track_notes, track_summary
-from .blocks import Source
-from .columns import check_alike, check_groups, columns_to_read, required_columns
+from .columns import check_alike, columns_to_read, required_columns
 from .contents import ON_ERROR, Contents, contents_of
-from .dask import evaluated_on_cluster
-from .evaluation import Job, Method, gap_text, no_result, nothing, score_block, track_block
-from .journal import resumed, tidy
-from .parts import Part, parts_of
+from .evaluation import empty_sides, score_block, track_block
 from .quantiles import bin_edges, numbered_bins
 from .results import Result, track_sums
+from .run import RunOptions, run, sources_of
 from .storage import Place, place_of, written
-from .workers import cores, evaluated_here
 
-# Rows, of both sides, below which starting processes takes longer than they save.
-FEW_ROWS = 1 << 20
+By = str | Sequence[str] | Mapping[str, int | None] | None
 
 
 def score_dataset(
     truth: Any,
     predictions: Any,
     out: str | Path | None = None,
-    by: str | Sequence[str] | Mapping[str, int | None] | None = None,
+    by: By = None,
     client: Any = None,
     *,
     tau: float = 10.0,
@@ -73,7 +68,7 @@ def score_dataset(
         summary, and what makes a run that was interrupted go on where it was.
     by
         Columns of the match table to group by, crossed; or a dict of them, with the number of quantile bins that the
-        numbers of a column of truths or of predictions are put into (None: as they are).
+        numbers of a column of truths or of predictions are put into (None: as they are), as `pandas.qcut` does.
     client
         A `dask.distributed.Client`: the work is done on its cluster, whose workers have to reach the files by the
         same names.
@@ -87,7 +82,7 @@ def score_dataset(
         "raise" stops at a file that cannot be read; "skip" leaves out the sequences that it holds, on both sides, and
         warns which.
     workers
-        How many processes of this machine work; by default as many as there are cores.
+        How many processes of this machine work; by default one for few rows, and else as many as there are cores.
 
     Returns
     -------
@@ -100,73 +95,71 @@ def score_dataset(
         cannot be written, or workers died. ImportError: `client` without the extra `dask`.
     ValueError: an option is out of range.
     """
-    options = {"tau": tau, "epsilon": epsilon, "similarity": similarity, "threshold": threshold, "sigmas": sigmas}
     check_options(tau, epsilon, similarity, threshold, sigmas)
+    options = {"tau": tau, "epsilon": epsilon, "similarity": similarity, "threshold": threshold, "sigmas": sigmas}
+    how = RunOptions(None if out is None else place_of(out), client, exclude, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    [table] = summaries(
-        contents, [_grouping(by)], options, out, client, exclude=exclude, on_error=on_error, workers=workers
-    )
+    [table] = summaries(contents, [_grouping(by)], options, how)
     return table
 
 
-def _grouping(by: str | Sequence[str] | Mapping[str, int | None] | None) -> dict[str, int | None]:
-    """The columns to group by and their numbers of bins; raises InputError where they are no names, or one is twice."""
-    if isinstance(by, Mapping):
-        return dict(by)
+def _grouping(by: By) -> dict[str, int | None]:
+    """The columns to group by and their numbers of bins; raises InputError where they are none, or one is twice."""
     names = [] if by is None else [by] if isinstance(by, str) else list(by)
     odd = [name for name in names if not isinstance(name, str)]
     if odd:
         raise InputError(f"by: is or holds a {type(odd[0]).__name__}; names of columns are needed")
     if len({*names}) < len(names):
         raise InputError(f"by: {', '.join(names)}: a name is there twice")
-    return dict.fromkeys(names)
+    grouping = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
+    for name, bins in grouping.items():
+        if bins is not None and (not isinstance(bins, int) or bins < 2):
+            raise InputError(f"by: {name}: {bins!r} bins; 2 or more are needed")
+    return grouping
 
 
 def summaries(
     contents: Mapping[str, Contents],
     groupings: Sequence[Mapping[str, int | None]],
     options: Mapping[str, Any],
-    out: str | Path | None = None,
-    client: Any = None,
-    *,
-    exclude: Iterable[int] | Iterable[str] | None = None,
-    on_error: str = "raise",
-    workers: int | None = None,
+    how: RunOptions,
 ) -> list[pd.DataFrame]:
-    """What `score_dataset` returns for each of several groupings, of one run; it says what is taken and raised.
+    """What `score_dataset` returns for each of several groupings, of one run; it says what is raised.
 
     `contents` are what `opened` gives; a grouping is columns, crossed, with their numbers of bins (None: as they are),
-    or empty; `options` are those of `match`.
+    or empty; `options` are all those of `match` but `frames`.
     """
-    similarity = options["similarity"]
-    for grouping in groupings:
-        check_groups(list(grouping), contents, similarity)
-    excluded = _excluded(exclude, contents)
-    edges = {
-        name: bin_edges(contents, name, bins, excluded)
-        for grouping in groupings
-        for name, bins in grouping.items()
-        if bins is not None
-    }
     names = [list(grouping) for grouping in groupings]
-    method = partial(score_block, groupings=names, edges=edges, options=dict(options), keep=out is not None)
     wanted = [name for some in names for name in some]
-    columns = columns_to_read(contents, wanted, similarity, everything=out is not None)
+    similarity = options["similarity"]
+    # A table without rows has all columns that the match table will have.
+    empty = match_annotations(*empty_sides(sources_of(contents)), **options, may_be_disjoint=True)
+    for name in wanted:
+        check_column(empty, name)
+    bins = {name: number for grouping in groupings for name, number in grouping.items() if number is not None}
+    if bins and (similarity == "oks" or how.on_error == "skip"):
+        raise InputError(
+            "by: bins are possible neither for whole poses nor where files are skipped; give plain columns"
+        )
+    edges = {name: bin_edges(contents, name, number, how.excluded(contents)) for name, number in bins.items()}
+    keep = how.out is not None
+    method = partial(score_block, groupings=names, edges=edges, options=dict(options), keep=keep)
+    sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, similarity))
     what = {"groupings": groupings, "options": dict(options) | {"similarity": _named(similarity)}}
-    result = _run(contents, columns, method, what, out, client, excluded, on_error, workers)
+    result = run(contents, sources, method, what, how)
     _warn_of(result, stacklevel=4)
-    tables = []
-    for sums, some in zip(result.sums, names, strict=True):
-        labels = {name: numbered_bins(sums.labels[name], edges[name]) for name in some if name in edges}
-        table = _noted(summary_of(sums._replace(labels=sums.labels.assign(**labels))), result)
-        tables.append(table)
-        if out is not None:
-            # Parquet knows no intervals.
-            plain = table.assign(**{name: table[name].map(plain_value) for name in labels})
-            _write_table(
-                plain, place_of(out).inside(f"{'_'.join(['by', *some]) if some else 'summary'}.parquet"), contents
-            )
+    tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
+    if how.out is not None:
+        for some, table in zip(names, tables, strict=True):
+            name, plain = slice_file(some, table) if some else ("summary", table)
+            _write_table(plain, how.out.inside(f"{name}.parquet"), contents)
     return tables
+
+
+def _with_bins(sums: SummarySums, edges: Mapping[Any, np.ndarray]) -> SummarySums:
+    """The sums by bins instead of by their numbers."""
+    bins = {str(name): numbered_bins(sums.labels[name], edges[name]) for name in sums.labels if name in edges}
+    return sums._replace(labels=sums.labels.assign(**bins))
 
 
 def track_dataset(
@@ -188,23 +181,20 @@ def track_dataset(
     `similarity`, `identity` and `tau` are as for `track`; everything else, and what is raised, as for `score_dataset`.
     With `out` the match table of CLEAR is kept. Memory grows by about 1.5 kB a sequence.
     """
-    if callable(similarity) or similarity in ("iou", "point"):
-        check_options(tau, 0.0, similarity, 0.5)
-    else:
-        raise ValueError(f"similarity is {similarity!r}; 'iou', 'point' or a function is needed")
+    check_measure(similarity, tau)
+    how = RunOptions(None if out is None else place_of(out), client, exclude, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    wanted = [f"truth_{identity}", f"predicted_{identity}"]
-    columns = columns_to_read(contents, wanted, similarity, everything=out is not None)
-    method = partial(track_block, similarity=similarity, identity=identity, tau=tau, keep=out is not None)
+    keep = how.out is not None
+    method = partial(track_block, similarity=similarity, identity=identity, tau=tau, keep=keep)
+    columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], similarity)
     what = {"similarity": _named(similarity), "identity": identity, "tau": tau}
-    excluded = _excluded(exclude, contents)
-    result = _run(contents, columns, method, what, out, client, excluded, on_error, workers)
+    result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
+    _warn_of(result, stacklevel=3)
     summary = track_summary(track_sums(result.sums[0]))
     summary.attrs = track_notes(similarity, identity, tau)
-    _warn_of(result, stacklevel=3)
     summary = _noted(summary, result)
-    if out is not None:
-        _write_table(summary, place_of(out).inside("summary.parquet"), contents)
+    if how.out is not None:
+        _write_table(summary, how.out.inside("summary.parquet"), contents)
     return summary
 
 
@@ -228,77 +218,6 @@ def opened(
     return contents
 
 
-def _run(
-    contents: Mapping[str, Contents],
-    columns: Mapping[str, Sequence[str]],
-    method: Method,
-    what: Mapping[str, Any],
-    out: str | Path | None,
-    client: Any,
-    excluded: list[int | str],
-    on_error: str,
-    workers: int | None,
-) -> Result:
-    """What comes of all parts, those that an earlier run has finished included."""
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers is {workers}; 1 or more is needed")
-    sources = {
-        side: Source(held.name, pa.schema([held.schema.field(name) for name in columns[side]]))
-        for side, held in contents.items()
-    }
-    parts = parts_of(contents)
-    place = None if out is None else place_of(out)
-    job = Job(sources, method, excluded, on_error == "skip", place)
-    finished: dict[int, Result] = {}
-    if place is not None:
-        if "://" not in str(out):
-            check_folder_writable(Path(place.path))
-        finished = resumed(place, contents, dict(what) | {"exclude": excluded, "on_error": on_error}, len(parts))
-    left = [part for part in parts if part.number not in finished]
-    result = _evaluated(left, job, finished, contents["truth"].n_rows, client, workers)
-    if place is not None:
-        tidy(place)
-    _check_whole(result, contents, on_error)
-    if not result.sums:  # nothing is left, or nothing was there
-        _, sums = method(*nothing(sources))
-        result = result._replace(sums=sums)
-    gaps = [gap_text(gap) for held in contents.values() for gap in held.gaps]
-    return result._replace(skipped=[*gaps, *result.skipped])
-
-
-def _evaluated(
-    parts: Sequence[Part], job: Job, finished: Mapping[int, Result], n_truth: int, client: Any, workers: int | None
-) -> Result:
-    """What comes of the parts and of those that are finished, on this machine or a cluster, with a progress bar."""
-    if not parts and not finished:
-        return no_result(job)
-    n_done = sum(result.n_rows["truth"] for result in finished.values())
-    n_read = sum(part.n_rows for part in parts)
-    with progress_bar(n_truth, "evaluating", "row", n_done) as advance:
-
-        def done(part: Part) -> None:
-            advance(round((n_truth - n_done) * part.n_rows / n_read))
-
-        if client is not None:
-            return evaluated_on_cluster(client, parts, job, finished, done)
-        workers = 1 if n_read < FEW_ROWS else cores() if workers is None else workers
-        return evaluated_here(parts, job, min(workers, len(parts)), finished, done)
-
-
-def _check_whole(result: Result, contents: Mapping[str, Contents], on_error: str) -> None:
-    """Raises InputError where rows were lost, since statistics are wrong, or the sides share no sequence."""
-    for side, held in contents.items():
-        if on_error == "raise" and result.n_rows[side] != held.n_rows:
-            what = f"{result.n_rows[side]:,} of its {held.n_rows:,} rows were found"
-            raise InputError(
-                f"{held.name}: {what}: the statistics of its files are wrong, or they were changed meanwhile"
-            )
-    there = [held for side, held in contents.items() if held.n_rows and side != "frames"]
-    n_only = [number for number, _ in result.one_sided.values()]
-    if len(there) == 2 and not result.n_shared and all(n_only):
-        raise InputError(f"{contents['predictions'].name}: no sequence is the truth's")
-
-
 def _warn_of(result: Result, stacklevel: int) -> None:
     """Warns of what was skipped, and of sequences that one side only has."""
     for text in result.skipped:
@@ -319,16 +238,6 @@ def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
     return table
 
 
-def _excluded(exclude: Iterable[int] | Iterable[str] | None, contents: Mapping[str, Contents]) -> list[int | str]:
-    """The sequences to leave out; raises InputError where they are not of the type that sequences have."""
-    names = [] if exclude is None else listed_sequences(exclude)
-    wrong = [name for name in names if isinstance(name, str) == contents["truth"].numbered]
-    if wrong:
-        kind = "integers" if contents["truth"].numbered else "strings"
-        raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kind}")
-    return [name if isinstance(name, str) else int(name) for name in names]
-
-
 def _named(similarity: str | Measure | None) -> str | None:
     return getattr(similarity, "__name__", type(similarity).__name__) if callable(similarity) else similarity
 
@@ -337,6 +246,5 @@ def _write_table(table: pd.DataFrame, place: Place, contents: Mapping[str, Conte
     """Writes a table as Parquet, with what it was made from and how in its metadata."""
     import pyarrow.parquet as pq
 
-    notes = {side: held.name for side, held in contents.items()}
     with written(place) as stream:
-        pq.write_table(as_arrow(table, {**notes, **{str(key): value for key, value in table.attrs.items()}}), stream)
+        pq.write_table(as_arrow(table, {side: held.name for side, held in contents.items()} | table.attrs), stream)

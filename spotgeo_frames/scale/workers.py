@@ -1,33 +1,37 @@
 """Evaluates parts on this machine, in as many processes as there are cores."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 
 from ..errors import InputError
 from .evaluation import Job, evaluate_part
 from .parts import Part
-from .results import Result, fold
+from .results import Result, add_results, fold
+from .storage import first_line
 
 # Seconds after which a process that hears nothing any more ends by itself.
 IDLE = 10
 
 
 def evaluated_here(
-    parts: Sequence[Part], job: Job, workers: int, finished: Mapping[int, Result], done: Callable[[Part], None]
+    parts: Sequence[Part], job: Job, workers: int | None, finished: Mapping[int, Result], done: Callable[[Part], None]
 ) -> Result:
     """What comes of the parts and of those that are finished; `done` is called with each part.
 
-    Raises InputError as `evaluate_part` does, and where a process dies.
+    `workers` are how many processes, None: as many as there are cores. Raises InputError as `evaluate_part` does, and
+    where a process dies.
     """
     results = dict(finished)
+    from loky import cpu_count  # takes a while, and little needs it
+
+    workers = min(cpu_count() if workers is None else workers, len(parts))
     if workers < 2:
         for part in parts:
             results[part.number] = evaluate_part(part, job)
             done(part)
     else:
         _in_processes(parts, job, workers, results, done)
-    return fold([results[number] for number in sorted(results)])
+    return fold([results[number] for number in sorted(results)], add_results)
 
 
 def _in_processes(
@@ -45,12 +49,6 @@ def _in_processes(
             results[part.number] = future.result()
             done(part)
     except BrokenProcessPool as error:
-        why = str(error).splitlines()[0]
-        raise InputError(f"a worker process died, perhaps for want of memory: {why}") from None
+        raise InputError(f"a worker process died, perhaps for want of memory: {first_line(error)}") from None
     finally:
         pool.shutdown(kill_workers=True)
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
