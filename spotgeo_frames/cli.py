@@ -163,8 +163,6 @@ def score(
         raise typer.BadParameter("--scheduler: is for a --dataset")
     score_them = partial(_score_dataset, scheduler=scheduler) if dataset else _score_files
     with problems_reported():
-        if out is not None:
-            check_folder_writable(out)
         summary, by_slice = score_them(truth, submission, frames, slices, tau, epsilon, exclude, out)
     if as_json:
         typer.echo(_json(summary, by_slice))
@@ -186,6 +184,8 @@ def _score_files(
     out: Path | None,
 ) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     """The summary, and those by slice, of files that fit the memory."""
+    if out is not None:
+        check_folder_writable(out)
     sides = _both(lambda: read_annotations(truth, frames), lambda: read_annotations(submission))
     matches = match(sides[0], sides[1], tau, epsilon)
     if exclude:
@@ -216,7 +216,7 @@ def _score_dataset(
     left_out = _names_or_numbers(exclude, contents["truth"].numbered) if exclude else None
     groupings = [{}, *({column: bins} for column, bins in slices.items())]
     options = {"tau": tau, "epsilon": epsilon, "similarity": None, "threshold": 0.5, "sigmas": None}
-    how = RunOptions(None if out is None else place_of(out), client, left_out)
+    how = RunOptions(None if out is None else place_of(_address(out)), client, left_out)
     tables = summaries(contents, groupings, options, how)
     return tables[0], dict(zip(slices, tables[1:], strict=True))
 
@@ -233,7 +233,7 @@ def repartition(
 ) -> None:
     """Writes a Parquet dataset anew, sorted by sequence, as score --dataset needs it."""
     with problems_reported():
-        repartition_by_sequence(_address(dataset), out)
+        repartition_by_sequence(_address(dataset), _address(out))
     n_files = len(list(out.iterdir()))
     typer.echo(f"{out}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence")
 

@@ -347,9 +347,12 @@ def _write_parquet(table: pd.DataFrame, path: Path, attrs: Mapping[Hashable, Any
     pq.write_table(as_arrow(table, attrs), path)
 
 
-def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any]) -> pa.Table:
-    """A table as Parquet keeps it, NaN as null, with `attrs` in its metadata, for people and for pandas."""
-    arrow = pa.Table.from_pandas(table, preserve_index=False, nthreads=1)
+def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Schema | None = None) -> pa.Table:
+    """A table as Parquet keeps it, NaN as null, with `attrs` in its metadata, for people and for pandas.
+
+    Where there is no `schema`, types follow from pandas' types, or from the values where these do not tell.
+    """
+    arrow = pa.Table.from_pandas(table, schema, preserve_index=False, nthreads=1)
     notes = {str(key): str(value) for key, value in attrs.items()}
     # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.
     metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(attrs)}

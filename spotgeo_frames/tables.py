@@ -29,6 +29,12 @@ from .files import file_state
 from .keys import repeated, row_keys
 
 FRAME_KEY = ["sequence", "frame"]
+
+# Types that would otherwise follow from the values: flags get room for nulls whether or not there are any, and text is
+# text even where all of it is null.
+PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
+PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], pd.StringDtype(na_value=np.nan))
+
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 OUTCOME_TYPE = pd.CategoricalDtype(OUTCOMES)
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
@@ -111,8 +117,7 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
             elif not pa.types.is_primitive(column.type):
                 column.validate(full=True)  # text may hold what is not UTF-8, which would only show later
-            # Flags get room for nulls whether or not there are any.
-            columns[field] = column.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
+            columns[field] = column.to_pandas(types_mapper=PANDAS_TYPES.get)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:

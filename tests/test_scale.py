@@ -293,8 +293,16 @@ def test_excluded_sequences_are_not_there(tmp_path: Path, small: None) -> None:
     kept = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
     assert not kept["sequence"].isin(range(5, 12)).any()
     assert_same(sf.score_dataset(*paths, exclude=range(40)), sf.summarize(matches, exclude=range(40)))
-    with pytest.raises(sf.InputError, match="exclude: 'a' is a str; the sequences here are integers"):
-        sf.score_dataset(*paths, exclude=["a"])
+    for wrong, kind in (("a", "str"), (3.7, "float"), (None, "NoneType")):
+        with pytest.raises(sf.InputError, match=f"exclude: {wrong!r} is a {kind}; the sequences here are integers"):
+            sf.score_dataset(*paths, exclude=[wrong])
+    assert_same(sf.score_dataset(*paths, exclude=[np.int32(3), 1 << 70]), sf.summarize(matches, exclude=[3]))
+    nothing = tmp_path / "nothing.parquet"
+    pd.DataFrame(columns=list(predictions)).to_parquet(nothing)
+    assert_same(
+        sf.score_dataset(paths[0], nothing, exclude=[3]),
+        sf.summarize(sf.match(truth, predictions.head(0)), exclude=[3]),
+    )
 
 
 @pytest.mark.parametrize("similarity", ["iou", "point", "oks"])
@@ -362,6 +370,73 @@ def test_any_place_that_pyarrow_reaches(tmp_path: Path, small: None) -> None:
         sf.score_dataset(tmp_path / "hollow", paths[1])
     with pytest.raises(sf.InputError, match=r"a dataset is needed: .*; this is a DataFrame"):
         sf.score_dataset(truth, paths[1])
+
+
+def test_partitions_are_those_of_the_folder(tmp_path: Path, small: None) -> None:
+    """Not those that the folder lies in; numbers where pyarrow takes them for such."""
+    truth, predictions = points(24)
+    for month in range(1, 13):
+        rows = truth[truth["sequence"] // 2 == month - 1]
+        in_files(rows, tmp_path / "x=1" / "truth" / f"month={month:02}", 1)
+    predicted = in_files(predictions, tmp_path / "x=1" / "frame=3" / "predictions", 1)
+    matches = sf.match(sf.read_objects(tmp_path / "x=1" / "truth"), predictions)
+    files = sorted(predicted.iterdir())
+    for source in (predicted, files[0], files):
+        found = sf.score_dataset(tmp_path / "x=1" / "truth", source, by="truth_month")
+        assert_same(found, sf.summarize(matches, by="truth_month"))
+    hive = ds.dataset(tmp_path / "x=1" / "truth", partitioning="hive")
+    assert_same(sf.score_dataset(hive, predicted, by="truth_month"), sf.summarize(matches, by="truth_month"))
+    with pytest.raises(sf.InputError, match="the dataset is filtered"):
+        sf.score_dataset(hive.filter(ds.field("month") > 3), predicted)
+    with pytest.raises(sf.InputError, match="the dataset is of feather; Parquet is needed"):
+        sf.score_dataset(ds.dataset(files, format="feather"), predicted)
+
+
+def test_columns_that_are_null_for_long(tmp_path: Path, small: None) -> None:
+    """Whole parts have no label and no date; the match table has one type all the same."""
+    truth, predictions = points(60)
+    late = truth["sequence"] > 30
+    day = pd.Series(np.where(late, np.datetime64("2026-01-01"), np.datetime64("NaT")).astype("datetime64[s]")).dt.date
+    truth = truth.assign(
+        label=truth["label"].where(late), day=pd.array(day, "date32[pyarrow]"), tags=[["a"]] * len(truth)
+    )
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.match(sf.read_objects(paths[0]), predictions)
+    sf.score_dataset(*paths, tmp_path / "out")
+    files = sorted((tmp_path / "out" / "matches").iterdir())
+    schemas = [pq.read_schema(file) for file in files]
+    assert len(files) > 2
+    assert all(schema.equals(schemas[0]) for schema in schemas)
+    found = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
+    assert found["truth_day"].notna().sum() == expected["truth_day"].notna().sum() > 0
+    for by in ("truth_label", "truth_day"):
+        assert_same(sf.score_dataset(*paths, by=by), sf.summarize(expected, by=by))
+
+
+def test_files_without_rows_do_not_say_their_types(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    predicted = in_files(predictions, tmp_path / "predictions", 1)
+    nothing = pd.DataFrame(columns=list(predictions))
+    for name in ("a", "z"):
+        nothing.to_parquet(predicted / f"{name}.parquet")
+    found = sf.score_dataset(in_files(truth, tmp_path / "truth"), predicted)
+    assert_same(found, sf.summarize(sf.match(truth, predictions)))
+
+
+def test_runs_are_told_apart(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    sf.score_dataset(*paths, tmp_path / "out", similarity=lambda a, b: np.full(len(a), 0.6), by=["frame", "outcome"])
+    for options in ({"similarity": lambda a, b: np.full(len(a), 0.7)}, {"by": ["outcome", "frame"]}):
+        given_options = {"similarity": lambda a, b: np.full(len(a), 0.6), "by": ["frame", "outcome"]} | options
+        with pytest.raises(sf.InputError, match="holds a run of something else"):
+            sf.score_dataset(*paths, tmp_path / "out", **given_options)
+    sf.score_dataset(*paths, tmp_path / "points", tau=np.float32(5))
+    sf.score_dataset(*paths, tmp_path / "points", tau=5)
+    with pytest.raises(sf.InputError, match="out: is in the folder of .*truth; give one elsewhere"):
+        sf.score_dataset(*paths, paths[0] / "out")
+    with pytest.raises(ValueError, match="client is a str; a distributed.Client is needed"):
+        sf.score_dataset(*paths, client="tcp://127.0.0.1:8786")
 
 
 # What happens to a run.
@@ -643,7 +718,7 @@ def test_statistics_that_are_wrong_or_none(tmp_path: Path, small: None, monkeypa
 
     honest = contents._range
     monkeypatch.setattr(contents, "_range", lambda *given: (honest(*given)[0], honest(*given)[1], honest(*given)[1]))
-    with pytest.raises(sf.InputError, match="it holds other sequences than its statistics say"):
+    with pytest.raises(sf.InputError, match="a.parquet: holds other sequences than its statistics say"):
         sf.score_dataset(*paths)
 
 
@@ -808,7 +883,8 @@ def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None
     metadata = pq.read_schema(tmp_path / "out" / "summary.parquet").metadata
     assert metadata[b"tau"] == b"8.0"
     assert metadata[b"truth"] == str(sides[0]).encode()
-    plain = command("score", f"file://{sides[0]}", sides[1], "--dataset").stdout
+    plain = command("score", f"file://{sides[0]}", sides[1], "--dataset", "--out", f"file://{tmp_path}/uri").stdout
+    assert (tmp_path / "uri" / "summary.parquet").exists()
     assert "TP 558" in plain
 
 

@@ -3,6 +3,7 @@
 Files that cannot be read, lack a column or have one of another type are found here, before anything is evaluated.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -63,9 +64,13 @@ def gap_text(gap: Gap) -> str:
 
 
 class Contents(NamedTuple):
-    """One side of the evaluation. `schema` has the columns that its files have, in the types they are read as."""
+    """One side of the evaluation: its name in messages, the path of its folder, if it is one, and its files.
+
+    `schema` has the columns that the files have, in the types they are read as; `gaps` are left out.
+    """
 
     name: str
+    folder: str | None
     files: list[File]
     schema: pa.Schema
     groups: list[RowGroup]
@@ -88,6 +93,10 @@ class _Footer(NamedTuple):
     groups: list[tuple[int, Any, Any]]
     problems: list[str]
 
+    @property
+    def n_rows(self) -> int:
+        return sum(group[0] for group in self.groups)
+
 
 def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -> Contents:
     """Reads the footers of a dataset: a path or URI of a file or folder, a list of files, or a pyarrow dataset.
@@ -95,7 +104,7 @@ def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -
     Raises InputError, naming the files, where some cannot be read, lack a `required` column or have one of another
     type; with `on_error="skip"` only where it cannot be told which sequences such a file holds.
     """
-    name, files = _files(source)
+    name, folder, files = _files(source)
     with ThreadPoolExecutor(READERS) as pool:
         footers = list(pool.map(_footer, files))
     footers = _judged(files, footers, required)
@@ -110,11 +119,13 @@ def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -
         for place, group in enumerate(footer.groups)
         if group[0]
     ]
-    return Contents(name, files, _unified(name, [footer.schema for footer in good]), groups, _gaps(files, footers))
+    # What has no rows need not say its types.
+    schemas = [footer.schema for footer in good if footer.n_rows] or [good[0].schema]
+    return Contents(name, folder, files, _unified(name, schemas), groups, _gaps(files, footers))
 
 
-def _files(source: Any) -> tuple[str, list[File]]:
-    """The name of a dataset and its files, in order."""
+def _files(source: Any) -> tuple[str, str | None, list[File]]:
+    """The name of a dataset, the folder it is, if it is one, and its files, in order. Hive partitions are those of a folder, or of a pyarrow dataset."""
     if isinstance(source, str | Path):
         place = place_of(source)
         with unreadable(place.name):
@@ -122,25 +133,42 @@ def _files(source: Any) -> tuple[str, list[File]]:
         if info.type.name == "NotFound":
             raise InputError(f"{place.name}: there is no such file or folder")
         if info.type.name != "Directory":
-            return place.name, _described([place], "")
-        return place.name, _described(parquet_files(place), place.path)
+            return place.name, None, _described([place], [{}])
+        places = parquet_files(place)
+        partitions = _partitions([file.path[len(place.path) :] for file in places])
+        return place.name, place.path, _described(places, partitions)
     if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
-        return f"{source[0]} and others", _described([place_of(path) for path in source], "")
-    if hasattr(source, "files") and hasattr(source, "filesystem"):
-        places = [Place(source.filesystem, path, path) for path in source.files]
-        if not places:
-            raise InputError("the dataset has no files")
-        return f"the dataset of {places[0].name}", _described(places, "")
+        places = [place_of(path) for path in source]
+        return f"{source[0]} and others", None, _described(places, [{} for _ in places])
+    if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
+        return _fragments(source)
     kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
     raise InputError(f"a dataset is needed: {kinds}; this is a {type(source).__name__}")
 
 
-def _described(places: Sequence[Place], base: str) -> list[File]:
-    """The files with their state and their hive partition."""
+def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
+    """A name for a pyarrow dataset of files, and these with their partitions."""
+    import pyarrow.dataset as ds
+
+    if dataset.format.default_extname != "parquet":
+        raise InputError(f"the dataset is of {dataset.format.default_extname}; Parquet is needed")
+    if dataset._scan_options:  # a filter, which nothing public tells of
+        raise InputError("the dataset is filtered; write what is left to files, or use exclude=")
+    fragments = list(dataset.get_fragments())
+    if not fragments:
+        raise InputError("the dataset has no files")
+    places = [Place(dataset.filesystem, fragment.path, fragment.path) for fragment in fragments]
+    partitions = [ds.get_partition_keys(fragment.partition_expression) for fragment in fragments]
+    return f"the dataset of {places[0].name}", None, _described(places, partitions)
+
+
+def _described(places: Sequence[Place], partitions: Sequence[dict[str, Any]]) -> list[File]:
+    """The files with their state and their partition."""
     filesystem = places[0].filesystem
+    if any(place.filesystem != filesystem for place in places):
+        raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
     with unreadable(places[0].name):
         infos = filesystem.get_file_info([place.path for place in places])
-    partitions = _partitions([place.path[len(base) :] for place in places])
     return [
         File(place, (info.size or 0, info.mtime_ns or 0), partition)
         for place, info, partition in zip(places, infos, partitions, strict=True)
@@ -157,18 +185,16 @@ def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
         return [{} for _ in paths]
     hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
     values = [ds.get_partition_keys(hive.parse("/".join(parts) + "/")) for parts in folders]
-    for name in names:
-        texts = [found[name] for found in values if found.get(name) is not None]
-        if texts and all(_is_integer(text) for text in texts):
-            values = [
-                found | {name: None if found.get(name) is None else int(found[name])} if name in found else found
-                for found in values
-            ]
-    return values
+    whole = {name for name in names if all(_is_integer(found.get(name)) for found in values)}
+    return [
+        {name: int(text) if name in whole and text is not None else text for name, text in found.items()}
+        for found in values
+    ]
 
 
-def _is_integer(text: str) -> bool:
-    return text.removeprefix("-").isdecimal() and text.isascii() and str(int(text)) == text and len(text) < 19
+def _is_integer(text: str | None) -> bool:
+    """Whether pyarrow takes a value of a partition for an integer; a missing one does not say."""
+    return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
 
 
 def _footer(file: File) -> _Footer:
@@ -212,12 +238,16 @@ def _plain_schema(schema: pa.Schema) -> pa.Schema:
             continue
         if _is_text(kind):
             kind = pa.string()
-        elif field.name in [*KEYS, "frame"] and pa.types.is_integer(kind):
+        elif field.name in [*KEYS, "frame"] and (pa.types.is_integer(kind) or _is_whole(kind)):
             kind = pa.int64()
         elif field.name in KINDS and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             kind = pa.float64()
         fields.append(pa.field(field.name, kind))
     return pa.schema(fields)
+
+
+def _is_whole(kind: pa.DataType) -> bool:
+    return pa.types.is_decimal(kind) and kind.scale == 0
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -254,7 +284,7 @@ def _range_read(opened: Any, number: int) -> tuple[Any, Any]:
 
 def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequence[str]) -> list[_Footer]:
     """The footers with what is wrong with their columns; where keys differ, what most files have is right."""
-    schemas = [footer.schema for footer in footers if not footer.problems]
+    schemas = [footer.schema for footer in footers if not footer.problems and footer.n_rows]
     common = {
         name: Counter(str(schema.field(name).type) for schema in schemas if name in schema.names).most_common(1)
         for name in KEYS
@@ -268,8 +298,8 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
                 problems.append(f"{file.place.name}: column {name} is missing; there are {there}")
                 continue
             kind = footer.schema.field(name).type
-            wanted = KINDS.get(name) or _wanted(common[name][0][0])
-            if not _is_of(kind, wanted) and any(rows for rows, *_ in footer.groups):
+            wanted = KINDS.get(name) or _wanted(common[name][0][0] if common[name] else "")
+            if not _is_of(kind, wanted) and footer.n_rows:
                 verb = "are" if wanted.endswith("s") else "is"
                 problems.append(f"{file.place.name}: column {name} is of type {kind}; {wanted} {verb} needed")
         if not problems and any(rows and low is None for rows, low, _ in footer.groups):

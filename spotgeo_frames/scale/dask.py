@@ -43,22 +43,27 @@ def evaluated_on_cluster(
     ImportError without the extra `dask`.
     """
     try:
-        from distributed import Future, KilledWorker, as_completed
+        from distributed import CancelledError, Future, KilledWorker, as_completed
     except ImportError:
         raise ImportError(MISSING) from None
     # pure=False: nothing is taken for a task of an earlier run.
     futures = {client.submit(evaluate_part, part, job, pure=False): part for part in parts}
     leaves = dict(finished) | {part.number: future for future, part in futures.items()}
     in_order = [leaves[number] for number in sorted(leaves)]
+    if not futures:
+        return fold(in_order, add_results)
     whole = fold(in_order, lambda some: client.submit(add_results, some, pure=False))
     try:
         for future in as_completed(futures):
-            if future.status == "error":
-                future.result()  # raises it
+            if future.status != "finished":
+                future.result()  # raises what went wrong
             done(futures[future])
         return whole.result() if isinstance(whole, Future) else whole
-    except BaseException as error:
-        client.cancel(list(futures))
-        if isinstance(error, KilledWorker):
-            raise InputError(f"the workers died again and again, perhaps for want of memory: {error}") from None
-        raise
+    except KilledWorker as error:
+        raise InputError(f"workers died again and again, perhaps for want of memory: {first_line(error)}") from None
+    except (CancelledError, ConnectionError, TimeoutError) as error:
+        raise InputError(f"the Dask scheduler went away: {first_line(error)}") from None
+    finally:
+        # To cancel would also cancel sums that depend on these, which nobody holds any more.
+        for future in futures:
+            future.release()

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..alignment import align
+from ..errors import InputError
 from ..files import as_arrow
 from ..keys import distinct
 from ..matching import match_annotations
@@ -28,7 +29,7 @@ from .journal import matches_place, sums_place
 from .parts import Part
 from .quantiles import bin_numbers
 from .results import MOST_LISTED, Result, add_results, flat_sums, write_result
-from .storage import Place, written
+from .storage import Place, first_line, written
 
 # Match tables keep dictionaries of these columns only: the others hardly repeat, and it takes long to find out.
 DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]
@@ -117,6 +118,7 @@ def _without(part: Part, damaged: RowGroup, gap: Gap) -> Part:
 def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     """What comes of a part; its match table is written on the way."""
     results = [no_result(job.sources)]
+    schema: pa.Schema | None = None
     place = None if job.out is None else matches_place(job.out, part.number)
     with ExitStack() as stack:
         writer = None
@@ -130,7 +132,8 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
             matches, sums = job.method(*sides)
             results.append(Result(sums, n_rows, *_sequences(*sides), []))
             if matches is not None and place is not None:
-                table = as_arrow(matches, matches.attrs)
+                schema = schema or _schema_of(matches, job.sources)
+                table = _as_arrow(matches, schema, place)
                 writer = writer or stack.enter_context(_writer(place, table.schema))
                 writer.write_table(table)
     written_bytes = place.filesystem.get_file_info(place.path).size if place is not None and writer else None
@@ -145,6 +148,27 @@ def no_result(sources: Mapping[str, Source]) -> Result:
 def empty_sides(sources: Mapping[str, Source]) -> tuple[Annotations, Annotations]:
     """Both sides without a row, in the types that they have."""
     return _annotations({side: Block(source.schema.empty_table(), source.name) for side, source in sources.items()})
+
+
+def _schema_of(matches: pd.DataFrame, sources: Mapping[str, Source]) -> pa.Schema:
+    """The types in which a match table is written, whatever its rows hold.
+
+    They follow from pandas' types; where these do not tell (dates, say), from those of the source.
+    """
+    prefixes = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
+    known = {f"{prefixes[side]}{field.name}": field.type for side, source in sources.items() for field in source.schema}
+    schema = pa.Schema.from_pandas(matches.head(0), preserve_index=False)
+    unclear = [name for name in schema.names if matches[name].dtype == object and name in known]
+    for name in unclear:
+        schema = schema.set(schema.get_field_index(name), pa.field(name, known[name]))
+    return schema
+
+
+def _as_arrow(matches: pd.DataFrame, schema: pa.Schema, place: Place) -> pa.Table:
+    try:
+        return as_arrow(matches, matches.attrs, schema)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
 
 
 @contextmanager

@@ -49,6 +49,8 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
     written.
     """
     folder = Path(out)
+    if "://" in str(out):
+        raise InputError(f"{out}: only a folder of this machine can be written to")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; give a folder that is not there, or empty")
     check_folder_writable(folder)

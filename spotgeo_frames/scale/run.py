@@ -1,6 +1,7 @@
 """A run over all parts of two datasets: what was finished before, who does the rest, and whether nothing was lost."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,11 +37,16 @@ class RunOptions(NamedTuple):
     def excluded(self, contents: Mapping[str, Contents]) -> list[int | str]:
         """The sequences to leave out; raises InputError where they are not of the type that sequences have."""
         names = [] if self.exclude is None else listed_sequences(self.exclude)
-        wrong = [name for name in names if isinstance(name, str) == contents["truth"].numbered]
+        filled = [held for held in contents.values() if held.n_rows] or [contents["truth"]]
+        kind = Integral if filled[0].numbered else str
+        wrong = [name for name in names if not isinstance(name, kind)]
         if wrong:
-            kind = "integers" if contents["truth"].numbered else "strings"
-            raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kind}")
-        return [name if isinstance(name, str) else int(name) for name in names]
+            kinds = "strings" if kind is str else "integers"
+            raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kinds}")
+        # No sequence is beyond 64 bits.
+        return [
+            str(name) if kind is str else int(name) for name in names if kind is str or -(1 << 63) <= name < 1 << 63
+        ]
 
 
 def sources_of(
@@ -68,12 +74,13 @@ def run(
     """
     if how.workers is not None and how.workers < 1:
         raise ValueError(f"workers is {how.workers}; 1 or more is needed")
+    if how.client is not None and not hasattr(how.client, "submit"):
+        raise ValueError(f"client is a {type(how.client).__name__}; a distributed.Client is needed")
     excluded = how.excluded(contents)
     parts = parts_of(contents)
     finished: dict[int, Result] = {}
     if how.out is not None:
-        if "://" not in how.out.name:
-            check_folder_writable(Path(how.out.path))
+        _check_out(how.out, contents)
         what = {**what, "exclude": excluded, "on_error": how.on_error}
         finished = resumed(how.out, contents, what, len(parts))
     job = Job(sources, method, excluded, how.on_error == "skip", how.out)
@@ -81,7 +88,7 @@ def run(
     result = _evaluated(left, job, finished, contents["truth"].n_rows, how)
     if how.out is not None:
         tidy(how.out)
-    _check_whole(result, contents, how.on_error)
+    _check_whole(result, contents, how)
     if not result.sums:
         # The sums of no rows still have their columns, and a row of zeros where nothing is grouped.
         result = result._replace(sums=method(*empty_sides(sources))[1])
@@ -109,14 +116,23 @@ def _evaluated(
         return evaluated_here(parts, job, workers, finished, done)
 
 
-def _check_whole(result: Result, contents: Mapping[str, Contents], on_error: str) -> None:
+def _check_out(out: Place, contents: Mapping[str, Contents]) -> None:
+    """Raises InputError where the folder could not be written to, or what is written would be read as input."""
+    if "://" not in out.name:
+        check_folder_writable(Path(out.path))
+    for held in contents.values():
+        if held.folder is not None and f"{out.path}/".startswith(f"{held.folder.rstrip('/')}/"):
+            raise InputError(f"{out.name}: is in the folder of {held.name}; give one elsewhere")
+
+
+def _check_whole(result: Result, contents: Mapping[str, Contents], how: RunOptions) -> None:
     """Raises InputError where rows were lost, since statistics are wrong, or the sides share no sequence."""
     for side, held in contents.items():
-        if on_error == "raise" and result.n_rows[side] != held.n_rows:
+        if how.on_error == "raise" and result.n_rows[side] != held.n_rows:
             what = f"{result.n_rows[side]:,} of its {held.n_rows:,} rows were found"
             why = "the statistics of its files are wrong, or they were changed meanwhile"
             raise InputError(f"{held.name}: {what}: {why}")
     there = [held for side, held in contents.items() if held.n_rows and side != "frames"]
     n_only = [number for number, _ in result.one_sided.values()]
-    if len(there) == 2 and not result.n_shared and all(n_only):
+    if len(there) == 2 and not result.n_shared and all(n_only) and not how.exclude:
         raise InputError(f"{contents['predictions'].name}: no sequence is the truth's")

@@ -45,24 +45,19 @@ def place_of(name: str | Path) -> Place:
 
 
 def parquet_files(folder: Place) -> list[Place]:
-    """All Parquet files below a folder, in the order of their names; hidden ones are left out."""
+    """All Parquet files below a folder, in the order of their names, as `read_objects` takes them."""
     from pyarrow import fs
 
     with unreadable(folder.name):
         found = folder.filesystem.get_file_info(fs.FileSelector(folder.path, recursive=True))
-    names = [
-        info.path[len(folder.path) :].strip("/").split("/")
-        for info in found
-        if info.type == fs.FileType.File and info.path.endswith(".parquet")
-    ]
-    files = [folder.inside(*parts) for parts in sorted(names) if not _hidden(parts)]
-    if not files:
+        names = [
+            info.path[len(folder.path) :].strip("/").split("/")
+            for info in found
+            if info.type == fs.FileType.File and info.path.endswith(".parquet")
+        ]
+    if not names:
         raise InputError(f"{folder.name}: is a folder without Parquet files")
-    return files
-
-
-def _hidden(parts: list[str]) -> bool:
-    return any(part.startswith((".", "_")) and "=" not in part for part in parts)
+    return [folder.inside(*parts) for parts in sorted(names)]
 
 
 @contextmanager

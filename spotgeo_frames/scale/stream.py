@@ -11,6 +11,7 @@ Known differences from evaluating the tables in memory
       slices by them are in the order of these.
 """
 
+import hashlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -96,7 +97,8 @@ def score_dataset(
     ValueError: an option is out of range.
     """
     check_options(tau, epsilon, similarity, threshold, sigmas)
-    options = {"tau": tau, "epsilon": epsilon, "similarity": similarity, "threshold": threshold, "sigmas": sigmas}
+    options = {"tau": float(tau), "epsilon": float(epsilon), "similarity": similarity, "threshold": float(threshold)}
+    options["sigmas"] = sigmas
     how = RunOptions(None if out is None else place_of(out), client, exclude, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
     [table] = summaries(contents, [_grouping(by)], options, how)
@@ -145,7 +147,8 @@ def summaries(
     keep = how.out is not None
     method = partial(score_block, groupings=names, edges=edges, options=dict(options), keep=keep)
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, similarity))
-    what = {"groupings": groupings, "options": dict(options) | {"similarity": _named(similarity)}}
+    what = {"groupings": [list(grouping.items()) for grouping in groupings]}
+    what["options"] = dict(options) | {"similarity": _told_apart(similarity)}
     result = run(contents, sources, method, what, how)
     _warn_of(result, stacklevel=4)
     tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
@@ -187,7 +190,7 @@ def track_dataset(
     keep = how.out is not None
     method = partial(track_block, similarity=similarity, identity=identity, tau=tau, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], similarity)
-    what = {"similarity": _named(similarity), "identity": identity, "tau": tau}
+    what = {"similarity": _told_apart(similarity), "identity": identity, "tau": float(tau)}
     result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
     _warn_of(result, stacklevel=3)
     summary = track_summary(track_sums(result.sums[0]))
@@ -238,8 +241,13 @@ def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
     return table
 
 
-def _named(similarity: str | Measure | None) -> str | None:
-    return getattr(similarity, "__name__", type(similarity).__name__) if callable(similarity) else similarity
+def _told_apart(similarity: str | Measure | None) -> str | None:
+    """What tells a similarity from others; of a function, what it is made of."""
+    if not callable(similarity):
+        return similarity
+    import cloudpickle
+
+    return hashlib.sha256(cloudpickle.dumps(similarity)).hexdigest()
 
 
 def _write_table(table: pd.DataFrame, place: Place, contents: Mapping[str, Contents]) -> None:
