@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -388,8 +389,9 @@ def test_partitions_are_those_of_the_folder(tmp_path: Path, small: None) -> None
     assert_same(sf.score_dataset(hive, predicted, by="truth_month"), sf.summarize(matches, by="truth_month"))
     with pytest.raises(sf.InputError, match="the dataset is filtered"):
         sf.score_dataset(hive.filter(ds.field("month") > 3), predicted)
-    with pytest.raises(sf.InputError, match="the dataset is of feather; Parquet is needed"):
-        sf.score_dataset(ds.dataset(files, format="feather"), predicted)
+    pa.csv.write_csv(pa.table({"sequence": [1]}), tmp_path / "rows.csv")
+    with pytest.raises(sf.InputError, match="the dataset is of csv; Parquet is needed"):
+        sf.score_dataset(ds.dataset(tmp_path / "rows.csv", format="csv"), predicted)
 
 
 def test_columns_that_are_null_for_long(tmp_path: Path, small: None) -> None:
@@ -433,9 +435,9 @@ def test_runs_are_told_apart(tmp_path: Path, small: None) -> None:
             sf.score_dataset(*paths, tmp_path / "out", **given_options)
     sf.score_dataset(*paths, tmp_path / "points", tau=np.float32(5))
     sf.score_dataset(*paths, tmp_path / "points", tau=5)
-    with pytest.raises(sf.InputError, match="out: is in the folder of .*truth; give one elsewhere"):
+    with pytest.raises(sf.InputError, match=r"out: is in the folder of .*truth; give one elsewhere"):
         sf.score_dataset(*paths, paths[0] / "out")
-    with pytest.raises(ValueError, match="client is a str; a distributed.Client is needed"):
+    with pytest.raises(ValueError, match=r"client is a str; a distributed.Client is needed"):
         sf.score_dataset(*paths, client="tcp://127.0.0.1:8786")
 
 
@@ -718,7 +720,7 @@ def test_statistics_that_are_wrong_or_none(tmp_path: Path, small: None, monkeypa
 
     honest = contents._range
     monkeypatch.setattr(contents, "_range", lambda *given: (honest(*given)[0], honest(*given)[1], honest(*given)[1]))
-    with pytest.raises(sf.InputError, match="a.parquet: holds other sequences than its statistics say"):
+    with pytest.raises(sf.InputError, match=r"a.parquet: holds other sequences than its statistics say"):
         sf.score_dataset(*paths)
 
 

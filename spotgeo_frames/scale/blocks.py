@@ -175,9 +175,8 @@ def _batches(
             last = sequence[-1].as_py()
             if first < group.low or last > group.high:
                 # To skip it would not help: what of it lies elsewhere would be missing there.
-                raise InputError(
-                    f"{group.file.place.name}: holds other sequences than its statistics say; write it anew"
-                )
+                name = group.file.place.name
+                raise InputError(f"{name}: holds other sequences than its statistics say; write it anew")
             begin = 0 if part.low is None else _n_before(sequence, part.low)
             end = len(rows) if part.high is None else _n_before(sequence, part.high)
             if begin < end:

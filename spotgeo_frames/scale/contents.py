@@ -125,7 +125,10 @@ def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -
 
 
 def _files(source: Any) -> tuple[str, str | None, list[File]]:
-    """The name of a dataset, the folder it is, if it is one, and its files, in order. Hive partitions are those of a folder, or of a pyarrow dataset."""
+    """The name of a dataset, the folder it is, if it is one, and its files, in order.
+
+    Hive partitions are those of the folder, or of a pyarrow dataset.
+    """
     if isinstance(source, str | Path):
         place = place_of(source)
         with unreadable(place.name):

@@ -183,6 +183,8 @@ def _writer(place: Place, schema: pa.Schema) -> Iterator[Any]:
 
 def _kept(block: Block, gaps: Sequence[Gap], exclude: Sequence[Any]) -> Block:
     """The rows of the sequences that are not left out."""
+    if not len(block.rows):
+        return block
     sequence = block.rows["sequence"]
     out = [pc.is_in(sequence, pa.array(exclude, sequence.type))] if exclude else []
     for gap in gaps:

@@ -38,15 +38,14 @@ class RunOptions(NamedTuple):
         """The sequences to leave out; raises InputError where they are not of the type that sequences have."""
         names = [] if self.exclude is None else listed_sequences(self.exclude)
         filled = [held for held in contents.values() if held.n_rows] or [contents["truth"]]
-        kind = Integral if filled[0].numbered else str
-        wrong = [name for name in names if not isinstance(name, kind)]
+        numbered = filled[0].numbered
+        wrong = [name for name in names if not isinstance(name, Integral if numbered else str)]
         if wrong:
-            kinds = "strings" if kind is str else "integers"
+            kinds = "integers" if numbered else "strings"
             raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kinds}")
-        # No sequence is beyond 64 bits.
-        return [
-            str(name) if kind is str else int(name) for name in names if kind is str or -(1 << 63) <= name < 1 << 63
-        ]
+        if not numbered:
+            return [str(name) for name in names]
+        return [number for number in map(int, names) if -(1 << 63) <= number < 1 << 63]  # no sequence is beyond
 
 
 def sources_of(

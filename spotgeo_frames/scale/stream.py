@@ -97,8 +97,8 @@ def score_dataset(
     ValueError: an option is out of range.
     """
     check_options(tau, epsilon, similarity, threshold, sigmas)
-    options = {"tau": float(tau), "epsilon": float(epsilon), "similarity": similarity, "threshold": float(threshold)}
-    options["sigmas"] = sigmas
+    thresholds = {"tau": float(tau), "epsilon": float(epsilon), "threshold": float(threshold)}
+    options = {**thresholds, "similarity": similarity, "sigmas": sigmas}
     how = RunOptions(None if out is None else place_of(out), client, exclude, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
     [table] = summaries(contents, [_grouping(by)], options, how)
@@ -147,8 +147,10 @@ def summaries(
     keep = how.out is not None
     method = partial(score_block, groupings=names, edges=edges, options=dict(options), keep=keep)
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, similarity))
-    what = {"groupings": [list(grouping.items()) for grouping in groupings]}
-    what["options"] = dict(options) | {"similarity": _told_apart(similarity)}
+    what = {
+        "groupings": [list(grouping.items()) for grouping in groupings],
+        "options": dict(options) | {"similarity": _told_apart(similarity)},
+    }
     result = run(contents, sources, method, what, how)
     _warn_of(result, stacklevel=4)
     tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
