@@ -352,6 +352,7 @@ def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Sche
 
     Where there is no `schema`, types follow from pandas' types, or from the values where these do not tell.
     """
+    # More threads are no faster here, and processes that share the cores would start them all.
     arrow = pa.Table.from_pandas(table, schema, preserve_index=False, nthreads=1)
     notes = {str(key): str(value) for key, value in attrs.items()}
     # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.

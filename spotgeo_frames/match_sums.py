@@ -23,7 +23,7 @@ def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[st
     """
     outcome = table["outcome"].array.codes
     counted, matched = counted_rows(outcome), np.flatnonzero(outcome == TP)
-    kind = outcome if n_groups == 1 else group * 4 + outcome
+    kind = outcome if n_groups == 1 else group * 4 + outcome  # one group needs no arithmetic
     tp, fn, fp = np.bincount(kind, minlength=4 * n_groups).reshape(-1, 4).T[[TP, FN, FP]]
     near = table[measure_of(table)].to_numpy(np.float64)[matched]
     return {

@@ -69,7 +69,7 @@ def written(place: Place) -> Iterator[Any]:
         with place.filesystem.open_output_stream(temporary) as stream:
             yield stream
         place.filesystem.move(temporary, place.path)
-    except OSError as error:
+    except (OSError, pa.ArrowException) as error:  # such as a type that Parquet does not know
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
     finally:
         with suppress(OSError):  # it is gone already, or so is the disk
