@@ -24,9 +24,9 @@ Values = Callable[[], Iterator[np.ndarray]]
 def bin_edges(contents: Mapping[str, Contents], column: str, bins: int, exclude: Sequence[int | str]) -> np.ndarray:
     """The edges of `bins` bins, with about as many truths or predictions in each, of a column of the match table.
 
-    Of a single value, or none, there are none. The edges are those of the rows that are matched one by one, so neither of
-    whole poses nor where something is left out because it cannot be read. Raises SliceError where the column is not of truths or of predictions,
-    or does not hold finite numbers.
+    Of a single value, or none, there are none. Neither whole poses nor rows that are left out because something cannot
+    be read are known here. Raises SliceError where the column is not of truths or of predictions, or does not hold finite
+    numbers.
     """
     side, _, name = column.partition("_")
     held = contents.get({"truth": "truth", "predicted": "predictions"}.get(side, ""))
