@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .keys import distinct, positions
 from .runs import runs
 
 # Costs closer than this share of the largest cost there is are left to the solver, which itself rounds.
@@ -123,7 +124,8 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
     `near` holds all entries of those frames, as costs; `far` is one cost a frame of the whole list.
     """
     frame = near.frame()
-    frames, number = np.unique(frame, return_inverse=True)
+    frames, first_of_frame = distinct(frame)
+    number = positions(frame, frames, first_of_frame)
     n_rows, n_columns = np.diff(near.row_starts)[frames], np.diff(near.column_starts)[frames]
     row, column = near.row - near.row_starts[frame], near.column - near.column_starts[frame]
     sizes = n_rows * n_columns

@@ -56,7 +56,7 @@ def join_pairs(parts: Sequence[Pairs]) -> Pairs:
     """All pairs of the parts, in their order; no parts are no pairs."""
     if not parts:
         return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    return Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return parts[0] if len(parts) == 1 else Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_AT_ONCE) -> Iterator[tuple[int, int]]:
@@ -83,11 +83,11 @@ def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray
         return tau[truth_rows] if isinstance(tau, np.ndarray) else tau
 
     parts = []
-    for some_predictions, some_truths in _all_pairs(aligned, first, last):
-        dx = difference(predictions.xy[0][some_predictions], truth.xy[0][some_truths])
+    for some_predictions, n_pairs, some_truths in _all_pairs(aligned, first, last):
+        dx = difference(np.repeat(predictions.xy[0][some_predictions], n_pairs), truth.xy[0][some_truths])
         # |dx| > tau alone is too far (rounding keeps order), so most pairs need no second coordinate.
         maybe = np.flatnonzero(np.abs(dx) <= reach(some_truths))
-        rows, truth_rows = some_predictions[maybe], some_truths[maybe]
+        rows, truth_rows = np.repeat(some_predictions, n_pairs)[maybe], some_truths[maybe]
         distance = point_distance(dx[maybe], difference(predictions.xy[1][rows], truth.xy[1][truth_rows]))
         close = (distance <= reach(truth_rows)) & _same_category(aligned, rows, truth_rows)
         parts.append(Pairs(rows, truth_rows, distance).take(np.flatnonzero(close)))
@@ -169,7 +169,8 @@ def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last
 def measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: int, last: int) -> Pairs:
     """The pairs that `similar_pairs` gives for the frames [first, last), by a measure of rows."""
     parts = []
-    for prediction_rows, truth_rows in _all_pairs(aligned, first, last):
+    for some_predictions, n_pairs, truth_rows in _all_pairs(aligned, first, last):
+        prediction_rows = np.repeat(some_predictions, n_pairs)
         same = _same_category(aligned, prediction_rows, truth_rows)
         parts.append(Pairs(prediction_rows, truth_rows, measure(truth_rows, prediction_rows) * same))
     return _in_order(join_pairs(parts), least)
@@ -293,8 +294,8 @@ def _same_category(aligned: Aligned, prediction_rows: np.ndarray, truth_rows: np
     return truth is None or predictions is None or predictions[prediction_rows] == truth[truth_rows]
 
 
-def _all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Prediction rows and truth rows of every pair in the frames [first, last).
+def _all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Prediction rows, how many pairs each has, and the truth row of every pair in the frames [first, last).
 
     All at once, unless a single frame holds more than PAIRS_AT_ONCE. A prediction's pairs stand together: its frame's
     first truth, its second, ...
@@ -306,5 +307,6 @@ def _all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.nda
     ends = np.cumsum(n_truth)
     offset = truth.starts[frame] - ends + n_truth
     for begin, stop in runs(n_truth, 2 * PAIRS_AT_ONCE):
-        number = np.repeat(np.arange(begin, stop), n_truth[begin:stop])
-        yield number + row, offset[number] + np.arange(ends[begin] - n_truth[begin], ends[stop - 1])
+        some_truths = np.repeat(offset[begin:stop], n_truth[begin:stop])
+        some_truths += np.arange(ends[begin] - n_truth[begin], ends[stop - 1])
+        yield np.arange(row + begin, row + stop), n_truth[begin:stop], some_truths

@@ -46,7 +46,7 @@ def group_sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarr
     """The sum of the values of each group. Runs of a group, long in sorted tables, are summed first: that is faster."""
     if n_groups == 1 and len(values):
         return np.add.reduceat(values, [0])
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(group), 1), bool), group[1:] != group[:-1]]))
     # Of nothing bincount makes integers, which cannot be null later.
     return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups).astype(np.float64)
 

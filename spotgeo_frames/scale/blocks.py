@@ -133,7 +133,10 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
         n_taken = sum(len(batch.rows) for batches in taken.values() for batch in batches)
         n_waiting -= n_taken
         if n_taken:
-            yield {side: _block(batches, sources[side]) for side, batches in taken.items()}
+            blocks = {side: _block(batches, sources[side]) for side, batches in taken.items()}
+            del taken  # whoever takes the blocks has them alone
+            yield blocks
+            del blocks
         elif unfinished:  # a sequence of more rows than a block
             n_waiting += _furthest_back(unfinished).read()
         else:
@@ -158,6 +161,7 @@ def _block(batches: Sequence[_Batch], source: Source) -> Block:
         return Block(source.schema.empty_table(), source.name)
     files = {batch.file.place.name for batch in batches}
     rows = pa.concat_tables([batch.rows for batch in sorted(batches, key=lambda batch: batch.order)])
+    rows = rows.combine_chunks()  # pandas takes whole columns as they are, and puts pieces together more slowly
     return Block(rows, files.pop() if len(files) == 1 else source.name)
 
 
@@ -248,4 +252,8 @@ def _in_order(sequence: pa.ChunkedArray) -> bool:
 
 def _n_before(sequence: pa.ChunkedArray, cut: Any) -> int:
     """How many of the sequences, which are in order, come before `cut`."""
-    return pc.sum(pc.less(sequence, cut)).as_py() or 0
+    if not len(sequence) or sequence[0].as_py() >= cut:
+        return 0
+    if sequence[-1].as_py() < cut:  # mostly all of them do
+        return len(sequence)
+    return pc.sum(pc.less(sequence, cut)).as_py()

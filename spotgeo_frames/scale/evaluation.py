@@ -136,6 +136,8 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                 table = _as_arrow(matches, schema, place)
                 writer = writer or stack.enter_context(_writer(place, table.schema))
                 writer.write_table(table)
+                del table
+            del blocks, sides, matches  # before the next ones are read
     written_bytes = place.filesystem.get_file_info(place.path).size if place is not None and writer else None
     return add_results(results)._replace(n_bytes=written_bytes)
 

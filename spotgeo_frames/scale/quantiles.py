@@ -25,8 +25,8 @@ def bin_edges(contents: Mapping[str, Contents], column: str, bins: int, exclude:
     """The edges of `bins` bins, with about as many truths or predictions in each, of a column of the match table.
 
     Of a single value, or none, there are none. Neither whole poses nor rows that are left out because something cannot
-    be read are known here. Raises SliceError where the column is not of truths or of predictions, or does not hold finite
-    numbers.
+    be read are known here. Raises SliceError where the column is not of truths or of predictions, or does not hold
+    finite numbers.
     """
     side, _, name = column.partition("_")
     held = contents.get({"truth": "truth", "predicted": "predictions"}.get(side, ""))
