@@ -14,7 +14,7 @@ from .results import Result, add_results, fold
 from .storage import first_line
 
 # Seconds to wait for a scheduler.
-PATIENCE = 10
+PATIENCE = 5
 
 MISSING = "Dask is not installed: pip install 'spotgeo_frames[dask]'"
 
