@@ -20,10 +20,10 @@ from .storage import first_line
 
 # Rows of a block, both sides together, and the bytes they may have where columns are many: enough to be worth what a
 # block costs by itself.
-BLOCK_ROWS, BLOCK_BYTES = 1 << 18, 1 << 25
+BLOCK_ROWS, BLOCK_BYTES = 1 << 19, 1 << 26
 
 # Rows that are read at once, as a share of a block's.
-BATCHES = 4
+BATCHES = 8
 
 # Rows of row groups that are sorted in memory at the same time, and their bytes.
 SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27
