@@ -291,6 +291,8 @@ def test_excluded_sequences_are_not_there(tmp_path: Path, small: None) -> None:
     assert_same(found, sf.summarize(matches, exclude=range(5, 12)))
     kept = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
     assert not kept["sequence"].isin(range(5, 12)).any()
+    for same in (np.arange(5, 12), iter(range(5, 12))):
+        assert_same(sf.score_dataset(*paths, exclude=same), found)
     assert_same(sf.score_dataset(*paths, exclude=range(40)), sf.summarize(matches, exclude=range(40)))
     for wrong, kind in (("a", "str"), (3.7, "float"), (None, "NoneType")):
         with pytest.raises(sf.InputError, match=f"exclude: {wrong!r} is a {kind}; the sequences here are integers"):

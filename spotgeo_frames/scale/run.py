@@ -1,6 +1,6 @@
 """A run over all parts of two datasets: what was finished before, who does the rest, and whether nothing was lost."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,6 @@ import pyarrow as pa
 from ..errors import InputError
 from ..files import check_folder_writable
 from ..progress import progress_bar
-from ..summary import listed_sequences
 from .blocks import Source
 from .contents import Contents, gap_text
 from .dask import evaluated_on_cluster
@@ -30,13 +29,13 @@ class RunOptions(NamedTuple):
 
     out: Place | None = None
     client: Any = None
-    exclude: Iterable[int] | Iterable[str] | None = None
+    exclude: Sequence[int | str] | None = None
     on_error: str = "raise"
     workers: int | None = None
 
     def excluded(self, contents: Mapping[str, Contents]) -> list[int | str]:
         """The sequences to leave out; raises InputError where they are not of the type that sequences have."""
-        names = [] if self.exclude is None else listed_sequences(self.exclude)
+        names = self.exclude or []
         filled = [held for held in contents.values() if held.n_rows] or [contents["truth"]]
         numbered = filled[0].numbered
         wrong = [name for name in names if not isinstance(name, Integral if numbered else str)]
@@ -133,5 +132,5 @@ def _check_whole(result: Result, contents: Mapping[str, Contents], how: RunOptio
             raise InputError(f"{held.name}: {what}: {why}")
     there = [held for side, held in contents.items() if held.n_rows and side != "frames"]
     n_only = [number for number, _ in result.one_sided.values()]
-    if len(there) == 2 and not result.n_shared and all(n_only) and not how.exclude:
+    if len(there) == 2 and not result.n_shared and all(n_only) and how.exclude is None:
         raise InputError(f"{contents['predictions'].name}: no sequence is the truth's")

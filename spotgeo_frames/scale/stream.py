@@ -26,7 +26,7 @@ from ..errors import InputError
 from ..files import as_arrow, slice_file
 from ..matching import check_options, match_annotations
 from ..similarity import Measure
-from ..summary import SummarySums, check_column, summary_of
+from ..summary import SummarySums, check_column, listed_sequences, summary_of
 from ..tracking import track_notes, track_summary
 from .columns import check_alike, columns_to_read, required_columns
 from .contents import ON_ERROR, Contents, contents_of
@@ -99,10 +99,14 @@ def score_dataset(
     check_options(tau, epsilon, similarity, threshold, sigmas)
     thresholds = {"tau": float(tau), "epsilon": float(epsilon), "threshold": float(threshold)}
     options = {**thresholds, "similarity": similarity, "sigmas": sigmas}
-    how = RunOptions(None if out is None else place_of(out), client, exclude, on_error, workers)
+    how = RunOptions(None if out is None else place_of(out), client, _listed(exclude), on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
     [table] = summaries(contents, [_grouping(by)], options, how)
     return table
+
+
+def _listed(exclude: Iterable[int] | Iterable[str] | None) -> list[int | str] | None:
+    return None if exclude is None else listed_sequences(exclude)
 
 
 def _grouping(by: By) -> dict[str, int | None]:
@@ -187,7 +191,7 @@ def track_dataset(
     With `out` the match table of CLEAR is kept. Memory grows by about 1.5 kB a sequence.
     """
     check_measure(similarity, tau)
-    how = RunOptions(None if out is None else place_of(out), client, exclude, on_error, workers)
+    how = RunOptions(None if out is None else place_of(out), client, _listed(exclude), on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
     keep = how.out is not None
     method = partial(track_block, similarity=similarity, identity=identity, tau=tau, keep=keep)
