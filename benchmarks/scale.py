@@ -4,11 +4,11 @@
     python benchmarks/scale.py --rows 1e6 1e7 --folder DIR  other sizes; datasets are made once and kept in DIR
 
 The datasets are points, four in each of five frames of a sequence, seeded; one in ten is missed, one false alarm comes
-for ten, and found ones lie a normal error of 2 px off. Of the smallest, the sums are first held against `match` and
-`summarize` in memory. Then each size is read by pyarrow (the same columns, batch by batch), summed, and written as a
-match table, by one process and by as many as there are cores, and by a Dask LocalCluster of two processes; each run is
-a process of its own, whose memory and whose children's is watched. Last come the exponent of growth, and where the
-time goes in one process.
+for ten, and found ones lie a normal error of 2 px off. Each size is read by pyarrow (the same columns, batch by
+batch), summed by one process and by two, written as a match table by two, and summed by a Dask LocalCluster of two;
+each run is a process of its own, whose memory and whose children's is watched. A figure is printed once its run's
+numbers agree with those of one process, up to a million rows with `match` and `summarize` in memory. Last come the
+exponent of growth, and where the time goes in one process.
 """
 
 import argparse

@@ -7,6 +7,7 @@ read again, with whole row groups that are sorted as they come, as long as these
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .contents import File, RowGroup, open_parquet
+from .contents import File, Gap, RowGroup, open_parquet
 from .parts import Part, out_of_order
 from .storage import first_line
 
@@ -218,6 +219,20 @@ def row_group_batches(group: RowGroup, schema: pa.Schema, at_once: int) -> Itera
                     yield _conformed(pa.Table.from_batches([batch]), schema, group)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableError(group, f"cannot be read: {first_line(error)}") from None
+
+
+def kept_rows(rows: pa.Table, exclude: Sequence[int | str], gaps: Sequence[Gap] = ()) -> pa.Table:
+    """The rows of the sequences that are neither excluded nor in a gap."""
+    if not len(rows) or not (exclude or gaps):
+        return rows
+    sequence = rows["sequence"]
+    out = [pc.is_in(sequence, pa.array(exclude, sequence.type))] if exclude else []
+    for gap in gaps:
+        above = None if gap.low is None else pc.greater_equal(sequence, gap.low)
+        below = None if gap.high is None else pc.less_equal(sequence, gap.high)
+        bounds = [bound for bound in (above, below) if bound is not None]
+        out.append(reduce(pc.and_, bounds) if bounds else pa.repeat(True, len(sequence)))
+    return rows.filter(pc.invert(reduce(pc.or_, out)))
 
 
 def rows_within(n_rows: int, n_bytes: int, schemas: Sequence[pa.Schema]) -> int:

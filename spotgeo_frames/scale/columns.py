@@ -9,6 +9,9 @@ from .contents import Contents
 
 POINTS = [*FRAME_KEY, "object", "x", "y"]
 
+# How the match table calls the columns of each side.
+PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
+
 # What matching looks at where it is there.
 OPTIONAL = ["joint", "visibility", "category"]
 
@@ -26,7 +29,6 @@ def columns_to_read(
 ) -> dict[str, list[str]]:
     """The columns of each side that matching and the `wanted` columns of the match table need."""
     required = required_columns(similarity)
-    prefixes = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
     columns = {}
     for side, held in contents.items():
         matched = {*required[side], *(OPTIONAL if side != "frames" else [])}
@@ -34,7 +36,7 @@ def columns_to_read(
             name
             for name in held.schema.names
             if name in matched
-            or prefixes[side] + name in wanted
+            or PREFIXES[side] + name in wanted
             # Whoever measures similarity, or makes poses of joints, may look at any column.
             or (side != "frames" and (callable(similarity) or similarity == "oks"))
         ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import InputError
 from .storage import Place, first_line, parquet_files, place_of, unreadable
@@ -275,8 +276,6 @@ def _range(opened: Any, file: File, number: int) -> tuple[int, Any, Any]:
 
 def _range_read(opened: Any, number: int) -> tuple[Any, Any]:
     """The least and the greatest sequence of a row group whose statistics do not tell."""
-    import pyarrow.compute as pc
-
     found = []
     for batch in opened.iter_batches(row_groups=[number], columns=["sequence"], use_threads=False):
         column = batch.column(0).cast(_plain_schema(batch.schema).field(0).type)

@@ -6,13 +6,11 @@ So it does not matter who evaluates a part, in which order, or whether somebody 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..alignment import align
 from ..errors import InputError
@@ -23,7 +21,8 @@ from ..similarity import Measure
 from ..summary import SummarySums, summary_sums
 from ..tables import SOURCE, Annotations, arrow_to_pandas, check_frames, check_objects
 from ..tracking import evaluate_tracks, track_matches, track_notes
-from .blocks import Block, OutOfOrderError, Source, UnreadableError, read_blocks
+from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
+from .columns import PREFIXES
 from .contents import Gap, RowGroup, gap_text
 from .journal import matches_place, sums_place
 from .parts import Part
@@ -124,7 +123,10 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
         writer = None
         for blocks in read_blocks(part, job.sources, in_memory=in_memory):
             n_rows = {side: len(block.rows) for side, block in blocks.items()}
-            blocks = {side: _kept(block, part.gaps, job.exclude) for side, block in blocks.items()}
+            blocks = {
+                side: block._replace(rows=kept_rows(block.rows, job.exclude, part.gaps))
+                for side, block in blocks.items()
+            }
             if not any(len(block.rows) for block in blocks.values()):
                 results.append(results[0]._replace(n_rows=n_rows))
                 continue
@@ -157,8 +159,7 @@ def _schema_of(matches: pd.DataFrame, sources: Mapping[str, Source]) -> pa.Schem
 
     They follow from pandas' types; where these do not tell (dates, say), from those of the source.
     """
-    prefixes = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
-    known = {f"{prefixes[side]}{field.name}": field.type for side, source in sources.items() for field in source.schema}
+    known = {f"{PREFIXES[side]}{field.name}": field.type for side, source in sources.items() for field in source.schema}
     schema = pa.Schema.from_pandas(matches.head(0), preserve_index=False)
     unclear = [name for name in schema.names if matches[name].dtype == object and name in known]
     for name in unclear:
@@ -181,20 +182,6 @@ def _writer(place: Place, schema: pa.Schema) -> Iterator[Any]:
     dictionaries = [name for name in DICTIONARIES if name in schema.names]
     with written(place) as stream, pq.ParquetWriter(stream, schema, use_dictionary=dictionaries) as writer:
         yield writer
-
-
-def _kept(block: Block, gaps: Sequence[Gap], exclude: Sequence[Any]) -> Block:
-    """The rows of the sequences that are not left out."""
-    if not len(block.rows):
-        return block
-    sequence = block.rows["sequence"]
-    out = [pc.is_in(sequence, pa.array(exclude, sequence.type))] if exclude else []
-    for gap in gaps:
-        above = None if gap.low is None else pc.greater_equal(sequence, gap.low)
-        below = None if gap.high is None else pc.less_equal(sequence, gap.high)
-        bounds = [bound for bound in (above, below) if bound is not None]
-        out.append(reduce(pc.and_, bounds) if bounds else pa.repeat(True, len(sequence)))
-    return block._replace(rows=block.rows.filter(pc.invert(reduce(pc.or_, out)))) if out else block
 
 
 def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]:

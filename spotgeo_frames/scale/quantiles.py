@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import SliceError
 from ..tables import arrow_to_pandas, labelled_joints
-from .blocks import BLOCK_ROWS, row_group_batches
+from .blocks import BLOCK_ROWS, kept_rows, row_group_batches
 from .contents import Contents
 
 # Values that cut the rest into cells.
@@ -44,10 +43,7 @@ def _values(held: Contents, name: str, exclude: Sequence[int | str]) -> Iterator
     schema = pa.schema([held.schema.field(column) for column in dict.fromkeys(["sequence", name, *of_joints])])
     for group in held.groups:
         for rows in row_group_batches(group, schema, BLOCK_ROWS):
-            if exclude:
-                sequence = rows["sequence"]
-                rows = rows.filter(pc.invert(pc.is_in(sequence, pa.array(exclude, sequence.type))))
-            table = arrow_to_pandas(rows, held.name)
+            table = arrow_to_pandas(kept_rows(rows, exclude), held.name)
             if of_joints:
                 table = table[labelled_joints(table)]
             values = table[name].to_numpy(np.float64, na_value=np.nan)

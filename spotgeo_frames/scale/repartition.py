@@ -89,7 +89,7 @@ def _ranges(batches: Batches, n_rows: int, most: int, scratch: Path, advance: Ad
         return
     with TemporaryDirectory(dir=scratch) as name:
         files = [Path(name) / f"{number}.arrow" for number in range(len(cuts) + 1)]
-        n_dealt = _deal(batches(), cuts, files, most, advance)
+        n_dealt = _deal(batches(), cuts, files, advance)
         for file, number in zip(files, n_dealt, strict=True):
             if number:
                 yield from _ranges(partial(_read, file), number, most, scratch, lambda more: None)
@@ -118,7 +118,7 @@ def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int) -> list[Any]:
     return [cut for cut in cuts if cut > values[0]] or values[1:2]
 
 
-def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], most: int, advance: Advance) -> list[int]:
+def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], advance: Advance) -> list[int]:
     """Writes each row to the file of its range; returns how many each has got."""
     n_dealt = np.zeros(len(files), np.int64)
     with ExitStack() as stack:

@@ -22,9 +22,11 @@ def evaluated_here(
     where a process dies.
     """
     results = dict(finished)
-    from loky import cpu_count  # takes a while, and little needs it
+    if workers is None:
+        from loky import cpu_count  # takes a while, and small runs never need it
 
-    workers = min(cpu_count() if workers is None else workers, len(parts))
+        workers = cpu_count()
+    workers = min(workers, len(parts))
     if workers < 2:
         for part in parts:
             results[part.number] = evaluate_part(part, job)
