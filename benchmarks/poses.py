@@ -22,13 +22,13 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 import spotgeo_frames as sf
-from spotgeo_frames.alignment import align
-from spotgeo_frames.keypoints import number_keypoints
-from spotgeo_frames.metrics.hota import ALPHAS, LEAST_SIMILARITIES
-from spotgeo_frames.metrics.keypoint_hota import ZERO_DISTANCE, keypoint_hota
-from spotgeo_frames.poses import near_joints
-from spotgeo_frames.readers.posetrack import EARS, JOINTS, RAW_JOINTS
-from spotgeo_frames.tables import as_annotations
+from spotgeo_frames.matching.alignment import align
+from spotgeo_frames.tables.annotations import as_annotations
+from spotgeo_frames.tables.joints import EARS, JOINTS, RAW_JOINTS
+from spotgeo_frames.tracking.keypoints import number_keypoints
+from spotgeo_frames.tracking.metrics.hota import ALPHAS, LEAST_SIMILARITIES
+from spotgeo_frames.tracking.metrics.keypoint_hota import ZERO_DISTANCE, keypoint_hota
+from spotgeo_frames.tracking.poses import near_joints
 
 N_SEQUENCES, N_FRAMES, N_PEOPLE = 100, 75, 8
 LOOPED_SEQUENCES = 3

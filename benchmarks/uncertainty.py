@@ -18,7 +18,7 @@ import pandas as pd
 from tqdm import tqdm
 
 import spotgeo_frames as sf
-from spotgeo_frames.tables import OUTCOME_TYPE
+from spotgeo_frames.tables.schema import OUTCOME_TYPE
 
 N_SEQUENCES, N_FRAMES = 200, 5
 TRUTHS, ALARMS = 8.0, 2.0  # a sequence, on average

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import spotgeo_frames as sf
-from spotgeo_frames.files import write_tables
+from spotgeo_frames.support.writing import write_tables
 
 FOLDER = Path(__file__).parent / "sample"
 N_SEQUENCES, N_FRAMES, WIDTH, HEIGHT = 60, 5, 640, 480

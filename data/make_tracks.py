@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 import spotgeo_frames as sf
-from spotgeo_frames.similarity import iou
+from spotgeo_frames.matching.similarity import iou
 
 FOLDER = Path(__file__).parent / "tracks"
 N_FRAMES, WIDTH, HEIGHT = 90, 960, 540

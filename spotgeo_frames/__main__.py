@@ -1,5 +1,5 @@
 """`python -m spotgeo_frames` is the command `spotgeo-frames`."""
 
-from .cli import main
+from .cli.app import main
 
 main()

@@ -16,12 +16,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
-from .display import words
-from .errors import InputError
-from .image_plane import recall_grid
-from .match_sides import known_threshold
-from .match_sums import share
-from .tables import FN, FP, TP, Table, as_pandas, check_matches, measure_of
+from .presentation.display import words
+from .presentation.image_plane import recall_grid
+from .scoring.match_sums import share
+from .support.errors import InputError
+from .tables.arrow import Table, as_pandas
+from .tables.match_sides import known_threshold
+from .tables.schema import FN, FP, TP, check_matches, measure_of
 
 # Okabe and Ito's colours, which differ in lightness, too.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import numpy as np
-import official
 import pandas as pd
 import pytest
-from conftest import reference_matcher
+from helpers import official
+from helpers.reference import reference_matcher
 
 import spotgeo_frames as sf
 

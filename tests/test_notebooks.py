@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import nbformat
-from conftest import PROJECT
+from helpers.reference import PROJECT
 
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 

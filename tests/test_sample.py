@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import PROJECT
+from helpers.reference import PROJECT
 
 
 def run_script(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

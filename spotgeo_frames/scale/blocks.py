@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError
+from ..support.errors import InputError
+from ..support.storage import first_line
 from .contents import File, Gap, RowGroup, open_parquet
 from .parts import Part, out_of_order
-from .storage import first_line
 
 # Rows of a block, both sides together, and the bytes they may have where columns are many: enough to be worth what a
 # block costs by itself.

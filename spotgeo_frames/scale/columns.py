@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Mapping
 
-from ..errors import InputError
-from ..similarity import Measure
-from ..tables import FRAME_KEY
+from ..matching.similarity import Measure
+from ..support.errors import InputError
+from ..tables.schema import FRAME_KEY
 from .contents import Contents
 
 POINTS = [*FRAME_KEY, "object", "x", "y"]

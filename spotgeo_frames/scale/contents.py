@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError
-from .storage import Place, first_line, parquet_files, place_of, unreadable
+from ..support.errors import InputError
+from ..support.storage import Place, first_line, parquet_files, place_of, unreadable
 
 # Footers that are read at once: over a network most of the time is spent waiting.
 READERS = 8

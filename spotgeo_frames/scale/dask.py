@@ -7,15 +7,14 @@ nothing with it: the scheduler has its tasks done elsewhere, and nothing is coun
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import InputError
+from ..support.errors import InputError
+from ..support.storage import first_line
 from .evaluation import Job, evaluate_part
 from .parts import Part
 from .results import Result, add_results, fold
-from .storage import first_line
 
 # Seconds to wait for a scheduler.
 PATIENCE = 5
-
 MISSING = "Dask is not installed: pip install 'spotgeo_frames[dask]'"
 
 

@@ -12,15 +12,19 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..alignment import align
-from ..errors import InputError
-from ..files import as_arrow
-from ..keys import distinct
-from ..matching import match_annotations
-from ..similarity import Measure
-from ..summary import SummarySums, summary_sums
-from ..tables import SOURCE, Annotations, arrow_to_pandas, check_frames, check_objects
-from ..tracking import evaluate_tracks, track_matches, track_notes
+from ..matching.alignment import align
+from ..matching.matcher import match_annotations
+from ..matching.similarity import Measure
+from ..scoring.summary import SummarySums, summary_sums
+from ..support.errors import InputError
+from ..support.keys import distinct
+from ..support.storage import Place, first_line, written
+from ..support.writing import as_arrow
+from ..tables.annotations import Annotations
+from ..tables.arrow import arrow_to_pandas
+from ..tables.inputs import SOURCE
+from ..tables.schema import check_frames, check_objects
+from ..tracking.tracks import evaluate_tracks, track_matches, track_notes
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
 from .columns import PREFIXES
 from .contents import Gap, RowGroup, gap_text
@@ -28,7 +32,6 @@ from .journal import matches_place, sums_place
 from .parts import Part
 from .quantiles import bin_numbers
 from .results import MOST_LISTED, Result, add_results, flat_sums, write_result
-from .storage import Place, first_line, written
 
 # Match tables keep dictionaries of these columns only: the others hardly repeat, and it takes long to find out.
 DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]

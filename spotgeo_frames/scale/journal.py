@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from ..errors import InputError
-from ..version import __version__
+from ..support.errors import InputError
+from ..support.storage import Place, make_folder, remove_temporary, sizes, unreadable, written
+from ..support.version import __version__
 from .contents import Contents
 from .results import Result, read_result
-from .storage import Place, make_folder, remove_temporary, sizes, unreadable, written
 
 
 def matches_place(out: Place, number: int) -> Place:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..support.errors import InputError
 from .contents import Contents, Gap, RowGroup
 
 # Rows of a part, both sides together: a share of all, but neither so few that a part costs more by itself than by its

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..errors import SliceError
-from ..tables import arrow_to_pandas, labelled_joints
+from ..support.errors import SliceError
+from ..tables.arrow import arrow_to_pandas
+from ..tables.schema import labelled_joints
 from .blocks import BLOCK_ROWS, kept_rows, row_group_batches
 from .contents import Contents
 
 # Values that cut the rest into cells.
 SAMPLE = 1 << 12
-
 Values = Callable[[], Iterator[np.ndarray]]
 
 

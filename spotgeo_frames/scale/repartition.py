@@ -16,19 +16,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError
-from ..files import check_folder_writable
-from ..progress import progress_bar
+from ..support.errors import InputError
+from ..support.progress import progress_bar
+from ..support.storage import first_line
+from ..support.writing import check_folder_writable
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, contents_of
-from .storage import first_line
 
 # Ranges that rows are dealt out to at once, each with a file open.
 MOST_RANGES = 256
 
 # Rows of which the sequence is looked at to find the ranges.
 SAMPLE = 1 << 16
-
 Advance = Callable[[int], None]
 Batches = Callable[[], Iterable[pa.Table]]
 

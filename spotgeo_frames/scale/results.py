@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..metrics.hota import ALPHAS, HotaParts
-from ..summary import SummarySums, add_sums
-from ..tracking import TrackSums
-from .storage import Place, unreadable, written
+from ..scoring.summary import SummarySums, add_sums
+from ..support.storage import Place, unreadable, written
+from ..tracking.metrics.hota import ALPHAS, HotaParts
+from ..tracking.tracks import TrackSums
 
 # Sequences of one side only that are listed by name.
 MOST_LISTED = 1000

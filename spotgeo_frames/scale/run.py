@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ..errors import InputError
-from ..files import check_folder_writable
-from ..progress import progress_bar
+from ..support.errors import InputError
+from ..support.progress import progress_bar
+from ..support.storage import Place
+from ..support.writing import check_folder_writable
 from .blocks import Source
 from .contents import Contents, gap_text
 from .dask import evaluated_on_cluster
@@ -17,7 +18,6 @@ from .evaluation import Job, Method, empty_sides, no_result
 from .journal import resumed, tidy
 from .parts import Part, parts_of
 from .results import Result
-from .storage import Place
 from .workers import evaluated_here
 
 # Rows, of both sides, below which starting processes takes longer than they save.

@@ -21,20 +21,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..candidates import check_measure
-from ..errors import InputError
-from ..files import as_arrow, slice_file
-from ..matching import check_options, match_annotations
-from ..similarity import Measure
-from ..summary import SummarySums, check_column, listed_sequences, summary_of
-from ..tracking import track_notes, track_summary
+from ..matching.matcher import match_annotations
+from ..matching.rule import check_options
+from ..matching.similar_pairs import check_measure
+from ..matching.similarity import Measure
+from ..scoring.slice_files import slice_file
+from ..scoring.summary import SummarySums, summary_of
+from ..support.errors import InputError
+from ..support.storage import Place, place_of, written
+from ..support.writing import as_arrow
+from ..tables.selections import check_column, listed_sequences
+from ..tracking.tracks import track_notes, track_summary
 from .columns import check_alike, columns_to_read, required_columns
 from .contents import ON_ERROR, Contents, contents_of
 from .evaluation import empty_sides, score_block, track_block
 from .quantiles import bin_edges, numbered_bins
 from .results import Result, track_sums
 from .run import RunOptions, run, sources_of
-from .storage import Place, place_of, written
 
 By = str | Sequence[str] | Mapping[str, int | None] | None
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 
-from ..errors import InputError
+from ..support.errors import InputError
+from ..support.storage import first_line
 from .evaluation import Job, evaluate_part
 from .parts import Part
 from .results import Result, add_results, fold
-from .storage import first_line
 
 # Seconds after which a process that hears nothing any more ends by itself.
 IDLE = 10

@@ -1,0 +1,11 @@
+from . import plots as plots
+from .analysis import *
+from .formats import *
+from .matching import *
+from .presentation import *
+from .scale import *
+from .scoring import *
+from .support import *
+from .support.version import __version__ as __version__
+from .tables import *
+from .tracking import *

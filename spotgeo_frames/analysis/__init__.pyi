@@ -1,0 +1,11 @@
+from .comparison import Comparison as Comparison
+from .comparison import compare as compare
+from .error_kinds import diagnose as diagnose
+from .error_kinds import error_costs as error_costs
+from .histories import object_summary as object_summary
+from .mistakes import check as check
+from .offsets import bias as bias
+from .sweeps import Sweep as Sweep
+from .sweeps import sweep as sweep
+from .uncertainty import intervals as intervals
+from .worst import worst_slices as worst_slices

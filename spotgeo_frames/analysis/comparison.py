@@ -1,0 +1,272 @@
+"""compare(): whether one submission is better than another, or only luckier.
+
+Submissions are compared sequence by sequence, since a sequence that is hard for one is hard for the others. The
+interval of a difference comes from drawing sequences with replacement, the same for both (see resampling.py). Its
+p-value comes from swapping the results of whole sequences between the two, which changes nothing but chance where both
+are equally good: p = (b + 1) / (m + 1), b being how many of m such permutations differ at least as much (Phipson and
+Smyth, 2010, doi:10.2202/1544-6115.1585). The p-values of a metric are adjusted over all pairs shown by Holm's method
+(Holm, 1979), so that the chance of calling any two equally good submissions different is at most the chosen one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..scoring.ranking import leaderboard
+from ..support.chunks import chunks
+from ..support.errors import InputError
+from ..support.keys import distinct, locate, ordinals
+from ..tables.arrow import Table
+from ..tables.messages import counted, key_text
+from ..tables.schema import FN, FRAME_KEY, TP, check_matches, decoded, measure_of
+from ..tables.selections import without
+from .resampling import METRICS, bounds, check_options, metrics_of, resampled_sums, sequence_sums
+
+# What the ranking of a leaderboard follows.
+RANKING = ["f1", "kelvins_mse"]
+
+# Differences closer than this share of the numbers are the same: sums that are swapped are added in another order.
+BLUR = 1e-9
+
+# Signs of permutations that are made at once, 8 bytes each.
+SIGNS_AT_ONCE = 1 << 20
+
+
+class Comparison(NamedTuple):
+    """What `compare` returns: two plain tables; its docstring says what they hold."""
+
+    leaderboard: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def compare(
+    matches: Mapping[str, Table],
+    baseline: str | None = None,
+    metrics: Sequence[str] = METRICS,
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    *,
+    exclude: Iterable[int] | Iterable[str] | None = None,
+) -> Comparison:
+    """Compares submissions on one truth, each with each, or all with one.
+
+    Parameters
+    ----------
+    matches
+        The match table of each submission, by name; all of the same truth, made with the same rule.
+    baseline
+        The name of the submission that all others are compared with; without it, every two are.
+    metrics, resamples, confidence, seed
+        As for `intervals`; there are as many permutations as resamples.
+    exclude
+        Sequences to leave out, as for `summarize`.
+
+    Returns
+    -------
+    Comparison of two DataFrames.
+
+    leaderboard: the rows of `leaderboard` (best first), with `f1_low`, `f1_high` and, after matching by distance,
+        `kelvins_mse_low`, `kelvins_mse_high`; `chance_of_rank_1`, `chance_of_rank_2`, ..., the share of resamples in
+        which the submission has that rank (equals share a rank; null where there is only one sequence); and
+        `apart_from_next`, whether its f1 is told apart from that of the next row (p_adjusted below 1 - confidence; null
+        for the last row, and where the two were not compared).
+    pairs: one row a pair and metric: `a`, `b` (the baseline, or the one further down), `metric`, `estimate` (that of
+        `a` less that of `b`), `low`, `high`, `p_value` and `p_adjusted`. Null where a metric is undefined; `low` and
+        `high` are null, too, where there is only one sequence.
+
+    Raises
+    ------
+    InputError: fewer than two match tables, tables of different truths (with what differs) or rules, no such baseline.
+    ValueError: as for `intervals`.
+    """
+    asked = check_options(metrics, resamples, confidence)
+    tables = _checked(matches, baseline, exclude)
+    ranked = leaderboard(tables)
+    names = ranked["name"].tolist()
+    by_similarity = measure_of(tables[names[0]]) == "similarity"
+    sums = _sums([tables[name] for name in names])
+    wanted = list(dict.fromkeys([*asked, *RANKING]))
+    samples = metrics_of(resampled_sums(sums, resamples, seed), wanted, by_similarity)
+    pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
+    table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, by_similarity, confidence, seed)
+    ranked = _with_intervals(ranked, samples, wanted, len(sums), confidence)
+    ranked = ranked.assign(apart_from_next=_apart(names, table, confidence))
+    notes = dict(ranked.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    ranked.attrs, table.attrs = notes, dict(notes)
+    return Comparison(ranked, table)
+
+
+def _checked(
+    matches: Mapping[str, Table], baseline: str | None, exclude: Iterable[int] | Iterable[str] | None
+) -> dict[str, pd.DataFrame]:
+    """The match tables, which are of the same truth."""
+    if not isinstance(matches, Mapping):
+        raise InputError(f"compare: is given a {type(matches).__name__}; a dict of names and match tables is needed")
+    if len(matches) < 2:
+        raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
+    if baseline is not None and baseline not in matches:
+        raise InputError(f"compare: no match table is called {baseline!r}; there are {', '.join(map(str, matches))}")
+    left_out: Any = None if exclude is None else list(exclude)  # which may be gone through only once
+    tables = {
+        name: check_matches(table) if left_out is None else without(table, left_out) for name, table in matches.items()
+    }
+    first, *others = tables
+    if not len(tables[first]):
+        raise InputError(f"compare: the match table of {first} has no rows")
+    problems = [problem for name in others for problem in _differences(first, tables[first], name, tables[name])]
+    if problems:
+        raise InputError(problems)
+    return tables
+
+
+def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.DataFrame) -> list[str]:
+    """What of the truth of two match tables is not the same."""
+    key = [column for column in (*FRAME_KEY, "joint") if column in table]
+    if key != [column for column in (*FRAME_KEY, "joint") if column in other]:
+        return [f"compare: {name} and {other_name}: joints are in one of them only"]
+    if measure_of(table) != measure_of(other):
+        return [f"compare: {name} and {other_name}: one is by distance, the other by similarity"]
+    geometry = [f"truth_{column}" for column in ("object", "x", "y", "w", "h")]
+    columns = [*key, *(column for column in geometry if column in table and column in other)]
+    truths = [_plain(side, columns) for side in (table, other)]
+    if truths[0].equals(truths[1]):
+        return []
+    together = truths[0].merge(truths[1], how="outer", indicator=True)
+    odd = together.loc[together["_merge"] != "both", columns]
+    what = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
+    return [f"compare: {what}: {key_text(odd.convert_dtypes())}"]
+
+
+def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The truths of a match table, sorted, as float64 and strings, whatever types the columns have."""
+    rows = table.loc[np.isin(table["outcome"].array.codes, [TP, FN]), columns]
+    plain = {
+        column: rows[column].to_numpy(np.float64, na_value=np.nan)
+        if pd.api.types.is_numeric_dtype(decoded(rows[column]).dtype) and rows[column].dtype != "category"
+        else rows[column].astype("str").array
+        for column in columns
+    }
+    return pd.DataFrame(plain).sort_values(list(columns), ignore_index=True)
+
+
+def _sums(tables: Sequence[pd.DataFrame]) -> np.ndarray:
+    """The sums of each sequence that any of the tables has, (sequences, tables, sums)."""
+    codes, _ = ordinals([decoded(table["sequence"]) for table in tables])
+    values, _ = distinct(np.concatenate(codes))
+    return np.stack(
+        [sequence_sums(table, locate(values, code), len(values)) for table, code in zip(tables, codes, strict=True)],
+        axis=1,
+    )
+
+
+def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    if baseline is None:
+        return list(combinations(names, 2))
+    return [(name, baseline) for name in names if name != baseline]
+
+
+def _pair_table(
+    names: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    metrics: Sequence[str],
+    samples: np.ndarray,
+    sums: np.ndarray,
+    by_similarity: bool,
+    confidence: float,
+    seed: int,
+) -> pd.DataFrame:
+    """One row a pair and metric."""
+    a, b = (np.array(column) for column in zip(*pairs, strict=True))
+    numbers = metrics_of(sums.sum(axis=0), metrics, by_similarity)
+    estimate = numbers[a] - numbers[b]
+    low, high = _bounds(samples[:, a] - samples[:, b], len(sums), confidence)
+    p_value = _p_values(sums, pairs, metrics, by_similarity, len(samples), seed)
+    p_value[np.isnan(estimate)] = low[np.isnan(estimate)] = high[np.isnan(estimate)] = np.nan
+    label = pd.Series(names, dtype="str").array
+    return pd.DataFrame(
+        {
+            "a": label.take(a.repeat(len(metrics))),
+            "b": label.take(b.repeat(len(metrics))),
+            "metric": pd.array(list(metrics) * len(pairs), dtype="str"),
+            "estimate": estimate.ravel(),
+            "low": low.ravel(),
+            "high": high.ravel(),
+            "p_value": p_value.ravel(),
+            "p_adjusted": holm(p_value).ravel(),
+        }
+    )
+
+
+def _bounds(samples: np.ndarray, n_sequences: int, confidence: float) -> np.ndarray:
+    """Lower and upper bounds of samples (N, ...); null where there is only one sequence."""
+    found = bounds(samples, confidence)
+    return found if n_sequences > 1 else np.full_like(found, np.nan)
+
+
+def _p_values(
+    sums: np.ndarray,
+    pairs: Sequence[tuple[int, int]],
+    metrics: Sequence[str],
+    by_similarity: bool,
+    permutations: int,
+    seed: int,
+) -> np.ndarray:
+    """Two-sided p-values (pairs, metrics), by swapping the sums (sequences, submissions, sums) of whole sequences."""
+    random = np.random.default_rng([seed, 1])
+    n_as_large = np.zeros((len(pairs), len(metrics)), np.int64)
+    for first, last in chunks(np.full(permutations, len(sums)), SIGNS_AT_ONCE):
+        swapped = random.integers(0, 2, (last - first, len(sums)), dtype=np.uint8).astype(np.float64)
+        for row, (a, b) in enumerate(pairs):
+            totals = sums[:, a].sum(axis=0), sums[:, b].sum(axis=0)
+            moved = swapped @ (sums[:, b] - sums[:, a])
+            numbers = [metrics_of(total, metrics, by_similarity) for total in totals]
+            least = np.abs(numbers[0] - numbers[1]) - BLUR * np.maximum(*map(np.abs, numbers))
+            differences = metrics_of(totals[0] + moved, metrics, by_similarity)
+            differences -= metrics_of(totals[1] - moved, metrics, by_similarity)
+            n_as_large[row] += np.count_nonzero(~(np.abs(differences) < least), axis=0)  # what is undefined, too
+    return (n_as_large + 1.0) / (permutations + 1.0)
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """p-values (tests, families) adjusted within each family by Holm's method; null ones are no tests."""
+    order = np.argsort(p_values, axis=0)  # null last
+    n_tests = np.count_nonzero(~np.isnan(p_values), axis=0)
+    ordered = np.take_along_axis(p_values, order, axis=0)
+    left = np.maximum(n_tests - np.arange(len(p_values))[:, None], 1)
+    raised = np.minimum(np.maximum.accumulate(ordered * left, axis=0), 1.0)
+    adjusted = np.empty_like(p_values)
+    np.put_along_axis(adjusted, order, raised, axis=0)
+    return adjusted
+
+
+def _with_intervals(
+    ranked: pd.DataFrame, samples: np.ndarray, metrics: Sequence[str], n_sequences: int, confidence: float
+) -> pd.DataFrame:
+    """The leaderboard with the intervals of what ranks it, and the chance of each rank."""
+    f1, kelvins = (samples[..., metrics.index(name)] for name in RANKING)
+    columns = {}
+    for name, values in zip(RANKING, (f1, kelvins), strict=True):
+        columns[f"{name}_low"], columns[f"{name}_high"] = _bounds(values, n_sequences, confidence)
+    f1, kelvins = np.nan_to_num(f1, nan=-1.0), np.nan_to_num(kelvins)
+    rank = np.ones(f1.shape, np.int64)
+    for other in range(f1.shape[1]):
+        by_f1, by_kelvins = f1[:, [other]] - f1, kelvins[:, [other]] - kelvins
+        tied = np.abs(by_f1) <= BLUR
+        rank += np.where(tied, by_kelvins < -BLUR * np.abs(kelvins), by_f1 > 0)
+    share = np.nan if n_sequences < 2 else 1.0
+    columns |= {f"chance_of_rank_{k}": share * (rank == k).mean(axis=0) for k in range(1, f1.shape[1] + 1)}
+    answer = ranked.assign(**columns)
+    answer.attrs = dict(ranked.attrs)
+    return answer
+
+
+def _apart(names: Sequence[str], pairs: pd.DataFrame, confidence: float) -> pd.Series:
+    """Whether each is told apart from the next by its f1; null where that was not asked."""
+    f1 = pairs[pairs["metric"] == "f1"].dropna(subset="p_adjusted")
+    p_adjusted = {frozenset((a, b)): p for a, b, p in zip(f1["a"], f1["b"], f1["p_adjusted"], strict=True)}
+    found = [p_adjusted.get(frozenset(two)) for two in zip(names, [*names[1:], None], strict=True)]
+    return pd.Series([None if p is None else p < 1 - confidence for p in found], dtype="boolean")

@@ -1,0 +1,122 @@
+"""bias(): whether predictions lie to one side of the truth, and what taking that out would gain.
+
+The offset is the mean of predicted less true coordinates over the true positives. The corrected numbers come from
+matching again by `match`, whoever matched before, the predictions moved back by the offset.
+"""
+
+import numpy as np
+import pandas as pd
+
+from ..matching.matcher import match
+from ..scoring.match_sums import match_sums, numbers_of, share
+from ..scoring.summary import Groups, group_rows, summarize
+from ..support.errors import InputError
+from ..support.keys import distinct, positions, row_keys
+from ..tables.arrow import Table
+from ..tables.match_sides import known_threshold, sides_of
+from ..tables.schema import FRAME_KEY, TP, check_matches
+from ..tables.selections import By
+from .resampling import bounds, check_labels, check_options, number_sequences, resampled_sums
+
+CORRECTED = ["f1", "mse"]
+
+
+def bias(
+    matches: Table,
+    by: By | None = None,
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    *,
+    tau: float | None = None,
+    epsilon: float | None = None,
+) -> pd.DataFrame:
+    """The mean offset of the true positives, and f1 and mse without it.
+
+    Parameters
+    ----------
+    matches, by
+        A match table by distance, and columns to group by, as for `summarize`. Each group has its own offset.
+    resamples, confidence, seed
+        As for `intervals`: whole sequences are resampled.
+    tau, epsilon
+        Thresholds to match again with, px; the match table's own where it tells.
+
+    Returns
+    -------
+    DataFrame with the `by` columns, `metric`, `estimate`, `low` and `high`. Of each group the metrics `dx` and `dy`
+    (px, predicted less true, with their intervals), `f1` and `mse` (px²) as they are, and `f1_corrected` and
+    `mse_corrected`, predictions moved back by the offset and matched again. Null where a group has no true positive;
+    the corrected ones also where a column of `by` is not the same for all rows of a frame, since predictions cannot be
+    moved for one group alone then. `low` and `high` are null where fewer than two sequences have true positives.
+
+    Raises
+    ------
+    InputError: not a match table by distance, one without coordinates, or one that does not tell tau and epsilon.
+    """
+    check_options(["f1"], resamples, confidence)
+    if not len(check_matches(matches)):
+        raise InputError("bias: the match table has no rows")
+    groups = group_rows(matches, by)
+    check_labels(groups.labels)
+    table = groups.table
+    sides_of(table)  # which looks for the coordinates
+    tau, epsilon = known_threshold(table, "tau", tau), known_threshold(table, "epsilon", epsilon)
+    sums = _offset_sums(table, groups.of_row, groups.number)
+    estimate = _means(sums.sum(axis=0))
+    samples = _means(resampled_sums(sums, resamples, seed))
+    low_high = bounds(samples, confidence)
+    low_high[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
+    now = summarize(matches, by)[CORRECTED].to_numpy(np.float64, na_value=np.nan)
+    numbers = np.column_stack(
+        [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, groups, estimate, tau, epsilon))]
+    )
+    unknown = np.full((groups.number, 2 * len(CORRECTED)), np.nan)
+    low, high = (np.column_stack([bound, unknown]) for bound in low_high)
+    names = ["dx", "dy", *CORRECTED, *(f"{name}_corrected" for name in CORRECTED)]
+    columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
+    columns |= {"metric": pd.array(names * groups.number, dtype="str")}
+    columns |= {name: part.ravel() for name, part in (("estimate", numbers), ("low", low), ("high", high))}
+    answer = pd.DataFrame(columns)
+    answer.attrs = dict(table.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    return answer
+
+
+def _offset_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """How many true positives there are, and their summed offsets in x and y, by sequence and group."""
+    rows = np.flatnonzero(table["outcome"].array.codes == TP)
+    offsets = [(table[f"predicted_{axis}"] - table[f"truth_{axis}"]).to_numpy(np.float64)[rows] for axis in "xy"]
+    sequence, n_sequences = number_sequences(table)
+    cell = sequence[rows] * n_groups + group[rows]
+    values = np.ones(len(rows)), *offsets
+    sums = [np.bincount(cell, some, n_sequences * n_groups) for some in values]
+    return np.stack(sums, axis=-1).reshape(n_sequences, n_groups, 3)
+
+
+def _means(sums: np.ndarray) -> np.ndarray:
+    """The mean offsets (..., 2) of sums (..., 3)."""
+    return share(sums[..., 1:], sums[..., :1])
+
+
+def _corrected(
+    matches: Table, by: By | None, kept: Groups, offset: np.ndarray, tau: float, epsilon: float
+) -> np.ndarray:
+    """f1 and mse of each group, predictions moved back by its offset and matched again; null where that cannot be."""
+    groups = group_rows(matches, by, dropna=False)
+    unknown = np.full((kept.number, len(CORRECTED)), np.nan)
+    keys = row_keys(groups.table, [column for column in (*FRAME_KEY, "joint") if column in groups.table])
+    values, first = distinct(keys)
+    of_frame = groups.of_row[first]
+    if np.any(of_frame[positions(keys, values, first)] != groups.of_row):
+        return unknown
+    truth, predictions = sides_of(kept.table)
+    moved = predictions.objects.copy()
+    shift = np.nan_to_num(offset)[kept.of_row[moved["object"]]]
+    moved[["x", "y"]] -= shift
+    again = match(truth, moved, tau, epsilon)
+    row = again["truth_object"].fillna(again["predicted_object"])
+    some = again[row.notna()]
+    group = kept.of_row[row.dropna().to_numpy(np.int64)]
+    numbers = numbers_of(match_sums(some, group, kept.number), by_similarity=False)
+    corrected = np.column_stack([numbers[name] for name in CORRECTED])
+    return np.where(np.isnan(offset).any(axis=1, keepdims=True), np.nan, corrected)

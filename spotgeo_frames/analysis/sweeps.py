@@ -1,0 +1,220 @@
+"""sweep(): the official numbers at every score threshold and every tau.
+
+At each threshold only predictions with that score or more are there, and they are matched anew: a prediction that is
+left out may leave its truth to another. What is near is looked for once, at the largest tau.
+
+Average precision is the area under the curve of precision over recall through these re-matched points, precision made
+non-increasing (all-point interpolation). It is not that of evaluators that match once, in the order of scores.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..matching.alignment import Aligned, FrameRule, align
+from ..matching.assignment import Entries, assign
+from ..matching.near_points import all_near_points
+from ..matching.pairs import Pairs
+from ..matching.rule import check_thresholds
+from ..scoring.match_sums import share
+from ..support.errors import InputError
+from ..support.progress import progress
+from ..support.version import __version__
+from ..tables.annotations import Annotations, as_annotations
+from ..tables.arrow import Table
+from ..tables.inputs import source
+from ..tables.messages import counted, key_text
+from ..tables.schema import FRAME_KEY
+from .resampling import bounds, check_options, number_sequences, resampled_sums
+
+# Of more distinct scores than this, so many of evenly spaced ranks are taken.
+MOST_THRESHOLDS = 200
+
+
+class Sweep(NamedTuple):
+    """What `sweep` returns: two plain tables; its docstring says what they hold."""
+
+    curve: pd.DataFrame
+    best: pd.DataFrame
+
+
+def sweep(
+    truth: Annotations | Table,
+    predictions: Annotations | Table,
+    score: Sequence[float] | None = None,
+    tau: float | Sequence[float] = 10.0,
+    epsilon: float = 3.0,
+    resamples: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    *,
+    frames: FrameRule = "truth",
+) -> Sweep:
+    """Matches at every score threshold and every tau.
+
+    Parameters
+    ----------
+    truth, predictions, frames
+        As for `match`, by distance; predictions have a `score`.
+    score
+        The thresholds; without it every score that occurs, or 200 of evenly spaced ranks where there are more.
+    tau, epsilon
+        One distance or several, and the tolerance, px; 0 <= epsilon < tau.
+    resamples, confidence, seed
+        As for `intervals`: whole sequences are resampled.
+
+    Returns
+    -------
+    Sweep of two DataFrames.
+
+    curve: one row a tau and threshold, both rising: `tau` (px), `threshold`, `n_predicted`, `tp`, `fn`, `fp`,
+        `precision`, `recall`, `f1`, `mse` (px²) and `kelvins_mse`, as `summarize` has them of the predictions with that
+        score or more.
+    best: one row a tau: `tau`, `average_precision` (null without a truth), `threshold` with the highest f1 (the highest
+        such threshold), `threshold_low`, `threshold_high` (where it lies in resamples), `f1`, `f1_low`, `f1_high`.
+
+    Raises
+    ------
+    InputError: as for `match`; no column `score`, or nulls in it.
+    ValueError: tau or epsilon out of range, thresholds that are no numbers.
+    """
+    taus = sorted({float(one) for one in np.atleast_1d(np.asarray(tau, np.float64))})
+    for one in taus or [np.nan]:
+        check_thresholds(one, epsilon)
+    check_options(["f1"], resamples, confidence)
+    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    _check_scores(sides[1].objects)
+    aligned = align(sides[0], sides[1], frames)
+    scores = aligned.predictions.table["score"].to_numpy(np.float64)
+    thresholds = _thresholds(scores, score)
+    sequence, n_sequences = number_sequences(aligned.frames)
+    near = all_near_points(aligned, taus[-1])
+    sums = np.zeros((len(taus), len(thresholds), n_sequences, 5))
+    points = [(row, column) for row in range(len(taus)) for column in range(len(thresholds))]
+    for row, column in progress(points, "matching", "point"):
+        kept = scores >= thresholds[column]
+        sums[row, column] = _matched(aligned, near, kept, taus[row], epsilon, sequence, n_sequences)
+    curve = _curve(sums, taus, thresholds)
+    best = _best(curve, sums, taus, thresholds, len(aligned.truth.frame) > 0, resamples, confidence, seed)
+    notes: dict[Hashable, Any] = {
+        "rule": "distance",
+        "epsilon": float(epsilon),
+        "resamples": resamples,
+        "confidence": confidence,
+        "seed": seed,
+        "version": __version__,
+    }
+    curve.attrs, best.attrs = notes, dict(notes)
+    return Sweep(curve, best)
+
+
+def _check_scores(objects: pd.DataFrame) -> None:
+    name = source(objects, "predictions")
+    if "score" not in objects:
+        raise InputError(f"{name}: column score is missing; a sweep goes through its thresholds")
+    null = objects["score"].isna().to_numpy()
+    if null.any():
+        keys = key_text(objects.loc[null, [*FRAME_KEY, "object"]])
+        raise InputError(f"{name}: column score: {counted(int(null.sum()), 'row')} null: {keys}")
+
+
+def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray:
+    """The thresholds, rising."""
+    if given is not None:
+        thresholds = np.unique(np.asarray(given, np.float64))
+        if not len(thresholds) or np.isnan(thresholds).any():
+            raise ValueError("score: a list of thresholds is needed, numbers")
+        return thresholds
+    occurring = np.unique(scores)
+    if len(occurring) <= MOST_THRESHOLDS:
+        return occurring
+    ranked = np.sort(scores)
+    return np.unique(ranked[np.linspace(0, len(ranked) - 1, MOST_THRESHOLDS).astype(np.int64)])
+
+
+def _matched(
+    aligned: Aligned, near: Pairs, kept: np.ndarray, tau: float, epsilon: float, sequence: np.ndarray, n_sequences: int
+) -> np.ndarray:
+    """tp, n_truth, n_predicted, and both errors of each sequence, with only the marked predictions."""
+    number = np.concatenate([[0], np.cumsum(kept)])
+    pairs = near.take(np.flatnonzero(kept[near.prediction] & (near.measure <= tau)))
+    starts = number[aligned.predictions.starts], aligned.truth.starts
+    entries = Entries(number[pairs.prediction], pairs.truth, pairs.measure, *starts)
+    matched = pairs.take(assign(entries, tau))
+    distance, of_match = matched.measure, sequence[aligned.truth.frame[matched.truth]]
+    tp = np.bincount(of_match, minlength=n_sequences)
+    n_truth = np.bincount(sequence, aligned.truth.counts, n_sequences)
+    n_predicted = np.bincount(sequence, np.diff(starts[0]), n_sequences)
+    far = tau * tau * (n_truth + n_predicted - 2 * tp)
+    squared = np.bincount(of_match, np.where(distance > epsilon, distance * distance, 0.0), n_sequences) + far
+    plain = np.where((distance >= epsilon) & (distance < tau), distance, 0.0)
+    kelvins = share(np.bincount(of_match, plain, n_sequences) + far, n_truth + n_predicted - tp, nothing=0.0)
+    return np.column_stack([tp, n_truth, n_predicted, squared, kelvins])
+
+
+def _curve(sums: np.ndarray, taus: Sequence[float], thresholds: np.ndarray) -> pd.DataFrame:
+    tp, n_truth, n_predicted, squared, kelvins = np.moveaxis(sums.sum(axis=2), -1, 0).reshape(5, -1)
+    return pd.DataFrame(
+        {
+            "tau": np.repeat(taus, len(thresholds)),
+            "threshold": np.tile(thresholds, len(taus)),
+            "n_predicted": n_predicted.astype(np.int64),
+            "tp": tp.astype(np.int64),
+            "fn": (n_truth - tp).astype(np.int64),
+            "fp": (n_predicted - tp).astype(np.int64),
+            "precision": share(tp, n_predicted),
+            "recall": share(tp, n_truth),
+            "f1": share(2 * tp, n_truth + n_predicted),
+            "mse": share(squared, n_truth + n_predicted - tp, nothing=0.0),
+            "kelvins_mse": kelvins,
+        }
+    )
+
+
+def _best(
+    curve: pd.DataFrame,
+    sums: np.ndarray,
+    taus: Sequence[float],
+    thresholds: np.ndarray,
+    any_truth: bool,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Average precision, and the threshold with the best f1 and how sure it is, of each tau."""
+    rows = []
+    for number, tau in enumerate(taus):
+        points = curve[curve["tau"] == tau]
+        tp, n_truth, n_predicted = np.moveaxis(
+            resampled_sums(sums[number, ..., :3].swapaxes(0, 1), resamples, seed), -1, 0
+        )
+        f1 = share(2 * tp, n_truth + n_predicted)
+        best = _highest(points["f1"].to_numpy()[None])[0]
+        in_resamples = thresholds[_highest(f1)] if len(thresholds) else np.full(resamples, np.nan)
+        low_high = np.full((2, 2), np.nan)
+        if sums.shape[2] > 1 and len(thresholds):
+            low_high = bounds(np.column_stack([in_resamples, f1[:, best]]), confidence)
+        at_best = (thresholds[best], points["f1"].iloc[best]) if len(thresholds) else (np.nan, np.nan)
+        area = average_precision(points) if any_truth else np.nan
+        rows.append((tau, area, at_best[0], *low_high[:, 0], at_best[1], *low_high[:, 1]))
+    names = ["tau", "average_precision", "threshold", "threshold_low", "threshold_high", "f1", "f1_low", "f1_high"]
+    return pd.DataFrame(rows, columns=names, dtype=np.float64)
+
+
+def _highest(f1: np.ndarray) -> np.ndarray:
+    """The position of the highest f1 of each row, the last of equals."""
+    if not f1.shape[1]:
+        return np.zeros(len(f1), np.int64)
+    return f1.shape[1] - 1 - np.argmax(np.nan_to_num(f1[:, ::-1], nan=-1.0), axis=1)
+
+
+def average_precision(points: pd.DataFrame) -> float:
+    """The area under precision over recall, of points with rising thresholds; null where recall is."""
+    recall = points["recall"].to_numpy()[::-1]
+    if np.isnan(recall).any():
+        return float("nan")
+    precision = np.nan_to_num(points["precision"].to_numpy()[::-1])
+    highest = np.maximum.accumulate(precision[::-1])[::-1]
+    return float(np.sum(np.diff(recall, prepend=0.0) * highest))

@@ -1,0 +1,51 @@
+"""How the commands report what cannot be accepted."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import typer
+
+from ..support.errors import InputError, SliceError
+from ..tables.annotations import Annotations
+from .text import one_line
+
+
+@contextmanager
+def problems_reported() -> Iterator[None]:
+    """Puts what cannot be accepted on standard error, a line each, with exit status 1; warnings, too, without it.
+
+    A column that cannot be sliced by is wrong usage.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield
+        except SliceError as error:
+            raise typer.BadParameter(f"--by: {error}") from None
+        except InputError as error:
+            for problem in error.problems:
+                typer.echo(one_line(problem), err=True)
+            raise typer.Exit(1) from None
+        except ImportError as error:  # of an extra
+            typer.echo(one_line(str(error)), err=True)
+            raise typer.Exit(1) from None
+        except MemoryError as error:
+            typer.echo(one_line(f"there is not enough memory: {error}"), err=True)
+            raise typer.Exit(1) from None
+        finally:
+            for warning in caught:
+                typer.echo(one_line(f"warning: {warning.message}"), err=True)
+
+
+def both(*readers: Callable[[], Annotations]) -> list[Annotations]:
+    """What the readers return; the problems of all of them where any fails."""
+    read, problems = [], []
+    for reader in readers:
+        try:
+            read.append(reader())
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return read

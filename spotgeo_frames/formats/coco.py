@@ -1,0 +1,216 @@
+"""COCO files: keypoints and boxes of annotated images, and a detector's results for them.
+
+Truth is an object with `images`, `annotations` and `categories`; results are a list of `{"image_id", "category_id",
+"score", "keypoints" or "bbox"}` (https://cocodataset.org/#format-data). Keypoints are x, y and a third number for each
+joint: in truth the visibility (0: not labelled, 1: hidden, 2: visible), in results whatever the detector gave.
+
+Known differences from pycocotools 2.0.11
+
+    - Results are objects numbered from 1 in the order of the file, as there; annotations keep their `id`.
+    - Results for images or of categories that the truth does not have are refused; there unknown images are, too.
+    - Keypoints of another number than the category has are refused; there only 17 are known.
+    - `iscrowd` is read (column `crowd`) and changes nothing: what to ignore is the caller's choice.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..support.reading import read_bytes
+from ..tables.annotations import Annotations
+from ..tables.inputs import note_source
+from ..tables.joints import COCO_SIGMAS
+from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
+
+BOX = ["x", "y", "w", "h"]
+
+
+class _Image(msgspec.Struct, gc=False):
+    id: Integer
+    width: float | None = None
+    height: float | None = None
+    file_name: str | None = None
+
+
+class _Category(msgspec.Struct):
+    id: Integer
+    name: str
+    keypoints: list[str] | None = None
+
+
+class _Object(msgspec.Struct, gc=False):
+    """An annotation or a result: what both have."""
+
+    image_id: Integer
+    category_id: Integer
+    keypoints: list[float] | None = None
+    bbox: list[float] | None = None
+
+
+class _Annotation(_Object, kw_only=True, gc=False):
+    id: Integer
+    area: float | None = None
+    iscrowd: int = 0
+
+
+class _Result(_Object, kw_only=True, gc=False):
+    score: float
+
+
+class _Truth(msgspec.Struct):
+    images: list[_Image]
+    annotations: list[_Annotation]
+    categories: list[_Category]
+
+
+def read_coco(
+    truth_path: str | Path, predictions_path: str | Path, boxes: bool = False
+) -> tuple[Annotations, Annotations]:
+    """Truth and predictions of a COCO file of annotations and one of results (.json, or packed as .gz or .zip).
+
+    Each image is a sequence of its own, named by its id, with one frame, 1: images are independent of each other.
+
+    Parameters
+    ----------
+    truth_path, predictions_path
+        The annotations, such as person_keypoints_val2017.json, and the results.
+    boxes
+        Whether to read the boxes instead of the keypoints.
+
+    Returns
+    -------
+    Annotations of truth and of predictions. With keypoints one row an object and joint: `sequence`, `frame`, `object`,
+    `joint` (its name), `x`, `y` (px), `category` (its name); truth has `visibility` (0: not labelled, which joint by
+    joint is not there; see `match`), and of its object `area` (px²), `crowd` and the box, `box_x`, `box_y`, `box_w`,
+    `box_h` (px); predictions have the joint's own `joint_score` and the object's `score`. With `boxes` one row an
+    object: `x`, `y` (top left), `w`, `h`, `category`, and `area` and `crowd`, or `score`. The truth's frames are its
+    images, with `width`, `height` (px) and `file_name`.
+
+    Raises InputError, naming file and place, where one is not of this form, an image or category is not known, an id
+    is there twice, or keypoints are not as many as the category has.
+    """
+    truth_path, predictions_path = Path(truth_path), Path(predictions_path)
+    document = decode(read_bytes(truth_path), _Truth, str(truth_path))
+    results = decode(read_bytes(predictions_path), list[_Result], str(predictions_path))
+    joints, problems = _joints(document.categories, str(truth_path), boxes)
+    place = f"{truth_path}: annotations"
+    problems += repeated_ids([image.id for image in document.images], f"{truth_path}: images")
+    problems += repeated_ids([annotation.id for annotation in document.annotations], place)
+    problems += _problems(document.annotations, place, document.images, joints, boxes)
+    problems += _problems(results, f"{predictions_path}: ", document.images, joints, boxes)
+    if problems:
+        raise InputError(problems)
+    names = pd.Series({category.id: category.name for category in document.categories}, dtype="str")
+    truth, predictions = _annotation_table(document.annotations, names), _result_table(results, names)
+    if boxes:
+        truth, predictions = _with_boxes(truth, document.annotations), _with_boxes(predictions, results)
+    else:
+        named = dict(zip([f"box_{side}" for side in BOX], _box(document.annotations), strict=True))
+        truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
+        predictions = _with_joints(predictions, results, joints, "joint_score")
+    note_source(truth, Path(truth_path))
+    note_source(predictions, Path(predictions_path))
+    return Annotations(truth, _frames(document.images)), Annotations(predictions)
+
+
+def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[int, list[str]], list[str]]:
+    """The names of each category's joints; COCO's own where a category does not tell."""
+    problems = repeated_ids([category.id for category in categories], f"{name}: categories")
+    joints = {
+        category.id: list(COCO_SIGMAS) if category.keypoints is None else category.keypoints for category in categories
+    }
+    for number, category in enumerate(categories):
+        if not boxes and len(set(joints[category.id])) < len(joints[category.id]):
+            problems.append(f"{name}: categories[{number}].keypoints: a name is there twice")
+    return joints, problems
+
+
+def _problems(
+    objects: Sequence[_Object], place: str, images: Sequence[_Image], joints: dict[int, list[str]], boxes: bool
+) -> list[str]:
+    """What is wrong with annotations or results, each with its place."""
+    known, problems = {image.id for image in images}, []
+    for number, one in enumerate(objects):
+        if one.image_id not in known:
+            problems.append(f"{place}[{number}].image_id: there is no image {one.image_id}")
+        if one.category_id not in joints:
+            problems.append(f"{place}[{number}].category_id: there is no category {one.category_id}")
+        elif not boxes:
+            wanted = 3 * len(joints[one.category_id])
+            if one.keypoints is None:
+                problems.append(f"{place}[{number}]: keypoints is missing (boxes=True reads boxes)")
+            elif len(one.keypoints) != wanted:
+                what = f"{len(one.keypoints)} numbers; {wanted} are needed: x, y and a third for each joint"
+                problems.append(f"{place}[{number}].keypoints: {what}")
+        if one.bbox is None and boxes:
+            problems.append(f"{place}[{number}]: bbox is missing (boxes=False reads keypoints)")
+        elif one.bbox is not None and len(one.bbox) != 4:
+            problems.append(f"{place}[{number}].bbox: {len(one.bbox)} numbers; 4 are needed: left, top, width, height")
+    return problems[:MOST_PROBLEMS]
+
+
+def _frames(images: Sequence[_Image]) -> pd.DataFrame:
+    """One frame an image."""
+    sizes = {name: np.array([getattr(image, name) for image in images], np.float64) for name in ("width", "height")}
+    names = pd.Series([image.file_name for image in images], dtype="str")
+    return pd.DataFrame({"sequence": integers(image.id for image in images), "frame": 1, **sizes, "file_name": names})
+
+
+def _annotation_table(annotations: Sequence[_Annotation], names: pd.Series) -> pd.DataFrame:
+    """One row an annotation, without its geometry."""
+    return pd.DataFrame(
+        {
+            "sequence": integers(one.image_id for one in annotations),
+            "frame": np.ones(len(annotations), np.int64),
+            "object": integers(one.id for one in annotations),
+            "category": names.reindex([one.category_id for one in annotations]).array,
+            "area": np.array([one.area for one in annotations], np.float64),
+            "crowd": np.array([one.iscrowd != 0 for one in annotations], bool),
+        }
+    )
+
+
+def _result_table(results: Sequence[_Result], names: pd.Series) -> pd.DataFrame:
+    """One row a result, without its geometry."""
+    return pd.DataFrame(
+        {
+            "sequence": integers(one.image_id for one in results),
+            "frame": np.ones(len(results), np.int64),
+            "object": np.arange(1, len(results) + 1),
+            "score": np.array([one.score for one in results], np.float64),
+            "category": names.reindex([one.category_id for one in results]).array,
+        }
+    )
+
+
+def _with_boxes(table: pd.DataFrame, objects: Sequence[_Object]) -> pd.DataFrame:
+    for position, (side, values) in enumerate(zip(BOX, _box(objects), strict=True)):
+        table.insert(3 + position, side, values)
+    return table
+
+
+def _box(objects: Sequence[_Object]) -> np.ndarray:
+    """Left, top, width and height (4, N), null where there is no box."""
+    return matrix([one.bbox or [np.nan] * 4 for one in objects], 4).T.copy()
+
+
+def _with_joints(
+    table: pd.DataFrame, objects: Sequence[_Object], joints: dict[int, list[str]], third: str
+) -> pd.DataFrame:
+    """One row an object and joint, in the order of the file; `third` names the joint's third number."""
+    names = pd.Index(sorted({*chain.from_iterable(joints.values())}), dtype="str")
+    codes = {category: names.get_indexer(pd.Index(of_category)) for category, of_category in joints.items()}
+    joint = np.concatenate([np.zeros(0, np.int64), *(codes[one.category_id] for one in objects)])
+    object_row = np.repeat(np.arange(len(table)), [len(joints[one.category_id]) for one in objects])
+    long = table.take(object_row).reset_index(drop=True)
+    flat = chain.from_iterable(one.keypoints or [] for one in objects)
+    numbers = np.fromiter(flat, np.float64, 3 * len(long)).reshape(-1, 3)
+    long.insert(3, "joint", names.array.take(joint))
+    for position, name in enumerate(("x", "y", third)):
+        long.insert(4 + position, name, numbers[:, position].copy())
+    return long

@@ -1,0 +1,73 @@
+"""JSON documents of a known form: decoded into structs, with the file and the place of whatever is wrong in one."""
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, TypeVar
+
+import msgspec
+import numpy as np
+
+from ..support.errors import InputError
+from ..tables.schema import LARGEST_EXACT_INTEGER
+
+Document = TypeVar("Document")
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+# A key or an identity: what float64, and so a match table, holds exactly.
+Integer = Annotated[int, msgspec.Meta(ge=-LARGEST_EXACT_INTEGER, le=LARGEST_EXACT_INTEGER)]
+
+# Of one file no more problems than these are told; who reads the first ten thousand knows enough.
+MOST_PROBLEMS = 10_000
+
+
+def decode(content: bytes, form: type[Document], name: str) -> Document:
+    """The document in a file's content; raises InputError with the place where it is not of this form."""
+    try:
+        with collector_paused():
+            return msgspec.json.decode(content.removeprefix(BYTE_ORDER_MARK), type=form)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        what, _, place = str(error).partition(" - at `$")
+        place = place.rstrip("`").removeprefix(".")
+        what = what if what.startswith("JSON") else what[:1].lower() + what[1:]
+        raise InputError(": ".join(filter(None, [name, place, what]))) from None
+    except RecursionError:
+        raise InputError(f"{name}: is nested too deeply") from None
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: it would walk through all that decoding makes, and find no cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def integers(values: Iterable[int]) -> np.ndarray:
+    """As int64."""
+    return np.fromiter(values, np.int64)
+
+
+def matrix(rows: Sequence[Sequence[float]], width: int) -> np.ndarray:
+    """Lists of `width` floats each as an array (N, width)."""
+    # MessagePack lays each list out in equally many bytes, which NumPy reads at once: much faster than from lists.
+    packed = msgspec.msgpack.encode(rows)
+    header = 1 if width < 16 else 3
+    row = np.dtype([("header", "u1", header), ("numbers", [("marker", "u1"), ("number", ">f8")], width)])
+    return np.frombuffer(packed, row, offset=len(packed) - len(rows) * row.itemsize)["numbers"]["number"].astype(float)
+
+
+def repeated_ids(ids: Sequence[int], place: str) -> list[str]:
+    """The ids that are there already, each with its place."""
+    if len(set(ids)) == len(ids):
+        return []
+    first: dict[int, int] = {}
+    return [
+        f"{place}[{number}].id: {one} is there already, at [{first[one]}]"
+        for number, one in enumerate(ids)
+        if first.setdefault(one, number) != number
+    ][:MOST_PROBLEMS]

@@ -1,0 +1,206 @@
+"""The lines of one file of a MOTChallenge folder: from bytes to checked columns.
+
+pyarrow parses a sound file at once. A file that is in any way unusual is read again line by line, which accepts a
+little more (blanks around and instead of commas, lines of different lengths) and says what is wrong where.
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...support.errors import InputError
+from ...support.keys import repeated, row_keys, stable_order
+from ...tables.schema import LARGEST_EXACT_INTEGER
+from ..inspection import MOST_PROBLEMS
+
+CLASSES = {
+    "pedestrian": 1,
+    "person_on_vehicle": 2,
+    "car": 3,
+    "bicycle": 4,
+    "motorbike": 5,
+    "non_mot_vehicle": 6,
+    "static_person": 7,
+    "distractor": 8,
+    "occluder": 9,
+    "occluder_on_ground": 10,
+    "occluder_full": 11,
+    "reflection": 12,
+    "crowd": 13,
+}
+
+# A frame number beyond this (eleven hours of video) is a slip, or meant to fill the memory.
+MOST_FRAMES = 1_000_000
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
+GEOMETRY = ["x", "y", "w", "h"]
+FIELDS = ["frame", "object", *GEOMETRY]
+
+
+class Kind(NamedTuple):
+    """The fields of a side after FIELDS: those every line must have, and those it may have."""
+
+    is_truth: bool
+    needed: list[str]
+    optional: list[str]
+
+
+class Rows(NamedTuple):
+    """The columns of one file as float64, checked, and the rows in the order of frames, or None if they are."""
+
+    columns: dict[str, np.ndarray]
+    order: np.ndarray | None
+
+
+class Rule(NamedTuple):
+    """The values of a column lie between `low` and `high`, and are whole; `problem` says of one that it is not so.
+
+    NaN keeps the rule only where it `may_lack`: then it stands for a line without that field.
+    """
+
+    column: str
+    low: float
+    high: float
+    whole: bool
+    problem: str
+    may_lack: bool = False
+
+
+def truth_kind(has_classes: bool) -> Kind:
+    return Kind(True, ["considered", "class_id"], ["visibility"]) if has_classes else Kind(True, ["considered"], [])
+
+
+def tracker_kind(has_classes: bool) -> Kind:
+    return Kind(False, ["score"], ["class_id"] if has_classes else [])
+
+
+def read_rows(content: bytes, name: str, kind: Kind, length: int | None) -> Rows:
+    """The rows of a file; raises InputError with all that is wrong with it. `name` is what messages call it."""
+    columns, lines = _parsed(content, kind), None
+    if columns is None:
+        columns, lines = _parsed_slowly(content, name, kind)
+    problems = _problems(columns, _rules(kind, length))
+    if problems:
+        numbers = lines or [number for number, line in enumerate(content.splitlines(), 1) if line.strip()]
+        raise InputError([f"{name}, line {numbers[row]}: {what}" for row, what in problems])
+    if not kind.is_truth:
+        columns.pop("class_id", None)  # all are pedestrians
+    frame = columns["frame"]
+    if np.all(np.diff(frame) >= 0):
+        return Rows(columns, None)
+    return Rows(columns, stable_order(frame.astype(np.int64), int(frame.max()) + 1))
+
+
+def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
+    """The columns of a file as float64, or None where something in it is unusual."""
+    from pyarrow import csv
+
+    first = content[: content.find(b"\n") + 1 or None].strip()
+    names = [*FIELDS, *kind.needed, *kind.optional][: first.count(b",") + 1]
+    if not first or len(names) < len(FIELDS) + len(kind.needed):
+        return None
+    every = [f"f{position}" for position in range(len(names))]
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(content),
+            csv.ReadOptions(use_threads=False, autogenerate_column_names=True),
+            csv.ParseOptions(quote_char=False),
+            csv.ConvertOptions(
+                include_columns=every, column_types=dict.fromkeys(every, pa.float64()), null_values=[], check_utf8=False
+            ),
+        )
+    except (pa.ArrowException, ValueError):
+        return None
+    return {name: column.to_numpy() for name, column in zip(names, table.columns, strict=True)}
+
+
+def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.ndarray], list[int]]:
+    """The same, a line at a time: the columns, and the number of each row's line. Raises InputError.
+
+    Where a line has no class or visibility, that is NaN.
+    """
+    if b"\0" in content:
+        raise InputError(f"{name}: is no text in UTF-8")
+    names = [*FIELDS, *kind.needed, *kind.optional]
+    rows: list[list[float]] = []
+    lines: list[int] = []
+    problems: list[str] = []
+    text = content.decode("utf-8-sig", "replace")
+    first = text[:10_000].lstrip().partition("\n")[0]
+    separator = next((mark for mark in ",;\t" if mark in first), None)
+    for number, line in enumerate(io.StringIO(text, newline=None), 1):
+        if len(problems) >= MOST_PROBLEMS:
+            problems.append(f"{name}, line {number}: and what follows was not looked at")
+            break
+        fields = [field.strip() for field in line.split(separator, len(names))[: len(names)]]
+        try:
+            if any(fields):
+                rows.append(_numbers(fields, names, len(FIELDS) + len(kind.needed)))
+                lines.append(number)
+        except ValueError as error:
+            problems.append(f"{name}, line {number}: {error}")
+    if problems:
+        raise InputError(problems)
+    width = max((len(row) for row in rows), default=len(names))
+    padded = [row + [np.nan] * (width - len(row)) for row in rows]
+    return dict(zip(names, np.array(padded, np.float64).reshape(-1, width).T, strict=False)), lines
+
+
+def _numbers(fields: list[str], names: list[str], n_needed: int) -> list[float]:
+    """The fields of a line as numbers; the message of the ValueError says what is wrong with it."""
+    if fields[-1] == "":  # a comma at the end
+        fields = fields[:-1]
+    if len(fields) < n_needed:
+        raise ValueError(f"{len(fields)} fields; at least {n_needed} are needed: {', '.join(names[:n_needed])}")
+    numbers = []
+    for field, name in zip(fields, names, strict=False):
+        try:
+            numbers.append(float(field))
+        except ValueError:
+            raise ValueError(f"{name} is {field[:40]!r}, which is not a number") from None
+    return numbers
+
+
+def _rules(kind: Kind, length: int | None) -> list[Rule]:
+    """What the values of a file have to be."""
+    last = MOST_FRAMES if length is None else length
+    wanted = f"whole numbers from 1 to {last}" + ("" if length is None else ", the seqLength in seqinfo.ini")
+    largest = LARGEST_EXACT_INTEGER - 1  # beyond, two identities may be the same float64
+    finite = -LARGEST_FLOAT, LARGEST_FLOAT, False
+    rules = [
+        Rule("frame", 1, last, True, f"frame {{:.15g}} is out of range; frames are {wanted}"),
+        Rule("object", -largest, largest, True, "identity {:.15g} is no whole number below 2**53"),
+        *(Rule(name, *finite, f"{name} is {{}}, which is not finite") for name in GEOMETRY),
+    ]
+    if not kind.is_truth:
+        # Decimals are cut off, so a class is what lies below the next one; where there is none, it is a pedestrian.
+        wanted = "class {:.15g} is not evaluated; only pedestrians (1) are"
+        return [*rules, Rule("class_id", -LARGEST_FLOAT, np.nextafter(2, 0), False, wanted, may_lack=True)]
+    rules.append(Rule("considered", *finite, "the mark in field 7 is {}; 0 or 1 is needed"))
+    wanted = f"class {{:.15g}} is unknown; classes are 1 to {len(CLASSES)}"
+    return [*rules, Rule("class_id", 1, np.nextafter(len(CLASSES) + 1, 0), False, wanted)]
+
+
+def _problems(columns: Mapping[str, np.ndarray], rules: Sequence[Rule]) -> list[tuple[int, str]]:
+    """What is wrong with the values of a file: row and problem, in the order of the rows."""
+    found: list[tuple[int, str]] = []
+    for rule in rules:
+        values = columns.get(rule.column, np.zeros(0))
+        right = (values >= rule.low) & (values <= rule.high)  # NaN is neither
+        if rule.whole:
+            right &= values == np.floor(values)
+        if rule.may_lack:
+            right |= np.isnan(values)
+        rows = np.flatnonzero(~right)[:MOST_PROBLEMS].tolist()
+        found += [(row, rule.problem.format(values[row])) for row in rows]
+    if found:
+        return sorted(found)[:MOST_PROBLEMS]
+    keys = row_keys({name: pd.Series(columns[name].astype(np.int64)) for name in ("frame", "object")}, FIELDS[:2])
+    named = (columns["object"], columns["frame"])
+    return [
+        (row, "identity {:.0f} is in frame {:.0f} more than once".format(*(column[row] for column in named)))
+        for row in np.flatnonzero(repeated(keys))[:MOST_PROBLEMS].tolist()
+    ]

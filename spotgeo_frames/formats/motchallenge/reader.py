@@ -1,0 +1,263 @@
+"""MOTChallenge folders: boxes of tracked objects, a text file a sequence.
+
+A line is `frame, identity, left, top, width, height, ...`, frames counted from 1, boxes in pixels. In truth follow the
+mark (0: not to be evaluated), the class and the visibility; in a tracker's output a score, and what nobody uses.
+
+    TRUTH_DIR/SEQUENCE/gt/gt.txt   with TRUTH_DIR/SEQUENCE/seqinfo.ini, which tells its length, where there is one
+    TRUTH_DIR/SEQUENCE.txt         the flat layout
+    TRACKER_DIR/SEQUENCE.txt       and either flat layout as a .zip
+
+Where a sequence's length is not known, it ends with the last row of either side.
+
+Known differences from trackeval 1.3.0 (datasets/mot_challenge_2d_box.py), which is otherwise followed, cutting off the
+decimals of marks and classes included:
+
+    - Frames and identities that are no whole numbers are refused; there they are cut off. Negative identities are names
+      like any other; there they are positions from the end.
+    - Tracker files of other sequences are refused; there they are not looked at.
+    - In MOT15, which has no classes, the eighth field of a tracker's line is not taken for one: it is a coordinate.
+    - Classes of the truth that do not exist are refused wherever they are, not only in frames with predictions.
+    - Sequences of more than a million frames are refused, and more than ten million frames in all.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...support.errors import InputError
+from ...support.names import is_file_name
+from ...support.progress import progress
+from ...support.reading import readable
+from ...support.writing import write_files
+from ...tables.annotations import Annotations, as_annotations
+from ...tables.arrow import Table
+from ...tables.inputs import note_source
+from ...tables.messages import counted, key_text
+from ...tables.schema import FRAME_KEY, LARGEST_EXACT_INTEGER
+from ..sequence_files import File, file_of, flat_files, of_sequences
+from .lines import FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
+
+# All sequences together may have as many frames as this; more are meant to fill the memory.
+MOST_FRAMES_IN_ALL = 10 * MOST_FRAMES
+
+# What seqinfo.ini holds is a few lines.
+LARGEST_SEQINFO = 1 << 20
+INTEGERS = ["frame", "object", "considered", "class_id"]  # as such, decimals are cut off
+
+
+def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple[Annotations, Annotations, list[str]]:
+    """All rows of the truth and of the predictions of the sequences in a folder of truth, as the files have them.
+
+    In `sequence` stand numbers, which are much cheaper to work with than names; the last are the names, in that order.
+
+    Truth has, after the box, `considered` (the mark), and where there are classes `class_id` and, if any line has it,
+    `visibility`; predictions have `score`. The truth's frames are those from 1 to the length of each sequence. Rows are
+    in the order of frames, and within a frame that of the file. Raises InputError where a file is missing, is of a
+    sequence that is not known, or holds lines that cannot be used.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # what else is there does without
+
+    with readable(truth_dir):
+        truth_files = _truth_files(truth_dir)
+        lengths = _lengths(truth_dir, truth_files)
+    with readable(tracker_dir):
+        tracker_files = _tracker_files(tracker_dir, [file.sequence for file in truth_files], truth_dir)
+    kinds = [truth_kind(has_classes)] * len(truth_files) + [tracker_kind(has_classes)] * len(tracker_files)
+    with ThreadPoolExecutor(2) as threads:  # pyarrow parses without holding the interpreter
+        waiting = [
+            threads.submit(_read, file, kind, lengths.get(file.sequence))
+            for file, kind in zip(truth_files + tracker_files, kinds, strict=True)
+        ]
+        for future in progress(waiting, "reading", "file"):
+            future.exception()  # waits; problems are gathered below, over all files
+    problems = [problem for future in waiting for problem in getattr(future.exception(), "problems", [])]
+    if problems:
+        raise InputError(problems)
+    rows = [future.result() for future in waiting]
+    frames = _frames(truth_files, lengths, rows, truth_dir)
+    truth = _table(rows[: len(truth_files)], truth_dir)
+    predictions = _table(rows[len(truth_files) :], tracker_dir)
+    return Annotations(truth, frames), Annotations(predictions), [file.sequence for file in truth_files]
+
+
+def _read(file: File, kind: Kind, length: int | None) -> Rows:
+    return read_rows(file.read(), file.name, kind, length)
+
+
+def _truth_files(folder: Path) -> list[File]:
+    """The sequences of a folder of truth, in the order of their names."""
+    nested = {}
+    if folder.is_dir():
+        nested = {
+            path.name: path / "gt" / "gt.txt"
+            for path in folder.iterdir()
+            if path.is_dir() and ((path / "gt").is_dir() or (path / "seqinfo.ini").exists())
+        }
+    if not nested:
+        return _flat_files(folder, "neither SEQUENCE/gt/gt.txt nor SEQUENCE.txt")
+    return [file_of(path, name) for name, path in sorted(nested.items())]
+
+
+def _tracker_files(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File]:
+    """The tracker's files of the sequences; raises InputError where one is missing or is of another sequence."""
+    missing = ".txt is missing; a tracker that found nothing there has an empty file"
+    return of_sequences(_flat_files(folder, "no SEQUENCE.txt"), sequences, folder, truth_dir, missing)
+
+
+def _flat_files(folder: Path, wanted: str) -> list[File]:
+    hints = [folder / "data", folder / "gt", folder / "data.zip"]
+    hints = [folder.parent] if (folder / "gt" / "gt.txt").exists() else hints
+    return flat_files(folder, ".txt", wanted, hints, nested=("gt", "gt.txt"))
+
+
+def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
+    """The number of frames of the sequences that have a seqinfo.ini."""
+    lengths, problems = {}, []
+    for file in files:
+        path = truth_dir / file.sequence / "seqinfo.ini"
+        if not path.is_file():
+            continue
+        length = _length(path)
+        if length is None:
+            wanted = f"[Sequence] and seqLength=NUMBER, 0 to {MOST_FRAMES}"
+            problems.append(f"{path}: does not tell the sequence's length; lines with {wanted}, are needed")
+        else:
+            lengths[file.sequence] = length
+    if problems:
+        raise InputError(problems)
+    return lengths
+
+
+def _length(path: Path) -> int | None:
+    """The length that a seqinfo.ini tells, or None where it tells none that can be."""
+    import configparser
+
+    try:
+        if path.stat().st_size > LARGEST_SEQINFO:
+            return None
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        parser.read_string(path.read_text("utf-8-sig", "replace"))
+        length = int(parser["Sequence"]["seqLength"])
+    except (OSError, ValueError, KeyError, configparser.Error):
+        return None
+    return length if 0 <= length <= MOST_FRAMES else None
+
+
+def _table(parts: Sequence[Rows], source: Path) -> pd.DataFrame:
+    """One table of the files' rows, in the order of frames; null where a file does not have a column."""
+    lengths = [len(part.columns["frame"]) for part in parts]
+    ends = np.cumsum(lengths).tolist()
+    joined: dict[str, Any] = {"sequence": np.repeat(np.arange(len(parts)), lengths)}
+    filled = [part for part, length in zip(parts, lengths, strict=True) if length] or parts[:1]
+    kept = list(dict.fromkeys(name for part in filled for name in part.columns))
+    # In one piece, which the system hands out much faster than many small ones.
+    block = np.empty((len(kept), ends[-1]))
+    for name, whole in zip(kept, block, strict=True):
+        whole = whole.view(np.int64) if name in INTEGERS else whole
+        for part, end, length in zip(parts, ends, lengths, strict=True):
+            if length:
+                values = part.columns.get(name, np.full(length, np.nan))
+                values = np.trunc(values) != 0 if name == "considered" else values
+                whole[end - length : end] = values if part.order is None else values[part.order]
+        joined[name] = whole != 0 if name == "considered" else whole
+    table = pd.DataFrame(joined, copy=False)
+    note_source(table, source)
+    return table
+
+
+def _frames(files: Sequence[File], lengths: Mapping[str, int], parts: Sequence[Rows], truth_dir: Path) -> pd.DataFrame:
+    """The frames of each sequence, from 1 to its length, or to the last row of either side."""
+    last = [int(part.columns["frame"].max(initial=0)) for part in parts]
+    ends = np.maximum(last[: len(files)], last[len(files) :]).tolist()
+    known = [lengths.get(file.sequence, end) for file, end in zip(files, ends, strict=True)]
+    if sum(known) > MOST_FRAMES_IN_ALL:
+        raise InputError(f"{truth_dir}: its sequences have {sum(known)} frames; {MOST_FRAMES_IN_ALL} are possible")
+    starts = np.cumsum(known) - known
+    return pd.DataFrame(
+        {
+            "sequence": np.repeat(np.arange(len(files)), known),
+            "frame": np.arange(sum(known)) - np.repeat(starts, known) + 1,
+        },
+        copy=False,
+    )
+
+
+def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, truth: bool = False) -> None:
+    """Writes boxes as text files that `read_motchallenge` and the official evaluator read.
+
+    Predictions go to `folder`/SEQUENCE.txt, with `score` (1 where there is none) after the box and then three times -1.
+    Truth goes to `folder`/SEQUENCE/gt/gt.txt, with `considered` and `class_id` (1 where there are none) and
+    `visibility` where there is one, and a seqinfo.ini where there is a frames table. Where `folder` ends in .zip, it is
+    an archive of SEQUENCE.txt for both. Every sequence of the frames table has a file, be it empty. Floats are written
+    as short as they can be to be read back as they are.
+
+    Raises InputError where the table is not right, frames are below 1, identities are not integers, a sequence's name
+    cannot be that of a file, or nothing can be written there.
+    """
+    folder = Path(folder)
+    objects, frames = as_annotations(annotations, "annotations")
+    known = objects[FRAME_KEY] if frames is None else pd.concat([objects[FRAME_KEY], frames[FRAME_KEY]])
+    last = known.groupby(known["sequence"].astype("str"))["frame"].agg(["min", "max"])
+    problems = [f"annotations: column {column} is missing" for column in ("w", "h") if column not in objects]
+    problems += ["annotations: column joint: the format knows whole objects only"] if "joint" in objects else []
+    unnamable = [name for name in last.index if not is_file_name(name)]
+    problems += [f"annotations: sequence {name!r} cannot be a file's name" for name in unnamable]
+    problems += [f"annotations: sequence {name}: frames count from 1" for name in last.index[last["min"] < 1]]
+    problems += [] if len(last) else ["annotations: there are no sequences"]
+    if objects["object"].dtype != np.int64:
+        problems.append("annotations: column object is of type str; the format knows integers only")
+    elif objects["object"].abs().max() >= LARGEST_EXACT_INTEGER:
+        problems.append("annotations: column object: some are not below 2**53; number them otherwise")
+    problems += _unwritable(objects, ["considered", "class_id", "visibility"] if truth else ["score"])
+    if problems:
+        raise InputError(problems)
+    table = _fields(objects, truth)
+    rows = table.groupby(objects["sequence"].astype("str"), sort=False).indices
+    texts = {name: _text(table.iloc[rows.get(name, np.zeros(0, np.int64))]) for name in last.index}
+    if not truth or folder.suffix.lower() == ".zip":
+        write_files({f"{name}.txt": text for name, text in texts.items()}, folder)
+        return
+    files = {f"{name}/gt/gt.txt": text for name, text in texts.items()}
+    if frames is not None:
+        files |= {
+            f"{name}/seqinfo.ini": f"[Sequence]\nname={name}\nseqLength={end}\n".encode()
+            for name, end in last["max"].items()
+        }
+    write_files(files, folder)
+
+
+def _unwritable(objects: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """What of these columns, where there are any, cannot be a field of a line."""
+    problems = []
+    for column in [column for column in columns if column in objects]:
+        values = objects[column]
+        if not pd.api.types.is_any_real_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
+            problems.append(f"annotations: column {column} is of type {values.dtype}; numbers are needed")
+        elif column != "score" and values.isna().any():
+            keys = key_text(objects.loc[values.isna(), [*FRAME_KEY, "object"]])
+            problems.append(f"annotations: column {column}: {counted(int(values.isna().sum()), 'row')} null: {keys}")
+    return problems
+
+
+def _fields(objects: pd.DataFrame, truth: bool) -> pd.DataFrame:
+    """The fields of each line."""
+    boxes = objects[FIELDS]
+    if not truth:
+        scores = objects["score"].fillna(1.0) if "score" in objects else 1.0
+        return boxes.assign(score=scores, world_x=-1, world_y=-1, world_z=-1)
+    marks = {name: objects[name].astype("int64") if name in objects else 1 for name in ("considered", "class_id")}
+    return boxes.assign(**marks, **({"visibility": objects["visibility"] * 1.0} if "visibility" in objects else {}))
+
+
+def _text(table: pd.DataFrame) -> bytes:
+    """The rows in the order of frames, as text."""
+    from pyarrow import csv
+
+    text = pa.BufferOutputStream()
+    ordered = pa.Table.from_pandas(table.sort_values("frame", kind="stable"), preserve_index=False)
+    csv.write_csv(ordered, text, csv.WriteOptions(include_header=False))
+    return text.getvalue().to_pybytes()

@@ -1,0 +1,109 @@
+"""Tables of objects from Parquet (a file, or a folder of files), CSV, Arrow files, and tables in memory."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from ..support.errors import InputError
+from ..support.reading import LARGEST_UNPACKED, read_bytes
+from ..tables.annotations import Annotations
+from ..tables.arrow import Table, arrow_to_pandas
+from ..tables.inputs import note_source
+from ..tables.schema import check_frames, check_objects
+
+# How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
+LARGEST_RATIO = 200
+
+
+def read_objects(source: str | Path | Table, frames: str | Path | Table | None = None) -> Annotations:
+    """Objects (and frames, where there is a table of them) as checked Annotations.
+
+    `source` and `frames` are tables in memory or paths: .parquet, a folder of such files (hive partitions become
+    columns), .csv, .csv.gz, .arrow or .feather. Without `frames` the frames are not known: those that occur count.
+    Raises InputError, naming the file, where it cannot be read or the table is not right.
+    """
+    objects = check_objects(read_table(source), _name(source, "objects"))
+    if isinstance(source, str | Path):
+        note_source(objects, Path(source))
+    if frames is None:
+        return Annotations(objects)
+    return Annotations(objects, read_frames(frames))
+
+
+def read_frames(source: str | Path | Table) -> pd.DataFrame:
+    """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
+    frames = check_frames(read_table(source), _name(source, "frames"))
+    if isinstance(source, str | Path):
+        note_source(frames, Path(source))
+    return frames
+
+
+def read_table(source: str | Path | Table) -> Table:
+    """The table in a file, unchecked; a table in memory is handed back as it is."""
+    if not isinstance(source, str | Path):
+        return source
+    path = Path(source)
+    try:
+        if path.is_dir():
+            return arrow_to_pandas(_folder(path), str(path))
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file")
+        match [suffix.lower() for suffix in path.suffixes[-2:]]:
+            case [*_, ".parquet"]:
+                return arrow_to_pandas(_parquet(path), str(path))
+            case [*_, ".csv"] | [".csv", ".gz"]:
+                return arrow_to_pandas(_csv(path), str(path))
+            case [*_, ".arrow" | ".feather"]:
+                with pa.memory_map(str(path)) as stream:
+                    return arrow_to_pandas(pa.ipc.open_file(stream).read_all(), str(path))
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
+    raise InputError(f"{path}: is of no known kind; {kinds} is needed")
+
+
+def _name(source: str | Path | Table, otherwise: str) -> str:
+    return str(source) if isinstance(source, str | Path) else otherwise
+
+
+def _parquet(path: Path) -> pa.Table:
+    import pyarrow.parquet as pq  # takes a while, and competition files never need it
+
+    with pq.ParquetFile(path) as file:
+        _check_unpacked(path, file.metadata)
+        return file.read()
+
+
+def _folder(path: Path) -> pa.Table:
+    """All Parquet files below a folder, in the order of their names."""
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+    files = sorted(path.rglob("*.parquet"))
+    if not files:
+        raise InputError(f"{path}: is a folder without Parquet files")
+    for file in files:
+        _check_unpacked(file, pq.read_metadata(file))
+    open_files = partial(ds.dataset, [str(file) for file in files], partitioning="hive", partition_base_dir=str(path))
+    # The first file's columns need not be all there are, nor its types wide enough for the others.
+    dataset = open_files()
+    schemas = [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
+    return open_files(schema=pa.unify_schemas(schemas, promote_options="permissive")).to_table()
+
+
+def _check_unpacked(path: Path, metadata: Any) -> None:
+    """Refuses a file whose pages unpack to far more than any real table does."""
+    unpacked = metadata.num_rows * metadata.num_columns * 8
+    if unpacked > max(LARGEST_UNPACKED, LARGEST_RATIO * path.stat().st_size):
+        raise InputError(f"{path}: unpacks to {unpacked >> 20} MiB, more than {LARGEST_RATIO} times its size")
+
+
+def _csv(path: Path) -> pa.Table:
+    from pyarrow import csv
+
+    return csv.read_csv(pa.BufferReader(read_bytes(path)))

@@ -1,0 +1,1 @@
+"""PoseTrack folders: `reader` reads them, `preprocessing` takes out what is not evaluated."""

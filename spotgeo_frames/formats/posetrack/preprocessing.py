@@ -1,0 +1,79 @@
+"""What the PoseTrack evaluations take out before they compare.
+
+Frames that are not labelled are not evaluated. In the others, joints of truth and predictions that lie within an ignore
+region are taken out, and with them whoever is left without a joint. A joint on the border of a region is not within it.
+
+As the PoseTrack21 evaluation kit (datasets/posetrack.py) and poseval (eval_helpers.py) have it. Known differences
+
+    - The kits keep people who have no joints at all where a frame has no ignore region. Here nobody is without joints.
+      It shows only where all people of a frame, on one side, have none: the kits' rules for frames with nobody then
+      do not apply there, and do here.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ...support.keys import frame_keys, locate
+from ...tables.annotations import Annotations
+from .reader import Regions, read_folders
+
+
+def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[Annotations, Annotations]:
+    """Truth and predictions of all sequences of a folder of truth, as they are evaluated.
+
+    Parameters
+    ----------
+    truth_dir, prediction_dir
+        Folders, or .zip archives, of SEQUENCE.json in the format of PoseTrack18 and PoseTrack21.
+
+    Returns
+    -------
+    Annotations of truth and of predictions, one row a joint: `sequence` (string), `frame` (the image's place in its
+    file, from 0), `object` (the identity), `joint` (its name), `x`, `y` (px), and the truth's `head_size` (px: 0.6
+    times the diagonal of the head's box) or the predictions' `score`, null where there is none. The truth's frames are
+    those that are labelled, with `image_id` and `n_annotated`, the number of people listed there before any were taken
+    out.
+
+    Raises InputError where a file is missing, is of a sequence that is not known, or holds what cannot be used, with
+    file and place.
+    """
+    folders = read_folders(Path(truth_dir), Path(prediction_dir))
+    labelled = folders.frames["labelled"].to_numpy()
+    keys = frame_keys([folders.frames, folders.truth, folders.predictions])
+    sequences = pd.Series(folders.names, dtype="str").array
+    sides = []
+    for table, key in zip((folders.truth, folders.predictions), keys[1:], strict=True):
+        row = locate(keys[0], key)
+        kept = labelled[row] & ~_within(table, row, folders.regions)
+        sides.append(table if kept.all() else table[kept].reset_index(drop=True))
+        sides[-1].attrs = table.attrs
+    frames = folders.frames[labelled].drop(columns="labelled").reset_index(drop=True)
+    for table in (*sides, frames):
+        table["sequence"] = sequences.take(table["sequence"].to_numpy())
+    return Annotations(sides[0], frames), Annotations(sides[1])
+
+
+def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndarray:
+    """Marks the points that lie within a region of their frame; `frame` is that of each point, in order."""
+    marked = np.zeros(len(table), bool)
+    if not regions.frame:
+        return marked
+    import shapely  # takes a while, and is needed here only
+
+    sizes = [len(corners) for corners in regions.corners]
+    rings = shapely.linearrings(np.concatenate(regions.corners), indices=np.repeat(np.arange(len(sizes)), sizes))
+    polygons, bounds = shapely.polygons(rings), shapely.bounds(rings)
+    # Each region with every point of its frame, of which those outside its bounds need no closer look.
+    first, last = (np.searchsorted(frame, regions.frame, side=side) for side in ("left", "right"))
+    counts = last - first
+    region = np.repeat(np.arange(len(counts)), counts)
+    point = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    x, y = (table[axis].to_numpy()[point] for axis in ("x", "y"))
+    left, top, right, bottom = bounds[region].T
+    perhaps = np.flatnonzero((x > left) & (x < right) & (y > top) & (y < bottom))
+    with np.errstate(all="ignore"):  # of polygons larger than numbers
+        within = shapely.contains_xy(polygons[region[perhaps]], x[perhaps], y[perhaps])
+    marked[point[perhaps[within]]] = True
+    return marked

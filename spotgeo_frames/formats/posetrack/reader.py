@@ -1,0 +1,305 @@
+"""PoseTrack folders: poses of tracked people, a JSON file a sequence, in the format of PoseTrack18 and PoseTrack21.
+
+    TRUTH_DIR/SEQUENCE.json        `images` (id, is_labeled, ignore_regions_x and _y: polygons, px), `annotations`
+                                   (image_id, track_id, keypoints, bbox_head), `categories`
+    PREDICTION_DIR/SEQUENCE.json   the same images; annotations have `scores`, one a joint, instead of bbox_head
+
+and either as a .zip. Keypoints are x, y (px) and a third number for each of seventeen joints, of which the ears are
+never annotated, and dropped. A joint is there where x > 0 and y > 0.
+
+Known differences from the evaluation kits (PoseTrack21's datasets/posetrack.py, poseval's convert.py)
+
+    - Both sides have to have the same images, by id; the kits pair them by their place in the file.
+    - An identity twice in a frame is refused in unlabelled frames, too, and so are keypoints that are not 51 numbers.
+    - Files of predictions for other sequences are refused; there they are not looked at.
+    - For poseval a joint is there unless x, y and the third number are all 0.
+"""
+
+from collections.abc import Container, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from ...support.errors import InputError
+from ...support.progress import progress
+from ...support.reading import readable
+from ...tables.inputs import note_source
+from ...tables.joints import EARS, JOINTS, RAW_JOINTS
+from ..documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
+from ..sequence_files import File, flat_files, of_sequences
+
+# Corners beyond this (px) are a mistake, and their squares may be too large for a number.
+LARGEST_HEAD = 1e100
+
+# The size of a head (px) as a share of the diagonal of its box.
+HEAD_SHARE = 0.6
+
+
+class _Image(msgspec.Struct, gc=False):
+    id: Integer
+    is_labeled: bool | int | None = None
+    ignore_regions_x: list[list[float]] = []
+    ignore_regions_y: list[list[float]] = []
+
+
+class _Person(msgspec.Struct, gc=False):
+    image_id: Integer
+    track_id: Integer
+    keypoints: list[float] | None = None
+    scores: list[float] | None = None
+    bbox_head: list[float] | None = None
+
+
+class _Category(msgspec.Struct):
+    keypoints: list[str] | None = None
+
+
+class _Document(msgspec.Struct):
+    images: list[_Image]
+    annotations: list[_Person]
+    categories: list[_Category] = []
+
+
+class Regions(NamedTuple):
+    """Polygons to be ignored: `frame` (its row in the table of frames) and the corners (N, 2), px, of each."""
+
+    frame: list[int]
+    corners: list[np.ndarray]
+
+
+class Folders(NamedTuple):
+    """All that two folders hold, in the order of sequences, images and people.
+
+    `truth` and `predictions` have one row a joint that is there: `sequence` (its number), `frame` (the image's place in
+    the truth's file, from 0), `object`, `joint`, `x`, `y` (px), and `head_size` (px) or `score` (null where there is
+    none). `frames` has one row an image: `sequence`, `frame`, `image_id`, `labelled`, and `n_annotated`, how many
+    people the truth lists. `names` are those of the sequences.
+    """
+
+    truth: pd.DataFrame
+    predictions: pd.DataFrame
+    frames: pd.DataFrame
+    regions: Regions
+    names: list[str]
+
+
+class _People(NamedTuple):
+    """The people of a file in the order of its images.
+
+    Of each the image (its place), the identity, the joints (N, 15, 2), px, and a number for each joint (N, 15): the
+    size of the head, px, or the score.
+    """
+
+    image: np.ndarray
+    identity: np.ndarray
+    joints: np.ndarray
+    number: np.ndarray
+
+
+def read_folders(truth_dir: Path, prediction_dir: Path) -> Folders:
+    """Reads truth and predictions of the sequences in a folder of truth.
+
+    Raises InputError with every problem, file and place, where a file is missing, is of a sequence that is not known,
+    or holds what cannot be used.
+    """
+    with readable(truth_dir):
+        truth_files = flat_files(truth_dir, ".json", "no SEQUENCE.json", [truth_dir / "gt", truth_dir / "val"])
+    names = [file.sequence for file in truth_files]
+    with readable(prediction_dir):
+        prediction_files = of_sequences(
+            flat_files(prediction_dir, ".json", "no SEQUENCE.json", [prediction_dir / "sequences"]),
+            names,
+            prediction_dir,
+            truth_dir,
+            ".json is missing; a tracker that found nobody there has a file with its images and no annotations",
+        )
+    pairs = list(zip(truth_files, prediction_files, strict=True))
+    images, truth, predictions, problems = [], [], [], []
+    for truth_file, prediction_file in progress(pairs, "reading", "sequence"):
+        try:
+            some_images, some_truth, some_predictions = _sequence(truth_file, prediction_file)
+        except InputError as error:
+            problems += error.problems
+            continue
+        images.append(some_images)
+        truth.append(some_truth)
+        predictions.append(some_predictions)
+    if problems:
+        raise InputError(problems)
+    frames, regions = _frames(images, truth)
+    tables = _table(truth, "head_size", truth_dir), _table(predictions, "score", prediction_dir)
+    return Folders(*tables, frames, regions, names)
+
+
+def _sequence(truth_file: File, prediction_file: File) -> tuple[list[_Image], _People, _People]:
+    """The images of a sequence and the people of both sides in them."""
+    problems: list[str] = []
+    documents = []
+    for file in (truth_file, prediction_file):
+        try:
+            documents.append(decode(file.read(), _Document, file.name))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    truth, predictions = documents
+    problems += _image_problems(truth, truth_file.name)
+    problems += repeated_ids([image.id for image in truth.images], f"{truth_file.name}: images")
+    problems += repeated_ids([image.id for image in predictions.images], f"{prediction_file.name}: images")
+    problems += _surplus_images(predictions, truth, prediction_file.name)
+    place = {image.id: number for number, image in enumerate(truth.images)}
+    labelled = {image.id for image in truth.images if image.is_labeled}
+    for document, file in zip(documents, (truth_file, prediction_file), strict=True):
+        problems += _category_problems(document, file.name)
+        problems += _person_problems(document.annotations, file.name, place, labelled, document is truth)
+    if problems:
+        raise InputError(problems[:MOST_PROBLEMS])
+    return truth.images, _people(truth.annotations, place, True), _people(predictions.annotations, place, False)
+
+
+def _image_problems(document: _Document, name: str) -> list[str]:
+    """What is wrong with the images of a truth."""
+    problems = []
+    for number, image in enumerate(document.images):
+        place = f"{name}: images[{number}]"
+        if image.is_labeled is None:
+            problems.append(f"{place}: is_labeled is missing")
+        sides = image.ignore_regions_x, image.ignore_regions_y
+        if len(sides[0]) != len(sides[1]):
+            problems.append(
+                f"{place}: ignore_regions_x has {len(sides[0])} polygons and ignore_regions_y {len(sides[1])}"
+            )
+        for region, (x, y) in enumerate(zip(*sides, strict=False)):
+            if len(x) != len(y):
+                problems.append(
+                    f"{place}.ignore_regions_x[{region}]: {len(x)} corners, and {len(y)} in ignore_regions_y"
+                )
+            elif 0 < len(x) < 3:
+                problems.append(f"{place}.ignore_regions_x[{region}]: {len(x)} corners; a polygon has three or more")
+    return problems
+
+
+def _surplus_images(predictions: _Document, truth: _Document, name: str) -> list[str]:
+    """Where the predictions' images are not the truth's."""
+    wanted, listed = {image.id for image in truth.images}, {image.id for image in predictions.images}
+    problems = [
+        f"{name}: images[{number}].id: the truth has no image {image.id}"
+        for number, image in enumerate(predictions.images)
+        if image.id not in wanted
+    ]
+    missing = [image.id for image in truth.images if image.id not in listed]
+    if missing:
+        shown = ", ".join(map(str, missing[:3])) + (", ..." if len(missing) > 3 else "")
+        problems.append(f"{name}: images: {len(missing)} of the truth's {len(truth.images)} missing: {shown}")
+    return problems
+
+
+def _category_problems(document: _Document, name: str) -> list[str]:
+    """Joints of other names, or in another order, would be taken for one another."""
+    return [
+        f"{name}: categories[{number}].keypoints: are not PoseTrack's seventeen: {', '.join(RAW_JOINTS)}"
+        for number, category in enumerate(document.categories)
+        if category.keypoints is not None and category.keypoints != RAW_JOINTS
+    ]
+
+
+def _person_problems(
+    people: Sequence[_Person], name: str, images: Container[int], labelled: Container[int], is_truth: bool
+) -> list[str]:
+    """What is wrong with the annotations of a file."""
+    problems, first = [], dict[tuple[int, int], int]()
+    for number, person in enumerate(people):
+        image, keypoints, head, scores = person.image_id, person.keypoints, person.bbox_head, person.scores
+        if image not in images:
+            problems.append(f"{name}: annotations[{number}].image_id: there is no image {image}")
+        if first.setdefault((image, person.track_id), number) != number:
+            what = f"{person.track_id} is in image {image} already, at annotations[{first[image, person.track_id]}]"
+            problems.append(f"{name}: annotations[{number}].track_id: {what}")
+        if keypoints is None:
+            if image in labelled:
+                problems.append(f"{name}: annotations[{number}]: keypoints is missing")
+        elif len(keypoints) != 3 * len(RAW_JOINTS):
+            what = f"{len(keypoints)} numbers; 51 are needed: x, y and a third for each of seventeen joints"
+            problems.append(f"{name}: annotations[{number}].keypoints: {what}")
+        if head is not None and max(map(abs, head), default=0.0) > LARGEST_HEAD:
+            problems.append(f"{name}: annotations[{number}].bbox_head: {max(head, key=abs)} is too large for pixels")
+        if is_truth and (head is None or len(head) != 4) and image in labelled:
+            what = "is missing" if head is None else f"{len(head)} numbers; 4 are needed"
+            problems.append(f"{name}: annotations[{number}].bbox_head: {what}: left, top, width, height of the head")
+        if scores and len(scores) != len(RAW_JOINTS):
+            problems.append(f"{name}: annotations[{number}].scores: {len(scores)} numbers; 17 are needed, one a joint")
+    return problems
+
+
+def _people(people: Sequence[_Person], place: dict[int, int], is_truth: bool) -> _People:
+    """The people of a file whose problems have been looked for."""
+    n_raw = len(RAW_JOINTS)
+    nowhere, nothing = [0.0] * (3 * n_raw), [np.nan] * n_raw
+    keypoints = matrix([person.keypoints or nowhere for person in people], 3 * n_raw).reshape(-1, n_raw, 3)
+    if is_truth:
+        left, top, width, height = matrix([_head(person) for person in people], 4).T
+        # From corner to corner, as the kits compute it, and in their order of operations.
+        size = HEAD_SHARE * np.sqrt(((left + width) - left) ** 2 + ((top + height) - top) ** 2)
+        number = np.repeat(size[:, None], len(JOINTS), axis=1)
+    else:
+        number = np.delete(matrix([person.scores or nothing for person in people], n_raw), EARS, axis=1)
+    image = integers(place[person.image_id] for person in people)
+    order = np.argsort(image, kind="stable")
+    identity = integers(person.track_id for person in people)
+    joints = np.delete(keypoints[..., :2], EARS, axis=1)
+    return _People(image[order], identity[order], joints[order], number[order])
+
+
+def _head(person: _Person) -> list[float]:
+    head = person.bbox_head
+    return head if head is not None and len(head) == 4 else [np.nan] * 4
+
+
+def _frames(images: Sequence[Sequence[_Image]], truth: Sequence[_People]) -> tuple[pd.DataFrame, Regions]:
+    """The frames of all sequences, and the polygons in them."""
+    counts = [len(some) for some in images]
+    flat = list(chain.from_iterable(images))
+    frames = pd.DataFrame(
+        {
+            "sequence": np.repeat(np.arange(len(counts)), counts),
+            "frame": np.concatenate([np.arange(count) for count in counts] or [np.zeros(0, np.int64)]),
+            "image_id": integers(image.id for image in flat),
+            "labelled": np.array([image.is_labeled for image in flat], bool),
+            "n_annotated": np.concatenate(
+                [np.bincount(people.image, minlength=count) for people, count in zip(truth, counts, strict=True)]
+            ),
+        }
+    )
+    polygons = [
+        (row, np.column_stack([x, y]))
+        for row, image in enumerate(flat)
+        for x, y in zip(image.ignore_regions_x, image.ignore_regions_y, strict=True)
+        if x
+    ]
+    return frames, Regions([row for row, _ in polygons], [corners for _, corners in polygons])
+
+
+def _table(parts: Sequence[_People], number: str, folder: Path) -> pd.DataFrame:
+    """One row a joint that is there; `number` names the number of each joint."""
+    people = _People(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    sequence = np.repeat(np.arange(len(parts)), [len(part.image) for part in parts])
+    there = (people.joints > 0).all(axis=2)
+    person, joint = np.nonzero(there)
+    table = pd.DataFrame(
+        {
+            "sequence": sequence[person],
+            "frame": people.image[person],
+            "object": people.identity[person],
+            "joint": pd.Series(JOINTS, dtype="str").array.take(joint),
+            "x": people.joints[..., 0][there],
+            "y": people.joints[..., 1][there],
+            number: people.number[there],
+        },
+        copy=False,
+    )
+    note_source(table, folder)
+    return table

@@ -1,0 +1,234 @@
+"""The spotGEO competition's JSON: read, write, and say all that is wrong with a submission.
+
+A file is a list of frames, `{"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[x, y], [x, y]]}`,
+plain or packed as .gz or .zip. Coordinates are pixels, the centre of the first pixel at (0, 0).
+
+Two roads lead in. The fast one decodes strictly into structs and gives up at the first thing it does not expect;
+only then the slow one looks at every value and names each problem with its place. Both accept the same files.
+
+Known differences from the competition's script
+    - It accepts more than two numbers as a coordinate and ignores the rest; here they are refused.
+    - Its JSON parser accepts NaN and Infinity; they are not JSON, and are refused.
+    - Integers of more than 64 bits are refused, also as coordinates.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, product
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..support.keys import distinct, frame_keys, locate, row_keys
+from ..support.reading import read_bytes
+from ..support.writing import write_bytes
+from ..tables.annotations import Annotations, as_annotations
+from ..tables.arrow import Table
+from ..tables.inputs import note_source
+from ..tables.messages import key_text, row_text
+from ..tables.schema import FRAME_KEY
+from .documents import BYTE_ORDER_MARK, collector_paused
+from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
+from .objects import read_objects
+
+
+class _Point(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+    x: float
+    y: float
+
+
+class _Entry(msgspec.Struct, gc=False):
+    """One frame of the file. Neither this nor its points are tracked by the garbage collector: decoding is faster."""
+
+    sequence_id: int
+    frame: int
+    num_objects: int
+    object_coords: tuple[_Point, ...]
+
+
+_DECODER = msgspec.json.Decoder(list[_Entry])
+
+# A marker for an array of two, then two of the marker for a float64 and the number.
+_PACKED_POINT = np.dtype([("pair", "u1"), ("x_marker", "u1"), ("x", ">f8"), ("y_marker", "u1"), ("y", ">f8")])
+
+
+def read_spotgeo(path: str | Path) -> Annotations:
+    """Reads a competition file (truth or submission).
+
+    `object` is the position in `object_coords`, from 0; `frames` lists every frame of the file, in its order.
+    Raises InputError with every problem and its place where the file is not of this form; image bounds and the
+    limit of 30 objects are the business of `validate_spotgeo`.
+    """
+    path = Path(path)
+    content = _content(path)
+    annotations = _decoded(content)
+    if annotations is None:
+        entries, _, problems = inspect(content, Limits())
+        if problems:
+            raise InputError(problem_lines(path, problems))
+        numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
+        points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
+        annotations = _annotations(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
+    note_source(annotations.objects, Path(path))
+    return annotations
+
+
+def _decoded(content: bytes) -> Annotations | None:
+    """The fast road: None where there is anything the slow one should look at."""
+    if not content.isascii():  # which the decoder does not check in strings that it skips
+        return None
+    try:
+        with collector_paused():
+            sequence, frame, announced, listed, x, y = _flat(_DECODER.decode(content))
+    except (msgspec.MsgspecError, RecursionError, OverflowError):
+        return None
+    if not np.array_equal(announced, listed) or any(np.abs(values).max(initial=0) >= 1 << 63 for values in (x, y)):
+        return None
+    keys = row_keys({"sequence": pd.Series(sequence), "frame": pd.Series(frame)}, FRAME_KEY)
+    return _annotations(sequence, frame, listed, x, y) if len(distinct(keys)[0]) == len(keys) else None
+
+
+def _flat(entries: list[_Entry]) -> list[np.ndarray]:
+    """Sequence, frame, announced and listed objects of each entry, then x and y of each object."""
+    points = list(chain.from_iterable([entry.object_coords for entry in entries]))
+    # MessagePack lays each point out in the same 19 bytes, which NumPy reads at once: twice as fast as two lists.
+    packed = msgspec.msgpack.encode(points)
+    xy = np.frombuffer(packed, _PACKED_POINT, offset=len(packed) - len(points) * _PACKED_POINT.itemsize)
+    return [
+        np.fromiter([entry.sequence_id for entry in entries], np.int64, len(entries)),
+        np.fromiter([entry.frame for entry in entries], np.int64, len(entries)),
+        np.fromiter([entry.num_objects for entry in entries], np.int64, len(entries)),
+        np.fromiter([len(entry.object_coords) for entry in entries], np.int64, len(entries)),
+        xy["x"].astype(np.float64),
+        xy["y"].astype(np.float64),
+    ]
+
+
+def _annotations(
+    sequence: np.ndarray, frame: np.ndarray, n_objects: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> Annotations:
+    """Annotations from three integers a frame and two coordinates an object, in file order."""
+    key = {"sequence": sequence, "frame": frame}
+    position = np.arange(len(x)) - np.repeat(np.cumsum(n_objects) - n_objects, n_objects)
+    columns = {name: np.repeat(values, n_objects) for name, values in key.items()}
+    objects = pd.DataFrame({**columns, "object": position, "x": x, "y": y}, copy=False)
+    return Annotations(objects, pd.DataFrame(key, copy=False))
+
+
+def validate_spotgeo(
+    path: str | Path,
+    truth: Annotations | Table | None = None,
+    sequences: Iterable[int] | None = None,
+    *,
+    x_range: Range = (-0.5, 639.5),
+    y_range: Range = (-0.5, 479.5),
+    most_objects: int = 30,
+    frames_per_sequence: int = 5,
+) -> pd.DataFrame:
+    """Everything that is wrong with a submission, one row a problem: `place` and `problem`; no rows where it is sound.
+
+    Wanted are the frames of `truth` (where it has no frames table, at least those that occur); or frames 1 to
+    `frames_per_sequence` of each of `sequences`; or, where neither is given, of each sequence that occurs. Places are
+    positions in the file, from 0: `[12].object_coords[3][0]`. Bounds are in pixels, both ends included. A table of
+    objects is held to the same limits; what it does not list is empty, so nothing is missing from it, and its places
+    are keys. Raises InputError where a file cannot be read at all, or a table is not right.
+    """
+    path, limits = Path(path), Limits(x_range, y_range, most_objects)
+    truth = None if truth is None else as_annotations(truth, "truth")
+    if is_competition_file(path):
+        _, places, problems = inspect(_content(path), limits)
+        if places or not problems:  # else it is no list of frames at all
+            wanted = _wanted(places, truth, sequences, frames_per_sequence)
+            problems += _surplus_problems(places, wanted, truth)
+            problems += [(pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
+    else:
+        objects = read_objects(path).objects
+        problems = list(_limit_problems(objects, limits))
+        places = {pair: pair_text(pair) for pair in _pairs(objects)}
+        wanted = _wanted(places, truth, sequences, frames_per_sequence)
+        problems += _surplus_problems(places, wanted, truth)
+    return pd.DataFrame(problems, columns=["place", "problem"], dtype="str")
+
+
+def is_competition_file(path: Path) -> bool:
+    """Whether a path names the competition's JSON, plain or packed, rather than a table of objects."""
+    name = path.name.lower()
+    return name.endswith((".json", ".zip", ".gz")) and not name.endswith(".csv.gz")
+
+
+def _pairs(table: pd.DataFrame) -> Iterator[Pair]:
+    return zip(table["sequence"].tolist(), table["frame"].tolist(), strict=True)
+
+
+def _limit_problems(objects: pd.DataFrame, limits: Limits) -> Iterator[Problem]:
+    """What in a table of objects lies outside the limits; places are keys, a table has no positions."""
+    for axis, (low, high) in (("x", limits.x), ("y", limits.y)):
+        outside = objects[~objects[axis].between(low, high)]
+        places = map(row_text, outside[[*FRAME_KEY, "object"]].to_dict("records"))
+        for place, value in zip(places, outside[axis].tolist(), strict=True):
+            yield f"{place}, {axis}", out_of_range(value, low, high)
+    counts = objects.groupby(FRAME_KEY).size().rename("count").reset_index()
+    for row in counts[counts["count"] > (limits.n_objects or np.inf)].to_dict("records"):
+        place = pair_text((row["sequence"], row["frame"]))
+        yield place, f"{row['count']} objects are more than {limits.n_objects}"
+
+
+def problem_lines(path: Path, problems: Iterable[Problem]) -> list[str]:
+    """Problems as text, one line each: file, place where there is one, and what is wrong."""
+    return [": ".join(filter(None, [str(path), place, problem])) for place, problem in problems]
+
+
+def _content(path: Path) -> bytes:
+    return read_bytes(path).removeprefix(BYTE_ORDER_MARK)
+
+
+def _wanted(
+    places: Iterable[Pair],
+    truth: Annotations | None,
+    sequences: Iterable[int] | None,
+    frames_per_sequence: int,
+) -> set[Pair]:
+    """The (sequence, frame) pairs that a submission has to have."""
+    if truth is not None:
+        return set(_pairs(truth.objects if truth.frames is None else truth.frames))
+    numbers = {sequence for sequence, _ in places} if sequences is None else set(sequences)
+    return set(product(numbers, range(1, frames_per_sequence + 1)))
+
+
+def _surplus_problems(places: Mapping[Pair, str], wanted: set[Pair], truth: Annotations | None) -> list[Problem]:
+    """The frames that should not be there. A truth without a frames table does not know which those are."""
+    if truth is not None and truth.frames is None:
+        return []
+    return [(place, f"{pair_text(pair)} is not wanted") for pair, place in places.items() if pair not in wanted]
+
+
+def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
+    """Writes objects as a competition file, packed where the name ends in .gz or .zip.
+
+    Frames come in order; `object_coords` in file order, so what is read back has `object` counted anew. Other
+    columns have no place in this format. The file is written beside and moved into place. Raises InputError where
+    the table is not right, has joints, or its sequences are not integers.
+    """
+    path = Path(path)
+    checked = as_annotations(annotations, "annotations")
+    if any(len(table) and table["sequence"].dtype != np.int64 for table in checked if table is not None):
+        raise InputError("annotations: column sequence holds strings; the competition's format knows integers only")
+    if "joint" in checked.objects:
+        raise InputError("annotations: there is a column joint; the competition's format knows points only")
+    objects, frames = checked
+    frames = objects[FRAME_KEY] if frames is None else frames
+    frame_key, object_key = frame_keys([frames, objects])
+    listed, rows = distinct(frame_key)
+    position = locate(listed, object_key)
+    if np.any(position < 0):
+        outside = key_text(objects.loc[position < 0, FRAME_KEY])
+        raise InputError(f"annotations: objects lie in frames that the frames table does not have: {outside}")
+    points = objects[["x", "y"]].take(np.argsort(position, kind="stable")).to_numpy().tolist()
+    ends = np.cumsum(np.bincount(position, minlength=len(listed))).tolist()
+    entries = [
+        {"sequence_id": sequence, "frame": frame, "num_objects": end - start, "object_coords": points[start:end]}
+        for (sequence, frame), start, end in zip(_pairs(frames.take(rows)), [0, *ends], ends, strict=False)
+    ]
+    write_bytes(path, msgspec.json.encode(entries))

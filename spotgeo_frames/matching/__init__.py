@@ -1,0 +1,9 @@
+"""Truth and predictions to one match table: the rule, the frames that count, near pairs, the assignment, the layout.
+
+In come two `Annotations`; out comes the match table. Every room but `support` and `tables` may use it; it uses
+`tables`.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

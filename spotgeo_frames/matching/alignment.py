@@ -1,0 +1,273 @@
+"""Lays truth and predictions side by side: one list of frames, and each side's rows in the order of that list.
+
+This is where it is decided which frames count. Frames are the rows of the truth's frames table where there is one
+(predictions elsewhere are refused), else those that occur on either side. A frames table of the predictions says what
+the detector has seen, so it must cover the truth's frames, as a competition file must: a frame that a detector never
+saw is not a frame in which it found nothing.
+
+Keypoints: each joint of a frame is matched by itself, so in tables with `joint` every (sequence, frame, joint) that
+occurs is a frame of its own here; a frame without any joint stays, its joint null. Joints whose visibility is 0 are
+not there.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..support.keys import distinct, frame_keys, in_order, locate, ordinals, stable_order
+from ..tables.annotations import Annotations
+from ..tables.inputs import source
+from ..tables.messages import counted, key_text
+from ..tables.schema import FRAME_KEY, decoded, labelled_joints
+
+FrameRule = Literal["truth", "union"]
+
+
+class Side(NamedTuple):
+    """Truth or predictions, in frame order.
+
+    `table` holds the rows sorted by frame, file order kept within one, and `xy` their coordinates (2, N); `frame` is
+    each row's position in the list of frames, `counts` how many rows each frame has and `starts` (one longer) where
+    they begin; `category` the rows' categories as numbers that both sides share, or None where one side has none.
+    """
+
+    table: pd.DataFrame
+    xy: tuple[np.ndarray, np.ndarray]
+    frame: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+    category: np.ndarray | None
+
+
+class Aligned(NamedTuple):
+    """`frames` (`sequence`, `frame`, `joint` for keypoints, attributes), one row a frame, and the two sides."""
+
+    frames: pd.DataFrame
+    truth: Side
+    predictions: Side
+
+
+def align(
+    truth: Annotations, predictions: Annotations, frames: FrameRule = "truth", *, may_be_disjoint: bool = False
+) -> Aligned:
+    """Aligns two Annotations that `tables.as_annotations` has checked.
+
+    With `frames="union"` every frame that either side names counts. Raises InputError where the key types differ,
+    the sequences are disjoint (unless they may be, in a part of a dataset), or the frames are not covered as the module
+    says.
+    """
+    if frames not in ("truth", "union"):
+        raise ValueError(f"frames is {frames!r}; 'truth' or 'union' is needed")
+    _check_types(truth, predictions)
+    if not may_be_disjoint:
+        _check_sequences(truth, predictions)
+    given = {
+        "truth": truth.objects,
+        "predictions": predictions.objects,
+        "truth frames": truth.frames,
+        "predictions frames": predictions.frames,
+    }
+    tables = {name: table for name, table in given.items() if table is not None}
+    keys = dict(zip(tables, frame_keys(list(tables.values())), strict=True))
+    if frames == "truth":
+        _check_coverage(tables, keys)
+    ruling = ["truth frames"] if frames == "truth" and "truth frames" in tables else list(tables)
+    listed, listed_keys = _list_frames([tables[name] for name in ruling], [keys[name] for name in ruling])
+    if truth.frames is not None:
+        listed = _with_attributes(listed, listed_keys, truth.frames, keys["truth frames"])
+    positions = [locate(listed_keys, keys[name]) for name in ("truth", "predictions")]
+    objects = [truth.objects, predictions.objects]
+    if "joint" in truth.objects:
+        for number, table in enumerate(objects):
+            objects[number], positions[number] = _labelled(table, positions[number])
+        listed, positions = _split_joints(listed, positions, objects[0]["joint"], objects[1]["joint"])
+    categories = _categories(*objects)
+    sides = [
+        _side(table, position, len(listed), category)
+        for table, position, category in zip(objects, positions, categories, strict=True)
+    ]
+    return Aligned(listed, *sides)
+
+
+def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) -> Aligned:
+    """The same frames with only the marked rows of either side."""
+    sides = []
+    for side, marked in ((aligned.truth, truth), (aligned.predictions, predictions)):
+        rows = np.flatnonzero(marked)
+        category = None if side.category is None else side.category[rows]
+        sides.append(_side(side.table.take(rows), side.frame[rows], len(aligned.frames), category))
+    return Aligned(aligned.frames, *sides)
+
+
+def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> tuple[pd.DataFrame, np.ndarray]:
+    """The distinct (sequence, frame) of the tables in order, and their keys."""
+    firsts = [distinct(key) for key in keys]
+    # Mostly the first table has all that the others have.
+    if len(firsts[0][0]) and all(np.all(locate(firsts[0][0], values) >= 0) for values, _ in firsts[1:]):
+        tables, firsts = tables[:1], firsts[:1]
+    parts = [
+        pd.DataFrame({column: table[column].array.take(rows) for column in FRAME_KEY}, copy=False)
+        for table, (_, rows) in zip(tables, firsts, strict=True)
+    ]
+    if len(parts) == 1:
+        return parts[0], firsts[0][0]
+    listed_keys, rows = distinct(np.concatenate([values for values, _ in firsts]))
+    filled = [part for part in parts if len(part)]
+    return (pd.concat(filled).take(rows).reset_index(drop=True) if filled else parts[0]), listed_keys
+
+
+def _with_attributes(
+    listed: pd.DataFrame, listed_keys: np.ndarray, frames: pd.DataFrame, keys: np.ndarray
+) -> pd.DataFrame:
+    """Adds the attributes of the frames table; null for frames it does not have."""
+    attributes = [column for column in frames.columns if column not in FRAME_KEY]
+    if not attributes:
+        return listed
+    values, rows = distinct(keys)
+    found = locate(values, listed_keys)
+    index = np.where(found < 0, -1, rows[found]) if len(rows) else found
+    taken = {}
+    for column in attributes:
+        attribute = frames[column].reset_index(drop=True)
+        # Flags get room for nulls whether or not there are any.
+        attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
+        taken[column] = attribute.reindex(index).array
+    return listed.assign(**taken)
+
+
+def _labelled(keypoints: pd.DataFrame, position: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
+    """The joints that are there, and their positions."""
+    there = labelled_joints(keypoints)
+    return (keypoints, position) if there.all() else (keypoints[there], position[there])
+
+
+def _split_joints(
+    listed: pd.DataFrame, positions: list[np.ndarray], truth_joints: pd.Series, predicted_joints: pd.Series
+) -> tuple[pd.DataFrame, list[np.ndarray]]:
+    """The list of (frame, joint) that occur, with the frames that have none; and the rows' positions in it."""
+    codes, span = ordinals([truth_joints, predicted_joints])
+    without = np.setdiff1d(np.arange(len(listed)), np.concatenate(positions))
+    keys = [position * (span + 1) + code for position, code in zip(positions, codes, strict=True)]
+    all_keys = np.concatenate([*keys, without * (span + 1) + span])
+    units, rows = distinct(all_keys)
+    filled = [joints for joints in (truth_joints, predicted_joints) if len(joints)]
+    joints = pd.concat(filled, ignore_index=True) if filled else truth_joints
+    joints = joints.astype("Int64") if joints.dtype == np.int64 else joints
+    split = listed.take(units // (span + 1)).reset_index(drop=True)
+    split.insert(2, "joint", joints.reindex(np.where(rows < len(joints), rows, -1)).reset_index(drop=True))
+    return split, [locate(units, key) for key in keys]
+
+
+def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarray | None]:
+    """The category of each row as a number, where both sides have categories."""
+    if "category" not in truth or "category" not in predictions:
+        return [None, None]
+    columns = [truth["category"], predictions["category"]]
+    problems = [
+        f"{source(table, name)}: column category: {counted(int(column.isna().sum()), 'row')} null"
+        for name, table, column in zip(("truth", "predictions"), (truth, predictions), columns, strict=True)
+        if column.isna().any()
+    ]
+    if problems:
+        raise InputError(problems)
+    plain = [decoded(column) for column in columns]
+    kinds = {pd.api.types.is_numeric_dtype(column.dtype) for column in plain if len(column)}
+    if len(kinds) == 2:
+        raise InputError(_types_differ("category", truth, predictions, plain))
+    try:
+        codes, _ = ordinals(plain)
+    except TypeError as error:
+        raise InputError(f"column category: its values cannot be compared: {error}") from None
+    return list(codes)
+
+
+def _side(table: pd.DataFrame, position: np.ndarray, n_frames: int, category: np.ndarray | None) -> Side:
+    """Sorts one side's rows by frame where they are not yet."""
+    if not in_order(position):
+        order = stable_order(position, n_frames)
+        table, position = table.take(order), position[order]
+        category = category if category is None else category[order]
+    counts = np.bincount(position, minlength=n_frames)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return Side(table, (table["x"].to_numpy(), table["y"].to_numpy()), position, counts, starts, category)
+
+
+def _types_differ(column: str, truth: pd.DataFrame, predictions: pd.DataFrame, values: Sequence[pd.Series]) -> str:
+    return (
+        f"{source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
+        f"{source(truth, 'truth')} it is {values[0].dtype}; make them the same"
+    )
+
+
+def _telling(side: Annotations, column: str) -> pd.DataFrame:
+    """The table of a side that tells the type of a key column: an empty one does not."""
+    return side.frames if column == "sequence" and side.frames is not None and not len(side.objects) else side.objects
+
+
+def _check_types(truth: Annotations, predictions: Annotations) -> None:
+    """Refuses keys that are integers in one table and strings in another."""
+    if ("joint" in truth.objects) != ("joint" in predictions.objects):
+        raise InputError("column joint is on one side only; keypoints are matched with keypoints")
+    problems = []
+    for column in ("sequence", "joint"):
+        if column in truth.objects:
+            values = [_telling(side, column)[column] for side in (truth, predictions)]
+            if len(values[0]) and len(values[1]) and values[0].dtype != values[1].dtype:
+                problems.append(_types_differ(column, truth.objects, predictions.objects, values))
+    for name, (objects, frames) in (("truth", truth), ("predictions", predictions)):
+        if frames is not None and len(frames) and len(objects):
+            types = frames["sequence"].dtype, objects["sequence"].dtype
+            if types[0] != types[1]:
+                problems.append(
+                    f"{source(objects, name)}: column sequence is {types[1]}, and in its frames table {types[0]}"
+                )
+    if problems:
+        raise InputError(problems)
+
+
+def _check_sequences(truth: Annotations, predictions: Annotations) -> None:
+    """Refuses sides that share no sequence: they are not about the same data."""
+    have = [(side.objects if side.frames is None else side.frames)["sequence"] for side in (truth, predictions)]
+    if not (len(have[0]) and len(have[1])) or have[0].iloc[0] == have[1].iloc[0]:
+        return
+    codes, _ = ordinals(have)
+    values = [distinct(code)[0] for code in codes]
+    if np.all(locate(values[0], values[1]) < 0):
+        names = [column.drop_duplicates().head(4).astype(str).tolist() for column in have]
+        listed = [", ".join([*some[:3], "..."] if len(some) > 3 else some) for some in names]
+        raise InputError(
+            f"{source(predictions.objects, 'predictions')}: no sequence is the truth's; "
+            f"it has {listed[1]} and the truth has {listed[0]}"
+        )
+
+
+def _check_coverage(tables: Mapping[str, pd.DataFrame], keys: Mapping[str, np.ndarray]) -> None:
+    """Refuses objects outside the frames tables, and predictions that do not cover the frames of the truth."""
+    problems: list[str] = []
+    names = {side: source(tables[side], side) for side in ("truth", "predictions")}
+    listed = {name: distinct(keys[name])[0] for name in ("truth frames", "predictions frames") if name in keys}
+
+    def refuse(side: str, table: str, within: str, noun: str, what: str) -> None:
+        outside = locate(listed[within], keys[table]) < 0
+        if outside.any():
+            text = key_text(tables[table].loc[outside, FRAME_KEY])
+            problems.append(f"{names[side]}: {counted(int(outside.sum()), noun)} {what}: {text}")
+
+    for side in names:
+        if f"{side} frames" in listed:
+            refuse(side, side, f"{side} frames", "object", "in frames that its frames table does not have")
+    if len(listed) == 2:
+        if not np.array_equal(listed["truth frames"], listed["predictions frames"]):
+            refuse("predictions", "truth frames", "predictions frames", "frame", "missing")
+            refuse("predictions", "predictions frames", "truth frames", "frame", "not in the truth")
+    elif "truth frames" in listed:
+        what = 'in frames that the truth does not have (frames="union" would count them)'
+        refuse("predictions", "predictions", "truth frames", "object", what)
+    elif "predictions frames" in listed:
+        what = "in frames that are missing from its frames"
+        refuse("predictions", "truth", "predictions frames", "object of the truth", what)
+    if problems:
+        raise InputError(problems)

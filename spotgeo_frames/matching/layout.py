@@ -1,0 +1,162 @@
+"""Lays out the match table from aligned sides and their assigned pairs.
+
+Which column has which type depends on the type of what it carries alone, never on the rows a part happens to hold,
+so that tables of parts concatenate: object identities are `Int64` or string, numbers float64, flags `boolean`, and
+null wherever a row has no truth, no prediction or no such frame.
+"""
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import take
+
+from ..support.version import __version__
+from ..tables.schema import EMPTY, FN, FP, FRAME_KEY, OUTCOME_TYPE, TP
+from .alignment import Aligned
+from .pairs import Pairs
+
+# What happens in a track, in the order of outcomes, and a true positive whose identity is another than before.
+EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
+SWITCH = 3
+
+
+def match_table(
+    aligned: Aligned, pairs: Pairs, made_with: Mapping[Hashable, Any], carried: Collection[str] | None = None
+) -> pd.DataFrame:
+    """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises.
+
+    `made_with` goes into its attrs. Where its `rule` is "distance" the pairs' measure is one, and `tau` and `epsilon`
+    (px) say what the errors are; otherwise it is a similarity, and there are no errors. Of the columns that begin with
+    `truth_`, `predicted_` or `frame_` it has all, or those that are `carried`.
+    """
+    truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
+    n_rows, truth_row, predicted_row = _places(aligned, pairs)
+    matched_row = predicted_row[pairs.prediction]
+    outcome = np.full(int(n_rows.sum()), EMPTY, np.int8)
+    outcome[truth_row] = FN
+    outcome[predicted_row] = FP
+    outcome[matched_row] = TP
+    measure = np.full(len(outcome), np.nan)
+    measure[matched_row] = pairs.measure
+
+    # Every frame has a row, so counting first rows numbers them; taking by number is faster than repeating each column.
+    frame = np.zeros(len(outcome), np.int64)
+    frame[np.cumsum(n_rows)[:-1]] = 1
+    frame = np.cumsum(frame)
+
+    key = FRAME_KEY + (["joint"] if "joint" in frames else [])
+    columns = {column: frames[column].array.take(frame) for column in key}
+    columns |= {
+        "outcome": pd.Categorical.from_codes(outcome, dtype=OUTCOME_TYPE),
+        **_measured(outcome, measure, made_with),
+        **_carried(truth.table, "truth", truth_row, len(outcome), key, carried),
+        **_carried(predictions.table, "predicted", predicted_row, len(outcome), key, carried),
+    }
+    counts = {"frame_n_truth": truth.counts, "frame_n_predicted": predictions.counts}
+    attributes = {f"frame_{column}": frames[column] for column in frames if column not in key}
+    columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
+    columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
+    table = pd.DataFrame(columns, copy=False)
+    table.attrs = dict(made_with) | {"version": __version__}
+    return table
+
+
+def with_events(table: pd.DataFrame, switch: np.ndarray) -> pd.DataFrame:
+    """A match table of tracks with the column `event` after `outcome`; `switch` marks the true positives in order."""
+    outcome = table["outcome"].array.codes
+    event = np.where(outcome == EMPTY, -1, outcome)
+    event[np.flatnonzero(outcome == TP)[switch]] = SWITCH
+    after = table.columns.to_list().index("outcome") + 1
+    table.insert(after, "event", pd.Series(pd.Categorical.from_codes(event, dtype=EVENT_TYPE)))
+    return table
+
+
+def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How many rows each frame takes, and the row of each truth and of each prediction.
+
+    A frame's truths come first, then its false positives; a frame with neither takes one row.
+    """
+    truth, predictions = aligned.truth, aligned.predictions
+    unmatched = np.ones(len(predictions.frame), bool)
+    unmatched[pairs.prediction] = False
+    spare = np.flatnonzero(unmatched)
+    spare_frame = predictions.frame[spare]
+    n_spare = np.bincount(spare_frame, minlength=len(aligned.frames))
+    n_rows = np.maximum(truth.counts + n_spare, 1)
+    starts = np.cumsum(n_rows) - n_rows
+    truth_row = np.arange(len(truth.frame)) + (starts - truth.starts[:-1])[truth.frame]
+    predicted_row = np.empty(len(unmatched), np.int64)
+    predicted_row[pairs.prediction] = truth_row[pairs.truth]
+    first_spare = np.cumsum(n_spare) - n_spare
+    predicted_row[spare] = np.arange(len(spare)) + (starts + truth.counts - first_spare)[spare_frame]
+    return n_rows, truth_row, predicted_row
+
+
+def _measured(outcome: np.ndarray, measure: np.ndarray, made_with: Mapping[Hashable, Any]) -> dict[str, np.ndarray]:
+    """The measure of every row, under its name, and its errors."""
+    if made_with["rule"] == "distance":
+        return {"distance": measure, **_errors(outcome, measure, made_with["tau"], made_with["epsilon"])}
+    null = np.full(len(outcome), np.nan)
+    return {"similarity": measure, "squared_error": null, "kelvins_error": null.copy()}
+
+
+def _errors(outcome: np.ndarray, distance: np.ndarray, tau: float, epsilon: float) -> dict[str, np.ndarray]:
+    """Both errors of every row: the document's, squared (px²), and the server's."""
+    squared = np.array([0.0, tau * tau, tau * tau, np.nan]).take(outcome)
+    kelvins = squared.copy()
+    # Null distances compare as false, so only true positives are touched.
+    beyond = np.flatnonzero(distance >= epsilon)
+    far = distance[beyond]
+    squared[beyond] = np.where(far > epsilon, far * far, 0.0)
+    kelvins[beyond] = np.where(far < tau, far, 0.0)
+    return {"squared_error": squared, "kelvins_error": kelvins}
+
+
+def _is_wanted(name: str, carried: Collection[str] | None) -> bool:
+    return carried is None or name in carried
+
+
+def _carried(
+    table: pd.DataFrame,
+    prefix: str,
+    rows: np.ndarray,
+    n_rows: int,
+    key: Sequence[str],
+    carried: Collection[str] | None,
+) -> dict[str, Any]:
+    """The columns of a table but its key, under its prefix and at its rows; geometry first, then the score."""
+    order = [column for column in dict.fromkeys(["object", "x", "y", "w", "h", "score", *table]) if column in table]
+    named = {f"{prefix}_{column}": column for column in order if column not in key}
+    return {
+        name: _placed(_nullable(table[column]), rows, n_rows)
+        for name, column in named.items()
+        if _is_wanted(name, carried)
+    }
+
+
+def _placed(values: Any, rows: np.ndarray, n_rows: int) -> Any:
+    """An array of `n_rows` with the values at their rows, and null elsewhere."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        placed = np.full(n_rows, np.nan)
+        placed[rows] = values
+        return placed
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        whole, null = np.zeros(n_rows, np.int64), np.ones(n_rows, bool)
+        whole[rows], null[rows] = values, False
+        return pd.arrays.IntegerArray(whole, null)
+    index = np.full(n_rows, -1, np.int64)
+    index[rows] = np.arange(len(rows))
+    return take(values, index, allow_fill=True)
+
+
+def _nullable(values: pd.Series) -> Any:
+    """The column as an array whose type says how it becomes nullable; it is chosen by the column's type alone."""
+    if values.name == "object":
+        return values.to_numpy() if values.dtype == np.int64 else values.array
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return values.astype("boolean").array
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        return values.array
+    return values.to_numpy(np.float64, na_value=np.nan)

@@ -1,0 +1,112 @@
+"""The boxes of a frame that overlap.
+
+Boxes are looked up by columns of the image: each box meets only those that begin in the columns it covers, so that
+most of what lies apart is never looked at.
+"""
+
+import numpy as np
+
+from ..support.chunks import chunks
+from .alignment import Aligned
+from .pairs import ROOM, SIMILAR_AT_ONCE, Pairs, join_pairs, same_category
+from .similarity import iou
+
+# Edges of boxes are searched up to here (px); beyond, they count as here, which finds more and misses none.
+FARTHEST = 1e12
+
+# Columns of the image, to look up boxes by, for each box of a frame.
+COLUMNS = 4
+
+
+def overlapping(
+    aligned: Aligned, truth_boxes: np.ndarray, predicted_boxes: np.ndarray, least: float, first: int, last: int
+) -> Pairs:
+    """The pairs of boxes, (4, N) on both sides, that overlap enough."""
+    start, end = aligned.truth.starts[[first, last]].tolist()
+    predicted = slice(*aligned.predictions.starts[[first, last]].tolist())
+    # A single frame may have more pairs than can be looked at at once: some truths after the other.
+    n_predicted = aligned.predictions.counts.take(aligned.truth.frame[start:end])
+    parts = [slice(start + begin, start + stop) for begin, stop in chunks(n_predicted, 2 * SIMILAR_AT_ONCE)]
+    return join_pairs(
+        [_overlapping_rows(aligned, truth_boxes, predicted_boxes, least, rows, predicted) for rows in parts]
+    )
+
+
+def _overlapping_rows(
+    aligned: Aligned,
+    truth_boxes: np.ndarray,
+    predicted_boxes: np.ndarray,
+    least: float,
+    truth_rows: slice,
+    predicted_rows: slice,
+) -> Pairs:
+    """The same of some truths and all predictions of their frames."""
+    truth_boxes, predicted_boxes = truth_boxes[:, truth_rows], predicted_boxes[:, predicted_rows]
+    frames = aligned.truth.frame[truth_rows], aligned.predictions.frame[predicted_rows]
+    first = min(side.min(initial=len(aligned.frames)) for side in frames)
+    truth, prediction = _perhaps_overlapping(truth_boxes, predicted_boxes, frames[0] - first, frames[1] - first, least)
+    key = (truth << 32) | prediction  # one sort of integers is faster than any of two columns
+    key.sort()
+    truth, prediction = key >> 32, key & 0xFFFFFFFF
+    overlap = iou([side.take(truth) for side in truth_boxes], [side.take(prediction) for side in predicted_boxes])
+    pairs = Pairs(prediction + predicted_rows.start, truth + truth_rows.start, overlap)
+    enough = (overlap > 0) & (overlap >= least) & same_category(aligned, pairs.prediction, pairs.truth)
+    return pairs.take(np.flatnonzero(enough))
+
+
+def _perhaps_overlapping(
+    truth: np.ndarray, predictions: np.ndarray, truth_frames: np.ndarray, predicted_frames: np.ndarray, least: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The positions of boxes (4, N) of the same frame that may overlap by `least`: all that do, and few others.
+
+    If two boxes have an IoU of `least`, they share at least that part of the width of either, so that the one that
+    begins further right does so within the first 1 - least of the other's. From top to bottom the same holds.
+    """
+    truth, predictions = _early_parts(truth, least), _early_parts(predictions, least)
+    begins, ends, n_columns = _image_columns((truth, predictions), (truth_frames, predicted_frames))
+    rows, others = _beginning_within(begins[0], ends[0], begins[1], n_columns)
+    late = predictions[0].take(others) > truth[0].take(rows)
+    others_too, rows_too = _beginning_within(begins[1], ends[1], begins[0], n_columns)
+    not_late = predictions[0].take(others_too) <= truth[0].take(rows_too)  # the others are found already
+    rows = np.concatenate([rows[late], rows_too[not_late]])
+    others = np.concatenate([others[late], others_too[not_late]])
+    with np.errstate(over="ignore"):
+        level = (truth[1] + truth[3]).take(rows) > predictions[1].take(others)
+        level &= (predictions[1] + predictions[3]).take(others) > truth[1].take(rows)
+    some = np.flatnonzero(level)
+    return rows[some], others[some]
+
+
+def _early_parts(boxes: np.ndarray, least: float) -> np.ndarray:
+    """The boxes with only the first 1 - least of their sizes, and some room, since their far edges are rounded."""
+    corners, sizes = boxes[:2], boxes[2:]
+    with np.errstate(over="ignore"):
+        return np.concatenate([corners, (1.0 - least) * sizes + ROOM * (np.abs(corners) + np.abs(sizes))])
+
+
+def _image_columns(
+    sides: tuple[np.ndarray, np.ndarray], frames: tuple[np.ndarray, np.ndarray]
+) -> tuple[list[np.ndarray], list[np.ndarray], int]:
+    """The column of the image, counted on through the frames, of each left and right edge; and how many there are."""
+    with np.errstate(over="ignore"):
+        edges = [np.clip([left, left + width], -FARTHEST, FARTHEST) for left, _, width, _ in sides]
+    low, high = min(side.min(initial=0.0) for side in edges), max(side.max(initial=0.0) for side in edges)
+    n_frames = max(int(side.max(initial=0)) for side in frames) + 1
+    n_columns = min(max(COLUMNS * sum(map(len, frames)) // n_frames, 8), 1024)
+    scale = n_columns / (high - low + 1.0)
+    columns = [
+        ((side - low) * scale).astype(np.int64) + n_columns * number for side, number in zip(edges, frames, strict=True)
+    ]
+    return [side[0] for side in columns], [side[1] for side in columns], n_columns * n_frames
+
+
+def _beginning_within(
+    begins: np.ndarray, ends: np.ndarray, others: np.ndarray, n_columns: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each box with all of the `others` that begin in the columns from where it begins to where it ends."""
+    order = np.argsort(others)
+    starts = np.cumsum(np.bincount(others + 1, minlength=n_columns + 1))
+    first = starts[begins]
+    counts = np.maximum(starts[ends + 1] - first, 0)
+    within = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    return np.repeat(np.arange(len(begins)), counts), order.take(within)

@@ -1,0 +1,100 @@
+"""The truths and predictions of a frame that are similar, by IoU, by distance or by a measure of the caller's."""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from ..support.errors import InputError
+from ..tables.inputs import source
+from .alignment import Aligned
+from .near_boxes import overlapping
+from .near_points import near_points
+from .pairs import Pairs, all_pairs, join_pairs, same_category
+from .similarity import Measure, point_similarity
+
+# The similarity of each pair of a row of truth and one of predictions.
+RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def check_measure(similarity: str | Measure, tau: float) -> None:
+    """Raises ValueError where `similar_pairs` could not work with these."""
+    if similarity not in ("iou", "point") and not callable(similarity):
+        raise ValueError(f"similarity is {similarity!r}; 'iou', 'point' or a function is needed")
+    if similarity == "point" and not 0 < tau < np.inf:
+        raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
+
+
+def check_measured(aligned: Aligned, similarity: str | Measure) -> None:
+    """Raises InputError where columns lack that `similar_pairs` needs; warns of boxes of zero or negative size."""
+    if similarity != "iou":
+        return
+    tables = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
+    problems = [
+        f"{source(table, name)}: column {column} is missing; boxes have w and h ('point' is of points, 'oks' of poses)"
+        for name, table in tables.items()
+        for column in ("w", "h")
+        if column not in table
+    ]
+    if problems:
+        raise InputError(problems)
+    n_flat = {name: int(((table["w"] <= 0) | (table["h"] <= 0)).sum()) for name, table in tables.items()}
+    if any(n_flat.values()):
+        what = " and ".join(f"{number} of the {name}" for name, number in n_flat.items() if number)
+        warnings.warn(f"boxes of zero or negative size, which overlap with nothing: {what}", stacklevel=4)
+
+
+def similar_pairs(
+    aligned: Aligned, similarity: str | Measure, tau: float = np.nan, least: float = 0.0
+) -> Callable[[int, int], Pairs]:
+    """A function that gives the pairs of the frames [first, last) whose similarity is above 0, and `least` or more.
+
+    They are sorted by truth, then prediction. `similarity` is "iou" for boxes, "point" for
+    max(0, 1 - distance / (2 tau)), or a measure of the caller's. Where both sides have categories, only equal ones are
+    similar. `check_measure` and `check_measured` have to come before; the pairs of a measure of the caller's raise
+    InputError where it returns something else than similarities.
+    """
+    if similarity == "iou":
+        truth_boxes, predicted_boxes = (
+            np.stack([side.table[column].to_numpy() for column in ("x", "y", "w", "h")])
+            for side in (aligned.truth, aligned.predictions)
+        )
+        return partial(overlapping, aligned, truth_boxes, predicted_boxes, least)
+    if callable(similarity):
+        return partial(measured_pairs, aligned, partial(_called, aligned, similarity), least)
+    return partial(_similar_points, aligned, tau, least)
+
+
+def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last: int) -> Pairs:
+    near = near_points(aligned, first, last, 2.0 * tau)
+    return _in_order(near._replace(measure=point_similarity(near.measure, 2.0 * tau)), least)
+
+
+def measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: int, last: int) -> Pairs:
+    """The pairs that `similar_pairs` gives for the frames [first, last), by a measure of rows."""
+    parts = []
+    for some_predictions, n_pairs, truth_rows in all_pairs(aligned, first, last):
+        prediction_rows = np.repeat(some_predictions, n_pairs)
+        same = same_category(aligned, prediction_rows, truth_rows)
+        parts.append(Pairs(prediction_rows, truth_rows, measure(truth_rows, prediction_rows) * same))
+    return _in_order(join_pairs(parts), least)
+
+
+def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
+    """What the caller's measure says of pairs of rows, checked."""
+    tables = aligned.truth.table.iloc[truth_rows], aligned.predictions.table.iloc[prediction_rows]
+    answer = np.asarray(measure(*(table.reset_index(drop=True) for table in tables)))
+    if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
+        what = f"shape {answer.shape} and type {answer.dtype}"
+        raise InputError(f"similarity: the function returned {what}; a number for each of {len(truth_rows)} pairs")
+    answer = answer.astype(np.float64)
+    if not np.all((answer >= 0) & (answer <= 1)):
+        raise InputError("similarity: the function returned values outside 0 to 1, or NaN")
+    return answer
+
+
+def _in_order(pairs: Pairs, least: float) -> Pairs:
+    """The pairs that are similar enough, sorted by truth; they are sorted by prediction."""
+    pairs = pairs.take(np.flatnonzero((pairs.measure > 0) & (pairs.measure >= least)))
+    return pairs.take(np.argsort(pairs.truth, kind="stable"))

@@ -1,0 +1,155 @@
+"""From keypoints, one row a joint, to whole poses, one row an object, and how similar two of them are.
+
+A pose's row carries what is the same in all rows of its joints; what differs from joint to joint is null there. Its
+`x`, `y`, `w`, `h` (px) are the box that `box_x`, `box_y`, `box_w`, `box_h` tell, or else the smallest one around its
+joints.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..support.keys import distinct, positions, row_keys
+from ..tables.annotations import Annotations
+from ..tables.inputs import source
+from ..tables.joints import COCO_SIGMAS
+from ..tables.messages import counted, key_text
+from ..tables.schema import FRAME_KEY, labelled_joints, size_problems
+from .alignment import Aligned
+from .similarity import difference, oks
+
+POSE_KEY = [*FRAME_KEY, "object"]
+BOX = {"box_x": "x", "box_y": "y", "box_w": "w", "box_h": "h"}
+
+# Columns that are of a joint, not of its pose, by what they mean.
+OF_JOINTS = ["joint", "x", "y", "visibility"]
+
+
+class WholePoses(NamedTuple):
+    """The poses of one side: one row each, and their joints.
+
+    `joints` (N, J, 2) are their places, px, null where a pose has none; `labelled` (N, J) marks those that are. The
+    index of `annotations.objects` numbers the poses as the arrays have them.
+    """
+
+    annotations: Annotations
+    joints: np.ndarray
+    labelled: np.ndarray
+
+
+class PosePairs(NamedTuple):
+    """Both sides, and the sigma of each joint: what it takes to compare poses."""
+
+    truth: WholePoses
+    predictions: WholePoses
+    sigmas: np.ndarray
+
+    def similarity(self, aligned: Aligned, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
+        """OKS of pairs of rows of the two sides, aligned."""
+        truth = aligned.truth.table.index.to_numpy()[truth_rows]
+        predictions = aligned.predictions.table.index.to_numpy()[prediction_rows]
+        objects = self.truth.annotations.objects
+        boxes = [objects[side].to_numpy()[truth] for side in BOX.values()]
+        area = objects["area"].to_numpy(np.float64)[truth]
+        joints = self.truth.joints[truth], self.predictions.joints[predictions]
+        return oks(joints[0], self.truth.labelled[truth], area, boxes, joints[1], self.sigmas)
+
+
+def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[Any, float] | None) -> PosePairs:
+    """Both sides as whole poses.
+
+    `sigmas` are those of the joints by name, COCO's where there are none. Raises InputError where a side has no joints,
+    a joint has no sigma, or the truth no areas; ValueError where a sigma is not above 0.
+    """
+    if not isinstance(sigmas, Mapping | None):
+        raise ValueError(f"sigmas is a {type(sigmas).__name__}; a dict of joints and their sigmas is needed")
+    named = COCO_SIGMAS if sigmas is None else dict(sigmas)
+    values = np.array(list(named.values()), np.float64)
+    if not np.all((values > 0) & (values < np.inf)):
+        raise ValueError("sigmas: numbers above 0 are needed, a joint's deviation as a share of the object's size")
+    problems = _problems(truth.objects, predictions.objects, named)
+    if problems:
+        raise InputError(problems)
+    pairs = PosePairs(_poses(truth, list(named)), _poses(predictions, list(named)), values)
+    whole = pairs.truth.annotations.objects
+    several = whole["area"].isna().to_numpy()
+    if several.any():
+        what = f"{counted(int(several.sum()), 'object')} not of one size: {key_text(whole.loc[several, POSE_KEY])}"
+        raise InputError(f"{source(truth.objects, 'truth')}: column area: {what}")
+    return pairs
+
+
+def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any, float]) -> list[str]:
+    """What keeps poses from being compared by OKS; `named` are the joints that have a sigma."""
+    problems = []
+    for name, table in (("truth", truth), ("predictions", predictions)):
+        if "joint" not in table:
+            problems.append(f"{source(table, name)}: column joint is missing; OKS is of keypoints, one row a joint")
+            continue
+        unknown = [str(joint) for joint in table["joint"].unique() if joint not in named]
+        if unknown:
+            what = f"no sigma is known of {', '.join(unknown)}; sigmas={{joint: sigma}} tells them"
+            problems.append(f"{source(table, name)}: {what}")
+    name = source(truth, "truth")
+    problems += size_problems(truth, "area", name, "OKS needs the size of each object, px²")
+    return problems + [
+        f"{name}: column {column} is of type {truth[column].dtype}; numbers are needed"
+        for column in BOX
+        if column in truth and not pd.api.types.is_any_real_numeric_dtype(truth[column].dtype)
+    ]
+
+
+def _poses(side: Annotations, names: list[Any]) -> WholePoses:
+    objects = side.objects
+    keys = row_keys(objects, POSE_KEY)
+    values, first = distinct(keys)
+    number = positions(keys, values, first)
+    # From the order of keys to that of the file, which is the order of first rows.
+    order = np.argsort(first)
+    number, first = np.argsort(order)[number], first[order]
+    codes, occurring = pd.factorize(objects["joint"])
+    joint = pd.Index(names).get_indexer(occurring)[codes]
+    joints = np.full((len(first), len(names), 2), np.nan)
+    labelled = np.zeros(joints.shape[:2], bool)
+    joints[number, joint] = objects[["x", "y"]].to_numpy()
+    labelled[number, joint] = labelled_joints(objects)
+    table = objects[POSE_KEY].take(first).reset_index(drop=True)
+    table = table.assign(**_box(objects, number, first), **_common(objects, number, first))
+    table.attrs = objects.attrs
+    return WholePoses(Annotations(table, side.frames), joints, labelled)
+
+
+def _box(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
+    """The box of each pose: the one it has, or else the smallest around its joints."""
+    corners = []
+    for axis in ("x", "y"):
+        low, high = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+        np.minimum.at(low, number, objects[axis].to_numpy())
+        np.maximum.at(high, number, objects[axis].to_numpy())
+        corners.append((low, difference(high, low)))
+    around = {"x": corners[0][0], "y": corners[1][0], "w": corners[0][1], "h": corners[1][1]}
+    if not all(column in objects for column in BOX):
+        return around
+    given = objects[list(BOX)].take(first).to_numpy(np.float64, na_value=np.nan)
+    known = np.isfinite(given).all(axis=1)
+    return {side: np.where(known, values, around[side]) for side, values in zip(BOX.values(), given.T, strict=True)}
+
+
+def _common(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dict[str, pd.Series]:
+    """The columns of poses: what all rows of a pose have in common, null where they differ."""
+    columns = {}
+    for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *BOX], sort=False):
+        values = objects[column].reset_index(drop=True)
+        values = values.astype("boolean") if pd.api.types.is_bool_dtype(values.dtype) else values
+        of_first = values.take(first[number]).reset_index(drop=True)
+        try:
+            equal = values.eq(of_first).to_numpy(bool, na_value=False) | (values.isna() & of_first.isna()).to_numpy()
+        except (TypeError, ValueError, NotImplementedError):  # arrays and other values that cannot be compared
+            equal = first[number] == np.arange(len(number))
+        same = np.ones(len(first), bool)
+        same[number[~equal]] = False
+        columns[column] = values.take(first).reset_index(drop=True).where(same)
+    return columns

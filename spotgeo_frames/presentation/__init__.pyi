@@ -1,0 +1,1 @@
+from .page.build import report as report

@@ -1,0 +1,39 @@
+"""How often truths are found in each part of the image: what maps of recall are drawn from."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..tables.schema import FN, TP
+
+
+class RecallGrid(NamedTuple):
+    """Counts of truths, (columns, rows), and the edges (px) between columns and between rows."""
+
+    x_edges: np.ndarray
+    y_edges: np.ndarray
+    n_truth: np.ndarray
+    n_found: np.ndarray
+
+
+def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
+    """Truths of a checked match table in `columns` columns and as many rows as make squares; None without a truth.
+
+    Raises InputError where the table has no coordinates of truths.
+    """
+    missing = [name for name in ("truth_x", "truth_y") if name not in table]
+    if missing:
+        raise InputError([f"match table: column {name} is missing" for name in missing])
+    outcome = table["outcome"].array.codes
+    rows = np.isin(outcome, [TP, FN])
+    x, y = (table[f"truth_{axis}"].to_numpy(np.float64, na_value=np.nan)[rows] for axis in "xy")
+    if not len(x):
+        return None
+    width, height = max(np.ptp(x), 1e-9), max(np.ptp(y), 1e-9)
+    n_rows = int(np.clip(round(columns * height / width), 1, 4 * columns))
+    n_truth, x_edges, y_edges = np.histogram2d(x, y, bins=[columns, n_rows])
+    found = outcome[rows] == TP
+    n_found, _, _ = np.histogram2d(x[found], y[found], bins=[x_edges, y_edges])
+    return RecallGrid(x_edges, y_edges, n_truth, n_found)

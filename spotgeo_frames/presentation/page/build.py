@@ -1,0 +1,211 @@
+"""report(): from truth and submissions to one HTML page, and to a folder of Parquet with the tables behind it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ...matching.rule import check_thresholds
+from ...scoring.summary import summarize
+from ...support.errors import InputError
+from ...support.names import is_text, stem
+from ...support.writing import check_file_writable, check_folder_writable, make_folder, write_text
+from ...tables.annotations import Annotations, as_annotations
+from ...tables.arrow import Table
+from ...tables.inputs import SOURCE, inputs_of
+from ...tables.selections import listed_sequences, without_sequences
+from . import parquet
+from .evaluation import Evaluation, evaluate
+from .frame_browser import Held, hold, packed
+from .pictures import Pictures, pictures
+from .provenance import made_with
+
+# Slices that every report has.
+ALWAYS = ("sequence", "frame_n_truth")
+
+
+def report(
+    truth: Annotations | Table,
+    submissions: Annotations | Table | Mapping[str, Annotations | Table],
+    path: str | Path,
+    by: Sequence[str] | Mapping[str, int | None] = (),
+    tau: float = 10.0,
+    epsilon: float = 3.0,
+    *,
+    exclude: Iterable[int] | Iterable[str] | None = None,
+    images: str | Path | None = None,
+    tables: str | Path | None = None,
+) -> None:
+    """Writes a report of one or several submissions as an HTML page that needs nothing else.
+
+    Parameters
+    ----------
+    truth, submissions
+        What `match` takes; of several submissions a dict of names.
+    path
+        The page to write.
+    by
+        Columns of the match table to slice by, besides `sequence` and `frame_n_truth`; a dict gives each a number of
+        quantile bins, or None for its values as they are.
+    tau, epsilon
+        As for `match`, px.
+    exclude
+        Sequences to leave out, as for `summarize`.
+    images
+        Folder of the frames' pictures, SEQUENCE/FRAME.png, drawn behind the frames; the centre of their first pixel is
+        at 0, 0. Frames whose picture is missing, damaged or of another size are drawn without, with one warning.
+    tables
+        Folder for the tables behind the page as Parquet, with a README that says what they hold.
+
+    Raises
+    ------
+    InputError: as for `match`, `compare` and `summarize`; a path that cannot be written, no such folder of images.
+    ValueError: tau or epsilon out of range.
+    ImportError: the extra `report` is not installed.
+    """
+    tau, epsilon = check_thresholds(tau, epsilon)
+    page_path = Path(path)
+    folder = None if tables is None else Path(tables)
+    images_folder = None if images is None else Path(images)
+    check_beforehand(page_path, folder, images_folder)
+    known, named = _sides(truth, submissions)
+    inputs = inputs_of(known, named)
+    _check_kept(page_path, folder, [one.path for one in inputs])
+    slices = _slices(by)
+    left_out: Any = [] if exclude is None else listed_sequences(exclude)
+    if left_out:
+        known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
+    about = made_with(inputs, tau, epsilon, left_out, known)
+    evaluation, content = _tables_and_page(known, named, slices, tau, epsilon, images_folder, about)
+    if folder is not None:
+        notes = {key: value for one in inputs for key, value in one.notes()}
+        parquet.write(evaluation, folder, notes | ({"exclude": ", ".join(map(str, left_out))} if left_out else {}))
+    make_folder(page_path.parent)
+    write_text(page_path, content)
+
+
+def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> None:
+    """What can be checked before anything is read: the extra, where to write, and the folder of images.
+
+    Raises ImportError and InputError as `report` does.
+    """
+    missing = [name for name in ("altair", "jinja2", "vl_convert", "PIL") if not _is_there(name)]
+    if missing:
+        how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
+        raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
+    check_file_writable(path)
+    if tables is not None:
+        check_folder_writable(tables)
+        is_above = path.absolute() in (tables.absolute(), *tables.absolute().parents)
+        if is_above or parquet.would_replace(tables, path):
+            raise InputError(f"{tables}: cannot be written: {path} is to be the page")
+    try:
+        found = images is None or images.is_dir()
+    except (OSError, ValueError):  # a name too long, or one that no folder can have
+        found = False
+    if not found:
+        raise InputError(f"{images}: is no folder of images (SEQUENCE/FRAME.png)")
+
+
+def _tables_and_page(
+    truth: Annotations,
+    submissions: Mapping[str, Annotations],
+    by: Mapping[str, int | None],
+    tau: float,
+    epsilon: float,
+    images: Path | None,
+    about: Sequence[tuple[str, str]],
+) -> tuple[Evaluation, str]:
+    from .charts import charts  # with what the extra brings, which takes a while
+    from .document import page
+    from .vega import vega_script
+
+    with vega_script() as script:  # which is made meanwhile
+        evaluation = evaluate(truth, submissions, by, tau, epsilon)
+        browser, notes = _browser(evaluation, images)
+        return evaluation, page(evaluation, charts(evaluation, tau, epsilon), browser, notes, about, script())
+
+
+def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str]]:
+    """What the frame browser holds, and what to say of it."""
+    from .charts import frame_chart
+
+    held = hold(evaluation.matches)
+    behind = Pictures({}, None, 0) if images is None else pictures(images, held)
+    by_sequence = summarize(evaluation.matches, by=["submission", "sequence"])
+    browser = packed(held, evaluation.names, by_sequence, evaluation.matches.attrs["tau"]) | {
+        "spec": frame_chart(held.extent, behind.box),
+        "pictures": {"uris": behind.uris, "box": behind.box},
+    }
+    return browser, _browser_notes(held, behind)
+
+
+def _is_there(name: str) -> bool:
+    try:
+        import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
+def _sides(
+    truth: Annotations | Table, submissions: Annotations | Table | Mapping[str, Annotations | Table]
+) -> tuple[Annotations, dict[str, Annotations]]:
+    """The truth and the submissions by their names, checked."""
+    known = as_annotations(truth, "truth")
+    if not isinstance(submissions, Mapping):
+        side = as_annotations(submissions, "predictions")
+        source = side.objects.attrs.get(SOURCE)
+        return known, {"submission" if source is None else stem(Path(source)): side}
+    if not submissions:
+        raise InputError("report: there are no submissions")
+    odd = [name for name in submissions if not isinstance(name, str) or not name or not is_text(name)]
+    if odd:
+        raise InputError(f"report: {odd[0]!r} is no name of a submission; text is needed")
+    return known, {name: as_annotations(side, name) for name, side in submissions.items()}
+
+
+def _without(side: Annotations, exclude: Sequence[int] | Sequence[str]) -> Annotations:
+    frames = None if side.frames is None else without_sequences(side.frames, exclude)
+    return Annotations(without_sequences(side.objects, exclude), frames)
+
+
+def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:
+    """Raises InputError where the report would replace its inputs, add to them, or replace what is of no report."""
+    for path in inputs:
+        if path.resolve() in (page.resolve(), *page.resolve().parents):
+            raise InputError(f"{page}: cannot be written: the report is made from {path}")
+        if folder is None:
+            continue
+        if path.resolve() in (folder.resolve(), *folder.resolve().parents) or parquet.would_replace(folder, path):
+            raise InputError(f"{folder}: the report is made from {path}; give the tables a folder of their own")
+    if folder is not None:
+        parquet.check_folder(folder)
+
+
+def _slices(by: Sequence[str] | Mapping[str, int | None]) -> dict[str, int | None]:
+    """The columns to slice by, with how many bins."""
+    given = dict.fromkeys(by) if isinstance(by, Iterable) and not isinstance(by, Mapping | str) else by
+    if not isinstance(given, Mapping) or not all(isinstance(column, str) for column in given):
+        raise InputError(f"by: is {by!r}; a list of columns is needed, or a dict of columns and numbers of bins")
+    for column, bins in given.items():
+        if bins is not None and (isinstance(bins, bool) or not isinstance(bins, int) or bins < 2):
+            raise InputError(f"by: {column}: {bins!r} is no number of bins; 2 or more are needed")
+    return dict.fromkeys(ALWAYS) | dict(given)
+
+
+def _browser_notes(held: Held, behind: Pictures) -> list[str]:
+    """What the reader has to know of what the browser does not hold."""
+    n_held, n_frames = len(held.sequences), len(held.rows[["held", "frame"]].drop_duplicates())
+    notes = [f"All {n_held:,} sequences are here, the one with most errors first."]
+    if n_held < held.n_sequences:
+        which = "as many as there is room for, the worst of each submission in turn and a sample of the others"
+        notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {which}."]
+    if held.n_cut:
+        notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")
+    if behind.box is not None:
+        n_pictures = sum(map(len, behind.uris.values()))
+        notes.append(f"{n_pictures:,} of {n_frames:,} frames have their picture behind them.")
+    if behind.n_left_out:
+        notes.append(f"{behind.n_left_out:,} pictures more would make the page too large to send; they are left out.")
+    return notes

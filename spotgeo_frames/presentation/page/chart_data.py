@@ -1,0 +1,148 @@
+"""What the charts of the page are drawn from: rows of plain values, counted and averaged from the report's tables."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from os.path import commonprefix
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...scoring.match_sums import share
+from ...tables.schema import TP
+from ..display import words
+from ..image_plane import recall_grid
+
+Rows = list[dict[str, Any]]
+
+# Bins of the histogram of distances, and along each axis of residuals; columns of the map of recall.
+DISTANCE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
+
+# Characters of a submission's name that charts have room for.
+LONGEST_NAME = 18
+
+# Of more submissions than this, differences are drawn of those next to each other only.
+MOST_PAIRED = 4
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """The names, where they are long without what all begin with or their middle; numbered where two are then the same.
+
+    They begin with a space of no width, so that none is what JavaScript's objects have, such as "constructor", which
+    Vega would take for its own.
+    """
+    half = LONGEST_NAME // 2
+    shared = commonprefix(list(names))  # noqa: RUF071 - they are no paths
+    shared = re.sub(r"[a-zA-Z0-9]*$", "", shared)  # whole words only
+    if len(names) > 1 and max(map(len, names)) > LONGEST_NAME and shared:
+        names = [f"…{name.removeprefix(shared)}" for name in names]
+    short = [name if len(name) <= LONGEST_NAME else f"{name[: half - 2]}…{name[-half - 1 :]}" for name in names]
+    numbered = [f"{number} {name}" if short.count(name) > 1 else name for number, name in enumerate(short, 1)]
+    return [f"\u200b{name}" for name in numbered]
+
+
+def differences(pairs: pd.DataFrame, names: Sequence[str], confidence: float) -> Rows:
+    """Differences of F1 with their intervals, a row a pair; of many submissions only of those next to each other."""
+    known = pairs[(pairs["metric"] == "f1") & pairs["estimate"].notna()]
+    if len(names) > MOST_PAIRED:
+        neighbours = {*pairwise(names)}
+        known = known[[pair in neighbours for pair in zip(known["a"], known["b"], strict=True)]]
+    short = dict(zip(names, short_names(names), strict=True))
+    return [
+        {
+            "pair": f"{short[row['a']]} − {short[row['b']]}",
+            "sure": "yes" if row["p_adjusted"] < 1 - confidence else "no",
+            "estimate": row["estimate"],
+            "low": row["low"],
+            "high": row["high"],
+            "p": row["p_adjusted"],
+        }
+        for row in known.to_dict("records")
+    ]
+
+
+def error_costs(costs: pd.DataFrame) -> Rows:
+    """What mending each kind of error alone would gain."""
+    return [
+        {
+            "submission": str(row["submission"]),
+            "kind": words(row["kind"]),
+            "gain": row["f1_gain"],
+            "misses": int(row["n_misses"]),
+            "alarms": int(row["n_false_alarms"]),
+            "mse": row["mse_gain"],
+        }
+        for row in costs[costs["kind"] != "all"].to_dict("records")
+    ]
+
+
+def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float]:
+    """Recall in each part of the image where truths are, and the ratio of its height to its width."""
+    rows, ratio = [], 1.0
+    for name, table in _each(matches, names):
+        grid = recall_grid(table, MAP_COLUMNS)
+        if grid is None:
+            continue
+        ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
+        for column, row in np.argwhere(grid.n_truth > 0).tolist():
+            n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
+            numbers = {"recall": n_found / n_truth, "found": n_found, "truths": n_truth}
+            rows.append({"submission": name, **_box(grid.x_edges, grid.y_edges, column, row), **numbers})
+    return rows, ratio
+
+
+def distances(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Rows:
+    """How many true positives are how far from their truth; no rows where there are none."""
+    rows = []
+    for name, table in _each(matches, names):
+        values = table["distance"].dropna().to_numpy(np.float64)
+        counts, edges = np.histogram(values, bins=DISTANCE_BINS, range=(0.0, tau))
+        rows += [
+            {"submission": name, "from": low, "to": high, "n": n}
+            for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+        ]
+    return rows if any(row["n"] for row in rows) else []
+
+
+def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:
+    """How many true positives are predicted where around their truth, and the mean of each submission."""
+    edges = np.linspace(-tau, tau, RESIDUAL_BINS + 1)
+    cells: Rows = []
+    means: Rows = []
+    for name, table in _each(matches, names):
+        hits = table[table["outcome"].array.codes == TP]
+        dx, dy = ((hits[f"predicted_{axis}"] - hits[f"truth_{axis}"]).to_numpy(np.float64) for axis in "xy")
+        counts, _, _ = np.histogram2d(dx, dy, bins=[edges, edges])
+        cells += [
+            {"submission": name, **_box(edges, edges, column, row), "n": int(counts[column, row])}
+            for column, row in np.argwhere(counts > 0).tolist()
+        ]
+        if len(dx):
+            means.append({"submission": name, "x": float(dx.mean()), "y": float(dy.mean())})
+    return cells, means
+
+
+def circle(radius: float) -> Rows:
+    """Points of a circle around 0, 0."""
+    angles = np.linspace(0, 2 * np.pi, 73)
+    points = zip((radius * np.cos(angles)).tolist(), (radius * np.sin(angles)).tolist(), strict=True)
+    return [{"x": x, "y": y, "order": order} for order, (x, y) in enumerate(points)]
+
+
+def sweep(table: pd.DataFrame) -> Rows:
+    """The numbers at each threshold, or at the best."""
+    names = [name for name in ("threshold", "f1", "precision", "recall", "mse") if name in table]
+    return [
+        {"submission": str(row["submission"])} | {name: row[name] for name in names} for row in table.to_dict("records")
+    ]
+
+
+def _box(x_edges: np.ndarray, y_edges: np.ndarray, column: int, row: int) -> dict[str, float]:
+    sides = x_edges[column], x_edges[column + 1], y_edges[row], y_edges[row + 1]
+    return {name: float(f"{side:.6g}") for name, side in zip(("x", "x2", "y", "y2"), sides, strict=True)}
+
+
+def _each(matches: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    codes = matches["submission"].cat.codes.to_numpy()
+    return ((name, matches[codes == number]) for number, name in enumerate(names))

@@ -1,0 +1,187 @@
+"""The tables of the page, as text: what each column is called, how it sorts, and which words say it."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...support.labels import DASH, label
+from ..display import texts, words
+from .evaluation import HEADLINE, Evaluation
+
+# What the headline's numbers are called, whether more of them is better or less, and what they are.
+MEANINGS = {
+    "f1": ("F1", "↑", "2 TP / (2 TP + FP + FN); ranks first"),
+    "precision": ("precision", "↑", "TP / (TP + FP), the share of predictions that are right"),
+    "recall": ("recall", "↑", "TP / (TP + FN), the share of truths that are found"),
+    "mse": (
+        "mse, px²",
+        "↓",
+        "by the metric document: mean over TP, FN and FP of distance² (0 up to epsilon) for a TP, tau² for an FN or FP",
+    ),
+    "kelvins_mse": (
+        "kelvins mse",
+        "↓",
+        "by the competition's server: distance instead of distance², and the sum over sequences of each one's mean; "
+        "ranks second; it grows with the number of sequences, so it compares submissions, not slices",
+    ),
+    "det_a": ("accuracy (det_a)", "↑", "TP / (TP + FN + FP)"),
+    "mean_distance": ("mean distance, px", "↓", "of the TP"),
+    "rmse": ("rmse, px", "↓", "root mean squared distance of the TP"),
+}
+COUNTS = {
+    "tp": "TP, found",
+    "fn": "FN, missed",
+    "fp": "FP, false alarms",
+    "n_truth": "truths",
+    "n_predicted": "predictions",
+    "n_frames": "frames",
+    "n_sequences": "sequences",
+}
+TITLES = {metric: title for metric, (title, _, _) in MEANINGS.items()} | {
+    "tp": "TP",
+    "fn": "FN",
+    "fp": "FP",
+    "det_a": "accuracy",
+    "mse_gain": "mse gained, px²",
+    "f1_gain": "F1 gained",
+    "tau": "tau, px",
+    "f1_low": "F1 from",
+    "f1_high": "F1 to",
+    "threshold": "best threshold",
+    "threshold_low": "threshold from",
+    "threshold_high": "threshold to",
+    "p_value": "p-value",
+    "p_adjusted": "adjusted p-value",
+    "low": "from",
+    "high": "to",
+    "estimate": "difference",
+    "a": "submission",
+    "b": "less",
+    "chance_of_rank_1": "chance of rank 1",
+    "apart_from_next": "differs from the next",
+}
+CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths in a frame (frame_n_truth)"}
+SLICE_NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_sequences", "n_frames"]
+BOARD = ["rank", "name", "f1", "f1_low", "f1_high", "kelvins_mse", "mse", "chance_of_rank_1", "apart_from_next"]
+
+# Rows of a table that a page has room for.
+MOST_ROWS = 16_000
+
+
+class Table(NamedTuple):
+    """A table of the page.
+
+    `kinds` says how each column sorts: as "number", "text", or by "position", which is that of each row in `positions`;
+    `sorted_by` is the position of the column that it is sorted by, falling, or None; `n_left_out` rows are not here.
+    """
+
+    name: str
+    caption: str
+    titles: list[str]
+    kinds: list[str]
+    rows: list[list[str]]
+    sorted_by: int | None = None
+    positions: Sequence[int] = ()
+    n_left_out: int = 0
+
+
+def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """A row a metric: its label and meaning, and of each submission the number, its interval and all its digits."""
+    rows = []
+    for metric in HEADLINE:
+        found = evaluation.intervals[evaluation.intervals["metric"] == metric]  # in the order of the submissions
+        cells = texts(found)[["estimate", "low", "high"]].assign(exact=found["estimate"].map(_exact))
+        title, better, meaning = MEANINGS[metric]
+        rows.append({"label": title, "better": better, "meaning": meaning, "cells": cells.to_dict("records")})
+    return rows
+
+
+def counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
+    """Counts of each submission, by what they count."""
+    shown = texts(evaluation.summary)
+    return [(title, shown[name].tolist()) for name, title in COUNTS.items()]
+
+
+def lead(evaluation: Evaluation, tau: float, epsilon: float) -> list[str]:
+    """What the page says first, in sentences: who is best, whether that is sure, and of how much data."""
+    shown = texts(evaluation.summary).to_dict("records")[0]
+    data = ", ".join(f"{shown[name]} {COUNTS[name]}" for name in ("n_sequences", "n_frames", "n_truth"))
+    sentences = [f"Evaluated on {data}, with tau {label(tau)} px and epsilon {label(epsilon)} px."]
+    if evaluation.compared is None:
+        return [f"F1 is {shown['f1']}.", *sentences]
+    first, second, *_ = evaluation.names
+    pairs = evaluation.compared.pairs
+    [p] = pairs.loc[(pairs["a"] == first) & (pairs["b"] == second) & (pairs["metric"] == "f1"), "p_adjusted"]
+    surely = bool(evaluation.compared.leaderboard["apart_from_next"].fillna(False).iloc[0])
+    sure = "more than chance explains" if surely else "no more than chance may explain"
+    known = "" if pd.isna(p) else f", by {sure} (adjusted p-value {p:.2g})"
+    return [f"{first} is first with an F1 of {shown['f1']}, before {second}{known}.", *sentences]
+
+
+def slice_table(name: str, column: str, summary: pd.DataFrame, names: Sequence[str]) -> Table:
+    """A summary by a column; sequences with most errors first, other values in their order; the first MOST_ROWS."""
+    by = [column] if len(names) == 1 else ["submission", column]
+    binned = isinstance(summary[column].dtype, pd.CategoricalDtype)
+    numbers = list(SLICE_NUMBERS)
+    table = summary
+    if column == "sequence" and not binned:
+        errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")
+        numbers = ["errors", *(number for number in numbers if number != "n_sequences")]
+        table = summary.assign(errors=errors).take(np.argsort(-errors.to_numpy(), kind="stable"))
+    shown = table.head(MOST_ROWS)[[*by, *numbers]]
+    kinds = _kinds(shown)
+    kinds[len(by) - 1] = "position" if binned else kinds[len(by) - 1]  # the order of bins is not that of their text
+    rows = _cells(shown)
+    for row, value in zip(rows, shown[column], strict=True):
+        row[len(by) - 1] = label(value)  # values that are not the same are not shown so
+    return Table(
+        name,
+        CAPTIONS.get(column, f"By {column}"),
+        [*by, *map(_title, numbers)],
+        kinds,
+        rows,
+        sorted_by=len(by) if "errors" in numbers else None,
+        positions=shown[column].cat.codes.tolist() if binned else (),
+        n_left_out=len(table) - len(shown),
+    )
+
+
+def other_tables(evaluation: Evaluation) -> list[Table]:
+    """The costs of errors, the comparison and the best thresholds, as far as they are there."""
+    whose = [] if len(evaluation.names) == 1 else ["submission"]
+    costs = evaluation.costs.assign(kind=evaluation.costs["kind"].map(words))
+    columns = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
+    tables = [_table("costs", "Kinds of error and their cost", costs[[*whose, *columns]])]
+    if evaluation.compared is not None:
+        tables.append(_table("leaderboard", "Leaderboard", evaluation.compared.leaderboard[BOARD]))
+        pairs = _table("pairs", "Differences between submissions", evaluation.compared.pairs)
+        metric = pairs.titles.index("metric")
+        rows = [[*row[:metric], TITLES[row[metric]], *row[metric + 1 :]] for row in pairs.rows]
+        tables.append(pairs._replace(rows=rows))
+    if evaluation.sweep is not None:
+        best = evaluation.sweep.best
+        columns = [*whose, *(str(name) for name in best if name != "submission")]
+        tables.append(_table("sweep", "The best threshold of the score", best[columns]))
+    return tables
+
+
+def _exact(value: float) -> str:
+    return DASH if np.isnan(value) else repr(float(value))
+
+
+def _title(column: str) -> str:
+    return TITLES.get(column, words(column.removeprefix("n_")))
+
+
+def _kinds(table: pd.DataFrame) -> list[str]:
+    return ["number" if pd.api.types.is_any_real_numeric_dtype(table[column].dtype) else "text" for column in table]
+
+
+def _cells(table: pd.DataFrame) -> list[list[str]]:
+    return texts(table).to_numpy().tolist()
+
+
+def _table(name: str, caption: str, table: pd.DataFrame) -> Table:
+    return Table(name, caption, [_title(str(column)) for column in table], _kinds(table), _cells(table))

@@ -1,0 +1,269 @@
+"""The folder of Parquet behind a page, and its README: what each column is, and queries that give the headline."""
+
+import re
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ...scoring.slice_files import slice_files
+from ...support.errors import InputError
+from ...support.labels import label
+from ...support.writing import write_tables, write_text
+from ...tables.schema import FN, FP
+from .evaluation import Evaluation
+
+TITLE = "# The tables behind a report"
+FILES = {
+    "matches": "A row for every hit, miss and false alarm, and one for each frame without any; all numbers follow.",
+    "summary": "The headline numbers.",
+    "intervals": "The headline numbers with their confidence intervals, by drawing whole sequences again and again.",
+    "diagnosis": "Every miss and every false alarm with its kind.",
+    "error_costs": "What each kind of error costs: the numbers if it alone were mended.",
+    "suspicions": "Common mistakes that a submission seems to have; no row where nothing is suspicious.",
+    "sweep": "The numbers at thresholds of the score, matched anew at each.",
+    "sweep_best": "The best threshold of the score, and how sure it is.",
+    "leaderboard": "The submissions in the competition's order, with the chance of each rank.",
+    "pairs": "Differences between submissions (`a` less `b`), with intervals and p-values.",
+}
+COLUMNS = {
+    "submission": "the name of the submission",
+    "sequence": "the sequence",
+    "frame": "the number of the frame within its sequence",
+    "joint": "the joint of a pose",
+    "outcome": "`TP` (found), `FN` (missed), `FP` (false alarm), or `empty` for a frame with none of them",
+    "distance": "px, of a TP: between truth and prediction; null otherwise",
+    "squared_error": "px², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP",
+    "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP",
+    "kind": (
+        "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), mislocated (its "
+        "false alarm is not far), lost. False alarms: no_truth_in_frame, duplicate (of a truth that is found), "
+        "mislocated, background. In `error_costs` also all"
+    ),
+    "pair_distance": "px, between a mislocated miss and its false alarm; null otherwise",
+    "frame_n_truth": "truths in the frame",
+    "frame_n_predicted": "predictions in the frame",
+    "tp": "number of TP",
+    "fn": "number of FN",
+    "fp": "number of FP",
+    "precision": "TP / (TP + FP); null without predictions",
+    "recall": "TP / (TP + FN); null without truths",
+    "f1": "2 TP / (2 TP + FP + FN)",
+    "one_minus_f1": "1 - f1",
+    "mse": "px², mean of `squared_error`; 0 where there is nothing to count",
+    "kelvins_mse": "sum over sequences of each one's mean of `kelvins_error`; it compares submissions, never slices",
+    "det_a": "TP / (TP + FN + FP)",
+    "mean_distance": "px, of the TP",
+    "rmse": "px, root mean squared distance of the TP",
+    "n_sequences": "number of sequences",
+    "n_frames": "number of frames",
+    "n_truth": "number of truths, TP + FN",
+    "n_predicted": "number of predictions, TP + FP",
+    "metric": "the name of the number, as the columns of `summary`",
+    "estimate": "the number itself; in `pairs`, that of `a` less that of `b`",
+    "low": "lower bound of the interval",
+    "high": "upper bound of the interval",
+    "n_misses": "misses of the kind",
+    "n_false_alarms": "false alarms of the kind",
+    "f1_gain": "f1 more than now",
+    "mse_gain": "px², mse less than now",
+    "suspicion": "what seems wrong",
+    "f1_corrected": "f1 if it were corrected; null where that cannot be told",
+    "advice": "what to do",
+    "tau": "px, largest distance of a TP",
+    "threshold": "threshold of the score, the least that a prediction has; in `sweep_best` the one with the highest f1",
+    "threshold_low": "lower bound of where the best threshold lies",
+    "threshold_high": "upper bound of where the best threshold lies",
+    "average_precision": "area under precision by recall, precision made non-increasing",
+    "f1_low": "lower bound of f1",
+    "f1_high": "upper bound of f1",
+    "kelvins_mse_low": "lower bound of kelvins_mse",
+    "kelvins_mse_high": "upper bound of kelvins_mse",
+    "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse",
+    "apart_from_next": "whether its f1 is told apart from that of the next row",
+    "a": "the one submission",
+    "b": "the other submission",
+    "p_value": "by swapping whole sequences between the two",
+    "p_adjusted": "p_value adjusted over all pairs by Holm's method",
+}
+GEOMETRY = {
+    "object": "the name, within the frame,",
+    "x": "px, across, from the left,",
+    "y": "px, down, from the top,",
+    "w": "px, the width",
+    "h": "px, the height",
+    "score": "the score",
+}
+SQL = """\
+WITH of_sequence AS (
+    SELECT submission, sequence, coalesce(avg(kelvins_error), 0) AS error
+    FROM 'matches.parquet' GROUP BY submission, sequence
+), kelvins AS (
+    SELECT submission, sum(error) AS kelvins_mse FROM of_sequence GROUP BY submission
+), counts AS (
+    SELECT submission,
+        count(*) FILTER (outcome = 'TP') AS tp,
+        count(*) FILTER (outcome = 'FN') AS fn,
+        count(*) FILTER (outcome = 'FP') AS fp,
+        coalesce(avg(squared_error), 0) AS mse,
+        avg(distance) AS mean_distance,
+        sqrt(avg(distance * distance)) AS rmse
+    FROM 'matches.parquet' GROUP BY submission
+)
+SELECT submission, tp, fn, fp,
+    tp / nullif(tp + fp, 0) AS precision,
+    tp / nullif(tp + fn, 0) AS recall,
+    2 * tp / nullif(2 * tp + fp + fn, 0) AS f1,
+    mse, kelvins_mse,
+    tp / nullif(tp + fn + fp, 0) AS det_a,
+    mean_distance, rmse
+FROM counts JOIN kelvins USING (submission) ORDER BY submission"""
+PANDAS = """\
+import pandas as pd
+
+matches = pd.read_parquet("matches.parquet").astype({"submission": "str", "outcome": "str"})
+outcome = pd.get_dummies(matches["outcome"]).reindex(columns=["TP", "FN", "FP"], fill_value=False)
+counts = outcome.groupby(matches["submission"]).sum()
+tp, fn, fp = counts["TP"], counts["FN"], counts["FP"]
+of_sequence = matches.groupby(["submission", "sequence"])["kelvins_error"].mean().fillna(0)
+by_submission = matches.groupby("submission")
+headline = pd.DataFrame(
+    {
+        "tp": tp,
+        "fn": fn,
+        "fp": fp,
+        "precision": tp / (tp + fp),
+        "recall": tp / (tp + fn),
+        "f1": 2 * tp / (2 * tp + fp + fn),
+        "mse": by_submission["squared_error"].mean().fillna(0),
+        "kelvins_mse": of_sequence.groupby("submission").sum(),
+        "det_a": tp / (tp + fn + fp),
+        "mean_distance": by_submission["distance"].mean(),
+        "rmse": (matches["distance"] ** 2).groupby(matches["submission"]).mean() ** 0.5,
+    }
+).reset_index()"""
+
+
+def check_folder(folder: Path) -> None:
+    """Raises InputError where a folder has a README of something else."""
+    readme = folder / "README.md"
+    if readme.exists() and _listed(readme) is None:
+        raise InputError(f"{readme}: is there, and not of a report; give the tables a folder of their own")
+
+
+def would_replace(folder: Path, path: Path) -> bool:
+    """Whether a file is where a table of a report, or its README, may be written."""
+    is_table = path.suffix == ".parquet" and (path.name.startswith("by_") or path.stem in FILES)
+    return path.parent.resolve() == folder.resolve() and (is_table or path.name == "README.md")
+
+
+def _listed(readme: Path) -> list[str] | None:
+    """The tables that the README of a report lists; None where it is none."""
+    try:
+        lines = [] if readme.is_symlink() else readme.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return None
+    if lines[:1] != [TITLE]:
+        return None
+    return [found[1] for line in lines if (found := re.fullmatch(r"## (.+)\.parquet", line))]
+
+
+def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> None:
+    """Writes all tables of a report and their README, and takes away those of an earlier report that this has not.
+
+    `notes` are kept with each table. Raises InputError where that cannot be.
+    """
+    matches = evaluation.matches
+    slices = slice_files(evaluation.slices)
+    errors = matches[matches["outcome"].cat.codes.isin([FN, FP])]
+    places = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
+    who = [column for column in ("sequence", "frame", "joint", "outcome", "kind", "pair_distance") if column in matches]
+    objects = ["truth_object", "predicted_object"]
+    tables = {
+        "matches": matches,
+        "summary": evaluation.summary,
+        "intervals": evaluation.intervals,
+        **slices,
+        "diagnosis": errors[["submission", *who, *objects, *places]],
+        "error_costs": evaluation.costs,
+        "suspicions": evaluation.suspicions,
+    }
+    if evaluation.sweep is not None:
+        tables |= {"sweep": evaluation.sweep.curve, "sweep_best": evaluation.sweep.best}
+    if evaluation.compared is not None:
+        board, pairs = evaluation.compared
+        tables |= {"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs}
+    there = {name: table for name, table in tables.items() if table is not None}
+    what = FILES | {
+        name: f"The headline numbers by `{_in_markdown(column)}`; null where such slices cannot know them."
+        for name, column in zip(slices, evaluation.slices, strict=True)
+    }
+    earlier = _listed(folder / "README.md") or []
+    write_tables(there, folder, notes)
+    for path in (folder / f"{name}.parquet" for name in {*earlier} - {*there}):
+        if path.is_file() and path.parent == folder:
+            path.unlink()
+    write_text(folder / "README.md", _readme(there, what, matches.attrs, notes))
+
+
+def _readme(
+    tables: Mapping[str, pd.DataFrame], what: Mapping[str, str], rule: Mapping[Hashable, Any], notes: Mapping[str, str]
+) -> str:
+    files = "\n\n".join(_section(name, what[name], table) for name, table in tables.items())
+    contents = "\n".join(
+        f"| `{_in_markdown(name)}.parquet` | {len(table):,} | {what[name]} |" for name, table in tables.items()
+    )
+    made_from = "\n".join(f"- {_in_markdown(key)}: `{_in_markdown(value)}`" for key, value in notes.items())
+    return f"""{TITLE}
+
+Made by spotgeo_frames {rule["version"]} with tau {label(rule["tau"])} px (the largest distance of a TP) and epsilon
+{label(rule["epsilon"])} px (the distance up to which its error is 0), from
+
+{made_from or "- tables in memory"}
+
+The metadata of each file says so, too. Shares are of 1; what is undefined is null. Intervals are of 95% confidence.
+
+| file | rows | what it is |
+| --- | ---: | --- |
+{contents}
+
+The headline numbers, both mean squared errors included, from `matches.parquet` alone; run these in this folder.
+
+With DuckDB:
+
+```sql
+{SQL}
+```
+
+With pandas:
+
+```python
+{PANDAS}
+```
+
+{files}
+"""
+
+
+def _section(name: str, what: str, table: pd.DataFrame) -> str:
+    lines = [f"| `{_in_markdown(column)}` | {table[column].dtype} | {_meaning(column)} |" for column in map(str, table)]
+    head = ["| column | type | what it is |", "| --- | --- | --- |"]
+    return "\n".join([f"## {_in_markdown(name)}.parquet", "", what, "", *head, *lines])
+
+
+def _meaning(column: str) -> str:
+    if column in COLUMNS:
+        return COLUMNS[column]
+    if column.startswith("chance_of_rank_"):
+        return f"share of resamples in which it has rank {column.rpartition('_')[2]}"
+    side, _, name = column.partition("_")
+    of = {"truth": "the truth", "predicted": "the prediction", "frame": "the frame"}.get(side, "the input")
+    if side != "frame" and name in GEOMETRY:
+        return f"{GEOMETRY[name]} of {of}"
+    return f"the column `{_in_markdown(name)}` of {of}, or a bin of it"
+
+
+def _in_markdown(text: str) -> str:
+    """Text that neither ends a cell nor the code it is in, whatever the user's columns are called."""
+    return "".join(char if char.isprintable() else " " for char in text).replace("|", "\\|").replace("`", "'")

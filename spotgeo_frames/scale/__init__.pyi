@@ -1,0 +1,3 @@
+from .repartition import repartition_by_sequence as repartition_by_sequence
+from .stream import score_dataset as score_dataset
+from .stream import track_dataset as track_dataset

@@ -1,0 +1,2 @@
+from .ranking import leaderboard as leaderboard
+from .summary import summarize as summarize

@@ -1,0 +1,16 @@
+"""Cuts long work into chunks that fit the memory."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+
+def chunks(sizes: np.ndarray, at_once: int) -> Iterator[tuple[int, int]]:
+    """Ranges [first, last) of neighbours whose sizes add up to `at_once` at most, or of a single one that is larger."""
+    ends = np.cumsum(sizes)
+    first = 0
+    while first < len(ends):
+        done = ends[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, done + at_once, side="right")))
+        yield first, last
+        first = last

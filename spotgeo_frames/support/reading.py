@@ -1,0 +1,111 @@
+"""Bounded reading of files that may be compressed.
+
+Input is taken as hostile. What is compressed is unpacked no further than LARGEST_UNPACKED bytes whatever its header
+says, an archive holds exactly one file unless more are asked for, and no name inside it is ever used as a path.
+"""
+
+import gzip
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PureWindowsPath
+from typing import IO
+
+from .errors import InputError
+
+LARGEST_UNPACKED = 1 << 30
+
+# What reading a file, damaged or not, may raise.
+UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file, unpacked where its name ends in .gz or .zip.
+
+    Raises InputError where it cannot be read, is damaged, unpacks to more than LARGEST_UNPACKED bytes, or is an
+    archive of anything but one file.
+    """
+    with readable(path):
+        _check_regular(path)
+        match path.suffix.lower():
+            case ".gz":
+                with gzip.open(path) as stream:
+                    return _bounded(stream, path, LARGEST_UNPACKED)
+            case ".zip":
+                return _unzipped(path)
+            case _:
+                return path.read_bytes()
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turns whatever reading `path` may raise into an InputError that names it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except UNREADABLE as error:
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _check_regular(path: Path) -> None:
+    """Refuses what would never end, or never begin, such as a pipe."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is no regular file")
+
+
+def read_archive(path: Path, ending: str) -> dict[str, bytes]:
+    """The names and contents of the files in a .zip whose names end so; raises InputError as `read_bytes` does."""
+    with readable(path):
+        _check_regular(path)
+        with zipfile.ZipFile(path) as archive:
+            wanted = [member for member in _members(archive, path) if member.filename.endswith(ending)]
+            return _contents(archive, wanted, path)
+
+
+def _unzipped(path: Path) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        members = _members(archive, path)
+        if len(members) != 1:
+            raise InputError(f"{path}: holds {len(members)} files; exactly one is needed")
+        [content] = _contents(archive, members, path).values()
+        return content
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    # Folders, and what macOS adds of its own, are not content.
+    members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+    for member in members:
+        inner = PureWindowsPath(member.filename)  # knows both kinds of separators, and drives
+        if inner.drive or inner.root or ".." in inner.parts:
+            raise InputError(f"{path}: holds a file with a path outside the archive, {member.filename!r}")
+    if len({member.filename for member in members}) < len(members):
+        raise InputError(f"{path}: holds files of the same name")
+    return members
+
+
+def _contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: Path) -> dict[str, bytes]:
+    left = LARGEST_UNPACKED
+    if sum(member.file_size for member in members) > left:
+        raise _too_large(path)
+    contents: dict[str, bytes] = {}
+    for member in members:
+        with archive.open(member) as stream:
+            contents[member.filename] = _bounded(stream, path, left)
+        left -= len(contents[member.filename])
+    return contents
+
+
+def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, most: int) -> bytes:
+    content = stream.read(most + 1)
+    if len(content) > most:
+        raise _too_large(path)
+    return content
+
+
+def _too_large(path: Path) -> InputError:
+    return InputError(f"{path}: unpacks to more than {LARGEST_UNPACKED >> 20} MiB; unpack it yourself if it is sound")

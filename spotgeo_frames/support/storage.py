@@ -1,0 +1,126 @@
+"""Files and folders on any file system that pyarrow reaches, by path or URI; written beside and moved into place."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import pyarrow as pa
+
+from .errors import InputError
+
+
+class Place(NamedTuple):
+    """A file or a folder: its file system, its path there, and what people called it."""
+
+    filesystem: Any
+    path: str
+    name: str
+
+    @property
+    def base_name(self) -> str:
+        """Its name in the folder it is in."""
+        return self.path.rpartition("/")[2]
+
+    def inside(self, *names: str) -> "Place":
+        """A place below this folder."""
+        return Place(self.filesystem, "/".join([self.path.rstrip("/"), *names]), "/".join([self.name, *names]))
+
+
+def place_of(name: str | Path) -> Place:
+    """The place of a path, or of a URI such as s3://bucket/folder; raises InputError where no file system is known."""
+    from pyarrow import fs  # takes a while, and little needs it
+
+    text = os.fspath(name)
+    if "://" not in text:
+        return Place(fs.LocalFileSystem(), os.path.abspath(text), text)
+    try:
+        filesystem, path = fs.FileSystem.from_uri(text)
+    except (pa.ArrowException, OSError, ImportError, ValueError) as error:
+        raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
+    return Place(filesystem, path, text)
+
+
+def parquet_files(folder: Place) -> list[Place]:
+    """All Parquet files below a folder, in the order of their names, as `read_objects` takes them."""
+    from pyarrow import fs
+
+    with unreadable(folder.name):
+        found = folder.filesystem.get_file_info(fs.FileSelector(folder.path, recursive=True))
+        names = [
+            info.path[len(folder.path) :].strip("/").split("/")
+            for info in found
+            if info.type == fs.FileType.File and info.path.endswith(".parquet")
+        ]
+    if not names:
+        raise InputError(f"{folder.name}: is a folder without Parquet files")
+    return [folder.inside(*parts) for parts in sorted(names)]
+
+
+@contextmanager
+def written(place: Place) -> Iterator[Any]:
+    """A stream to write a file with, which is there only once it is whole; raises InputError where it cannot be."""
+    folder, _, name = place.path.rpartition("/")
+    temporary = f"{folder}/.{name[:40]}.{uuid4().hex}.tmp"
+    try:
+        with place.filesystem.open_output_stream(temporary) as stream:
+            yield stream
+        place.filesystem.move(temporary, place.path)
+    except (OSError, pa.ArrowException) as error:  # such as a type that Parquet does not know
+        raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
+    finally:
+        with suppress(OSError):  # it is gone already, or so is the disk
+            place.filesystem.delete_file(temporary)
+
+
+def make_folder(place: Place) -> None:
+    """Makes a folder and those it is in; raises InputError where that cannot be."""
+    try:
+        place.filesystem.create_dir(place.path, recursive=True)
+    except OSError as error:
+        raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
+
+
+def sizes(folder: Place) -> dict[str, int]:
+    """The names and sizes (bytes) of the files in a folder, hidden ones left out; none where there is no folder."""
+    from pyarrow import fs
+
+    with unreadable(folder.name):
+        found = folder.filesystem.get_file_info(fs.FileSelector(folder.path, allow_not_found=True))
+    return {
+        info.base_name: info.size
+        for info in found
+        if info.type == fs.FileType.File and not info.base_name.startswith(".")
+    }
+
+
+def remove_temporary(folder: Place) -> None:
+    """Removes what a run that was killed had begun to write into a folder."""
+    from pyarrow import fs
+
+    for info in folder.filesystem.get_file_info(fs.FileSelector(folder.path, allow_not_found=True)):
+        if info.base_name.startswith(".") and info.base_name.endswith(".tmp"):
+            with suppress(OSError):
+                folder.filesystem.delete_file(info.path)
+
+
+@contextmanager
+def unreadable(name: str) -> Iterator[None]:
+    """Turns what reading may raise into an InputError with the file's name."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{name}: there is no such file") from None
+    except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name}: cannot be read: {first_line(error)}") from None
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, or what the system says in it; Arrow's go on for long."""
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    return re.sub(r"^.*Detail: \[errno \d+\] ", "", line)

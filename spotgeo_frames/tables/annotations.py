@@ -1,0 +1,38 @@
+"""Annotations: the objects of one side with the frames they lie in, checked together."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from ..support.errors import InputError
+from .arrow import Table
+from .schema import check_frames, check_objects
+
+
+class Annotations(NamedTuple):
+    """Objects and the frames they lie in. `frames` is None where nobody said which frames there are."""
+
+    objects: pd.DataFrame
+    frames: pd.DataFrame | None = None
+
+
+def as_annotations(data: Annotations | Table, name: str) -> Annotations:
+    """Checks `data`, a table of objects or Annotations, and returns it in the types named above.
+
+    Raises InputError with every problem of the objects and of the frames.
+    """
+    objects, frames = data if isinstance(data, Annotations) else (data, None)
+    problems: list[str] = []
+    checked_objects = checked_frames = None
+    try:
+        checked_objects = check_objects(objects, name)
+    except InputError as error:
+        problems += error.problems
+    if frames is not None:
+        try:
+            checked_frames = check_frames(frames, f"{name} frames")
+        except InputError as error:
+            problems += error.problems
+    if checked_objects is None or problems:
+        raise InputError(problems)
+    return Annotations(checked_objects, checked_frames)

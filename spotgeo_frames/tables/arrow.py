@@ -1,0 +1,81 @@
+"""Tables from elsewhere: anything that exports an Arrow stream becomes a pandas DataFrame."""
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..support.errors import InputError
+
+# Types that would otherwise follow from the values: flags get room for nulls whether or not there are any, and text is
+# text even where all of it is null.
+PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
+PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], pd.StringDtype(na_value=np.nan))
+
+
+@runtime_checkable
+class ArrowStream(Protocol):
+    """Anything that exports an Arrow stream: polars, pyarrow, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Table = pd.DataFrame | ArrowStream
+
+
+def as_pandas(table: Table, name: str) -> pd.DataFrame:
+    """A DataFrame of `table` with its columns as columns; raises InputError where it is no table.
+
+    Index levels that are named like a column that is missing become columns.
+    """
+    if isinstance(table, pd.DataFrame):
+        frame = table
+        levels = [level for level in table.index.names if level is not None and level not in table.columns]
+        if levels:
+            frame = table.reset_index(levels)
+    elif isinstance(table, ArrowStream) and not isinstance(table, pd.Series):
+        try:
+            arrow = pa.table(table)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise InputError(f"{name}: is no table that Arrow can read: {error}") from None
+        frame = arrow_to_pandas(arrow, name)
+    else:
+        raise InputError(
+            f"{name}: is a {type(table).__name__}; a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
+        )
+    odd = [column for column in frame.columns if not isinstance(column, str)]
+    if odd:
+        raise InputError([f"{name}: column {column!r}: its name has to be a string" for column in odd])
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()].unique()
+        raise InputError([f"{name}: column {column} is there more than once" for column in twice])
+    return frame
+
+
+def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
+    """An Arrow table as pandas: decimals become int64 or float64, and the columns of pandas' index go.
+
+    Raises InputError with every column that cannot be held: text that is not UTF-8, times out of range, decimals that
+    are too large.
+    """
+    columns: dict[str, pd.Series] = {}
+    problems: list[str] = []
+    for position, column in enumerate(table.columns):
+        field = f"number {position + 1}"
+        try:
+            field = table.schema.field(position).name
+            if field.startswith("__index_level_"):
+                continue
+            if field in columns:
+                problems.append(f"{name}: column {field} is there more than once")
+            if pa.types.is_decimal(column.type):
+                column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
+            elif not pa.types.is_primitive(column.type):
+                column.validate(full=True)  # text may hold what is not UTF-8, which would only show later
+            columns[field] = column.to_pandas(types_mapper=PANDAS_TYPES.get)
+        except (pa.ArrowException, ValueError, OverflowError) as error:
+            problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
+    if problems:
+        raise InputError(problems)
+    return pd.DataFrame(columns, copy=False)

@@ -1,0 +1,27 @@
+"""The names of joints, and how far annotators place them apart."""
+
+# The standard deviation of each joint's place among annotators, as a share of the object's size (square root of area).
+COCO_SIGMAS = {
+    "nose": 0.026,
+    "left_eye": 0.025,
+    "right_eye": 0.025,
+    "left_ear": 0.035,
+    "right_ear": 0.035,
+    "left_shoulder": 0.079,
+    "right_shoulder": 0.079,
+    "left_elbow": 0.072,
+    "right_elbow": 0.072,
+    "left_wrist": 0.062,
+    "right_wrist": 0.062,
+    "left_hip": 0.107,
+    "right_hip": 0.107,
+    "left_knee": 0.087,
+    "right_knee": 0.087,
+    "left_ankle": 0.089,
+    "right_ankle": 0.089,
+}
+PAIRED = ["shoulder", "elbow", "wrist", "hip", "knee", "ankle"]
+RAW_JOINTS = ["nose", "head_bottom", "head_top", "left_ear", "right_ear"]
+RAW_JOINTS += [f"{side}_{joint}" for joint in PAIRED for side in ("left", "right")]
+EARS = (3, 4)
+JOINTS = [joint for number, joint in enumerate(RAW_JOINTS) if number not in EARS]

@@ -1,0 +1,191 @@
+"""CLEAR: MOTA and its counts (Bernardin and Stiefelhagen, 2008, doi:10.1155/2008/246309).
+
+Pairs are near at a similarity of 0.5. In each frame the assignment first keeps as many pairs of the step before as it
+can, then takes the greatest sum of similarities. A step is a frame with objects on both sides; others are passed over
+and break nothing.
+
+    MODA = (TP - FP) / (TP + FN), MOTA = (TP - FP - IDSW) / (TP + FN), MOTP = mean similarity of the true positives
+    IDSW: true positives whose truth was last matched, however long ago, to another prediction
+    Frag: times a truth is matched again after a step in which it was not
+    MT, PT, ML: truths tracked in more than 80%, in 20% to 80%, and in less than 20% of their frames
+
+As trackeval 1.3.0 has it (metrics/clear.py), fill values included: shares with nothing to divide by are 0, and in a
+sequence without any truth MOTA and MODA are 0, while in the sum of several such they are -(FP + IDSW). Known
+differences: none.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...matching.assignment import Entries, dominant, solve
+from ...matching.pairs import Pairs
+from ...matching.similarity import ROUNDING
+from ...support.keys import stable_order
+from ..identities import Tracks
+from . import Sums
+
+THRESHOLD = 0.5
+LEAST_SIMILARITY = THRESHOLD - ROUNDING
+
+# What a pair that continues weighs more than any other.
+CONTINUES = 1000.0
+
+# Rounds go on while each decides at least this share of the pairs left.
+LEAST_DECIDED = 0.1
+
+
+class ClearPairs(NamedTuple):
+    """The true positives, in the order of their truths, and which of them are switches and which fragmentations."""
+
+    pairs: Pairs
+    switch: np.ndarray
+    fragmentation: np.ndarray
+
+
+def clear_pairs(tracks: Tracks, near: Pairs) -> ClearPairs:
+    """The true positives of all frames; `near` are the pairs from LEAST_SIMILARITY on, sorted by truth."""
+    pairs = near.take(_matched(tracks, near))
+    truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]
+    order = stable_order(truth, tracks.truth.number)
+    step = _steps(tracks)[tracks.aligned.truth.frame[pairs.truth]]
+    again = truth[order[1:]] == truth[order[:-1]]
+    switch, fragmentation = np.zeros(len(order), bool), np.zeros(len(order), bool)
+    switch[order[1:]] = again & (np.diff(prediction[order]) != 0)
+    fragmentation[order[1:]] = again & (np.diff(step[order]) > 1)
+    return ClearPairs(pairs, switch, fragmentation)
+
+
+def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
+    """The sums TP, FN, FP, IDSW, Frag, MT, PT, ML and `similarity` of each sequence."""
+    truth = tracks.aligned.truth
+    frames = truth.frame[found.pairs.truth]
+    tp = tracks.per_sequence(frames)
+    kinds = coverage(tracked_share(tracks, found))
+    sequence = tracks.frame_sequence[frames]
+    return {
+        "TP": tp,
+        "FN": tracks.n_truth - tp,
+        "FP": tracks.n_predicted - tp,
+        "IDSW": tracks.per_sequence(frames[found.switch]),
+        "Frag": tracks.per_sequence(frames[found.fragmentation]),
+        **{
+            kind: np.bincount(tracks.truth.sequence[kinds == kind], minlength=tracks.n_sequences)
+            for kind in ("MT", "PT", "ML")
+        },
+        "similarity": np.bincount(sequence, found.pairs.measure, tracks.n_sequences),
+    }
+
+
+def clear_numbers(parts: Sums, combined: np.ndarray) -> dict[str, np.ndarray]:
+    """MOTA, MOTP and MODA of sums; `combined` marks those of several sequences together."""
+    n_truth = parts["TP"] + parts["FN"]
+    known = np.where(combined | (n_truth > 0), 1, 0)
+    truths = np.maximum(1, n_truth)
+    return {
+        "MOTA": known * (parts["TP"] - parts["FP"] - parts["IDSW"]) / truths,
+        "MOTP": parts["similarity"] / np.maximum(1, parts["TP"]),
+        "MODA": known * (parts["TP"] - parts["FP"]) / truths,
+    }
+
+
+def tracked_share(tracks: Tracks, found: ClearPairs) -> np.ndarray:
+    """Of each truth, the share of its frames in which it is matched."""
+    matched = np.bincount(tracks.truth.of_row[found.pairs.truth], minlength=tracks.truth.number)
+    return matched / tracks.truth.n_rows
+
+
+def coverage(share: np.ndarray) -> np.ndarray:
+    """MT, PT or ML for each tracked share."""
+    return np.where(share > 0.8, "MT", np.where(share >= 0.2, "PT", "ML"))
+
+
+def _steps(tracks: Tracks) -> np.ndarray:
+    """The number of each frame among those with objects on both sides."""
+    truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
+    return np.cumsum((truth.counts > 0) & (predictions.counts > 0))
+
+
+def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
+    """Marks the pairs that are matched.
+
+    A pair that continues outweighs whatever rivals it has, so once matched it stays matched as long as it is near from
+    step to step: its run. Most pairs have no rival at all. Of those left, rounds over the whole dataset decide each
+    pair that outweighs its rivals whatever became of these in the step before, and with it the rest of its run. Where
+    that hardly decides any more, what is left is walked through frame by frame.
+    """
+    run, follows = _run_numbers(tracks, near)
+    truth_taken = np.zeros(len(tracks.aligned.truth.frame), bool)
+    prediction_taken = np.zeros(len(tracks.aligned.predictions.frame), bool)
+    matched = np.zeros(len(near.truth) + 1, bool)  # one more for what follows nothing
+    # Since pairs are sorted by truth, and so by frame, the first match of a run is the least position.
+    first_match = np.full(int(run.max(initial=-1)) + 1, len(near.truth))
+    left = np.arange(len(near.truth))
+    shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
+    sure = np.flatnonzero(~shared)
+    while len(left):
+        n_left = len(left)
+        np.minimum.at(first_match, run[sure], sure)
+        continuing = left[first_match[run[left]] <= left]
+        matched[continuing] = truth_taken[near.truth[continuing]] = prediction_taken[near.prediction[continuing]] = True
+        left = left[~(truth_taken[near.truth[left]] | prediction_taken[near.prediction[left]])]
+        if len(left) and n_left - len(left) < LEAST_DECIDED * n_left:
+            _walk(tracks, near, left, follows, matched)
+            break
+        # Whoever follows an undecided pair may come to weigh CONTINUES more: it counts so as a rival, and has to wait.
+        undecided = np.zeros(len(near.truth) + 1, bool)
+        undecided[left] = True
+        open_before = undecided[follows[left]]
+        weight = np.where(open_before, CONTINUES + 1, near.measure[left])
+        sure = dominant(near.truth[left], near.prediction[left], weight)
+        sure = left[sure[~open_before[sure]]]
+    return matched[:-1]
+
+
+def _run_numbers(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """The run of each pair, and the pair that it follows in it, or a position past the last where it begins one."""
+    keys = tracks.joint_keys(near.truth, near.prediction)
+    step = _steps(tracks)[tracks.aligned.truth.frame[near.truth]]
+    order = np.argsort(keys, kind="stable")
+    begins = np.ones(len(order), bool)
+    begins[1:] = (np.diff(step[order]) > 1) | (np.diff(keys[order]) != 0)
+    run, follows = np.empty(len(order), np.int64), np.full(len(order), len(order))
+    run[order] = np.cumsum(begins) - 1
+    later = np.flatnonzero(~begins)
+    follows[order[later]] = order[later - 1]
+    return run, follows
+
+
+def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, matched: np.ndarray) -> None:
+    """Decides the pairs left, one frame after the other, and marks them in `matched`."""
+    truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
+    frame = truth.frame[near.truth]
+    frames, begins = np.unique(frame[left], return_index=True)
+    starts, ends = np.searchsorted(frame, frames), np.searchsorted(frame, frames, side="right")
+    for number, mine, start, end in zip(frames, np.split(left, begins[1:]), starts, ends, strict=True):
+        columns = near.truth[mine], near.prediction[mine], matched[follows[mine]]
+        plain = _without_rivals(*(column.tolist() for column in columns))
+        if plain is not None:
+            matched[mine] = plain
+            continue
+        whole = near.take(slice(start, end))
+        entries = Entries(
+            whole.truth,
+            whole.prediction,
+            -(CONTINUES * matched[follows[start:end]] + whole.measure),
+            truth.starts[number : number + 2],
+            predictions.starts[number : number + 2],
+        )
+        matched[start:end] = solve(entries, np.zeros(1))
+
+
+def _without_rivals(truth: list[int], prediction: list[int], continues: list[bool]) -> list[bool] | None:
+    """Which pairs are matched where nothing is left to weigh once those that continue are; None where something is."""
+    pairs = list(zip(truth, prediction, strict=True))
+    kept = [pair for pair, goes_on in zip(pairs, continues, strict=True) if goes_on]
+    taken = {row for row, _ in kept}, {row for _, row in kept}
+    free = [pair for pair in pairs if pair[0] not in taken[0] and pair[1] not in taken[1]]
+    if len({row for row, _ in free}) < len(free) or len({row for _, row in free}) < len(free):
+        return None
+    chosen = {*kept, *free}
+    return [pair in chosen for pair in pairs]

@@ -1,0 +1,80 @@
+"""Identity: IDF1, IDP and IDR (Ristani et al., 2016, doi:10.1007/978-3-319-48881-3_2).
+
+Each true track is given to at most one predicted track, for the whole sequence, so that they are together, at a
+similarity of 0.5 or more, in as many frames as possible: IDTP of them. IDFN and IDFP are the other rows of truth and of
+predictions.
+
+    IDR = IDTP / (IDTP + IDFN), IDP = IDTP / (IDTP + IDFP), IDF1 = 2 IDTP / (2 IDTP + IDFN + IDFP)
+
+As trackeval 1.3.0 has it (metrics/identity.py), fill values included: 0 where there is nothing to divide by. Known
+differences: none; the greatest number is found on the table of pairs that occur, instead of on a padded square matrix.
+"""
+
+import numpy as np
+
+from ...matching.assignment import dominant_rounds
+from ...matching.pairs import Pairs
+from ...support.chunks import chunks
+from ...support.keys import distinct
+from ..identities import Tracks
+from . import Sums
+
+# Unlike the other metrics, this one forgives no rounding.
+THRESHOLD = 0.5
+
+# Pairs of identities given to the solver together; it gets slow where there are many.
+PAIRS_AT_ONCE = 1000
+
+
+def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
+    """The sums IDTP, IDFN and IDFP of each sequence. `near` holds all pairs with a similarity from THRESHOLD on."""
+    kept = np.flatnonzero(near.measure >= THRESHOLD)
+    keys = np.sort(tracks.joint_keys(near.truth[kept], near.prediction[kept]))
+    values, first = distinct(keys)
+    together = np.diff(first, append=len(keys))
+    truth, prediction = tracks.split_keys(values)
+    sequence = tracks.truth.sequence[truth]
+    idtp = _most(truth, prediction, together, sequence, tracks.n_sequences)
+    return {"IDTP": idtp, "IDFN": tracks.n_truth - idtp, "IDFP": tracks.n_predicted - idtp}
+
+
+def identity_numbers(parts: Sums) -> dict[str, np.ndarray]:
+    """IDF1, IDP and IDR of sums."""
+    idtp, idfn, idfp = (parts[name] for name in ("IDTP", "IDFN", "IDFP"))
+    return {
+        "IDF1": 2 * idtp / np.maximum(1, 2 * idtp + idfn + idfp),
+        "IDP": idtp / np.maximum(1, idtp + idfp),
+        "IDR": idtp / np.maximum(1, idtp + idfn),
+    }
+
+
+def _most(
+    truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray, n_sequences: int
+) -> np.ndarray:
+    """Of each sequence, the greatest sum of `together` that pairs one to one can have."""
+    chosen, left = dominant_rounds(truth, prediction, together.astype(np.float64))
+    total = np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
+    # The pairs are sorted by truth, and so by sequence; no sequence is cut in two.
+    starts = np.append(np.flatnonzero(np.diff(sequence[left], prepend=-1)), len(left))
+    for first, last in chunks(np.diff(starts), PAIRS_AT_ONCE):
+        rows = left[starts[first] : starts[last]]
+        chosen = rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]
+        total += np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
+    return total
+
+
+def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray) -> np.ndarray:
+    """The positions of pairs with the greatest sum, by a solver that looks at the pairs that occur only."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    truths, row = np.unique(truth, return_inverse=True)
+    predictions, column = np.unique(prediction, return_inverse=True)
+    n_truths = np.arange(len(truths))
+    # Every truth may also go to a column of its own, which stands for nobody, so that a full matching exists. Weights
+    # are one more than they are, since the solver takes a weight of 0 for no pair.
+    weights = np.concatenate([together + 1, np.ones(len(truths), np.int64)])
+    rows, columns = np.concatenate([row, n_truths]), np.concatenate([column, len(predictions) + n_truths])
+    graph = csr_array((weights, (rows, columns)), shape=(len(truths), len(predictions) + len(truths)))
+    _, chosen = min_weight_full_bipartite_matching(graph, maximize=True)
+    return np.flatnonzero(chosen[row] == column)

@@ -1,0 +1,105 @@
+"""Keypoint HOTA of the PoseTrack21 evaluation kit (Doering et al., CVPR 2022, doi:10.1109/CVPR52688.2022.02029).
+
+HOTA (see hota.py) of each joint by itself: a joint of the truth and one of a prediction are as similar as
+max(0, 1 - d / 0.5001), d being their distance in head sizes of the truth. A frame's pairs are the assignment with the
+greatest sum of these similarities alone, without HOTA's alignment.
+
+The total of a sequence is the mean over the joints. The total of all sequences is not the mean over the joints of all:
+AssA, AssRe, AssPr and LocA are means of the sequences' totals, weighted by their true positives, the others follow from
+counts added up over sequences and joints, and HOTA is sqrt(DetA * AssA) of these.
+
+As the kit has it (trackeval/metrics/hota_pose.py, datasets/posetrack.py), with what looks odd in it:
+
+    - In a frame in which the truth has nobody, all joints predicted in the whole sequence are counted as false
+      positives, be there predictions in that frame or not. In a frame in which only the predictions have nobody, all
+      joints of the truth in the whole sequence are counted as false negatives. Unless that side has nobody in the whole
+      sequence: then they are counted once.
+    - The matrix that is solved has all poses of the frame, also those that lack the joint; it shows only in ties.
+    - Shares with nothing to divide by are 0, LocA is 1, and a joint that never occurs counts as such in the mean.
+
+Known differences: the kit cannot combine a sequence in which one side has nobody with others; here its total is as that
+of any other sequence. And its reader fails on labelled frames whose truth has nobody, so that this rule shows only
+where its metric is called by itself.
+"""
+
+import numpy as np
+
+from ...matching.alignment import Side
+from ...matching.assignment import Entries, heaviest
+from ...matching.pairs import Pairs
+from ..keypoints import Keypoints, PoseNumbers
+from .hota import LEAST_SIMILARITIES, HotaParts, hota_numbers, hota_parts
+
+# The distance in head sizes at which two joints have nothing in common.
+ZERO_DISTANCE = 0.5001
+COUNTS = ["TP", "FN", "FP"]
+
+
+def keypoint_similarity(distance: np.ndarray) -> np.ndarray:
+    """max(0, 1 - d / ZERO_DISTANCE) of distances in head sizes, in the kit's order of operations."""
+    return np.maximum((-1 / ZERO_DISTANCE) * distance + 1, 0)
+
+
+def keypoint_hota(keypoints: Keypoints, near: Pairs) -> dict[str, np.ndarray]:
+    """The eight numbers of HOTA and the counts TP, FN, FP, each (sequences + 1, joints + 1, alphas); last are totals.
+
+    `near` are all pairs of joints with a similarity above 0, sorted by truth, measured in head sizes.
+    """
+    similar = near._replace(measure=keypoint_similarity(near.measure))
+    parts = _parts(keypoints, _assigned(keypoints, similar.take(np.flatnonzero(similar.measure > 0))))
+    joints = [hota_numbers(parts), hota_numbers(_added(parts, axis=0))]
+    totals = {name: values.mean(axis=1) for name, values in joints[0].items()}
+    counts = [part.sum(axis=1) for part in parts[:3]]
+    weighted = [totals[name] * counts[0] for name in ("LocA", "AssA", "AssRe", "AssPr")]
+    combined = hota_numbers(_added(HotaParts(*counts, *weighted), axis=0))
+    numbers = {name: _bordered(joints[0][name], joints[1][name], totals[name], combined[name]) for name in totals}
+    for name, part, count in zip(COUNTS, parts, counts, strict=False):
+        numbers[name] = _bordered(part, part.sum(axis=0), count, count.sum(axis=0))
+    return numbers
+
+
+def _added(parts: HotaParts, axis: int) -> HotaParts:
+    return HotaParts(*(part.sum(axis=axis) for part in parts))
+
+
+def _bordered(values: np.ndarray, of_joints: np.ndarray, of_sequences: np.ndarray, of_all: np.ndarray) -> np.ndarray:
+    """Values by sequence and joint with those of all sequences below, of all joints at the right, and of both."""
+    below = np.concatenate([of_joints, of_all[None]])[None]
+    return np.concatenate([np.concatenate([values, of_sequences[:, None]], axis=1), below])
+
+
+def _assigned(keypoints: Keypoints, similar: Pairs) -> Pairs:
+    """The pairs of the assignment that count at the lowest alpha; its matrices have a row and a column a pose."""
+    aligned = keypoints.tracks.aligned
+    rows, row_starts = _of_poses(keypoints, keypoints.truth, aligned.truth, similar.truth)
+    columns, column_starts = _of_poses(keypoints, keypoints.predictions, aligned.predictions, similar.prediction)
+    counts = similar.measure >= LEAST_SIMILARITIES[0]
+    chosen = heaviest(Entries(rows, columns, similar.measure, row_starts, column_starts), counts)
+    return similar.take(np.flatnonzero(chosen & counts))
+
+
+def _of_poses(keypoints: Keypoints, poses: PoseNumbers, side: Side, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row's pose, counted on through the aligned frames, and where each frame's begin."""
+    starts = np.concatenate([[0], np.cumsum(poses.counts[keypoints.image])])
+    offset = starts[:-1] - poses.starts[keypoints.image]
+    return poses.of_row[rows] + offset[side.frame[rows]], starts
+
+
+def _parts(keypoints: Keypoints, pairs: Pairs) -> HotaParts:
+    """HOTA's sums by sequence and joint, misses and false positives counted as the kit counts them."""
+    aligned = keypoints.tracks.aligned
+    parts = HotaParts(*(keypoints.grid(part) for part in hota_parts(keypoints.tracks, pairs)))
+    truth, predictions = keypoints.truth.counts, keypoints.predictions.counts
+    compared = ((truth > 0) & (predictions > 0))[keypoints.image]
+
+    def counted(side: Side, alone: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """The joints of a side; `alone` marks images in which all of the sequence count, `others` the other side's."""
+        in_all, in_compared = (keypoints.per_frame(side.counts * some) for some in (1, compared))
+        n_alone, n_others = (
+            np.bincount(keypoints.image_sequence, number, keypoints.n_sequences)[:, None] for number in (alone, others)
+        )
+        return np.where(n_others == 0, in_all, in_compared + n_alone * in_all)[..., None]
+
+    fn = counted(aligned.truth, (truth > 0) & (predictions == 0), predictions) - parts.tp
+    fp = counted(aligned.predictions, truth == 0, truth) - parts.tp
+    return parts._replace(fn=fn, fp=fp)

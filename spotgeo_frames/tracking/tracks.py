@@ -1,0 +1,268 @@
+"""track(): HOTA, CLEAR and Identity of tracks, with the tables behind the sums.
+
+The numbers are those of trackeval 1.3.0, fill values included; the modules in `metrics` say how each is defined and
+where it comes from. Identities belong to their sequence. Known differences from the official evaluator
+
+    - Similarities of points are max(0, 1 - distance / (2 tau)), so that tau is where CLEAR and Identity begin to count;
+      trackeval's own default of 2.0 for the distance of similarity 0 is in metres, of MOT15-3D.
+    - With `category` on both sides only equal categories are similar; trackeval evaluates one class at a time.
+    - Identities may be strings, or negative numbers, which trackeval takes for positions from the end.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..matching.alignment import Aligned, FrameRule, Side, align
+from ..matching.layout import match_table, with_events
+from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
+from ..matching.rule import made_with
+from ..matching.similar_pairs import check_measure, check_measured, similar_pairs
+from ..matching.similarity import Measure
+from ..support.errors import InputError
+from ..support.keys import distinct
+from ..support.progress import progress
+from ..support.version import __version__
+from ..tables.annotations import Annotations, as_annotations
+from ..tables.arrow import Table
+from ..tables.schema import TP
+from .identities import Identities, Tracks, identify
+from .metrics import Sums
+from .metrics.clear import (
+    LEAST_SIMILARITY,
+    THRESHOLD,
+    ClearPairs,
+    clear_numbers,
+    clear_pairs,
+    clear_parts,
+    coverage,
+    tracked_share,
+)
+from .metrics.hota import ALPHAS, HotaParts, hota_numbers, hota_pairs, hota_parts
+from .metrics.identity import identity_numbers, identity_parts
+
+# Similar pairs that are kept, 24 bytes each.
+MOST_KEPT = 1 << 25
+COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
+NUMBERS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "MOTA", "MOTP", "MODA", "IDSW", "Frag"]
+NUMBERS += ["MT", "PT", "ML", "TP", "FN", "FP", "IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP"]
+SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_objects"]
+
+
+class TrackSums(NamedTuple):
+    """The sums that all numbers follow from, one row a sequence; those of all combined are the sums of the rows."""
+
+    sequences: pd.Series
+    hota: HotaParts
+    others: Sums
+
+
+class TrackResult(NamedTuple):
+    """What `track` returns: five plain tables; its docstring says what they hold."""
+
+    summary: pd.DataFrame
+    curve: pd.DataFrame
+    matches: pd.DataFrame
+    truth_objects: pd.DataFrame
+    predicted_objects: pd.DataFrame
+
+
+def track(
+    truth: Annotations | Table,
+    predictions: Annotations | Table,
+    similarity: str | Measure = "iou",
+    identity: str = "object",
+    *,
+    tau: float = 10.0,
+    frames: FrameRule = "truth",
+) -> TrackResult:
+    """Evaluates tracks: HOTA, CLEAR and Identity.
+
+    Parameters
+    ----------
+    truth, predictions
+        Annotations, or tables of objects, as for `match`; boxes have `x`, `y` (top left), `w` and `h` in pixels.
+    similarity
+        "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)); or a function of the caller's, as for `match`.
+    identity
+        The column that names an object through its sequence, on each side that has it; `object` on a side that has not.
+        Where `object` is only a row number within its frame, track metrics mean nothing.
+    tau
+        Distance (px) at which CLEAR and Identity begin to count points; used with similarity="point" only.
+    frames
+        Which frames count, as for `match`.
+
+    Returns
+    -------
+    TrackResult of five DataFrames, with trackeval's fill values: shares with nothing to divide by are 0, LocA is 1.
+
+    summary: one row a sequence and a last one of all combined, its `sequence` null (so `summary.iloc[-1]`, and the
+        sequences alone are `summary.dropna(subset="sequence")`): `HOTA`, `DetA`, `AssA`, `DetRe`,
+        `DetPr`, `AssRe`, `AssPr`, `LocA` (means over alpha), `MOTA`, `MOTP`, `MODA`, `IDSW`, `Frag`, `MT`, `PT`, `ML`,
+        `TP`, `FN`, `FP` (of CLEAR), `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`, `n_frames`, `n_truth`,
+        `n_predicted`, `n_truth_objects`, `n_predicted_objects`.
+    curve: one row a sequence (null: combined) and `alpha`, with the eight numbers of HOTA and `TP`, `FN`, `FP` there.
+    matches: the match table of CLEAR, by `similarity`, with `event` ("match", "switch", "miss", "false positive") and
+        `fragmentation` (whether a truth is matched again after a gap) after `outcome`.
+    truth_objects: one row a true object: `sequence`, `object` (its `identity`), `n_frames`, `n_matched` (of them),
+        `tracked_share`, `n_switches`, `n_fragmentations`, `coverage` ("MT", "PT", "ML").
+    predicted_objects: one row a predicted object: `sequence`, `object`, `n_frames`, `n_matched`, `matched_share`,
+        `n_truth_objects` (how many it was matched with), `n_switches` (times it took over a truth from another).
+
+    Raises
+    ------
+    InputError: a table is not right, an identity is twice in a frame, the sides share no sequence, or their frames do
+        not agree.
+    ValueError: similarity or tau out of range.
+    """
+    check_measure(similarity, tau)
+    given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    tracks, found, sums = evaluate_tracks(align(*given, frames), similarity, identity, tau)
+    notes = track_notes(similarity, identity, tau)
+    tables = TrackResult(
+        track_summary(sums),
+        _curve(sums),
+        track_matches(tracks, found, notes),
+        _truth_objects(tracks, found),
+        _predicted_objects(tracks, found),
+    )
+    for table in tables:
+        table.attrs = dict(notes)
+    return tables
+
+
+def evaluate_tracks(
+    aligned: Aligned, similarity: str | Measure, identity: str, tau: float
+) -> tuple[Tracks, ClearPairs, TrackSums]:
+    """The identities, CLEAR's pairs and the sums of aligned sides; raises as `track` does."""
+    if "joint" in aligned.frames:
+        raise InputError("truth and predictions have a column joint; tracks are of whole objects, pose() of joints")
+    tracks = identify(aligned, identity)
+    check_measured(aligned, similarity)
+    chunks = _Chunks(aligned, similar_pairs(aligned, similarity, tau))
+    near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
+    found = clear_pairs(tracks, near)
+    hota = hota_parts(tracks, hota_pairs(tracks, chunks))
+    others = clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
+    return tracks, found, TrackSums(tracks.sequence_names, hota, others)
+
+
+def track_notes(similarity: str | Measure, identity: str, tau: float) -> dict[Hashable, Any]:
+    """What the tables say of how they were made."""
+    return made_with(similarity, THRESHOLD, tau) | {"identity": identity, "version": __version__}
+
+
+class _Chunks:
+    """The similar pairs of one run of frames after the other, again and again: each chunk is a Pairs.
+
+    They are found once and kept, until those that are kept are MOST_KEPT; the others are found anew each time.
+    """
+
+    def __init__(self, aligned: Aligned, similar: Callable[[int, int], Pairs]):
+        self.runs = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
+        self.similar, self.kept, self.n_kept = similar, dict[tuple[int, int], Pairs](), 0
+
+    def __iter__(self) -> Iterator[Pairs]:
+        for run in progress(self.runs, "comparing", "part"):
+            chunk = self.kept.get(run)
+            if chunk is None:
+                chunk = self.similar(*run)
+                if self.n_kept + len(chunk.truth) <= MOST_KEPT:
+                    self.kept[run] = chunk
+                    self.n_kept += len(chunk.truth)
+            yield chunk
+
+
+def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
+    """What there is in each sequence."""
+    objects = {"truth": tracks.truth, "predicted": tracks.predictions}
+    return {
+        "n_frames": np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences),
+        "n_truth": tracks.n_truth,
+        "n_predicted": tracks.n_predicted,
+        **{
+            f"n_{side}_objects": np.bincount(identities.sequence, minlength=tracks.n_sequences)
+            for side, identities in objects.items()
+        },
+    }
+
+
+def track_summary(sums: TrackSums) -> pd.DataFrame:
+    """One row of numbers a sequence and a last one of all of them."""
+    hota, others, names = _with_totals(sums)
+    combined = np.arange(len(names)) == len(names) - 1
+    numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(hota).items()}
+    numbers |= clear_numbers(others, combined) | identity_numbers(others) | dict(others)
+    return pd.DataFrame({"sequence": names, **{name: numbers[name] for name in [*NUMBERS, *SIZES]}})
+
+
+def _curve(sums: TrackSums) -> pd.DataFrame:
+    """HOTA's numbers at every alpha, by sequence, the combined last."""
+    hota, _, names = _with_totals(sums)
+    columns = hota_numbers(hota) | {"TP": hota.tp, "FN": hota.fn, "FP": hota.fp}
+    return pd.DataFrame(
+        {
+            "sequence": names.repeat(len(ALPHAS)).array,
+            "alpha": np.tile(np.round(ALPHAS, 2), len(names)),
+            **{name: column.ravel() for name, column in columns.items()},
+        }
+    )
+
+
+def _with_totals(sums: TrackSums) -> tuple[HotaParts, Sums, pd.Series]:
+    """Sums and names of the sequences and, last, of all of them, whose name is null."""
+    hota = HotaParts(*map(_with_total, sums.hota))
+    others = {name: _with_total(values) for name, values in sums.others.items()}
+    return hota, others, sums.sequences.reindex(range(len(sums.sequences) + 1))
+
+
+def _with_total(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([values, values.sum(axis=0, keepdims=True)])
+
+
+def track_matches(tracks: Tracks, found: ClearPairs, notes: Mapping[Hashable, Any]) -> pd.DataFrame:
+    """The match table with what happened to the identities; the `notes` are kept with it."""
+    table = with_events(match_table(tracks.aligned, found.pairs, notes), found.switch)
+    fragmentation = np.zeros(len(table), bool)
+    fragmentation[np.flatnonzero(table["outcome"].array.codes == TP)[found.fragmentation]] = True
+    table.insert(table.columns.to_list().index("event") + 1, "fragmentation", fragmentation)
+    return table
+
+
+def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
+    """One row a truth: how much of it was tracked."""
+    of_pair = tracks.truth.of_row[found.pairs.truth]
+    table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, of_pair)
+    share = tracked_share(tracks, found)
+    return table.assign(
+        tracked_share=share,
+        n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
+        n_fragmentations=np.bincount(of_pair[found.fragmentation], minlength=len(table)),
+        coverage=pd.Categorical(coverage(share), dtype=COVERAGE_TYPE),
+    )
+
+
+def _predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
+    """One row a predicted object: how much of it was right, and of how many truths."""
+    of_pair = tracks.predictions.of_row[found.pairs.prediction]
+    table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, of_pair)
+    together, _ = distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
+    return table.assign(
+        matched_share=table["n_matched"] / table["n_frames"],
+        n_truth_objects=np.bincount(tracks.split_keys(together)[1], minlength=len(table)),
+        n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
+    )
+
+
+def _objects(aligned: Aligned, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
+    """One row an identity of a side: its sequence and name, its frames, and in how many it is matched."""
+    return pd.DataFrame(
+        {
+            "sequence": aligned.frames["sequence"].array.take(side.frame[identities.first_row]),
+            "object": side.table[identities.column].array.take(identities.first_row),
+            "n_frames": identities.n_rows,
+            "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
+        }
+    )

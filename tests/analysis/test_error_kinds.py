@@ -1,0 +1,213 @@
+"""Kinds of error, their costs, offsets, and objects through time."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.scenes import grid, objects
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+
+# By hand, tau 10: (what is there, what is claimed, the kinds of the rows in order).
+SCENES = {
+    "a hit has no kind": ([(0, 0)], [(3, 0)], [None]),
+    "nothing near": ([(0, 0)], [(90, 0)], ["lost", "background"]),
+    "just within reach": ([(0, 0)], [(30, 0)], ["mislocated", "mislocated"]),
+    "just beyond it": ([(0, 0)], [(30.5, 0)], ["lost", "background"]),
+    "claimed twice": ([(0, 0)], [(1, 0), (2, 0)], [None, "duplicate"]),
+    "two where one is seen": ([(0, 0), (4, 0)], [(1, 0)], [None, "taken"]),
+    "nothing to find": ([], [(1, 0)], ["no_truth_in_frame"]),
+    "a duplicate is not paired": ([(0, 0), (25, 0)], [(0, 0), (9, 0)], [None, "lost", "duplicate"]),
+    "the nearest, and as many as possible": (
+        [(0, 0), (20, 0)],
+        [(40, 0), (-12, 0)],
+        ["mislocated", "mislocated", "mislocated", "mislocated"],
+    ),
+    "one to one": ([(0, 0)], [(15, 0), (12, 0)], ["mislocated", "background", "mislocated"]),
+}
+
+
+def scene(name: str) -> pd.DataFrame:
+    truth, claims, _ = SCENES[name]
+    frames = pd.DataFrame({"sequence": [1], "frame": [1]})
+    sides = [objects([(1, 1, float(x), float(y)) for x, y in some]) for some in (truth, claims)]
+    return sf.match(sf.Annotations(sides[0], frames), sides[1])
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_kinds(name: str) -> None:
+    diagnosed = sf.diagnose(scene(name))
+    assert [None if pd.isna(kind) else kind for kind in diagnosed["kind"]] == SCENES[name][2]
+    assert diagnosed["pair_distance"].notna().tolist() == diagnosed["kind"].eq("mislocated").tolist()
+
+
+def test_pair_distances() -> None:
+    distances = sf.diagnose(scene("the nearest, and as many as possible"))["pair_distance"].tolist()
+    assert distances == [12, 20, 20, 12]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.booleans())
+def test_kinds_add_up(seed: int, categories: bool) -> None:
+    random = np.random.default_rng(seed)
+    truth, predictions = grid(random, 20, 6, 80)
+    if categories:
+        truth, predictions = (
+            side.assign(category=random.choice(["a", "b"], len(side))) for side in (truth, predictions)
+        )
+    matches = sf.match(truth, predictions)
+    diagnosed = sf.diagnose(matches)
+    pd.testing.assert_frame_equal(diagnosed[matches.columns], matches)
+    by_outcome = diagnosed.groupby("outcome", observed=True)["kind"]
+    for outcome, kinds in by_outcome:
+        assert kinds.notna().all() == (outcome in ("FN", "FP"))
+        allowed = {
+            "FN": {"taken", "lost", "mislocated"},
+            "FP": {"duplicate", "background", "mislocated", "no_truth_in_frame"},
+        }
+        assert set(kinds.dropna()) <= allowed.get(outcome, set())
+    costs = sf.error_costs(diagnosed).set_index("kind")
+    [summary] = sf.summarize(matches).to_dict("records")
+    if summary["tp"] + summary["fn"]:
+        assert costs.loc["all", "f1"] == 1
+        assert costs.loc["all", ["n_misses", "n_false_alarms"]].tolist() == [summary["fn"], summary["fp"]]
+    kinds = costs.drop(index="all")
+    assert kinds["n_misses"].sum() == summary["fn"]
+    assert kinds["n_false_alarms"].sum() == summary["fp"]
+    assert kinds.loc["mislocated", "n_misses"] == kinds.loc["mislocated", "n_false_alarms"]
+
+
+def test_error_costs_by_hand() -> None:
+    """Two hits, one of them 5 px away, a lost object, a duplicate and an object seen 20 px away."""
+    truth = objects([(1, 1, 0.0, 0.0), (1, 1, 100.0, 0.0), (1, 1, 200.0, 0.0), (1, 1, 300.0, 0.0)])
+    claims = objects([(1, 1, 0.0, 0.0), (1, 1, 105.0, 0.0), (1, 1, 1.0, 0.0), (1, 1, 320.0, 0.0)])
+    costs = sf.error_costs(sf.diagnose(sf.match(truth, claims))).set_index("kind")
+    # tp 2, fn 2, fp 2, errors 25 + 4 * 100
+    assert costs.loc["lost", ["f1", "mse"]].tolist() == [6 / 9, 325 / 6]
+    assert costs.loc["duplicate", ["f1", "mse"]].tolist() == [4 / 7, 325 / 5]
+    assert costs.loc["mislocated", ["f1", "mse"]].tolist() == [6 / 8, 225 / 5]
+    assert costs.loc["background", ["f1_gain", "mse_gain"]].tolist() == [0, 0]
+    assert costs.loc["lost", "f1_gain"] == pytest.approx(6 / 9 - 4 / 8)
+    assert costs.loc["lost", "mse_gain"] == pytest.approx(425 / 6 - 325 / 6)
+    assert costs.loc["all", ["f1", "mse"]].tolist() == [1, 25 / 4]
+
+
+def test_what_diagnose_refuses() -> None:
+    matches = scene("nothing near")
+    bare = pd.DataFrame(matches)
+    bare.attrs = {}
+    with pytest.raises(sf.InputError, match="it does not tell its tau; give tau="):
+        sf.diagnose(bare)
+    assert sf.diagnose(bare, tau=10)["kind"].tolist() == ["lost", "background"]
+    with pytest.raises(ValueError, match="reach is 0"):
+        sf.diagnose(matches, reach=0)
+    boxes = objects([(1, 1, 0.0, 0.0)]).assign(w=5.0, h=5.0)
+    with pytest.raises(sf.InputError, match="matching was by similarity"):
+        sf.diagnose(sf.match(boxes, boxes, similarity="iou"))
+    with pytest.raises(sf.InputError, match="column kind is missing; diagnose"):
+        sf.error_costs(matches)
+    with pytest.raises(sf.InputError, match="column kind holds others than taken, lost"):
+        sf.error_costs(matches.assign(kind="odd"))
+    with pytest.raises(sf.InputError, match="column truth_x is missing"):
+        sf.diagnose(matches.drop(columns="truth_x"))
+    assert len(sf.diagnose(matches.head(0))) == 0
+
+
+def test_bias() -> None:
+    random = np.random.default_rng(2)
+    truth = objects([(s, f, *random.uniform(0, 600, 2)) for s in range(40) for f in range(5) for _ in range(3)])
+    noise = random.normal(0, 0.5, (len(truth), 2))
+    moved = truth.assign(x=truth["x"] + 4 + noise[:, 0], y=truth["y"] - 2 + noise[:, 1])
+    matches = sf.match(truth, moved)
+    found = sf.bias(matches).set_index("metric")
+    assert found.index.tolist() == ["dx", "dy", "f1", "mse", "f1_corrected", "mse_corrected"]
+    for axis, offset in (("dx", 4), ("dy", -2)):
+        row = found.loc[axis]
+        assert row["low"] < row["estimate"] < row["high"]
+        assert row["estimate"] == pytest.approx(offset, abs=0.1)
+    assert found.loc["mse", "estimate"] == pytest.approx(sf.summarize(matches)["mse"].iloc[0])
+    assert found.loc["mse", "estimate"] > 15
+    assert found.loc["mse_corrected", "estimate"] == 0, "within epsilon"
+    back = moved.assign(x=moved["x"] - found.loc["dx", "estimate"], y=moved["y"] - found.loc["dy", "estimate"])
+    again = sf.summarize(sf.match(truth, back))
+    assert found.loc[["f1_corrected", "mse_corrected"], "estimate"].tolist() == again[["f1", "mse"]].iloc[0].tolist()
+
+
+def test_nobody_took_it() -> None:
+    """A matcher that leaves out what is near: nobody took the truth, and nothing is a duplicate."""
+    one = objects([(1, 1, 0.0, 0.0)])
+    nothing = np.zeros(0, np.int64)
+    matches = sf.match_frames(one, one.assign(x=4.0), lambda truth, claims: (nothing, nothing))
+    assert sf.diagnose(matches)["kind"].tolist() == ["mislocated", "mislocated"]
+
+
+def test_bias_of_truths_alone() -> None:
+    """In slices that false alarms cannot be in, f1 and mse are not known, corrected or not."""
+    truth, predictions = grid(np.random.default_rng(1), 60, 4, 30)
+    matches = sf.match(truth, predictions)
+    found = sf.bias(matches, by=pd.cut(matches["truth_x"], 2)).set_index("metric")["estimate"]
+    assert found[["dx", "dy"]].notna().all()
+    assert found[["f1", "mse", "f1_corrected", "mse_corrected"]].isna().all()
+    with pytest.raises(sf.InputError, match="bias: the match table has no rows"):
+        sf.bias(matches.head(0))
+    bare = pd.DataFrame(matches)
+    bare.attrs = {}
+    with pytest.raises(sf.InputError, match="does not tell its tau; give tau="):
+        sf.bias(bare)
+    pd.testing.assert_series_equal(sf.bias(bare, tau=10, epsilon=3)["estimate"], sf.bias(matches)["estimate"])
+
+
+def test_bias_by_group() -> None:
+    """Of two sensors, one is off by 12 px, which is beyond tau for most; of the other nothing changes."""
+    random = np.random.default_rng(2)
+    truth = objects([(s, f, *random.uniform(0, 600, 2)) for s in range(40) for f in range(5)])
+    frames = truth[["sequence", "frame"]].assign(sensor=np.where(truth["sequence"] % 2, "a", "b"))
+    off = (truth["sequence"] % 2) * random.uniform(4, 12, len(truth))
+    matches = sf.match(sf.Annotations(truth, frames), truth.assign(x=truth["x"] + off))
+    found = sf.bias(matches, by="frame_sensor").set_index(["frame_sensor", "metric"])["estimate"]
+    assert found["b", "dx"] == 0
+    assert found["b", "f1_corrected"] == found["b", "f1"] == 1
+    assert found["a", "f1"] < found["a", "f1_corrected"] == 1
+    by_truth = sf.bias(matches, by="truth_object").set_index("metric")
+    assert by_truth.loc["f1_corrected", "estimate"] is np.nan or np.isnan(by_truth.loc["f1_corrected", "estimate"])
+    nothing = sf.bias(sf.match(truth, truth.assign(x=truth["x"] + 1000)))
+    assert nothing["estimate"].isna().tolist() == [True, True, False, False, True, True]
+
+
+def test_objects_through_time() -> None:
+    truth = objects([(1, f, x, 0.0) for f in range(1, 6) for x in (0.0, 50.0, 100.0, 150.0, 200.0)])
+    claims = truth[(truth["object"] * 10 + truth["frame"]).isin([*range(1, 6), 11, 12, 14, 15, 21, 22, 35])]
+    found = sf.object_summary(sf.match(truth, claims.assign(x=claims["x"] + 2))).set_index("object")
+    assert found["pattern"].tolist() == ["11111", "11011", "11000", "00001", "00000"]
+    assert found["n_found"].tolist() == [5, 4, 2, 1, 0]
+    assert found["longest_gap"].tolist() == [0, 1, 3, 4, 5]
+    assert found["n_changes"].tolist() == [0, 2, 1, 1, 0]
+    assert found["history"].tolist() == ["always found", "flickers", "found in part", "found in part", "never found"]
+    assert found["mean_distance"].tolist() == pytest.approx([2, 2, 2, 2, np.nan], nan_ok=True)
+    assert found["n_frames"].eq(5).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000))
+def test_objects_as_a_loop_has_them(seed: int) -> None:
+    truth, predictions = grid(np.random.default_rng(seed), 25, 4, 40)
+    matches = sf.match(truth, predictions)
+    summary = sf.object_summary(matches.sample(frac=1, random_state=seed))
+    groups = matches[matches["outcome"].isin(["TP", "FN"])].sort_values("frame").groupby(["sequence", "truth_object"])
+    assert summary["sequence"].tolist() == [key[0] for key, _ in groups]
+    for (_, rows), row in zip(groups, summary.to_dict("records"), strict=True):
+        pattern = "".join("1" if outcome == "TP" else "0" for outcome in rows["outcome"])
+        assert row["pattern"] == pattern
+        assert row["longest_gap"] == max(map(len, pattern.split("1")))
+        assert row["n_changes"] == pattern.count("10") + pattern.count("01")
+        assert row["found_share"] == pattern.count("1") / len(pattern)
+
+
+def test_what_object_summary_refuses() -> None:
+    matches = scene("a hit has no kind")
+    with pytest.raises(sf.InputError, match="in a frame more than once"):
+        sf.object_summary(pd.concat([matches, matches]))
+    with pytest.raises(sf.InputError, match="column truth_object is missing"):
+        sf.object_summary(matches.drop(columns="truth_object"))
+    assert len(sf.object_summary(matches.head(0))) == 0

@@ -1,0 +1,94 @@
+"""Sweeps: every point is the ordinary summary of the predictions that are left."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.scenes import grid, objects
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from spotgeo_frames.analysis.sweeps import average_precision
+
+NUMBERS = ["tp", "fn", "fp", "n_predicted", "precision", "recall", "f1", "mse", "kelvins_mse"]
+
+
+def scored(seed: int, n_frames: int = 40, levels: int = 6) -> tuple[sf.Annotations, pd.DataFrame]:
+    random = np.random.default_rng(seed)
+    truth, predictions = grid(random, n_frames, 5, 25)
+    frames = pd.DataFrame({"sequence": np.arange(n_frames) // 5, "frame": np.arange(n_frames) % 5})
+    return sf.Annotations(truth, frames), predictions.assign(
+        score=random.integers(0, levels, len(predictions)) / levels
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_every_point_is_a_match_of_its_own(seed: int) -> None:
+    truth, predictions = scored(seed)
+    curve, _ = sf.sweep(truth, predictions, tau=[4, 10], epsilon=2, resamples=5)
+    assert curve["tau"].unique().tolist() == [4, 10]
+    assert curve["threshold"].unique().tolist() == sorted(predictions["score"].unique())
+    for row in curve.to_dict("records"):
+        left = predictions[predictions["score"] >= row["threshold"]]
+        [wanted] = sf.summarize(sf.match(truth, left, row["tau"], 2)).to_dict("records")
+        for name in NUMBERS:
+            assert row[name] == pytest.approx(wanted[name], nan_ok=True), name
+
+
+def test_best_threshold() -> None:
+    """True predictions score high, false ones low."""
+    random = np.random.default_rng(1)
+    truth = objects([(s, f, *random.uniform(0, 600, 2)) for s in range(30) for f in range(5) for _ in range(3)])
+    false = objects([(s, f, *random.uniform(0, 600, 2)) for s in range(30) for f in range(5) for _ in range(4)])
+    found = truth.assign(score=random.beta(6, 2, len(truth)))
+    wrong = false.assign(object=false["object"] + 100, score=random.beta(2, 6, len(false)))
+    curve, best = sf.sweep(truth, pd.concat([found, wrong]))
+    [row] = best.to_dict("records")
+    assert len(curve) == 200, "of evenly spaced ranks"
+    assert row["f1"] == curve["f1"].max()
+    assert curve.loc[curve["f1"].idxmax(), "threshold"] == row["threshold"]
+    assert 0.3 < row["threshold_low"] <= row["threshold"] <= row["threshold_high"] < 0.7
+    assert row["f1_low"] < row["f1"] < row["f1_high"]
+    assert 0.9 < row["average_precision"] < 1
+    assert curve["recall"].is_monotonic_decreasing
+
+
+def test_average_precision_by_hand() -> None:
+    points = pd.DataFrame({"recall": [0.8, 0.6, 0.2], "precision": [0.5, 0.9, 0.6]})
+    assert average_precision(points) == pytest.approx(0.2 * 0.9 + 0.4 * 0.9 + 0.2 * 0.5)
+
+
+def test_given_thresholds() -> None:
+    truth, predictions = scored(3)
+    curve, best = sf.sweep(truth, predictions, score=[2.0, 0.5, -1], tau=10)
+    assert curve["threshold"].tolist() == [-1, 0.5, 2]
+    assert curve["n_predicted"].tolist()[::2] == [len(predictions), 0]
+    assert np.isnan(curve["precision"].iloc[-1])
+    assert len(best) == 1
+
+
+def test_what_a_sweep_refuses() -> None:
+    truth, predictions = scored(4)
+    with pytest.raises(sf.InputError, match="column score is missing; a sweep goes through its thresholds"):
+        sf.sweep(truth, predictions.drop(columns="score"))
+    with pytest.raises(sf.InputError, match="column score: 1 row is null"):
+        sf.sweep(truth, predictions.assign(score=predictions["score"].where(predictions.index != 3)))
+    with pytest.raises(ValueError, match="epsilon"):
+        sf.sweep(truth, predictions, tau=[2, 10])
+    with pytest.raises(ValueError, match="a list of thresholds"):
+        sf.sweep(truth, predictions, score=[])
+
+
+def test_a_sweep_of_nothing() -> None:
+    truth, predictions = scored(5)
+    curve, best = sf.sweep(truth, predictions.head(0))
+    assert len(curve) == 0
+    assert best["threshold"].isna().all()
+    assert best["average_precision"].tolist() == [0]
+    nothing = sf.sweep(truth.objects.head(0), predictions.head(0))
+    assert nothing.best["average_precision"].isna().all()
+    _, best = sf.sweep(truth.objects.head(0), predictions)
+    assert best["average_precision"].isna().all()
+    _, best = sf.sweep(sf.Annotations(truth.objects.query("sequence == 0")), predictions.query("sequence == 0"))
+    assert best[["f1_low", "f1_high", "threshold_low"]].isna().all(axis=None), "one sequence only"

@@ -1,0 +1,283 @@
+"""Intervals and comparisons: resampled and permuted sums against the tables they stand for."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from helpers.scenes import grid, objects
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import spotgeo_frames as sf
+from spotgeo_frames.analysis import comparison, resampling, uncertainty
+
+METRICS = ["f1", "precision", "recall", "mse", "det_a", "rmse", "mean_distance", "kelvins_mse"]
+
+
+def some_matches(seed: int, n_frames: int = 60) -> pd.DataFrame:
+    """A match table of points on a grid, five frames a sequence."""
+    random = np.random.default_rng(seed)
+    truth, predictions = grid(random, n_frames, 4, 30)
+    return sf.match(truth, predictions.assign(score=random.random(len(predictions))))
+
+
+def drawn(matches: pd.DataFrame, times: np.ndarray) -> pd.DataFrame:
+    """The table in which each sequence occurs so many times, under names of their own."""
+    rows = [rows for _, rows in matches.groupby("sequence")]
+    parts = [rows[k].assign(sequence=1000 * k + n) for k, time in enumerate(times.astype(int)) for n in range(time)]
+    table = pd.concat(parts, ignore_index=True)
+    table.attrs = matches.attrs
+    return table
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_a_resample_is_the_table_it_stands_for(seed: int) -> None:
+    matches = some_matches(seed)
+    sequence, n_sequences = resampling.number_sequences(matches)
+    sums = resampling.sequence_sums(matches, sequence, n_sequences)
+    sequences = resampling.draw(n_sequences, 3, seed, 0)
+    assert sequences.shape == (3, n_sequences), "as many are drawn as there are, some of them again"
+    numbers = resampling.metrics_of(resampling.resampled_sums(sums, 3, seed), METRICS, False)
+    for some, row in zip(sequences, numbers, strict=True):
+        times = np.bincount(some, minlength=n_sequences)
+        wanted = sf.summarize(drawn(matches, times))[METRICS].iloc[0].to_numpy(float, na_value=np.nan)
+        np.testing.assert_allclose(row, wanted, rtol=1e-9, equal_nan=True)
+
+
+def test_many_sums_are_resampled_as_few_are() -> None:
+    sums = np.random.default_rng(1).random((40, 5, 7))
+    few = resampling.resampled_sums(sums[:, :2], 1000, 3)
+    np.testing.assert_allclose(resampling.resampled_sums(sums, 1000, 3)[:, :2], few, rtol=1e-12)
+
+
+def test_intervals() -> None:
+    matches = some_matches(1, 300)
+    found = sf.intervals(matches)
+    assert found.columns.tolist() == ["metric", "estimate", "low", "high", "n_sequences"]
+    assert found["metric"].tolist() == ["f1", "precision", "recall", "mse", "det_a", "rmse"]
+    summary = sf.summarize(matches)
+    assert found["estimate"].tolist() == summary[found["metric"].tolist()].iloc[0].tolist()
+    assert (found["low"] < found["estimate"]).all()
+    assert (found["estimate"] < found["high"]).all()
+    assert found["n_sequences"].eq(60).all()
+    assert found.attrs["resamples"] == 10_000
+    assert found.attrs["tau"] == 10
+    pd.testing.assert_frame_equal(found, sf.intervals(matches))
+    assert not found.equals(sf.intervals(matches, seed=1))
+    wider = sf.intervals(matches, confidence=0.99)
+    assert (wider["high"] - wider["low"] > found["high"] - found["low"]).all()
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_intervals_are_scipys(method: str) -> None:
+    """Of recall, a ratio of two sums, by scipy.stats.bootstrap on the sums of sequences; both draw at random."""
+    matches = some_matches(3, 400)
+    tp, fn = (matches["outcome"].eq(kind).groupby(matches["sequence"]).sum() for kind in ("TP", "FN"))
+
+    def recall(found: np.ndarray, missed: np.ndarray, axis: int = -1) -> np.ndarray:
+        return found.sum(axis=axis) / (found + missed).sum(axis=axis)
+
+    names = {"percentile": "percentile", "bca": "BCa"}
+    wanted = stats.bootstrap(
+        (tp.to_numpy(), fn.to_numpy()), recall, paired=True, n_resamples=20_000, method=names[method], rng=5
+    ).confidence_interval
+    [row] = sf.intervals(matches, metrics=["recall"], resamples=20_000, method=method).to_dict("records")
+    assert (row["low"], row["high"]) == pytest.approx((wanted.low, wanted.high), abs=0.003)
+
+
+def test_intervals_of_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    matches = some_matches(4, 200)
+    found = sf.intervals(matches, by="frame_n_truth", metrics=["recall", "f1"])
+    assert found.columns.tolist()[:2] == ["frame_n_truth", "metric"]
+    assert found["frame_n_truth"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    assert found.loc[0, ["estimate", "low", "high"]].isna().all(), "without a truth there is no recall"
+    bins = pd.cut(matches["predicted_score"], 3)
+    known = sf.intervals(matches, by=bins, metrics=["precision", "f1"])
+    assert known.loc[known["metric"] == "precision", "low"].notna().all()
+    assert known.loc[known["metric"] == "f1", ["estimate", "low", "high"]].isna().all(axis=None), "a miss has no score"
+    monkeypatch.setattr(uncertainty, "NUMBERS_AT_ONCE", 1)
+    in_parts = sf.intervals(matches, by="frame_n_truth", metrics=["recall", "f1"])
+    pd.testing.assert_frame_equal(found, in_parts, rtol=1e-12)
+    assert len(sf.intervals(matches.assign(nothing=np.nan), by="nothing")) == 0
+    with pytest.warns(UserWarning, match="40 of 40 groups have only one sequence"):
+        by_itself = sf.intervals(matches, by=["sequence"], metrics=["f1"], resamples=50)
+    assert by_itself["low"].isna().all()
+
+
+def test_one_sequence_has_no_interval() -> None:
+    matches = some_matches(5).query("sequence == 0")
+    with pytest.warns(UserWarning, match="only one sequence: nothing to resample, so low and high are null"):
+        found = sf.intervals(matches)
+    assert found["estimate"].notna().all()
+    assert found[["low", "high"]].isna().all(axis=None)
+
+
+def test_intervals_of_similarities() -> None:
+    boxes = objects([(s, 1, 10.0, 10.0) for s in range(8)]).assign(w=10.0, h=10.0)
+    moved = boxes.assign(x=boxes["x"] + np.arange(8) % 3)
+    found = sf.intervals(sf.match(boxes, moved, similarity="iou"), metrics=["loc_a", "mse", "f1"]).set_index("metric")
+    assert found.loc["f1", ["estimate", "low", "high"]].tolist() == [1, 1, 1]
+    assert found.loc["mse"].isna().sum() == 3
+    assert found.loc["loc_a", "low"] < found.loc["loc_a", "high"]
+
+
+def test_what_intervals_refuse() -> None:
+    matches = some_matches(6)
+    with pytest.raises(sf.InputError, match="the match table has no rows"):
+        sf.intervals(matches.head(0))
+    with pytest.raises(sf.InputError, match="there is no column truth_brightnes"):
+        sf.intervals(matches, by="truth_brightnes")
+    for wrong in ({"metrics": ["f2"]}, {"metrics": "f1"}, {"resamples": 0}, {"confidence": 95}, {"method": "normal"}):
+        with pytest.raises(ValueError, match="needed"):
+            sf.intervals(matches, **wrong)
+
+
+def submissions(n_frames: int = 100) -> dict[str, pd.DataFrame]:
+    """A detector that is better than the other two, which are equally good."""
+    random = np.random.default_rng(9)
+    truth, _ = grid(random, n_frames, 4, 100)
+    found = {}
+    for name, share in (("worse", 0.6), ("better", 0.9), ("as bad", 0.6)):
+        seen = truth[random.random(len(truth)) < share]
+        found[name] = sf.match(truth, seen.assign(x=seen["x"] + random.normal(0, 2, len(seen))))
+    return found
+
+
+def test_compare() -> None:
+    matches = submissions()
+    board, pairs = sf.compare(matches)
+    assert board["name"].iloc[0] == "better"
+    assert board["rank"].tolist() == [1, 2, 3]
+    assert board["apart_from_next"].astype("object").tolist()[:2] == [True, False]
+    assert pd.isna(board["apart_from_next"].iloc[2])
+    chances = board[["chance_of_rank_1", "chance_of_rank_2", "chance_of_rank_3"]].to_numpy()
+    assert chances[0].tolist() == [1, 0, 0]
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert (board["f1_low"] < board["f1"]).all()
+    f1 = pairs[pairs["metric"] == "f1"].set_index(["a", "b"])
+    assert f1.loc["better", "p_value"].tolist() == [1 / 10_001] * 2
+    assert f1.loc["better", "p_adjusted"].tolist() == [3 / 10_001] * 2
+    numbers = board.set_index("name")["f1"]
+    for (a, b), row in f1.iterrows():
+        assert row["estimate"] == pytest.approx(numbers[a] - numbers[b])
+        assert row["low"] <= row["estimate"] <= row["high"]
+    assert pairs.attrs["tau"] == 10
+
+
+def test_compare_with_a_baseline() -> None:
+    matches = submissions()
+    board, pairs = sf.compare(matches, baseline="as bad", metrics=["recall"])
+    assert pairs[["a", "b", "metric"]].to_numpy().tolist() == [
+        [name, "as bad", "recall"] for name in board["name"] if name != "as bad"
+    ]
+    assert pairs.loc[pairs["a"] == "better", "estimate"].iloc[0] > 0
+
+
+def test_compared_with_itself() -> None:
+    matches = some_matches(2)
+    board, pairs = sf.compare({"a": matches, "b": matches, "c": matches})
+    assert pairs[["estimate", "low", "high"]].eq(0).all(axis=None)
+    assert pairs[["p_value", "p_adjusted"]].eq(1).all(axis=None)
+    assert board["rank"].tolist() == [1, 1, 1]
+    assert board["chance_of_rank_1"].tolist() == [1, 1, 1], "equals share a rank"
+
+
+def test_p_values_are_those_of_all_permutations() -> None:
+    """Of seven sequences all 128 can be gone through; those drawn at random come close."""
+    matches = {name: table[table["sequence"] < 7] for name, table in submissions(60).items() if name != "as bad"}
+    _, pairs = sf.compare(matches, metrics=["f1", "mse"])
+    tables = [[rows for _, rows in matches[name].groupby("sequence")] for name in ("better", "worse")]
+    differences = []
+    for swapped in product((0, 1), repeat=7):
+        sides = [pd.concat([tables[side ^ swap][k] for k, swap in enumerate(swapped)]) for side in (0, 1)]
+        numbers = [sf.summarize(side)[["f1", "mse"]].iloc[0].to_numpy(float) for side in sides]
+        differences.append(np.abs(numbers[0] - numbers[1]))
+    exact = np.mean(np.array(differences) >= differences[0] - 1e-9, axis=0)
+    assert pairs["p_value"].tolist() == pytest.approx(exact, abs=0.02)
+
+
+def test_metrics_named_twice_are_one() -> None:
+    matches = submissions(30)
+    once, twice = (sf.compare(matches, metrics=names).pairs for names in (["f1", "recall"], ["f1", "f1", "recall"]))
+    pd.testing.assert_frame_equal(once, twice)
+    intervals = (sf.intervals(matches["worse"], metrics=iter(names)) for names in (["f1"], ["f1", "f1"]))
+    pd.testing.assert_frame_equal(*intervals)
+
+
+def test_tables_from_elsewhere_are_compared(tmp_path: Path) -> None:
+    """Whatever types their columns have now; and frames that only false alarms lie in are no difference of truths."""
+    matches = submissions(30)
+    wanted = sf.compare({"better": matches["better"], "worse": matches["worse"]}, resamples=100).pairs
+    matches["worse"].to_csv(tmp_path / "worse.csv", index=False)
+    arrow = pa.Table.from_pandas(matches["worse"], preserve_index=False)
+    for other in (pd.read_csv(tmp_path / "worse.csv"), arrow, matches["worse"].astype({"sequence": "int32"})):
+        found = sf.compare({"better": matches["better"], "worse": other}, resamples=100).pairs
+        pd.testing.assert_frame_equal(found, wanted)
+    alarm = objects([(50, 1, 5.0, 5.0)])
+    truth = objects([(1, 1, 5.0, 5.0), (2, 1, 5.0, 5.0)])
+    some = {"a": sf.match(truth, truth), "b": sf.match(truth, pd.concat([truth, alarm]))}
+    assert sf.compare(some, resamples=50).leaderboard["fp"].tolist() == [0, 1]
+
+
+def test_resamples_without_a_row_are_no_zeros() -> None:
+    """A slice that occurs in two of twenty sequences: many resamples have none of it."""
+    matches = some_matches(8, 100)
+    night = matches.assign(night=matches["sequence"].isin([1, 2]))
+    found = sf.intervals(night, by="night", metrics=["mse"], resamples=500).set_index("night")
+    least = sf.summarize(night[night["night"]], by="sequence")["mse"].min()
+    assert found.loc[True, "low"] >= least - 1e-9
+
+
+def test_names_of_the_answer_are_refused() -> None:
+    matches = some_matches(8)
+    cut = pd.cut(matches["truth_x"], 2)
+    for refused in (
+        lambda: sf.intervals(matches, by=cut.rename("metric")),
+        lambda: sf.bias(matches, by=cut.rename("low")),
+    ):
+        with pytest.raises(sf.InputError, match="is a column of the answer itself"):
+            refused()
+
+
+def test_holm() -> None:
+    adjusted = comparison.holm(np.array([[0.01], [0.04], [0.03], [np.nan]]))
+    assert adjusted.ravel().tolist() == pytest.approx([0.03, 0.06, 0.06, np.nan], nan_ok=True)
+
+
+def test_what_compare_refuses() -> None:
+    matches = submissions(20)
+    one, other = matches["better"], matches["worse"]
+
+    def problem(tables: dict[str, pd.DataFrame], baseline: str | None = None) -> str:
+        with pytest.raises(sf.InputError) as raised:
+            sf.compare(tables, baseline)
+        return raised.value.problems[0]
+
+    assert problem({"a": one}) == "compare: 1 match table is given; two or more are needed"
+    shorter = other[(other["sequence"] > 0) | (other["frame"] > 0)]
+    assert problem({"a": one, "b": shorter}).endswith("sequence 0, frame 0, truth_object 1, truth_x 48, truth_y 96")
+    moved = other.assign(truth_x=other["truth_x"].mask(other.index == other["truth_x"].first_valid_index(), -1.0))
+    assert problem({"a": one, "b": moved}).startswith("compare: 2 truths are in only one of a and b: sequence 0, frame")
+    looser = other.copy()
+    looser.attrs = other.attrs | {"tau": 5.0}
+    assert "not made with the same rule" in problem({"a": one, "b": looser})
+    assert problem(matches, "beta") == "compare: no match table is called 'beta'; there are worse, better, as bad"
+    assert problem({"a": one.head(0), "b": other.head(0)}) == "compare: the match table of a has no rows"
+    boxes = sf.match(*[objects([(1, 1, 1.0, 1.0)]).assign(w=5.0, h=5.0)] * 2, similarity="iou")
+    assert problem({"a": one, "b": boxes}) == "compare: a and b: one is by distance, the other by similarity"
+
+
+def test_left_out_sequences(challenge: Path) -> None:
+    truth = sf.read_spotgeo(challenge / "train_anno.json")
+    matches = {
+        name: sf.match(truth, sf.read_spotgeo(challenge / "submissions" / f"{name}.json"))
+        for name in ("alpha", "beta", "gamma")
+    }
+    board, _ = sf.compare(matches, exclude=range(1, 1000), resamples=200)
+    assert board["n_sequences"].tolist() == [281] * 3
+    assert board["name"].tolist() == ["alpha", "beta", "gamma"]

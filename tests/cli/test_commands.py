@@ -1,0 +1,625 @@
+"""The command line as users run it: a process, its output, its exit status, and what it leaves behind."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from helpers.scenes import objects
+
+import spotgeo_frames as sf
+from spotgeo_frames.scoring.summary import NUMBERS
+
+KEYS = [*NUMBERS, "tau", "epsilon"]
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
+
+
+def answer(*arguments: object) -> dict:
+    done = run(*arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
+
+
+def refused(*arguments: object, status: int = 1) -> list[str]:
+    done = run(*arguments)
+    assert done.returncode == status, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    return done.stderr.splitlines()
+
+
+def test_score_as_json(sample: Path) -> None:
+    got = answer("score", sample / "truth.json", sample / "eager.json")
+    matches = sf.match(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"))
+    [expected] = sf.summarize(matches).to_dict("records")
+    assert list(got) == KEYS
+    assert got == pytest.approx(expected | {"tau": 10, "epsilon": 3})
+    assert all(isinstance(got[name], int) for name in ("tp", "fn", "fp", "n_sequences", "n_frames", "n_truth"))
+
+
+def test_score_of_tables_is_that_of_json(sample: Path, tmp_path: Path) -> None:
+    expected = answer("score", sample / "truth.json", sample / "cautious.json")
+    frames = ["--frames", sample / "frames.parquet"]
+    assert answer("score", sample / "truth.parquet", sample / "cautious.parquet", *frames) == expected
+    assert answer("score", sample / "truth.json", sample / "cautious.parquet") == expected
+    pd.read_parquet(sample / "frames.parquet").to_csv(tmp_path / "frames.csv", index=False)
+    pd.read_parquet(sample / "truth.parquet").to_csv(tmp_path / "truth.csv", index=False)
+    csv = answer("score", tmp_path / "truth.csv", sample / "cautious.json", "--frames", tmp_path / "frames.csv")
+    assert csv == expected
+    with zipfile.ZipFile(tmp_path / "cautious.zip", "w") as archive:
+        archive.write(sample / "cautious.json", "cautious.json")
+    assert answer("score", sample / "truth.json", tmp_path / "cautious.zip") == expected
+
+
+def test_score_by_slices(sample: Path) -> None:
+    truth, frames = sample / "truth.parquet", sample / "frames.parquet"
+    got = answer(
+        *("score", truth, sample / "eager.parquet", "--frames", frames),
+        *("--by", "truth_brightness:4", "--by", "frame_n_truth", "--by", "frame_sky:2"),
+    )
+    assert list(got["by"]) == ["truth_brightness", "frame_n_truth", "frame_sky"]
+    by_brightness = got["by"]["truth_brightness"]
+    assert [list(row) for row in by_brightness] == [["value", *KEYS]] * 4
+    assert all(row["precision"] is None and row["fp"] is None for row in by_brightness)
+    assert sum(row["tp"] for row in by_brightness) == got["tp"]
+    assert [row["value"] for row in got["by"]["frame_n_truth"]] == [0, 1, 2, 3, 4, 5]
+    assert got["by"]["frame_n_truth"][0]["recall"] is None
+    assert sum(row["fp"] for row in got["by"]["frame_sky"]) == got["fp"]
+
+
+def test_score_with_other_thresholds_and_without_some_sequences(sample: Path) -> None:
+    sides = [sf.read_spotgeo(sample / name) for name in ("truth.json", "eager.json")]
+    got = answer(
+        *("score", sample / "truth.json", sample / "eager.json", "--tau", 5, "--epsilon", 0, "--exclude", "5,9-12")
+    )
+    [expected] = sf.summarize(sf.match(*sides, tau=5, epsilon=0), exclude=[5, 9, 10, 11, 12]).to_dict("records")
+    assert got == pytest.approx(expected | {"tau": 5, "epsilon": 0})
+
+
+def test_score_for_people(sample: Path) -> None:
+    done = run("score", sample / "truth.json", sample / "eager.json", "--by", "frame_n_truth", "--by", "truth_x:2")
+    assert (done.returncode, done.stderr) == (0, "")
+    for text in ("TP 558", "F1", "0.8194", "px²", "metric document", "competition's server", "frame_n_truth"):
+        assert text in done.stdout
+    assert "nan" not in done.stdout.lower()
+    assert "NA" not in done.stdout
+
+
+def test_out_writes_tables_that_say_what_they_were_made_from(sample: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    truth, submission = sample / "truth.parquet", sample / "eager.parquet"
+    done = run(
+        "score", truth, submission, "--by", "truth_brightness:3", "--by", "frame", "--exclude", "7", "--out", out
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    names = ["by_frame.parquet", "by_truth_brightness.parquet", "matches.parquet", "summary.parquet"]
+    assert sorted(path.name for path in out.iterdir()) == names
+    expected = {
+        "tau": "10.0",
+        "epsilon": "3.0",
+        "version": sf.__version__,
+        "exclude": "7",
+        "truth": "truth.parquet",
+        "truth_sha256": hashlib.sha256(truth.read_bytes()).hexdigest(),
+        "submission": "eager.parquet",
+        "submission_sha256": hashlib.sha256(submission.read_bytes()).hexdigest(),
+    }
+    for name in names:
+        metadata = {key.decode(): value.decode() for key, value in pq.read_schema(out / name).metadata.items()}
+        assert metadata | expected == metadata
+    matches = pd.read_parquet(out / "matches.parquet")
+    assert matches.attrs["tau"] == 10.0
+    assert 7 not in set(matches["sequence"])
+    pd.testing.assert_frame_equal(sf.summarize(matches), pd.read_parquet(out / "summary.parquet"))
+    by_frame = pd.read_parquet(out / "by_frame.parquet")
+    pd.testing.assert_frame_equal(sf.summarize(matches, by="frame"), by_frame)
+    assert pd.read_parquet(out / "by_truth_brightness.parquet")["truth_brightness"].str.startswith("(").all()
+    assert pq.read_table(out / "matches.parquet")["distance"].null_count == (matches["outcome"] != "TP").sum()
+
+
+def test_validate(sample: Path, tmp_path: Path) -> None:
+    done = run("validate", sample / "eager.json", "--sequences", "1-60")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nothing is wrong" in done.stdout
+    assert run("validate", sample / "eager.parquet", "--truth", sample / "truth.json").returncode == 0
+    missing = refused("validate", sample / "eager.json", "--sequences", "1-61")
+    assert missing[0] == f"{sample / 'eager.json'}: sequence 61, frame 1: is missing"
+    assert len(missing) == 5
+    path = tmp_path / "submission.json"
+    entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[641.2, 1]]}
+    path.write_text(json.dumps([entry, entry | {"frame": 2, "num_objects": 3}]))
+    assert refused("validate", path, "--truth", sample / "truth.json")[:3] == [
+        f"{path}: [0].object_coords[0][0]: 641.2 is over 639.5",
+        f"{path}: [1].object_coords[0][0]: 641.2 is over 639.5",
+        f"{path}: [1].num_objects: 3 objects are announced, and object_coords lists 1",
+    ]
+
+
+def test_the_installed_command() -> None:
+    command = Path(sys.executable).with_name("spotgeo-frames")
+    done = subprocess.run([command, "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "validate" in done.stdout
+    assert "score" in done.stdout
+    by_module = run("--help")
+    assert by_module.stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score"], "Missing argument"),
+        (["score", "{truth}", "{submission}", "--tau", "3"], "0 <= epsilon < tau"),
+        (["score", "{truth}", "{submission}", "--epsilon", "nan"], "0 <= epsilon < tau"),
+        (["score", "{truth}", "{submission}", "--tau", "far"], "--tau"),
+        (["score", "{truth}", "{submission}", "--by", "brightness"], "no column brightness"),
+        (["score", "{truth}", "{submission}", "--by", "outcome:3"], "holds no numbers"),
+        (["score", "{truth}", "{submission}", "--by", "truth_x:1"], "2 to 1000"),
+        (["score", "{truth}", "{submission}", "--by", "truth_x:"], "2 to 1000"),
+        (["score", "{truth}", "{submission}", "--by", "frame", "--by", "frame:2"], "given twice"),
+        (["score", "{truth}", "{submission}", "--exclude", "5,x"], "neither a number nor a range"),
+        (["score", "{truth}", "{submission}", "--exclude", "9-5"], "is not a range"),
+        (["validate", "{submission}", "--sequences", "1-99999999999"], "is not a range"),
+        (["validate", "{submission}", "--sequences", "1-60", "--truth", "{truth}"], "not both"),
+        (["nonsense"], "No such command"),
+    ],
+)
+def test_wrong_usage(sample: Path, arguments: list[str], message: str) -> None:
+    files = {"{truth}": sample / "truth.json", "{submission}": sample / "eager.json"}
+    said = " ".join(refused(*(files.get(argument, argument) for argument in arguments), status=2))
+    assert message in said
+
+
+COORDINATES = "[[1,2]]"
+ENTRY = '[{"sequence_id":1,"frame":1,"num_objects":1,"object_coords":%s}]'
+BAD_SUBMISSIONS = {
+    "empty.json": b"",
+    "truncated.json": b'[{"sequence_id": 1, "frame": 1, "num_obj',
+    "shape.json": b'{"a": 1}',
+    "nan.json": (ENTRY % "[[NaN,2]]").encode(),
+    "infinity.json": (ENTRY % "[[1,Infinity]]").encode(),
+    "large.json": (ENTRY % "[[1e999,2]]").encode(),
+    "string.json": (ENTRY % '[["1",2]]').encode(),
+    "triple.json": (ENTRY % "[[1,2,3]]").encode(),
+    "nested.json": b"[" * 10_000 + b"]" * 10_000,
+    "integer.json": (ENTRY % COORDINATES).replace('"frame":1', '"frame":' + "1" * 30).encode(),
+    "coordinate.json": (ENTRY % f"[[{'1' * 30},2]]").encode(),
+    "true.json": (ENTRY % "[[true,2]]").encode(),
+    "twice.json": (ENTRY % COORDINATES).replace("}]", "}," + (ENTRY % COORDINATES)[1:]).encode(),
+    "others.json": (ENTRY % COORDINATES).replace(':1,"frame"', ':9,"frame"').encode(),
+    "frames.json": (ENTRY % COORDINATES).replace('"frame":1', '"frame":9').encode(),
+    "bytes.json": b"\xff\xfe\x00",
+    "short.parquet": b"PAR1 and nothing else",
+    "broken.zip": b"PK no",
+    "broken.json.gz": b"\x1f\x8b no",
+}
+
+
+@pytest.mark.parametrize("name", BAD_SUBMISSIONS)
+def test_bad_submissions_leave_nothing_behind(tmp_path: Path, name: str) -> None:
+    truth, path, out = tmp_path / "truth.json", tmp_path / name, tmp_path / "out"
+    truth.write_text(ENTRY % COORDINATES)
+    path.write_bytes(BAD_SUBMISSIONS[name])
+    said = refused("score", truth, path, "--out", out)
+    assert said
+    assert all(line.startswith(f"{path}: ") for line in said)
+    assert sorted(tmp_path.iterdir()) == sorted([truth, path])
+
+
+def test_other_bad_inputs(tmp_path: Path) -> None:
+    truth, folder = tmp_path / "truth.json", tmp_path / "folder"
+    truth.write_text(ENTRY % COORDINATES)
+    folder.mkdir()
+    assert refused("score", truth, folder) == [f"{folder}: is a folder without Parquet files"]
+    missing = tmp_path / "missing.json"
+    assert refused("score", missing, folder) == [
+        f"{missing}: there is no such file",
+        f"{folder}: is a folder without Parquet files",
+    ]
+    archive = tmp_path / "two.zip"
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr("a.json", "[]")
+        members.writestr("b.json", "[]")
+    assert refused("validate", archive) == [f"{archive}: holds 2 files; exactly one is needed"]
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr("../a.json", "[]")
+    assert "outside the archive" in refused("score", truth, archive)[0]
+    table = tmp_path / "strings.csv"
+    objects([("a", 1, 0, 0)]).to_csv(table, index=False)
+    assert refused("score", truth, table) == [
+        f"{table}: column sequence is str, and in {truth} it is int64; make them the same"
+    ]
+
+
+def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    for out in (file, file / "below"):
+        said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
+        assert said == [f"{out}: cannot be written: {file} is not a folder"]
+    assert file.read_text() == "in the way"
+    # A folder stands where a file should go: what was begun is taken away again.
+    out = tmp_path / "out"
+    (out / "summary.parquet" / "something").mkdir(parents=True)
+    said = refused("score", sample / "truth.json", sample / "eager.json", "--by", "frame", "--out", out)
+    assert said == [f"{out / 'summary.parquet'}: cannot be written: Is a directory"]
+    assert [path.name for path in out.iterdir()] == ["summary.parquet"]
+
+
+def test_folders_that_have_no_name(sample: Path) -> None:
+    out = "x" * 300
+    said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
+    assert said == [f"{out}: cannot be written: File name too long"]
+
+
+def test_columns_that_cannot_be_written(tmp_path: Path) -> None:
+    path, out = tmp_path / "table.parquet", tmp_path / "out"
+    table = pa.Table.from_pandas(objects([(1, 1, 0, 0)]), preserve_index=False)
+    pq.write_table(table.append_column("map", pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))), path)
+    [said] = refused("score", path, path, "--out", out)
+    assert said.startswith(f"{out}: cannot be written: ")
+    assert not out.exists()
+
+
+def test_a_problem_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    rows = objects([("a\nb", 1, 0, 0), ("a\nb", 1, 1, 1)]).assign(object=0)
+    rows.to_csv(path, index=False)
+    said = refused("score", path, path)
+    assert len(said) == 2
+    assert "sequence a\\nb, frame 1" in said[0]
+
+
+def test_slices_with_infinite_values(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    rows = [(1, k, 0, 0) for k in range(4)]
+    objects(rows, size=[1.0, 2.0, float("inf"), float("-inf")]).to_parquet(path)
+    values = [row["value"] for row in answer("score", path, path, "--by", "truth_size")["by"]["truth_size"]]
+    assert values == ["-inf", 1, 2, "inf"]
+    assert "infinite values" in " ".join(refused("score", path, path, "--by", "truth_size:2", status=2))
+
+
+def test_sequences_as_strings(tmp_path: Path) -> None:
+    for name in ("truth", "submission"):
+        objects([("night-1", 1, 0, 0), ("night-2", 1, 0, 0)]).to_parquet(tmp_path / f"{name}.parquet")
+    arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--by", "sequence"]
+    assert [row["value"] for row in answer(*arguments)["by"]["sequence"]] == ["night-1", "night-2"]
+    assert answer(*arguments, "--exclude", "night-1")["tp"] == 1
+    said = refused(*arguments, "--exclude", "1-2", status=2)
+    assert "no sequence is called '1-2'" in " ".join(said)
+
+
+def test_slices_of_a_column_that_says_nothing(tmp_path: Path) -> None:
+    objects([(1, 1, 0, 0)]).to_parquet(tmp_path / "truth.parquet")
+    objects([(1, 1, 90, 0)]).to_parquet(tmp_path / "submission.parquet")
+    arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--by", "distance:3"]
+    slices = answer(*arguments, "--by", "frame:4")["by"]
+    assert slices["distance"] == []
+    assert [row["value"] for row in slices["frame"]] == [1]
+    assert "distance is null in every row" in run(*arguments).stdout
+
+
+def test_slices_by_times_and_other_values_that_json_does_not_know(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    when = [pd.Timestamp("2020-01-02"), pd.Timestamp("2020-01-01")]
+    objects([(1, 1, 0, 0), (1, 2, 0, 0)], when=when, flag=[True, False], tags=[[1], [2, 3]]).to_parquet(path)
+    slices = answer("score", path, path, "--by", "truth_when", "--by", "truth_flag")["by"]
+    assert [row["value"] for row in slices["truth_when"]] == ["2020-01-01 00:00:00", "2020-01-02 00:00:00"]
+    assert [row["value"] for row in slices["truth_flag"]] == [False, True]
+    assert "holds no numbers" in " ".join(refused("score", path, path, "--by", "truth_flag:2", status=2))
+    assert "truth_tags cannot be grouped by" in " ".join(refused("score", path, path, "--by", "truth_tags", status=2))
+
+
+def test_a_column_named_like_a_path(tmp_path: Path) -> None:
+    for name in ("truth", "submission"):
+        objects([(1, 1, 0, 0)], **{"../../x": [1]}).to_parquet(tmp_path / f"{name}.parquet")
+    out = tmp_path / "deep" / "deeper" / "out"
+    arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--out", out]
+    assert run(*arguments, "--by", "truth_../../x").returncode == 0
+    assert (out / "by_truth_..%2f..%2fx.parquet").exists()
+
+
+def test_scoring_loads_no_more_than_it_needs(sample: Path) -> None:
+    code = "import spotgeo_frames, sys; print([m for m in sys.argv[1:] if m in sys.modules])"
+    lazy = ["matplotlib", "scipy", "tqdm", "typer", "rich", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet"]
+    done = subprocess.run([sys.executable, "-c", code, *lazy], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    score = f"""
+import sys
+from spotgeo_frames.cli.app import app
+app(["score", r"{sample / "truth.json"}", r"{sample / "eager.json"}"], standalone_mode=False)
+print([m for m in sys.argv[1:] if m in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", score, "matplotlib", "tqdm"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_run_that_is_ended_leaves_no_file_behind(sample: Path, tmp_path: Path) -> None:
+    # The second table is half written when the process is told to end.
+    code = """
+import os, signal, sys
+from spotgeo_frames.cli.app import main
+from spotgeo_frames.support import writing
+write = writing._write_parquet
+
+def dying(table, path, notes):
+    write(table, path, notes)
+    if "summary" in path.name:
+        os.truncate(path, 100)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+writing._write_parquet = dying
+main()
+"""
+    out = tmp_path / "out"
+    arguments = ["score", sample / "truth.json", sample / "eager.json", "--out", out]
+    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, check=False)
+    assert done.returncode == 128 + 15
+    assert list(tmp_path.iterdir()) == []
+
+
+TRACK_KEYS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "MOTA", "MOTP", "MODA"]
+TRACK_KEYS += ["IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP", "IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP"]
+
+
+def test_track_as_json(tracks: Path) -> None:
+    got = answer("track", tracks / "truth", tracks / "tracker")
+    assert list(got) == ["combined", "sequences"]
+    assert list(got["sequences"]) == ["crossing", "plaza"]
+    summary = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker")).summary.to_dict("records")
+    for row, numbers in zip(summary, [*got["sequences"].values(), got["combined"]], strict=True):
+        assert list(numbers) == TRACK_KEYS
+        assert numbers == pytest.approx({key: row[key] for key in TRACK_KEYS})
+    assert isinstance(got["combined"]["IDSW"], int)
+    other = answer("track", tracks / "truth", tracks / "tracker", "--benchmark", "MOT15")
+    assert other["combined"]["FP"] > got["combined"]["FP"]  # nobody takes the cyclist out
+
+
+def test_track_in_words(tracks: Path) -> None:
+    done = run("track", tracks / "truth", tracks / "tracker")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "by the rules of MOT17" in done.stdout
+    assert [line.split()[0] for line in done.stdout.splitlines()[3:6]] == ["crossing", "plaza", "combined"]
+
+
+def test_track_keeps_its_tables(tracks: Path, tmp_path: Path) -> None:
+    answer("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "out")
+    result = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker"))
+    assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == sorted(result._fields)
+    for name, table in result._asdict().items():
+        kept = pd.read_parquet(tmp_path / "out" / f"{name}.parquet")
+        pd.testing.assert_frame_equal(kept, table)
+        metadata = pq.read_schema(tmp_path / "out" / f"{name}.parquet").metadata
+        assert metadata[b"benchmark"] == b"MOT17"
+        assert metadata[b"rule"] == b"iou"
+        assert metadata[b"tracker"] == b"tracker"
+        assert len(metadata[b"truth_sha256"]) == 64
+
+
+def test_track_refuses(tracks: Path, tmp_path: Path) -> None:
+    (tmp_path / "tracker").mkdir()
+    (tmp_path / "tracker" / "plaza.txt").write_text("1,1,0,0,5,5,1\n1,1,0,x\n")
+    [missing] = refused("track", tracks / "truth", tmp_path / "tracker")
+    assert missing.startswith(f"{tmp_path / 'tracker'}: crossing.txt is missing")
+    (tmp_path / "tracker" / "crossing.txt").write_text("1,1,0,0,5,5,1\n1,1,9,9,5,5,1\n")
+    one, other, third = refused("track", tracks / "truth", tmp_path / "tracker")
+    assert one == f"{tmp_path / 'tracker' / 'crossing.txt'}, line 1: identity 1 is in frame 1 more than once"
+    assert other.endswith("line 2: identity 1 is in frame 1 more than once")
+    assert third.startswith(f"{tmp_path / 'tracker' / 'plaza.txt'}, line 2: 4 fields; at least 7 are needed")
+    refused("track", tracks / "truth", tracks / "tracker", "--benchmark", "MOT18", status=2)
+    (tmp_path / "file").write_text("")
+    [line] = refused("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "file")
+    assert "cannot be written" in line
+
+
+def test_track_warns_in_one_line(tracks: Path, tmp_path: Path) -> None:
+    (tmp_path / "tracker").mkdir()
+    for name in ("plaza", "crossing"):
+        (tmp_path / "tracker" / f"{name}.txt").write_text("1,1,0,0,0,5,1\n2,1,9,9,-5,5,1\n")
+    done = run("track", tracks / "truth", tmp_path / "tracker", "--json")
+    assert done.returncode == 0
+    assert done.stderr == "warning: boxes of zero or negative size, which overlap with nothing: 4 of the predictions\n"
+    assert json.loads(done.stdout)["combined"]["FP"] == 4
+
+
+def test_pose_as_json(poses: Path) -> None:
+    got = answer("pose", poses / "truth", poses / "tracker")
+    summary = sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker")).summary
+    combined = summary[summary["sequence"].isna()].set_index("joint")
+    assert list(got) == ["keypoint_hota", "poseval"]
+    hota, poseval = got.values()
+    assert list(hota) == ["joints", "HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"]
+    assert hota["joints"] == [
+        *["Nose", "Neck", "Head", "LS", "RS", "LE", "RE", "LW", "RW", "LH", "RH", "LK", "RK", "LA", "RA"],
+        "total",
+    ]
+    assert list(poseval) == ["joints", "mota", "motp", "pre", "rec", "ap", "ap_pre", "ap_rec"]
+    assert poseval["joints"][:4] == ["right_ankle", "right_knee", "right_hip", "left_hip"]
+    assert poseval["joints"][12:] == ["neck", "nose", "head_top", "total"]
+    assert hota["AssA"][7] == pytest.approx(combined.loc["left_wrist", "AssA"])
+    assert poseval["mota"][12] == pytest.approx(combined.loc["head_bottom", "mota"])
+    assert (hota["HOTA"][15], poseval["ap"][15]) == pytest.approx(summary.iloc[-1][["HOTA", "ap"]].tolist())
+
+
+def test_pose_of_nobody(poses: Path, tmp_path: Path) -> None:
+    """What there is nothing to divide by for is null."""
+    folders = []
+    for side in ("truth", "tracker"):
+        folders.append(tmp_path / side)
+        folders[-1].mkdir()
+        document = json.loads((poses / side / "corner.json").read_text()) | {"annotations": []}
+        (folders[-1] / "corner.json").write_text(json.dumps(document))
+    got = answer("pose", *folders)
+    assert got["poseval"]["mota"] == [None] * 16
+    assert got["keypoint_hota"]["LocA"] == [1.0] * 16
+    done = run("pose", *folders)
+    assert done.stdout.splitlines()[-4].split() == [
+        "total",
+        "0.00",
+        "0.00",
+        "0.00",
+        "100.00",
+        "-",
+        "0.00",
+        "-",
+        "-",
+        "0.00",
+        "0",
+    ]
+
+
+def test_pose_in_words(poses: Path) -> None:
+    done = run("pose", poses / "truth", poses / "tracker")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[3:6]] == ["nose", "head_bottom", "head_top"]
+    assert lines[18].split()[0] == "total"
+
+
+def test_pose_refuses(poses: Path, tmp_path: Path) -> None:
+    (tmp_path / "tracker").mkdir()
+    document = json.loads((poses / "tracker" / "street.json").read_text())
+    document["annotations"][5]["keypoints"].pop()
+    document["annotations"][7]["image_id"] = 77
+    (tmp_path / "tracker" / "street.json").write_text(json.dumps(document))
+    [missing] = refused("pose", poses / "truth", tmp_path / "tracker")
+    assert missing.startswith(f"{tmp_path / 'tracker'}: corner.json is missing")
+    (tmp_path / "tracker" / "corner.json").write_text((poses / "tracker" / "corner.json").read_text())
+    keypoints, image = refused("pose", poses / "truth", tmp_path / "tracker")
+    assert keypoints.startswith(f"{tmp_path / 'tracker' / 'street.json'}: annotations[5].keypoints: 50 numbers; 51 are")
+    assert image == f"{tmp_path / 'tracker' / 'street.json'}: annotations[7].image_id: there is no image 77"
+    refused("pose", poses / "truth", status=2)
+
+
+def test_compare_as_json(sample: Path, tmp_path: Path) -> None:
+    truth, eager = sample / "truth.json", sample / "eager.json"
+    names = sorted(path.stem for path in sample.glob("*.json") if path.stem != "truth")
+    got = answer("compare", truth, *(sample / f"{name}.json" for name in names))
+    sides = {name: sf.match(sf.read_spotgeo(truth), sf.read_spotgeo(sample / f"{name}.json")) for name in names}
+    board, pairs = sf.compare(sides)
+    assert [row["name"] for row in got["leaderboard"]] == board["name"].tolist()
+    assert [row["f1"] for row in got["leaderboard"]] == pytest.approx(board["f1"].tolist())
+    assert {"name", "rank", "f1", "kelvins_mse"} <= set(got["leaderboard"][0])
+    assert list(got["pairs"][0]) == ["a", "b", "metric", "estimate", "low", "high", "p_value", "p_adjusted"]
+    assert [row["p_value"] for row in got["pairs"]] == pytest.approx(pairs["p_value"].tolist())
+    itself = answer("compare", truth, eager, eager)
+    assert [row["name"] for row in itself["leaderboard"]] == ["eager", "eager (2)"]
+    assert {row["estimate"] for row in itself["pairs"]} == {0}
+    assert {row["p_value"] for row in itself["pairs"]} == {1}
+
+
+def test_compare_in_words(sample: Path) -> None:
+    done = run("compare", sample / "truth.json", sample / "eager.json", sample / "eager.parquet", "--exclude", "1-3")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert "apart from next" in lines[2]
+    assert len(lines) == 3 + 2 + 2 + 6 + 3
+
+
+def test_compare_refuses(sample: Path, tmp_path: Path) -> None:
+    refused("compare", sample / "truth.json", sample / "eager.json", status=2)
+    (tmp_path / "other.json").write_text("[]")
+    [line] = refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "nothing.json")
+    assert line == f"{tmp_path / 'nothing.json'}: there is no such file"
+    assert refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "other.json")
+
+
+def test_check(sample: Path, tmp_path: Path) -> None:
+    truth, eager = sample / "truth.json", sample / "eager.json"
+    assert answer("check", truth, eager) == {"suspicions": []}
+    done = run("check", truth, eager)
+    assert (done.returncode, done.stdout) == (0, f"{eager}: nothing is suspicious\n")
+    found = sf.read_spotgeo(eager)
+    swapped = found.objects.assign(x=found.objects["y"], y=found.objects["x"])
+    sf.write_spotgeo(found._replace(objects=swapped), tmp_path / "swapped.json")
+    [suspicion] = answer("check", truth, tmp_path / "swapped.json")["suspicions"]
+    assert list(suspicion) == ["suspicion", "f1", "f1_corrected", "advice"]
+    assert suspicion["suspicion"] == "x and y are swapped"
+    assert run("check", truth, tmp_path / "swapped.json").stdout.startswith("x and y are swapped (F1 0.")
+    assert refused("check", truth, tmp_path / "none.json") == [f"{tmp_path / 'none.json'}: there is no such file"]
+
+
+def test_submissions_are_called_by_what_tells_them_apart(sample: Path, tmp_path: Path) -> None:
+    eager, cautious = ((sample / f"{name}.json").read_bytes() for name in ("eager", "cautious"))
+    for path, content in (("a/p.json", eager), ("b/p.json", cautious), ("v1.1.json", eager), ("v1.2.json", cautious)):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+
+    def called(*paths: object) -> list[str]:
+        board = answer("compare", sample / "truth.json", *paths)["leaderboard"]
+        return [row["name"] for row in board]
+
+    assert called(tmp_path / "a" / "p.json", tmp_path / "b" / "p.json") == ["a/p", "b/p"]
+    assert called(tmp_path / "v1.1.json", tmp_path / "v1.2.json") == ["v1.1", "v1.2"]
+    assert called(sample / "eager.json", sample / "eager.parquet") == ["eager.json", "eager.parquet"]
+    assert called(tmp_path / "a" / "p.json", tmp_path / "b" / ".." / "a" / "p.json") == ["p", "p (2)"]
+
+
+def test_report_writes_a_page_and_its_tables(sample: Path, tmp_path: Path) -> None:
+    out, tables = tmp_path / "new" / "report.html", tmp_path / "tables"
+    given = [sample / "truth.parquet", sample / "eager.parquet", sample / "cautious.parquet"]
+    options = ["--frames", sample / "frames.parquet", "--by", "truth_brightness:4", "--exclude", "2-3"]
+    done = run("report", *given, "--out", out, *options, "--tables", tables)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{out}: ")
+    assert "<title>How good are " in out.read_text("utf-8")
+    summary = pd.read_parquet(tables / "summary.parquet").set_index("submission")
+    got = answer("score", sample / "truth.json", sample / "eager.json", "--exclude", "2-3")
+    assert summary.loc["eager", "kelvins_mse"] == got["kelvins_mse"]
+    assert (tables / "by_truth_brightness.parquet").exists()
+
+
+def test_a_sequence_without_objects_can_be_excluded(tmp_path: Path) -> None:
+    named = objects([(1, 1, 10.0, 10.0), (2, 1, 20.0, 20.0)])
+    named = named.assign(sequence=named["sequence"].map({1: "a", 2: "b"}))
+    frames = pd.DataFrame({"sequence": ["a", "b", "c"], "frame": 1})
+    named.to_parquet(tmp_path / "truth.parquet")
+    frames.to_parquet(tmp_path / "frames.parquet")
+    given = [tmp_path / "truth.parquet", tmp_path / "truth.parquet", "--frames", tmp_path / "frames.parquet"]
+    out = ["--out", tmp_path / "report.html"]
+    for command in (["score", *given], ["report", *given, *out]):
+        assert run(*command, "--exclude", "c").returncode == 0
+        assert "no sequence is called 'd'" in "".join(refused(*command, "--exclude", "d", status=2))
+
+
+def test_report_refuses_before_it_reads(sample: Path, tmp_path: Path) -> None:
+    given = ["report", tmp_path / "none.json", sample / "eager.json"]
+    assert refused(*given, "--out", tmp_path) == [f"{tmp_path}: cannot be written: it is a folder"]
+    images = tmp_path / "images"
+    [line] = refused(*given, "--out", tmp_path / "report.html", "--images", images)
+    assert line == f"{images}: is no folder of images (SEQUENCE/FRAME.png)"
+    given[1] = sample / "truth.json"
+    lines = refused(*given, "--out", tmp_path / "report.html", "--by", "truth_brightness", status=2)
+    assert "there is no column truth_brightness" in "".join(lines)
+    refused(*given, status=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_report_says_what_to_install(sample: Path, tmp_path: Path) -> None:
+    (tmp_path / "altair.py").write_text("raise ImportError")
+    command = [sys.executable, "-m", "spotgeo_frames", "report", sample / "truth.json", sample / "eager.json"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [*map(str, command), "--out", str(tmp_path / "report.html")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith("report: altair cannot be imported; install the extra: pip install 'spotgeo_frames[report]'")

@@ -1,0 +1,321 @@
+"""COCO files, and OKS as pycocotools has it."""
+
+import copy
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.reference import outside
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
+
+import spotgeo_frames as sf
+from spotgeo_frames.matching.alignment import align
+from spotgeo_frames.matching.whole_poses import whole_poses
+from spotgeo_frames.tables.annotations import as_annotations
+from spotgeo_frames.tables.joints import COCO_SIGMAS
+
+JOINTS = list(COCO_SIGMAS)
+
+
+def keypoints(x: float, y: float, third: float = 2, n: int = 17) -> list[float]:
+    """Joints in a row to the right of (x, y), ten pixels apart."""
+    return [number for joint in range(n) for number in (x + 10 * joint, y, third)]
+
+
+def annotation(number: int, image: int, points: list[float], **others: Any) -> dict[str, Any]:
+    box = [min(points[::3]), min(points[1::3]), 160, 40]
+    fields = {"id": number, "image_id": image, "category_id": 1, "keypoints": points, "area": 6000.0, "bbox": box}
+    return fields | {"num_keypoints": sum(third > 0 for third in points[2::3]), "iscrowd": 0} | others
+
+
+def result(image: int, points: list[float], score: float = 0.5, **others: Any) -> dict[str, Any]:
+    return {"image_id": image, "category_id": 1, "keypoints": points, "score": score} | others
+
+
+TRUTH: dict[str, Any] = {
+    "images": [{"id": 7, "width": 640, "height": 480, "file_name": "7.jpg"}, {"id": 3}, {"id": 9}],
+    "annotations": [
+        annotation(70, 7, keypoints(100, 100)),
+        annotation(71, 7, keypoints(0, 0, 0), area=900.0, bbox=[300, 300, 40, 20], iscrowd=1),
+        annotation(30, 3, [*keypoints(50, 50)[:-3], 0, 0, 0]),
+    ],
+    "categories": [{"id": 1, "name": "person", "keypoints": JOINTS}],
+}
+RESULTS = [result(7, keypoints(104, 97, 0.9)), result(7, keypoints(290, 310), 0.8), result(9, keypoints(1, 1))]
+
+
+def written(folder: Path, truth: Any = TRUTH, results: Any = RESULTS) -> tuple[Path, Path]:
+    paths = folder / "truth.json", folder / "results.json"
+    for path, document in zip(paths, (truth, results), strict=True):
+        path.write_text(json.dumps(document))
+    return paths
+
+
+def official_oks(truth: dict[str, Any], results: list[dict[str, Any]]) -> dict[tuple[int, int], float]:
+    """By (id of annotation, number of result), what pycocotools says."""
+    coco = COCO()
+    coco.dataset = copy.deepcopy(truth)
+    coco.createIndex()
+    evaluation = COCOeval(coco, coco.loadRes(copy.deepcopy(results)), "keypoints")
+    evaluation.params.maxDets = [len(results)]
+    evaluation._prepare()
+    answer = {}
+    for image in truth["images"]:
+        found = list(evaluation._dts[image["id"], 1])
+        order = np.argsort([-one["score"] for one in found], kind="mergesort")
+        table = evaluation.computeOks(image["id"], 1)
+        for row, position in zip(table, order, strict=False):
+            for annotated, value in zip(evaluation._gts[image["id"], 1], row, strict=True):
+                answer[annotated["id"], found[position]["id"]] = value
+    return answer
+
+
+def our_oks(truth: sf.Annotations, predictions: sf.Annotations) -> dict[tuple[int, int], float]:
+    """The same by ours, of all pairs of an image."""
+    poses = whole_poses(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), None)
+    sides = align(poses.truth.annotations, poses.predictions.annotations)
+    rows = [grid.ravel() for grid in np.mgrid[0 : len(sides.truth.frame), 0 : len(sides.predictions.frame)]]
+    together = sides.truth.frame[rows[0]] == sides.predictions.frame[rows[1]]
+    rows = [row[together] for row in rows]
+    names = [
+        side.table["object"].to_numpy()[row] for side, row in zip((sides.truth, sides.predictions), rows, strict=True)
+    ]
+    return dict(zip(zip(*(name.tolist() for name in names), strict=True), poses.similarity(sides, *rows), strict=True))
+
+
+def test_oks_is_pycocotools(tmp_path: Path) -> None:
+    wanted = official_oks(TRUTH, RESULTS)
+    assert our_oks(*sf.read_coco(*written(tmp_path))) == pytest.approx(wanted, rel=1e-12)
+    assert set(wanted) == {(70, 1), (70, 2), (71, 1), (71, 2)}
+    assert 0 < wanted[71, 2] < 1, "an annotation without a labelled joint is compared by its box"
+
+
+number = st.one_of(st.integers(0, 30).map(float), st.floats(-50, 700))
+poses = st.lists(st.tuples(number, number, st.integers(0, 2)), min_size=17, max_size=17)
+areas = st.one_of(st.just(0.0), st.floats(1, 1e5))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(poses, areas, st.booleans()), min_size=1, max_size=4), st.lists(poses, min_size=1, max_size=4)
+)
+def test_any_oks_is_pycocotools(annotated: list, found: list) -> None:
+    annotations = []
+    for position, (points, area, labelled) in enumerate(annotated):
+        flat = [part for x, y, third in points for part in (x, y, third * labelled)]
+        annotations.append(annotation(position + 1, 7, flat, area=area))
+    truth = TRUTH | {"annotations": annotations}
+    results = [result(7, [part for point in points for part in point], 1 / (k + 1)) for k, points in enumerate(found)]
+    ours = our_oks(truth_table(annotations), results_table(results))
+    assert ours == pytest.approx(official_oks(truth, results), rel=1e-9, abs=1e-300)
+
+
+def truth_table(annotations: list[dict[str, Any]]) -> pd.DataFrame:
+    """Made without the reader: the table is what counts."""
+    rows = [
+        (7, 1, one["id"], joint, *one["keypoints"][3 * number : 3 * number + 3], one["area"], *one["bbox"])
+        for one in annotations
+        for number, joint in enumerate(JOINTS)
+    ]
+    names = ["sequence", "frame", "object", "joint", "x", "y", "visibility", "area", "box_x", "box_y", "box_w", "box_h"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def results_table(results: list[dict[str, Any]]) -> pd.DataFrame:
+    rows = [
+        (7, 1, number + 1, joint, *one["keypoints"][3 * place : 3 * place + 2], one["score"])
+        for number, one in enumerate(results)
+        for place, joint in enumerate(JOINTS)
+    ]
+    return pd.DataFrame(rows, columns=["sequence", "frame", "object", "joint", "x", "y", "score"])
+
+
+def test_expected_oks() -> None:
+    folder = outside("COCO_DATA", "coco_keypoints")
+    expected = json.loads((folder / "expected_oks.json").read_text())["oks"]
+    ours = our_oks(*sf.read_coco(folder / "gt.json", folder / "dt.json"))
+    for _, result_id, annotation_id, oks in expected:
+        assert ours[annotation_id, result_id] == pytest.approx(oks, rel=1e-9, abs=1e-9)
+
+
+def test_keypoints_read(tmp_path: Path) -> None:
+    truth, predictions = sf.read_coco(*written(tmp_path))
+    assert truth.frames["sequence"].tolist() == [7, 3, 9]
+    assert truth.objects.shape == (51, 14)
+    first = truth.objects.iloc[0]
+    assert first[["sequence", "frame", "object", "joint", "x", "y", "visibility"]].tolist() == [
+        7,
+        1,
+        70,
+        "nose",
+        100,
+        100,
+        2,
+    ]
+    assert first[["category", "area", "crowd", "box_w"]].tolist() == ["person", 6000, False, 160]
+    last = predictions.objects.iloc[-1]
+    assert last[["sequence", "object", "joint", "x", "score"]].tolist() == [9, 3, "right_ankle", 161, 0.5]
+    assert predictions.objects["joint_score"].iloc[0] == 0.9
+
+
+def test_boxes_read(tmp_path: Path) -> None:
+    results = [result(7, [], bbox=[102, 101, 150, 40]), result(3, [], bbox=[0, 0, 9, 9])]
+    truth, predictions = sf.read_coco(*written(tmp_path, results=results), boxes=True)
+    assert truth.objects[["object", "x", "y", "w", "h"]].iloc[1].tolist() == [71, 300, 300, 40, 20]
+    matches = sf.match(truth, predictions, similarity="iou")
+    assert matches["outcome"].tolist() == ["FN", "FP", "TP", "FN", "empty"]
+    assert "joint" not in matches
+
+
+def test_packed_files_are_read(tmp_path: Path) -> None:
+    truth, results = written(tmp_path)
+    packed = tmp_path / "truth.json.gz"
+    packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + truth.read_bytes()))
+    pd.testing.assert_frame_equal(sf.read_coco(packed, results)[0].objects, sf.read_coco(truth, results)[0].objects)
+
+
+def test_poses_match_as_wholes(tmp_path: Path) -> None:
+    matches = sf.match(*sf.read_coco(*written(tmp_path)), similarity="oks", threshold=0.3)
+    rows = matches[["sequence", "outcome", "truth_object", "predicted_object"]].astype("object")
+    assert rows.where(rows.notna(), None).to_numpy().tolist() == [
+        [3, "FN", 30, None],
+        [7, "TP", 70, 1],
+        [7, "TP", 71, 2],
+        [9, "FP", None, 3],
+    ]
+    assert matches["truth_x"].tolist()[1:3] == [100, 300], "the box of a pose"
+    assert matches["predicted_w"].iloc[1] == 160, "around its joints where nobody told"
+    assert matches["predicted_score"].tolist()[1] == 0.5
+    assert matches.attrs["rule"] == "oks"
+    assert sf.summarize(matches)["loc_a"].iloc[0] == pytest.approx(matches["similarity"].mean())
+
+
+def test_joints_match_one_by_one(tmp_path: Path) -> None:
+    """What is not labelled is not there: nobody misses it, and nothing matches it."""
+    matches = sf.match(*sf.read_coco(*written(tmp_path)), tau=6)
+    by_joint = sf.summarize(matches, by="joint").set_index("joint")
+    assert by_joint.loc["nose", ["tp", "fn", "fp"]].tolist() == [1, 1, 2]
+    assert by_joint.loc["right_ankle", ["tp", "fn", "fp"]].tolist() == [1, 0, 2]
+    assert by_joint["mean_distance"].unique().tolist() == [5]
+
+
+def test_joints_of_ones_own(tmp_path: Path) -> None:
+    """Two joints of a kind COCO does not know, and a prediction that lacks one of them."""
+    key = {"sequence": 1, "frame": 1, "object": 1}
+    truth = pd.DataFrame(
+        [key | {"joint": j, "x": x, "y": 0.0, "area": 100.0} for j, x in (("fin", 0.0), ("tail", 9.0))]
+    )
+    predictions = truth.drop(columns="area").head(1)
+    matches = sf.match(truth, predictions, similarity="oks", sigmas={"fin": 0.1, "tail": 0.2})
+    assert matches["similarity"].tolist() == [0.5]
+    with pytest.raises(sf.InputError, match="truth: no sigma is known of fin, tail; sigmas="):
+        sf.match(truth, predictions, similarity="oks")
+    with pytest.raises(sf.InputError, match="column area is missing"):
+        sf.match(predictions, predictions, similarity="oks", sigmas={"fin": 0.1})
+    with pytest.raises(ValueError, match="numbers above 0 are needed"):
+        sf.match(truth, predictions, similarity="oks", sigmas={"fin": 0.1, "tail": 0.0})
+    with pytest.raises(ValueError, match="sigmas are those of"):
+        sf.match(truth, predictions, sigmas={"fin": 0.1})
+    sigmas = {"fin": 0.1, "tail": 0.2}
+    with pytest.raises(sf.InputError, match="area: 1 object is not of one size: sequence 1, frame 1, object 1"):
+        sf.match(truth.assign(area=[1.0, 2.0]), predictions, similarity="oks", sigmas=sigmas)
+    for area in ([-1.0, 1.0], [np.nan, 1.0]):
+        with pytest.raises(
+            sf.InputError, match="area: 1 row is null, negative or infinite: sequence 1, frame 1, object 1"
+        ):
+            sf.match(truth.assign(area=area), predictions, similarity="oks", sigmas=sigmas)
+    with pytest.raises(ValueError, match="sigmas is a list; a dict of joints"):
+        sf.match(truth, predictions, similarity="oks", sigmas=[0.1, 0.2])
+    with pytest.raises(ValueError, match="'OKS'; 'iou', 'point', 'oks' or a function is needed"):
+        sf.match(truth, predictions, similarity="OKS", sigmas=None)
+    with pytest.raises(sf.InputError, match="column box_x is of type str; numbers are needed"):
+        sf.match(truth.assign(box_x="a"), predictions, similarity="oks", sigmas=sigmas)
+    with pytest.raises(sf.InputError, match="column visibility is of type str; numbers are needed"):
+        sf.match(truth.assign(visibility="a"), predictions)
+    lists = sf.match(truth.assign(note=[[1], [2]]), predictions, similarity="oks", sigmas=sigmas)
+    assert lists["truth_note"].isna().all(), "who can say whether they are the same"
+    far = truth.assign(x=[1e308, -1e308])
+    assert sf.match(far, truth, similarity="oks", sigmas=sigmas)["outcome"].tolist() == ["FN", "FP"]
+    unlabelled = truth.assign(visibility=[2, -1], x=[0.0, 50.0])
+    assert sf.match(unlabelled, truth, similarity="oks", sigmas=sigmas)["similarity"].tolist() == [1.0]
+    whole = truth.drop(columns="joint").head(1)
+    with pytest.raises(sf.InputError, match="truth: column joint is missing"):
+        sf.match(whole, whole, similarity="oks")
+
+
+def changed(document: Any, path: list[Any], value: Any) -> Any:
+    """A copy in which what the path leads to is another."""
+    copied = copy.deepcopy(document)
+    inner = copied
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    return copied
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (["annotations", 1, "keypoints"], keypoints(0, 0)[:50], "annotations[1].keypoints: 50 numbers; 51 are needed"),
+        (["annotations", 1, "keypoints", 3], "x", "annotations[1].keypoints[3]: expected `float`, got `str`"),
+        (["annotations", 0, "image_id"], 8, "annotations[0].image_id: there is no image 8"),
+        (["annotations", 0, "category_id"], 2, "annotations[0].category_id: there is no category 2"),
+        (["annotations", 1, "id"], 70, "annotations[1].id: 70 is there already, at [0]"),
+        (["annotations", 2, "bbox"], [1, 2, 3], "annotations[2].bbox: 3 numbers; 4 are needed"),
+        (["annotations", 0, "keypoints"], None, "annotations[0]: keypoints is missing (boxes=True reads boxes)"),
+        (["images", 2, "id"], 7, "images[2].id: 7 is there already, at [0]"),
+        (["images", 0, "id"], 1 << 60, "images[0].id: expected `int` <= 9007199254740992"),
+        (["categories", 0, "keypoints", 1], "nose", "categories[0].keypoints: a name is there twice"),
+        (["categories"], 3, "categories: expected `array`, got `int`"),
+    ],
+)
+def test_what_is_wrong_with_truth(tmp_path: Path, path: list[Any], value: Any, problem: str) -> None:
+    with pytest.raises(sf.InputError) as raised:
+        sf.read_coco(*written(tmp_path, changed(TRUTH, path, value)))
+    assert raised.value.problems[0].startswith(f"{tmp_path / 'truth.json'}: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        ([1, "keypoints"], keypoints(0, 0)[:50], "[1].keypoints: 50 numbers; 51 are needed"),
+        ([2, "image_id"], 8, "[2].image_id: there is no image 8"),
+        ([0, "category_id"], 5, "[0].category_id: there is no category 5"),
+        ([0], 5, "[0]: expected `object`, got `int`"),
+    ],
+)
+def test_what_is_wrong_with_results(tmp_path: Path, path: list[Any], value: Any, problem: str) -> None:
+    with pytest.raises(sf.InputError) as raised:
+        sf.read_coco(*written(tmp_path, results=changed(RESULTS, path, value)))
+    assert raised.value.problems[0].startswith(f"{tmp_path / 'results.json'}: {problem}")
+
+
+def test_all_that_is_wrong_is_told(tmp_path: Path) -> None:
+    truth = changed(TRUTH, ["annotations", 0, "image_id"], 8)
+    with pytest.raises(sf.InputError) as raised:
+        sf.read_coco(*written(tmp_path, truth, changed(RESULTS, [0, "image_id"], 8)))
+    assert len(raised.value.problems) == 2
+    with pytest.raises(sf.InputError, match=r"truth\.json: JSON is malformed"):
+        sf.read_coco(broken(tmp_path), tmp_path / "results.json")
+    with pytest.raises(sf.InputError, match="there is no such file"):
+        sf.read_coco(tmp_path / "nothing.json", tmp_path / "results.json")
+
+
+def broken(folder: Path) -> Path:
+    path = folder / "truth.json"
+    path.write_text('{"images": [}')
+    return path
+
+
+def test_nothing_found(tmp_path: Path) -> None:
+    truth, predictions = sf.read_coco(*written(tmp_path, results=[]))
+    matches = sf.match(truth, predictions, similarity="oks")
+    assert matches["outcome"].tolist() == ["FN", "FN", "FN", "empty"]
+    assert sf.match(truth, predictions)["outcome"].value_counts()["FN"] == 33

@@ -1,0 +1,379 @@
+"""Files in and out: what is read, what is written, and that hostile files are refused with a clear word."""
+
+import gzip
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from helpers.scenes import objects
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from spotgeo_frames.formats.any_file import read_annotations
+from spotgeo_frames.support import reading
+
+
+def entry(sequence=1, frame=1, coordinates=((1.5, 2.5),), **changes) -> dict:
+    coordinates = [list(point) for point in coordinates]
+    whole = {"sequence_id": sequence, "frame": frame, "num_objects": len(coordinates), "object_coords": coordinates}
+    return whole | changes
+
+
+def save(folder: Path, document, name: str = "some.json") -> Path:
+    path = folder / name
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return path
+
+
+def problems(function, *arguments, **options) -> list[str]:
+    with pytest.raises(sf.InputError) as caught:
+        function(*arguments, **options)
+    return caught.value.problems
+
+
+GOOD = [entry(2, 1, [(1, 2), (3.5, 4.5)]), entry(2, 2, []), entry(1, 1, [(5, 6)])]
+
+
+def check_good(annotations: sf.Annotations) -> None:
+    assert annotations.frames.to_numpy().tolist() == [[2, 1], [2, 2], [1, 1]]
+    expected = [[2, 1, 0, 1, 2], [2, 1, 1, 3.5, 4.5], [1, 1, 0, 5, 6]]
+    assert annotations.objects.to_numpy().tolist() == expected
+    assert annotations.objects.dtypes.astype(str).tolist() == ["int64", "int64", "int64", "float64", "float64"]
+
+
+@pytest.mark.parametrize("options", [{}, {"separators": (",", ":")}, {"indent": 2}])
+def test_competition_json_in_any_layout(tmp_path: Path, options: dict) -> None:
+    check_good(sf.read_spotgeo(save(tmp_path, json.dumps(GOOD, **options))))
+
+
+def test_fast_and_slow_roads_read_the_same(tmp_path: Path) -> None:
+    # 1.0 is the same number as 1 in JSON, which sends this file down the slow road.
+    check_good(sf.read_spotgeo(save(tmp_path, [GOOD[0] | {"frame": 1.0}, *GOOD[1:]])))
+
+
+def test_other_keys_and_their_order_do_not_matter(tmp_path: Path) -> None:
+    turned = [dict(reversed(list(some.items()))) | {"note": "}, {", "more": [[[1]]]} for some in GOOD]
+    check_good(sf.read_spotgeo(save(tmp_path, turned)))
+
+
+def test_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "some.json"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode())
+    check_good(sf.read_spotgeo(path))
+
+
+def test_an_empty_list_is_a_file_without_frames(tmp_path: Path) -> None:
+    annotations = sf.read_spotgeo(save(tmp_path, []))
+    assert (len(annotations.objects), len(annotations.frames)) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["some.json", "some.json.gz", "some.zip", "some.JSON", "some.gz"])
+def test_written_files_read_back(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    annotations = sf.read_spotgeo(save(tmp_path, GOOD))
+    sf.write_spotgeo(annotations, path)
+    order = ["sequence", "frame"]
+    back = sf.read_spotgeo(path)
+    pd.testing.assert_frame_equal(back.frames, annotations.frames.sort_values(order, ignore_index=True))
+    pd.testing.assert_frame_equal(
+        back.objects, annotations.objects.sort_values(order, kind="stable", ignore_index=True)
+    )
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
+    first = path.read_bytes()
+    sf.write_spotgeo(annotations, path)
+    assert path.read_bytes() == first
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False)), max_size=5))
+def test_numbers_survive_to_the_last_bit(tmp_path_factory, points) -> None:
+    path = tmp_path_factory.mktemp("bits") / "some.json"
+    table = objects([(1, 1, x, y) for x, y in points if abs(y) < 2**63])
+    sf.write_spotgeo(table, path)
+    assert sf.read_spotgeo(path).objects.equals(table)
+    assert [[x, y] for some in json.loads(path.read_text()) for x, y in some["object_coords"]] == (
+        table[["x", "y"]].to_numpy().tolist()
+    )
+
+
+def test_what_the_competition_format_cannot_hold(tmp_path: Path) -> None:
+    path = tmp_path / "some.json"
+    strings = objects([("a", 1, 0, 0)])
+    assert problems(sf.write_spotgeo, strings, path)[0].startswith("annotations: column sequence holds strings")
+    joints = objects([(1, 1, 0, 0)]).assign(joint="nose")
+    assert problems(sf.write_spotgeo, joints, path)[0].startswith("annotations: there is a column joint")
+    assert len(problems(sf.write_spotgeo, objects([(1, 1, np.nan, 0)]), path)) == 1
+    elsewhere = sf.Annotations(objects([(1, 1, 0, 0)]), pd.DataFrame({"sequence": [1], "frame": [2]}))
+    assert problems(sf.write_spotgeo, elsewhere, path) == [
+        "annotations: objects lie in frames that the frames table does not have: sequence 1, frame 1"
+    ]
+    assert not path.exists()
+
+
+def test_columns_that_are_not_written_do_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "some.json"
+    sf.write_spotgeo(objects([(2, 1, 0, 0), (1, 1, 5, 5)], category=["a", None]), path)
+    assert sf.read_spotgeo(path).objects["sequence"].tolist() == [1, 2]
+    sf.write_spotgeo(objects([]), path)
+    assert json.loads(path.read_text()) == []
+
+
+def test_writing_where_nothing_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "no" / "some.json"
+    assert problems(sf.write_spotgeo, objects([(1, 1, 0, 0)]), path) == [
+        f"{path}: cannot be written: No such file or directory"
+    ]
+
+
+NUMBER = "a number is needed"
+BAD = {
+    "an empty file": ("", "line 1, column 1: is empty"),
+    "truncated": ('[{"sequence_id": 1, "fra', "is not JSON: Unterminated string"),
+    "a trailing comma": ("[1, 2,]", "is not JSON: "),
+    "text after the end": ("[] []", "is not JSON: Extra data"),
+    "another shape": ({"frames": []}, "is an object; a list of frames is needed"),
+    "a list of numbers": ([1], "[0]: is 1; an object with sequence_id, frame, ... is needed"),
+    "a missing key": ([{"sequence_id": 1, "frame": 1, "num_objects": 0}], "[0]: object_coords is missing"),
+    "NaN": ('[{"sequence_id":1,"frame":1,"num_objects":1,"object_coords":[[NaN,2]]}]', "[0][0]: NaN is not a number"),
+    "Infinity": (
+        '[{"sequence_id":1,"frame":1,"num_objects":1,"object_coords":[[1,-Infinity]]}]',
+        "[0][1]: -Infinity is",
+    ),
+    "1e999": ('[{"sequence_id":1,"frame":1,"num_objects":1,"object_coords":[[1e999,2]]}]', "1e999 is too large"),
+    "a string": ([entry(coordinates=[("1", 2)])], f"[0].object_coords[0][0]: is the string '1'; {NUMBER}"),
+    "true": ([entry(coordinates=[(True, 2)])], f"[0].object_coords[0][0]: is true; {NUMBER}"),
+    "null": ([entry(coordinates=[(1, None)])], f"[0].object_coords[0][1]: is null; {NUMBER}"),
+    "a triple": ([entry(coordinates=[(1, 2, 3)])], "[0].object_coords[0]: is a list of 3; [x, y] is needed"),
+    "one number": ([entry(coordinates=[(1,)])], "[0].object_coords[0]: is a list of 1; [x, y] is needed"),
+    "no pairs": ([entry(object_coords=[1])], "[0].object_coords[0]: is 1; [x, y] is needed"),
+    "nested pairs": ([entry(coordinates=[([1, 2], 3)])], f"[0].object_coords[0][0]: is a list; {NUMBER}"),
+    "no list": ([entry(object_coords=None)], "[0].object_coords: is null; a list of [x, y] is needed"),
+    "deep nesting": ("[" * 10_000 + "]" * 10_000, "is nested too deeply"),
+    "deep nesting inside": (
+        '[{"sequence_id":1,"frame":1,"num_objects":1,"object_coords":' + "[" * 100_000 + "]" * 100_000 + "}]",
+        "is nested too deeply",
+    ),
+    "a long integer": (
+        [entry(10**29)],
+        "[0].sequence_id: 100000000000000000000000000000 is an integer of more than 64",
+    ),
+    "a very long integer": ([entry(10**3000)], "(3001 characters) is an integer of more than 64 bits"),
+    "an enormous integer": (
+        json.dumps([entry()]).replace("1.5", "9" * 9000),
+        "(9000 characters) is an integer of more",
+    ),
+    "a long coordinate": ([entry(coordinates=[(10**29, 2)])], "[0].object_coords[0][0]: 1000"),
+    "true as a sequence": ([entry(True)], "[0].sequence_id: is true; an integer is needed"),
+    "a string as a frame": ([entry(frame="1")], "[0].frame: is the string '1'; an integer is needed"),
+    "a frame beyond 64 bits": ([entry(frame=1e30)], "[0].frame: is 1e+30; an integer is needed"),
+    "half a frame": ([entry(frame=1.5)], "[0].frame: is 1.5; an integer is needed"),
+    "a count too high": ([entry(num_objects=2)], "[0].num_objects: 2 objects are announced, and object_coords lists 1"),
+    "a count below nothing": ([entry(num_objects=-1)], "[0].num_objects: -1 objects are announced"),
+    "a huge count": ([entry(num_objects=10**12)], "[0].num_objects: 1000000000000 objects are announced"),
+    "a frame twice": ([entry(), entry(2), entry()], "[2]: sequence 1, frame 1 is there already, at [0]"),
+}
+
+
+@pytest.mark.parametrize(("document", "message"), BAD.values(), ids=BAD)
+def test_bad_json_is_refused_with_its_place(tmp_path: Path, document, message: str) -> None:
+    path = save(tmp_path, document)
+    [problem] = problems(sf.read_spotgeo, path)
+    assert problem.startswith(f"{path}: ")
+    assert message in problem
+    assert len(problem) < 400 + len(str(path))
+
+
+def test_every_problem_is_listed(tmp_path: Path) -> None:
+    path = save(tmp_path, [entry(frame=None), 5, entry(coordinates=[("a", "b")], num_objects=7)])
+    assert problems(sf.read_spotgeo, path) == [
+        f"{path}: [0].frame: is null; an integer is needed",
+        f"{path}: [1]: is 5; an object with sequence_id, frame, ... is needed",
+        f"{path}: [2].object_coords[0][0]: is the string 'a'; {NUMBER}",
+        f"{path}: [2].object_coords[0][1]: is the string 'b'; {NUMBER}",
+        f"{path}: [2].num_objects: 7 objects are announced, and object_coords lists 1",
+    ]
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "some.json"
+    path.write_bytes(b'["\xff"]')
+    assert problems(sf.read_spotgeo, path) == [f"{path}: byte 2: is not UTF-8 text"]
+    # Also where nobody would look: in a key that is passed over.
+    path.write_bytes(json.dumps([entry() | {"note": "?"}]).encode().replace(b"?", b"\xff"))
+    assert "is not UTF-8 text" in problems(sf.read_spotgeo, path)[0]
+    path.write_text(json.dumps([entry() | {"note": "é"}], ensure_ascii=False), encoding="utf-8")
+    assert len(sf.read_spotgeo(path).objects) == 1
+
+
+def zipped(path: Path, *members: tuple[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members:
+            archive.writestr(name, text)
+    return path
+
+
+def test_zip_files(tmp_path: Path) -> None:
+    text = json.dumps(GOOD)
+    path = tmp_path / "some.zip"
+    check_good(sf.read_spotgeo(zipped(path, ("a.json", text))))
+    check_good(
+        sf.read_spotgeo(zipped(path, ("folder/", ""), ("folder/a.json", text), ("__MACOSX/folder/._a.json", "x")))
+    )
+    two = zipped(path, ("a.json", text), ("b.json", text))
+    assert problems(sf.read_spotgeo, two) == [f"{path}: holds 2 files; exactly one is needed"]
+    assert problems(sf.read_spotgeo, zipped(path)) == [f"{path}: holds 0 files; exactly one is needed"]
+    for name in ("../a.json", "/etc/a.json", "a/../../b.json", "C:\\a.json", "..\\a.json"):
+        [problem] = problems(sf.read_spotgeo, zipped(path, (name, text)))
+        assert problem.startswith(f"{path}: holds a file with a path outside the archive, ")
+    path.write_bytes(b"PK\x03\x04 and no more")
+    assert problems(sf.read_spotgeo, path) == [f"{path}: cannot be read: File is not a zip file"]
+
+
+def test_damaged_members(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "some.zip", ("a.json", json.dumps(GOOD)))
+    content = bytearray(path.read_bytes())
+    content[45] ^= 0xFF
+    path.write_bytes(content)
+    assert "cannot be read: Bad CRC-32" in problems(sf.read_spotgeo, path)[0]
+    packed = tmp_path / "some.json.gz"
+    packed.write_bytes(gzip.compress(json.dumps(GOOD).encode())[:-9])
+    assert "cannot be read: " in problems(sf.read_spotgeo, packed)[0]
+    packed.write_bytes(b"no gzip at all")
+    assert "cannot be read: Not a gzipped file" in problems(sf.read_spotgeo, packed)[0]
+
+
+def test_bombs_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LARGEST_UNPACKED", 1 << 20)
+    content = b" " * (1 << 20) + b"[]"
+    packed = tmp_path / "some.json.gz"
+    packed.write_bytes(gzip.compress(content))
+    assert problems(sf.read_spotgeo, packed)[0].startswith(f"{packed}: unpacks to more than 1 MiB")
+    path = tmp_path / "some.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.json", content)
+    assert problems(sf.read_spotgeo, path)[0].startswith(f"{path}: unpacks to more than 1 MiB")
+    # A header that lies about the size changes nothing.
+    lying = path.read_bytes().replace(len(content).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    path.write_bytes(lying)
+    assert problems(sf.read_spotgeo, path)
+
+
+@pytest.mark.parametrize("name", ["no.json", "no.zip", "no.json.gz", "no.parquet", "no.csv", "no.arrow", "no"])
+def test_missing_files(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    assert problems(read_annotations, path) == [f"{path}: there is no such file"]
+
+
+def test_files_of_no_known_kind(tmp_path: Path) -> None:
+    path = save(tmp_path, "x", "some.txt")
+    kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
+    assert problems(read_annotations, path) == [f"{path}: is of no known kind; {kinds} is needed"]
+
+
+TABLE = objects([(1, 1, 0, 0), (1, 2, 5, 5), (2, 1, 1, 1)], brightness=[5, 6, 7])
+
+
+@pytest.mark.parametrize("name", ["some.parquet", "some.csv", "some.csv.gz", "some.arrow", "some.feather"])
+def test_tables_of_objects(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith(("arrow", "feather")):
+        table = pa.Table.from_pandas(TABLE)
+        with pa.OSFile(str(path), "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
+            writer.write_table(table)
+    elif "csv" in name:
+        TABLE.to_csv(path, index=False)
+    else:
+        TABLE.to_parquet(path)
+    pd.testing.assert_frame_equal(sf.read_objects(path).objects, TABLE)
+    assert sf.read_objects(path).frames is None
+    assert sf.read_objects(str(path), frames=TABLE[["sequence", "frame"]]).frames is not None
+    pd.testing.assert_frame_equal(sf.read_objects(TABLE).objects, TABLE)
+    pd.testing.assert_frame_equal(read_annotations(path).objects, TABLE)
+
+
+def test_a_folder_of_parquet(tmp_path: Path) -> None:
+    for sequence, part in TABLE.groupby("sequence"):
+        folder = tmp_path / "hive" / f"sequence={sequence}"
+        folder.mkdir(parents=True)
+        part.drop(columns="sequence").to_parquet(folder / "part.parquet")
+    (tmp_path / "hive" / "README").write_text("not Parquet")
+    hive = sf.read_objects(tmp_path / "hive").objects
+    pd.testing.assert_frame_equal(hive[TABLE.columns].sort_values("sequence"), TABLE)
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    TABLE.iloc[:2].to_parquet(plain / "1.parquet")
+    TABLE.iloc[2:].to_parquet(plain / "2.parquet")
+    pd.testing.assert_frame_equal(sf.read_objects(plain).objects, TABLE)
+    narrow = TABLE.iloc[:2].drop(columns="brightness").astype({"sequence": "int32", "x": "float32"})
+    narrow.to_parquet(plain / "1.parquet")
+    mixed = sf.read_objects(plain).objects
+    assert mixed["brightness"].isna().tolist() == [True, True, False]
+    pd.testing.assert_frame_equal(mixed.drop(columns="brightness"), TABLE.drop(columns="brightness"))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert problems(sf.read_objects, empty) == [f"{empty}: is a folder without Parquet files"]
+
+
+def test_pandas_index_in_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "some.parquet"
+    TABLE.set_index(["sequence", "frame"]).to_parquet(path)
+    assert sf.match(sf.read_objects(path), TABLE)["outcome"].tolist() == ["TP"] * 3
+    TABLE.iloc[[2, 0, 1]].to_parquet(path)
+    assert sf.read_objects(path).objects.columns.tolist() == TABLE.columns.tolist()
+
+
+def test_damaged_tables(tmp_path: Path) -> None:
+    path = tmp_path / "some.parquet"
+    TABLE.to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    assert problems(sf.read_objects, path)[0].startswith(f"{path}: cannot be read: ")
+    csv = save(tmp_path, "sequence,frame,object,x,y\n1,1,0,1\n", "some.csv")
+    assert problems(sf.read_objects, csv)[0].startswith(f"{csv}: cannot be read: ")
+    arrow = save(tmp_path, "nothing of the kind", "some.arrow")
+    assert problems(sf.read_objects, arrow)[0].startswith(f"{arrow}: cannot be read: ")
+    wrong = save(tmp_path, "sequence,frame,object,x,y\n1,1,0,left,2\n", "wrong.csv")
+    assert problems(sf.read_objects, wrong) == [f"{wrong}: column x is of type str; numbers are needed"]
+
+
+def test_text_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "latin.csv"
+    path.write_bytes("sequence,frame,object,x,y,höhe\nä,1,0,1,2,3\n".encode("latin-1"))
+    found = problems(sf.read_objects, path)
+    assert found
+    assert all(line.startswith(f"{path}: ") for line in found)
+
+
+def test_files_that_are_wrong_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spotgeo_frames.formats.inspection.MOST_PROBLEMS", 5)
+    found = problems(sf.read_spotgeo, save(tmp_path, [0] * 1000))
+    assert len(found) == 6
+    assert "[5]: and what follows was not looked at" in found[-1]
+    assert len(sf.validate_spotgeo(save(tmp_path, [0] * 1000), sequences=[1])) == 6
+
+
+def test_parquet_that_unpacks_to_far_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spotgeo_frames.formats.objects.LARGEST_UNPACKED", 1 << 20)
+    path = tmp_path / "some.parquet"
+    pq.write_table(pa.table({name: np.zeros(1_000_000) for name in ("x", "y")}), path)
+    assert "more than 200 times its size" in problems(sf.read_objects, path)[0]
+    assert "more than 200 times its size" in problems(sf.read_objects, tmp_path)[0]
+
+
+def test_messages_name_the_file_after_reading(tmp_path: Path) -> None:
+    truth = sf.read_spotgeo(save(tmp_path, GOOD, "truth.json"))
+    path = save(tmp_path, GOOD[:2], "submission.json")
+    assert problems(sf.match, truth, sf.read_spotgeo(path)) == [f"{path}: 1 frame is missing: sequence 1, frame 1"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    path = save(tmp_path, GOOD)
+    path.chmod(0)
+    assert problems(sf.read_spotgeo, path) == [f"{path}: cannot be read: Permission denied"]

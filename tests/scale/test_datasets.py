@@ -1,0 +1,912 @@
+"""Datasets on disk: the numbers of the tables in memory, however the data lies, and whatever happens to a run."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from helpers.scenes import SCENES, Scene, grid, objects
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from spotgeo_frames.scale import blocks, parts, repartition, run
+
+COUNTS = ["tp", "fn", "fp", "n_sequences", "n_frames", "n_truth", "n_predicted"]
+
+
+def assert_same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """Counts to the bit, the rest to 1e-12, columns, types and order alike."""
+    counts = [name for name in COUNTS if name in expected]
+    pd.testing.assert_frame_equal(found[counts], expected[counts])
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-12, atol=0)
+
+
+def write(table: pd.DataFrame, folder: Path, sizes: list[int], group_rows: int, names: list[int] | None = None) -> Path:
+    """The table as files of `sizes` rows, in row groups of so many; `names` are the files' numbers."""
+    folder.mkdir(parents=True)
+    ends = np.cumsum(sizes)
+    for number, (end, size) in enumerate(zip(ends, sizes, strict=True)):
+        name = number if names is None else names[number]
+        rows = pa.Table.from_pandas(table.iloc[end - size : end], preserve_index=False)
+        pq.write_table(rows, folder / f"part-{name:03}.parquet", row_group_size=group_rows)
+    return folder
+
+
+def in_files(table: pd.DataFrame, folder: Path, n_files: int = 3, group_rows: int = 7) -> Path:
+    """The table as so many files of about the same size, in row groups of so many rows."""
+    edges = np.linspace(0, len(table), n_files + 1).astype(int)
+    return write(table, folder, np.diff(edges).tolist(), group_rows)
+
+
+def points(n_sequences: int, seed: int = 0, kind: str = "int64") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Truth with a brightness and a label, predictions with a score; five frames a sequence, some on one side only."""
+    random = np.random.default_rng(seed)
+
+    def side(per_frame: float, **columns: object) -> pd.DataFrame:
+        frame = np.repeat(np.arange(5 * n_sequences), random.poisson(per_frame, 5 * n_sequences))
+        xy = np.round(random.uniform(0, 60, (len(frame), 2)), 1)
+        table = objects([(int(f // 5), int(f % 5) + 1, *map(float, p)) for f, p in zip(frame, xy, strict=True)])
+        return table.assign(**{name: make(random, len(frame)) for name, make in columns.items()})  # type: ignore[operator]
+
+    truth = side(
+        1.5,
+        brightness=lambda r, n: r.integers(0, 4, n).astype(float),
+        label=lambda r, n: r.choice(["faint", "bright"], n),
+    )
+    predictions = side(1.2, score=lambda r, n: r.random(n))
+    if kind == "str":
+        truth, predictions = (t.assign(sequence=t["sequence"].map("s{:04}".format)) for t in (truth, predictions))
+    return truth, predictions
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts, blocks and batches of a few rows, so that tiny tables have many."""
+    monkeypatch.setattr(parts, "LEAST_ROWS", 40)
+    monkeypatch.setattr(parts, "MOST_READ", 3.0)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 16)
+
+
+# What tells the user that a sequence is on one side only is no matter here.
+pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_scenes(scene: Scene, tmp_path: Path, small: None) -> None:
+    truth, predictions = scene.sides()
+    paths = [
+        in_files(side.objects, tmp_path / name, 1) for name, side in (("truth", truth), ("predictions", predictions))
+    ]
+    frames = None if truth.frames is None else in_files(truth.frames, tmp_path / "frames", 1)
+    assert_same(sf.score_dataset(*paths, frames=frames), sf.summarize(sf.match(truth, predictions)))
+
+
+@given(data=st.data())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_however_the_data_lies(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Any cut into files and row groups, any order of the files, any size of parts and blocks, sorted or not."""
+    random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    sides = grid(random, 60, 3, 12)
+    if data.draw(st.booleans()):
+        sides = tuple(side.assign(sequence=side["sequence"].map("s{:03}".format)) for side in sides)
+    folder = tmp_path_factory.mktemp("lies")
+    paths = []
+    for name, side in zip(("truth", "predictions"), sides, strict=True):
+        order = data.draw(st.sampled_from(["sorted", "shuffled", "by frame"]))
+        if order == "shuffled":
+            side = side.sample(frac=1, random_state=0)
+        elif order == "by frame":
+            side = side.sort_values(["frame", "sequence"], kind="stable")
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(side)), max_size=5)))
+        sizes = np.diff([0, *cuts, len(side)]).tolist()
+        names = data.draw(st.permutations(range(len(sizes))))
+        paths.append(write(side, folder / name, sizes, data.draw(st.integers(1, 40)), list(names)))
+    expected = sf.summarize(sf.match(sf.read_objects(paths[0]), sf.read_objects(paths[1])))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "LEAST_ROWS", data.draw(st.integers(1, 200)))
+        patch.setattr(parts, "MOST_READ", data.draw(st.sampled_from([1.3, 5.0, 1000.0])))
+        patch.setattr(parts, "MOST_CHAINS", 1000)
+        patch.setattr(blocks, "BLOCK_ROWS", data.draw(st.integers(1, 100)))
+        out = data.draw(st.sampled_from([None, folder / "out"]))
+        assert_same(sf.score_dataset(*paths, out), expected)
+    if out is not None:
+        matches = ds.dataset(out / "matches").to_table().to_pandas()
+        assert_same(sf.summarize(matches), expected)
+
+
+@pytest.mark.parametrize("kind", ["int64", "str"])
+@pytest.mark.parametrize(
+    "by", ["truth_brightness", "predicted_score", "frame_n_truth", "sequence", "outcome", ["truth_label", "frame"]]
+)
+def test_slices(kind: str, by: str | list[str], tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40, kind=kind)
+    predictions["score"] = predictions["score"].round(1)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    assert_same(sf.score_dataset(*paths, by=by), sf.summarize(sf.match(truth, predictions), by=by))
+
+
+@pytest.mark.parametrize(("sample", "exclude"), [(3, [3, 4, 5]), (4096, None)])
+@pytest.mark.parametrize("column", ["truth_x", "truth_brightness", "predicted_score", "truth_same"])
+def test_quantile_bins(
+    column: str, sample: int, exclude: list[int] | None, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spotgeo_frames.scale import quantiles
+
+    monkeypatch.setattr(quantiles, "SAMPLE", sample)
+    monkeypatch.setattr(quantiles, "BLOCK_ROWS", 7)
+    truth, predictions = points(60)
+    truth = truth.assign(same=3.0)
+    paths = in_files(truth, tmp_path / "truth", 3, 20), in_files(predictions, tmp_path / "predictions")
+    matches = sf.match(truth, predictions)
+    if exclude is not None:
+        matches = matches[~matches["sequence"].isin(exclude)]
+    values = matches[column]
+    by = values if column == "truth_same" else pd.qcut(values, 5, duplicates="drop")
+    expected = sf.summarize(matches, by=by)
+    assert_same(sf.score_dataset(*paths, tmp_path / "out", by={column: 5}, exclude=exclude), expected)
+    crossed = sf.score_dataset(*paths, by={column: 5, "frame": None}, exclude=exclude)
+    assert_same(crossed, sf.summarize(matches, by=[by, "frame"]))
+
+
+def test_columns_to_group_by_that_are_not_there(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(10)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    for by, message in (
+        ("truth_brightnes", "there is no column truth_brightnes; did you mean truth_brightness"),
+        (["frame", "frame"], "frame, frame: a name is there twice"),
+        ([truth["x"]], "holds a Series; names of columns are needed"),
+        ({"distance": 4}, "column distance cannot be binned in a dataset"),
+        ({"truth_x": 1}, "truth_x: 1 bins; 2 or more are needed"),
+        ({1: None}, "holds a int; names of columns are needed"),
+        ({"truth_label": 4}, "column truth_label holds no numbers; it cannot be binned"),
+    ):
+        with pytest.raises(sf.InputError, match=message):
+            sf.score_dataset(*paths, by=by)
+    with pytest.raises(sf.InputError, match="bins are possible neither for whole poses nor where files are skipped"):
+        sf.score_dataset(*paths, by={"truth_x": 4}, on_error="skip")
+    odd = in_files(truth.rename(columns={"brightness": "a/b"}), tmp_path / "odd")
+    sf.score_dataset(odd, paths[1], tmp_path / "out", by="truth_a/b")
+    assert (tmp_path / "out" / "by_truth_a%2fb.parquet").exists()
+
+
+def test_match_table_is_that_in_memory(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(60)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions", 2, 11)
+    sf.score_dataset(*paths, tmp_path / "out")
+    files = sorted((tmp_path / "out" / "matches").iterdir())
+    assert len(files) > 5
+    found = pd.concat([pd.read_parquet(file) for file in files], ignore_index=True)
+    expected = sf.match(truth, predictions)
+    pd.testing.assert_frame_equal(found, expected)
+    assert pd.read_parquet(files[0]).attrs == expected.attrs
+    summary = pd.read_parquet(tmp_path / "out" / "summary.parquet")
+    assert_same(summary.astype(sf.summarize(expected).dtypes), sf.summarize(expected))
+
+
+def test_carried_columns_whatever_a_part_holds(tmp_path: Path, small: None) -> None:
+    """Flags, text, dates, integers with nulls, and hive partitions, some columns missing in some files."""
+    truth, predictions = points(30)
+    n_rows = len(predictions)
+    predictions = predictions.assign(
+        flag=pd.array([True, False, None] * n_rows, "boolean")[:n_rows],
+        when=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(n_rows), "s"),
+        count=pd.array([1, None] * n_rows, "Int64")[:n_rows],
+    )
+    for night, (first, last) in enumerate([(0, 9), (10, 19), (20, 29)]):
+        for name, table in (("truth", truth), ("predictions", predictions)):
+            rows = table[table["sequence"].between(first, last)]
+            in_files(
+                rows.drop(columns=["flag"] if night == 1 else [], errors="ignore"),
+                tmp_path / name / f"night={night}",
+                1,
+            )
+    sides = [sf.read_objects(tmp_path / name) for name in ("truth", "predictions")]
+    expected = sf.match(*sides)
+    sf.score_dataset(tmp_path / "truth", tmp_path / "predictions", tmp_path / "out")
+    found = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
+    assert list(found) == list(expected)
+    assert_same(sf.summarize(found, by="truth_night"), sf.summarize(expected, by="truth_night"))
+    by_night = sf.score_dataset(tmp_path / "truth", tmp_path / "predictions", by=["predicted_night", "predicted_flag"])
+    assert_same(by_night, sf.summarize(expected, by=["predicted_night", "predicted_flag"]))
+
+
+def test_frames_count_and_carry_attributes(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40)
+    frames = pd.DataFrame({"sequence": np.repeat(np.arange(42), 5), "frame": np.tile(np.arange(1, 6), 42)})
+    frames["exposure"] = frames["sequence"] % 3
+    tables = {"truth": truth, "predictions": predictions, "frames": frames}
+    paths = [in_files(table, tmp_path / name) for name, table in tables.items()]
+    matches = sf.match(sf.Annotations(truth, frames), predictions)
+    assert_same(sf.score_dataset(*paths[:2], frames=paths[2]), sf.summarize(matches))
+    by_frame = sf.score_dataset(*paths[:2], by="frame_exposure", frames=paths[2])
+    assert_same(by_frame, sf.summarize(matches, by="frame_exposure"))
+    elsewhere = in_files(predictions.assign(frame=predictions["frame"] + 5), tmp_path / "elsewhere")
+    with pytest.raises(
+        sf.InputError, match=r"elsewhere.*part-000.parquet: \d+ objects are in frames that the truth does"
+    ):
+        sf.score_dataset(paths[0], elsewhere, frames=paths[2])
+
+
+@pytest.mark.filterwarnings("default")
+def test_sequences_of_one_side_are_counted_and_listed(tmp_path: Path, small: None) -> None:
+    truth, predictions = grid(np.random.default_rng(0), 200, 3, 20)
+    truth, predictions = truth[truth["sequence"] != 7], predictions[~predictions["sequence"].isin([3, 4])]
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    with pytest.warns(UserWarning, match="only") as caught:
+        found = sf.score_dataset(*paths)
+    assert_same(found, sf.summarize(sf.match(truth, predictions)))
+    assert sorted(str(warning.message) for warning in caught) == [
+        "1 sequence is in the predictions only (theirs count as false alarms): 7",
+        "2 sequences are in the truth only (their objects count as missed): 3, 4",
+    ]
+    assert {Path(warning.filename).name for warning in caught} == {"test_scale.py"}
+    assert (found.attrs["truth_only"], found.attrs["n_truth_only"]) == ([3, 4], 2)
+    assert (found.attrs["predictions_only"], found.attrs["n_predictions_only"]) == ([7], 1)
+
+
+def test_sides_that_have_nothing_to_do_with_each_other(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(20)
+    paths = [in_files(t, tmp_path / n) for n, t in (("truth", truth), ("predictions", predictions))]
+    apart = in_files(predictions.assign(sequence=predictions["sequence"] + 100), tmp_path / "apart")
+    with pytest.raises(
+        sf.InputError, match=r"apart: no sequence is the truth's; it has 100 to 119 and the truth has 0 to 19"
+    ):
+        sf.score_dataset(paths[0], apart)
+    even, odd = (
+        in_files(table[table["sequence"] % 2 == rest], tmp_path / f"{rest}")
+        for rest, table in ((0, truth), (1, predictions))
+    )
+    with pytest.raises(sf.InputError, match="no sequence is the truth's"):
+        sf.score_dataset(even, odd)
+    text = in_files(predictions.assign(sequence=predictions["sequence"].astype(str)), tmp_path / "text")
+    with pytest.raises(
+        sf.InputError, match=r"text: column sequence is string, and in .*truth it is int64; make them the"
+    ):
+        sf.score_dataset(paths[0], text)
+    empty = in_files(predictions.head(0), tmp_path / "empty", 1)
+    assert_same(sf.score_dataset(paths[0], empty), sf.summarize(sf.match(truth, predictions.head(0))))
+    nothing = in_files(truth.head(0), tmp_path / "nothing", 1)
+    assert_same(sf.score_dataset(nothing, empty), sf.summarize(sf.match(truth.head(0), predictions.head(0))))
+
+
+def test_excluded_sequences_are_not_there(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    matches = sf.match(truth, predictions)
+    found = sf.score_dataset(*paths, tmp_path / "out", exclude=range(5, 12))
+    assert_same(found, sf.summarize(matches, exclude=range(5, 12)))
+    kept = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
+    assert not kept["sequence"].isin(range(5, 12)).any()
+    for same in (np.arange(5, 12), iter(range(5, 12))):
+        assert_same(sf.score_dataset(*paths, exclude=same), found)
+    assert_same(sf.score_dataset(*paths, exclude=range(40)), sf.summarize(matches, exclude=range(40)))
+    for wrong, kind in (("a", "str"), (3.7, "float"), (None, "NoneType")):
+        with pytest.raises(sf.InputError, match=f"exclude: {wrong!r} is a {kind}; the sequences here are integers"):
+            sf.score_dataset(*paths, exclude=[wrong])
+    assert_same(sf.score_dataset(*paths, exclude=[np.int32(3), 1 << 70]), sf.summarize(matches, exclude=[3]))
+    nothing = tmp_path / "nothing.parquet"
+    pd.DataFrame(columns=list(predictions)).to_parquet(nothing)
+    assert_same(
+        sf.score_dataset(paths[0], nothing, exclude=[3]),
+        sf.summarize(sf.match(truth, predictions.head(0)), exclude=[3]),
+    )
+
+
+@pytest.mark.parametrize("similarity", ["iou", "point", "oks"])
+def test_other_kinds_of_objects(similarity: str, tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    options = {"similarity": similarity, "threshold": 0.3}
+    if similarity == "iou":
+        truth, predictions = truth.assign(w=40.0, h=30.0), predictions.assign(w=30.0, h=40.0)
+    if similarity == "oks":
+        truth, predictions = (t.assign(joint=t["object"], object=0) for t in (truth, predictions))
+        truth = truth.assign(area=90_000.0)
+        options["sigmas"] = dict.fromkeys(range(30), 0.1)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.summarize(sf.match(truth, predictions, **options))
+    assert_same(sf.score_dataset(*paths, **options), expected)
+    assert expected["tp"][0] > 10
+
+
+def tracks(n_sequences: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Points that walk, and a tracker that loses, swaps and invents some."""
+    random = np.random.default_rng(4)
+    rows = [(s, f, o) for s in range(n_sequences) for f in range(8) for o in range(4)]
+    table = pd.DataFrame(rows, columns=["sequence", "frame", "object"])
+    truth = table.assign(x=table["object"] * 15.0 + table["frame"], y=table["sequence"] + 0.5 * table["frame"])
+    seen = truth[random.random(len(truth)) < 0.85]
+    swapped = (seen["frame"] > 4) & (seen["object"] < 2)
+    predictions = seen.assign(object=seen["object"].where(~swapped, 1 - seen["object"]))
+    return truth, predictions.assign(x=predictions["x"] + random.normal(0, 3, len(predictions)))
+
+
+def test_tracks(tmp_path: Path, small: None) -> None:
+    truth, predictions = tracks(30)
+    paths = in_files(truth, tmp_path / "truth", 4, 33), in_files(predictions, tmp_path / "predictions", 3, 50)
+    expected = sf.track(truth, predictions, similarity="point")
+    found = sf.track_dataset(*paths, similarity="point")
+    pd.testing.assert_frame_equal(found, expected.summary, rtol=1e-12, atol=0)
+    for key, value in expected.summary.attrs.items():
+        assert found.attrs[key] == value
+    kept = sf.track_dataset(*paths, tmp_path / "out", similarity="point")
+    pd.testing.assert_frame_equal(kept, found)
+    matches = pd.concat([pd.read_parquet(file) for file in sorted((tmp_path / "out" / "matches").iterdir())])
+    pd.testing.assert_frame_equal(matches.reset_index(drop=True), expected.matches)
+
+
+def test_any_place_that_pyarrow_reaches(tmp_path: Path, small: None) -> None:
+    from pyarrow import fs
+
+    truth, predictions = points(30)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.summarize(sf.match(truth, predictions))
+    uris = [path.as_uri() for path in paths]
+    assert_same(sf.score_dataset(*uris, (tmp_path / "out").as_uri()), expected)
+    assert len(list((tmp_path / "out" / "matches").iterdir())) > 1
+    assert_same(sf.score_dataset(*(sorted(path.iterdir()) for path in paths)), expected)
+    inner = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    datasets = [ds.dataset(path.name, filesystem=inner) for path in paths]
+    assert_same(sf.score_dataset(*datasets), expected)
+    single = paths[0] / "part-000.parquet"
+    assert_same(sf.score_dataset(single, paths[1]), sf.summarize(sf.match(pd.read_parquet(single), predictions)))
+    for wrong, message in (("nowhere://x", "cannot be reached"), (tmp_path / "no", "there is no such file or folder")):
+        with pytest.raises(sf.InputError, match=message):
+            sf.score_dataset(wrong, paths[1])
+    (tmp_path / "hollow").mkdir()
+    with pytest.raises(sf.InputError, match="is a folder without Parquet files"):
+        sf.score_dataset(tmp_path / "hollow", paths[1])
+    with pytest.raises(sf.InputError, match=r"a dataset is needed: .*; this is a DataFrame"):
+        sf.score_dataset(truth, paths[1])
+
+
+def test_partitions_are_those_of_the_folder(tmp_path: Path, small: None) -> None:
+    """Not those that the folder lies in; numbers where pyarrow takes them for such."""
+    truth, predictions = points(24)
+    for month in range(1, 13):
+        rows = truth[truth["sequence"] // 2 == month - 1]
+        in_files(rows, tmp_path / "x=1" / "truth" / f"month={month:02}", 1)
+    predicted = in_files(predictions, tmp_path / "x=1" / "frame=3" / "predictions", 1)
+    matches = sf.match(sf.read_objects(tmp_path / "x=1" / "truth"), predictions)
+    files = sorted(predicted.iterdir())
+    for source in (predicted, files[0], files):
+        found = sf.score_dataset(tmp_path / "x=1" / "truth", source, by="truth_month")
+        assert_same(found, sf.summarize(matches, by="truth_month"))
+    hive = ds.dataset(tmp_path / "x=1" / "truth", partitioning="hive")
+    assert_same(sf.score_dataset(hive, predicted, by="truth_month"), sf.summarize(matches, by="truth_month"))
+    with pytest.raises(sf.InputError, match="the dataset is filtered"):
+        sf.score_dataset(hive.filter(ds.field("month") > 3), predicted)
+    pa.csv.write_csv(pa.table({"sequence": [1]}), tmp_path / "rows.csv")
+    with pytest.raises(sf.InputError, match="the dataset is of csv; Parquet is needed"):
+        sf.score_dataset(ds.dataset(tmp_path / "rows.csv", format="csv"), predicted)
+
+
+def test_columns_that_are_null_for_long(tmp_path: Path, small: None) -> None:
+    """Whole parts have no label and no date; the match table has one type all the same."""
+    truth, predictions = points(60)
+    late = truth["sequence"] > 30
+    day = pd.Series(np.where(late, np.datetime64("2026-01-01"), np.datetime64("NaT")).astype("datetime64[s]")).dt.date
+    truth = truth.assign(
+        label=truth["label"].where(late), day=pd.array(day, "date32[pyarrow]"), tags=[["a"]] * len(truth)
+    )
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.match(sf.read_objects(paths[0]), predictions)
+    sf.score_dataset(*paths, tmp_path / "out")
+    files = sorted((tmp_path / "out" / "matches").iterdir())
+    schemas = [pq.read_schema(file) for file in files]
+    assert len(files) > 2
+    assert all(schema.equals(schemas[0]) for schema in schemas)
+    found = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
+    assert found["truth_day"].notna().sum() == expected["truth_day"].notna().sum() > 0
+    for by in ("truth_label", "truth_day"):
+        assert_same(sf.score_dataset(*paths, by=by), sf.summarize(expected, by=by))
+
+
+def test_files_without_rows_do_not_say_their_types(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    predicted = in_files(predictions, tmp_path / "predictions", 1)
+    nothing = pd.DataFrame(columns=list(predictions))
+    for name in ("a", "z"):
+        nothing.to_parquet(predicted / f"{name}.parquet")
+    found = sf.score_dataset(in_files(truth, tmp_path / "truth"), predicted)
+    assert_same(found, sf.summarize(sf.match(truth, predictions)))
+
+
+def test_runs_are_told_apart(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    sf.score_dataset(*paths, tmp_path / "out", similarity=lambda a, b: np.full(len(a), 0.6), by=["frame", "outcome"])
+    for options in ({"similarity": lambda a, b: np.full(len(a), 0.7)}, {"by": ["outcome", "frame"]}):
+        given_options = {"similarity": lambda a, b: np.full(len(a), 0.6), "by": ["frame", "outcome"]} | options
+        with pytest.raises(sf.InputError, match="holds a run of something else"):
+            sf.score_dataset(*paths, tmp_path / "out", **given_options)
+    sf.score_dataset(*paths, tmp_path / "points", tau=np.float32(5))
+    sf.score_dataset(*paths, tmp_path / "points", tau=5)
+    with pytest.raises(sf.InputError, match=r"out: is in the folder of .*truth; give one elsewhere"):
+        sf.score_dataset(*paths, paths[0] / "out")
+    with pytest.raises(ValueError, match=r"client is a str; a distributed.Client is needed"):
+        sf.score_dataset(*paths, client="tcp://127.0.0.1:8786")
+
+
+# What happens to a run.
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Datasets that take a while: 600,000 truth rows in row groups of 20,000."""
+    random = np.random.default_rng(5)
+    frame = np.repeat(np.arange(150_000), 4)
+    folder = tmp_path_factory.mktemp("large")
+    truth = pd.DataFrame({"sequence": frame // 5, "frame": frame % 5, "object": np.tile(np.arange(4), 150_000)})
+    truth = truth.assign(x=random.uniform(0, 600, len(frame)), y=random.uniform(0, 400, len(frame)))
+    predictions = truth[random.random(len(frame)) < 0.9]
+    predictions = predictions.assign(x=predictions["x"] + random.normal(0, 3, len(predictions)))
+    return write(truth, folder / "truth", [400_000, 200_000], 20_000), write(
+        predictions, folder / "predictions", [len(predictions)], 20_000
+    )
+
+
+@pytest.fixture(scope="module")
+def large_summary(large: tuple[Path, Path]) -> pd.DataFrame:
+    return sf.summarize(sf.match(*map(sf.read_objects, large)))
+
+
+def states(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """What would show that a file was written again."""
+    return {
+        str(path.relative_to(folder)): (path.stat().st_ino, path.stat().st_mtime_ns, path.stat().st_size)
+        for path in folder.rglob("*.*")
+        if path.is_file()
+    }
+
+
+RUN = """
+import os, signal, sys
+from contextlib import contextmanager
+from pathlib import Path
+import spotgeo_frames as sf
+from spotgeo_frames.scale import parts
+from spotgeo_frames.scale import run
+parts.LEAST_ROWS = 50_000
+truth, predictions, out, workers = sys.argv[1:]
+
+def kill(more):
+    if len(list(Path(out, "sums").glob("*.arrow"))) >= 4:
+        os.killpg(0, signal.SIGKILL)
+
+@contextmanager
+def deadly(*arguments):
+    yield kill
+
+run.progress_bar = deadly
+sf.score_dataset(truth, predictions, out, workers=int(workers))
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_run_goes_on(
+    workers: int, large: tuple[Path, Path], large_summary: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed without a chance to tidy up, as by a power cut; what was finished is neither done nor written again."""
+    out = tmp_path / "out"
+    words = [sys.executable, "-c", RUN, *map(str, large), str(out), str(workers)]
+    assert subprocess.run(words, start_new_session=True).returncode == -signal.SIGKILL
+    finished = states(out / "sums")
+    assert 4 <= len(finished) < 20
+    # What the kill may leave: half a file, and a match table without its sums.
+    last = f"part-{json.loads((out / 'plan.json').read_text())['n_parts'] - 1:05}.parquet"
+    (out / "matches" / f".{last}.0.tmp").write_bytes(b"PAR1 half")
+    (out / "matches" / last).write_bytes(b"PAR1 half")
+    before = states(out)
+    monkeypatch.setattr(parts, "LEAST_ROWS", 50_000)
+    assert_same(sf.score_dataset(*large, out, workers=1), large_summary)
+    after = states(out)
+    kept = [name for name in finished if after[f"sums/{name}"] == finished[name]]
+    assert len(kept) == len(finished)
+    for name in finished:
+        matches = f"matches/{name.replace('.arrow', '.parquet')}"
+        assert after[matches] == before[matches]
+    assert not list(out.rglob("*.tmp"))
+    assert_same(sf.summarize(ds.dataset(out / "matches").to_table()), large_summary)
+    # What is finished is not done again.
+    assert_same(sf.score_dataset(*large, out, workers=1), large_summary)
+    assert {name: state for name, state in states(out).items() if "/" in name} == {
+        name: state for name, state in after.items() if "/" in name
+    }
+
+
+def test_a_folder_of_another_run_is_refused(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    out = tmp_path / "out"
+    sf.score_dataset(*paths, out)
+    with pytest.raises(
+        sf.InputError, match=r"out: holds a run of something else \(options differ\); give another folder"
+    ):
+        sf.score_dataset(*paths, out, tau=5)
+    os.utime(paths[0] / "part-000.parquet", ns=(1, 1))
+    with pytest.raises(sf.InputError, match=r"\(truth differ\)"):
+        sf.score_dataset(*paths, out)
+    other = tmp_path / "other" / "matches"
+    other.mkdir(parents=True)
+    (other / "mine.parquet").write_bytes(b"")
+    with pytest.raises(sf.InputError, match="matches: holds files of something else"):
+        sf.score_dataset(*paths, tmp_path / "other")
+
+
+def test_damaged_sums_are_done_again(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(30)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.score_dataset(*paths, tmp_path / "out")
+    sums = sorted((tmp_path / "out" / "sums").iterdir())
+    sums[0].write_bytes(sums[0].read_bytes()[:100])
+    (tmp_path / "out" / "matches" / "part-00001.parquet").unlink()
+    (tmp_path / "out" / "matches" / "part-00002.parquet").write_bytes(b"")
+    assert_same(sf.score_dataset(*paths, tmp_path / "out"), expected)
+    assert_same(sf.summarize(ds.dataset(tmp_path / "out" / "matches").to_table()), expected)
+
+
+def once_deadly(marker: Path) -> Callable[[pd.DataFrame, pd.DataFrame], np.ndarray]:
+    """A measure whose first call, of whichever process, kills it, as the system does for want of memory."""
+
+    def measure(truth: pd.DataFrame, predicted: pd.DataFrame) -> np.ndarray:
+        with suppress(FileExistsError):
+            marker.touch(exist_ok=False)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.exp(-np.abs(truth["x"].to_numpy() - predicted["x"].to_numpy()))
+
+    return measure
+
+
+def test_processes_and_their_death(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(60)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    expected = sf.summarize(sf.match(truth, predictions))
+    for workers in (2, 3):
+        assert_same(sf.score_dataset(*paths, workers=workers), expected)
+    measure, out = once_deadly(tmp_path / "died"), tmp_path / "out"
+    with pytest.raises(sf.InputError, match="a worker process died, perhaps for want of memory"):
+        sf.score_dataset(*paths, out, similarity=measure, workers=2)
+    # It has died by now, so the same run goes through.
+    expected = sf.summarize(sf.match(truth, predictions, similarity=measure))
+    assert_same(sf.score_dataset(*paths, out, similarity=measure, workers=2), expected)
+
+
+# What may be wrong with the files.
+
+
+@pytest.fixture
+def five(tmp_path: Path) -> tuple[Path, Path, pd.DataFrame, pd.DataFrame]:
+    """Truth in five files of eight sequences each, predictions in one."""
+    truth, predictions = points(40)
+    sizes = truth.groupby(truth["sequence"] // 8).size().tolist()
+    paths = write(truth, tmp_path / "truth", sizes, 5), in_files(predictions, tmp_path / "predictions", 1)
+    return *paths, truth, predictions
+
+
+def damage(path: Path, how: str) -> str:
+    """Damages a file; returns what has to be said of it."""
+    table = pd.read_parquet(path)
+    match how:
+        case "a column missing":
+            table.drop(columns="x").to_parquet(path)
+            return "column x is missing; there are sequence, frame, object, y, brightness, label"
+        case "another type":
+            table.assign(x=table["x"].astype(str)).to_parquet(path)
+            return "column x is of type string; numbers are needed"
+        case "keys of another type":
+            table.assign(sequence=table["sequence"].astype(str)).to_parquet(path)
+            return "column sequence is of type string; int64 is needed"
+        case "null keys":
+            table.assign(sequence=table["sequence"].astype("Int64").where(table["frame"] > 2)).to_parquet(path)
+            return "column sequence: some of row group 0 are null"
+        case "cut off":
+            path.write_bytes(path.read_bytes()[:-100])
+            return "cannot be read: "
+        case "nothing":
+            path.write_bytes(b"")
+            return "cannot be read: "
+        case "no Parquet":
+            path.write_text("sequence,frame\n" * 100)
+            return "cannot be read: "
+    raise AssertionError(how)
+
+
+WAYS = ["a column missing", "another type", "keys of another type", "null keys", "cut off", "nothing", "no Parquet"]
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_damaged_files_stop_the_run_or_are_skipped(
+    how: str, five: tuple[Path, Path, pd.DataFrame, pd.DataFrame], tmp_path: Path, small: None
+) -> None:
+    truth_path, predictions_path, truth, predictions = five
+    said = damage(truth_path / "part-002.parquet", how)
+    with pytest.raises(sf.InputError) as caught:
+        sf.score_dataset(truth_path, predictions_path, tmp_path / "out")
+    [problem] = caught.value.problems
+    assert problem.startswith(f"{truth_path}/part-002.parquet: {said}")
+    assert not (tmp_path / "out").exists()
+    with pytest.warns(UserWarning, match=r"skipped: .*part-002.parquet: .*; sequences \d+ to \d+ are left out"):
+        found = sf.score_dataset(truth_path, predictions_path, on_error="skip")
+    # Where the file does not tell what it held, its neighbours do, and their own last and first may be in it, too.
+    inside = how in ("a column missing", "another type")
+    left_out = range(16, 24) if inside else range(15, 25)
+    expected = sf.summarize(sf.match(truth, predictions), exclude=left_out)
+    assert_same(found, expected)
+    assert len(found.attrs["skipped"]) == 1
+
+
+def test_a_damaged_page_is_found_and_skipped(
+    five: tuple[Path, Path, pd.DataFrame, pd.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: None
+) -> None:
+    """What a file's footer cannot tell: the data itself is damaged, in one of its row groups."""
+    truth_path, predictions_path, truth, predictions = five
+    path = truth_path / "part-003.parquet"
+    rows = pq.read_table(path)
+    pq.write_table(rows, path, row_group_size=10, write_page_checksum=True, compression="none", use_dictionary=False)
+    group = pq.ParquetFile(path).metadata.row_group(1)
+    content = bytearray(path.read_bytes())
+    place = group.column(3).data_page_offset + group.column(3).total_compressed_size - 4
+    content[place] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(sf.InputError, match=r"part-003.parquet: row group 1: cannot be read: .*CRC"):
+        sf.score_dataset(truth_path, predictions_path)
+    sequences = rows["sequence"].to_pylist()[10:20]
+    expected = sf.summarize(sf.match(truth, predictions), exclude=range(sequences[0], sequences[-1] + 1))
+    for least_rows in (10, 40, 10_000):
+        monkeypatch.setattr(parts, "LEAST_ROWS", least_rows)
+        with pytest.warns(UserWarning, match=r"skipped: .*part-003.parquet: row group 1: cannot be read"):
+            found = sf.score_dataset(truth_path, predictions_path, tmp_path / f"out{least_rows}", on_error="skip")
+        assert_same(found, expected)
+        matches = ds.dataset(tmp_path / f"out{least_rows}" / "matches").to_table()
+        assert_same(sf.summarize(matches), expected)
+
+
+def test_what_cannot_be_skipped(tmp_path: Path, small: None) -> None:
+    """Files in no order: nothing tells which sequences a file without a footer held."""
+    truth, predictions = points(40)
+    shuffled = truth.sample(frac=1, random_state=0)
+    paths = in_files(shuffled, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    damage(paths[0] / "part-001.parquet", "cut off")
+    with pytest.raises(sf.InputError, match="it cannot be skipped, since nothing tells which sequences it holds"):
+        sf.score_dataset(*paths, on_error="skip")
+    for number in (0, 2):
+        damage(paths[0] / f"part-{number:03}.parquet", "nothing")
+    with pytest.raises(sf.InputError) as caught:
+        sf.score_dataset(*paths, on_error="skip")
+    assert len(caught.value.problems) == 3
+    with pytest.raises(ValueError, match="on_error is 'ignore'; 'raise' or 'skip' is needed"):
+        sf.score_dataset(*paths, on_error="ignore")
+
+
+def test_wrong_rows_name_their_file(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40)
+    truth.loc[100, "x"] = np.nan
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    with pytest.raises(
+        sf.InputError, match=r"truth/part-00\d.parquet: column x: 1 row is not finite: sequence \d+, frame"
+    ):
+        sf.score_dataset(*paths)
+    twice = in_files(pd.concat([predictions, predictions.tail(1)]), tmp_path / "twice", 1)
+    with pytest.raises(sf.InputError, match=r"twice.*: 2 rows are the same \(sequence, frame, object\) as another"):
+        sf.score_dataset(in_files(points(40)[0], tmp_path / "right"), twice)
+    huge = in_files(points(40)[0].assign(sequence=np.uint64(1 << 63)), tmp_path / "huge", 1)
+    with pytest.raises(sf.InputError, match="row group 0: column sequence: cannot be read: Integer value 9"):
+        sf.score_dataset(huge, huge)
+
+
+def test_statistics_that_are_wrong_or_none(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, predictions = points(40)
+    paths = []
+    for name, table in (("truth", truth), ("predictions", predictions)):
+        (tmp_path / name).mkdir()
+        rows = pa.Table.from_pandas(table, preserve_index=False)
+        pq.write_table(rows, tmp_path / name / "a.parquet", row_group_size=9, write_statistics=False)
+        paths.append(tmp_path / name)
+    assert_same(sf.score_dataset(*paths), sf.summarize(sf.match(truth, predictions)))
+    from spotgeo_frames.scale import contents
+
+    honest = contents._range
+    monkeypatch.setattr(contents, "_range", lambda *given: (honest(*given)[0], honest(*given)[1], honest(*given)[1]))
+    with pytest.raises(sf.InputError, match=r"a.parquet: holds other sequences than its statistics say"):
+        sf.score_dataset(*paths)
+
+
+def test_in_no_order(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused with what to run, which helps."""
+    truth, predictions = points(60)
+    shuffled = truth.sample(frac=1, random_state=0)
+    paths = in_files(shuffled, tmp_path / "truth", 3, 20), in_files(predictions, tmp_path / "predictions")
+    expected = sf.summarize(sf.match(sf.read_objects(paths[0]), predictions))
+    assert_same(sf.score_dataset(*paths), expected)  # few enough to sort in memory
+    monkeypatch.setattr(parts, "MOST_CHAINS", 8)
+    with pytest.raises(
+        sf.InputError, match=r"truth: its rows are in no order of sequences .more than 8 row groups hold the"
+    ):
+        sf.score_dataset(*paths)
+    monkeypatch.setattr(parts, "MOST_CHAINS", 1000)
+    monkeypatch.setattr(blocks, "SORTED_ROWS", 60)
+    with pytest.raises(sf.InputError, match="would have to be sorted at once") as caught:
+        sf.score_dataset(*paths)
+    command = str(caught.value).partition("sort it first: ")[2].split()
+    assert command[0] == "spotgeo-frames"
+    subprocess.run([sys.executable, "-m", "spotgeo_frames", *command[1:]], check=True, stdout=subprocess.DEVNULL)
+    assert_same(sf.score_dataset(command[-1], paths[1]), expected)
+
+
+@given(data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Sorted by sequence, a sequence's rows in their order and in one file, whatever fits the memory."""
+    random = np.random.default_rng(data.draw(st.integers(0, 100)))
+    n_rows = data.draw(st.integers(1, 300))
+    sequence = random.integers(0, data.draw(st.sampled_from([1, 5, 200])), n_rows)
+    table = pd.DataFrame({"sequence": sequence, "row": np.arange(n_rows), "text": np.arange(n_rows).astype(str)})
+    if data.draw(st.booleans()):
+        table["sequence"] = table["sequence"].map("s{:03}".format)
+    folder = tmp_path_factory.mktemp("parts")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repartition, "SORTED_ROWS", data.draw(st.integers(4, 400)))
+        patch.setattr(repartition, "MOST_RANGES", data.draw(st.integers(2, 8)))
+        patch.setattr(repartition, "SAMPLE", data.draw(st.integers(1, 100)))
+        given_rows = in_files(table, folder / "rows", data.draw(st.integers(1, 4)))
+        sf.repartition_by_sequence(given_rows, folder / "sorted")
+    files = [pd.read_parquet(file) for file in sorted((folder / "sorted").iterdir())]
+    expected = table.sort_values("sequence", kind="stable", ignore_index=True)
+    pd.testing.assert_frame_equal(pd.concat(files, ignore_index=True), expected)
+    last = [file["sequence"].iloc[-1] for file in files]
+    first = [file["sequence"].iloc[0] for file in files]
+    assert all(a < b for a, b in zip(last, first[1:], strict=False))
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_repartition_of_rare_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which no sample finds."""
+    monkeypatch.setattr(repartition, "SORTED_ROWS", 100)
+    monkeypatch.setattr(repartition, "SAMPLE", 10)
+    sequence = np.full(1000, 5)
+    sequence[[3, 501, 777]] = 9, 2, 6
+    rows = in_files(pd.DataFrame({"sequence": sequence, "row": np.arange(1000)}), tmp_path / "rows", 2, 100)
+    sf.repartition_by_sequence(rows, tmp_path / "sorted")
+    found = pd.concat([pd.read_parquet(file) for file in sorted((tmp_path / "sorted").iterdir())])
+    assert found["sequence"].tolist() == sorted(sequence)
+
+
+def test_repartition_refuses(tmp_path: Path) -> None:
+    truth, _ = points(5)
+    rows = in_files(truth, tmp_path / "rows")
+    with pytest.raises(sf.InputError, match="rows: is there already; give a folder that is not there, or empty"):
+        sf.repartition_by_sequence(rows, rows)
+    with pytest.raises(sf.InputError, match="column sequence is missing"):
+        sf.repartition_by_sequence(in_files(truth.drop(columns="sequence"), tmp_path / "other"), tmp_path / "out")
+    with pytest.raises(sf.InputError, match="has no rows"):
+        sf.repartition_by_sequence(in_files(truth.head(0), tmp_path / "none", 1), tmp_path / "out")
+    damage(rows / "part-001.parquet", "cut off")
+    with pytest.raises(sf.InputError, match=r"part-001.parquet: cannot be read"):
+        sf.repartition_by_sequence(rows, tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["none", "other", "rows"]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a disk of half a megabyte."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a disk can be made by root only")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk(
+    large: tuple[Path, Path], tiny_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run stops, says where, and leaves nothing half; what it has finished counts once there is room."""
+    monkeypatch.setattr(parts, "LEAST_ROWS", 2_000)
+    monkeypatch.setattr(parts, "MOST_READ", 1000)
+    monkeypatch.setattr(run, "FEW_ROWS", 0)
+    paths = []
+    for name, folder in zip(("truth", "predictions"), large, strict=True):
+        rows = ds.dataset(folder).to_table().slice(0, 20_000)
+        paths.append(tmp_path / f"{name}.parquet")
+        pq.write_table(rows, paths[-1], row_group_size=500)
+    out = tiny_disk / "out"
+    with pytest.raises(sf.InputError, match=r"out/.*: cannot be written: .*No space left on device"):
+        sf.score_dataset(*paths, out, workers=2)
+    assert not list(tiny_disk.rglob("*.tmp"))
+    for file in (out / "matches").iterdir():
+        pq.read_table(file)
+    shutil.copytree(out, tmp_path / "roomy")
+    before = states(tmp_path / "roomy")
+    assert_same(sf.score_dataset(*paths, tmp_path / "roomy"), sf.summarize(sf.match(*map(sf.read_objects, paths))))
+    after = states(tmp_path / "roomy")
+    assert before
+    assert all(after[name] == state for name, state in before.items() if name.startswith("sums"))
+
+
+def test_a_full_disk_when_sorting(large: tuple[Path, Path], tiny_disk: Path) -> None:
+    with pytest.raises(sf.InputError, match="out: cannot be written: No space left on device"):
+        sf.repartition_by_sequence(large[0], tiny_disk / "out")
+    assert not list(tiny_disk.iterdir())
+
+
+# The command line.
+
+
+def command(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
+    ran = subprocess.run(words, capture_output=True, text=True)
+    assert ran.returncode == status, ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran
+
+
+def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None:
+    """The same numbers as without --dataset, and the same tables in the folder."""
+    sides = [sample / "truth.parquet", sample / "eager.parquet"]
+    options = ["--frames", sample / "frames.parquet", "--exclude", "5,9-12", "--tau", "8", "--json"]
+    options += ["--by", "truth_brightness:4", "--by", "frame_n_truth", "--by", "predicted_score:3"]
+    expected = json.loads(command("score", *sides, *options, "--out", tmp_path / "plain").stdout)
+    said = command("score", *sides, *options, "--out", tmp_path / "out", "--dataset")
+    found = json.loads(said.stdout)
+    by_found, by_expected = found.pop("by"), expected.pop("by")
+    assert list(by_found) == list(by_expected)
+    pairs = [(found, expected)]
+    pairs += [pair for column, rows in by_expected.items() for pair in zip(by_found[column], rows, strict=True)]
+    assert len(pairs) > 10
+    for mine, theirs in pairs:
+        assert list(mine) == list(theirs)
+        numbers = [name for name, value in theirs.items() if isinstance(value, float)]
+        assert [mine[name] for name in numbers] == pytest.approx([theirs[name] for name in numbers], rel=1e-12)
+        assert [mine[name] for name in mine if name not in numbers] == [
+            theirs[name] for name in theirs if name not in numbers
+        ]
+    names = {path.name for path in (tmp_path / "plain").iterdir()} - {"matches.parquet"}
+    assert names <= {path.name for path in (tmp_path / "out").iterdir()}
+    for name in names:
+        table, other = (pd.read_parquet(tmp_path / folder / name) for folder in ("out", "plain"))
+        pd.testing.assert_frame_equal(table, other, rtol=1e-12)
+    matches = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()
+    pd.testing.assert_frame_equal(matches, pd.read_parquet(tmp_path / "plain" / "matches.parquet"))
+    metadata = pq.read_schema(tmp_path / "out" / "summary.parquet").metadata
+    assert metadata[b"tau"] == b"8.0"
+    assert metadata[b"truth"] == str(sides[0]).encode()
+    plain = command("score", f"file://{sides[0]}", sides[1], "--dataset", "--out", f"file://{tmp_path}/uri").stdout
+    assert (tmp_path / "uri" / "summary.parquet").exists()
+    assert "TP 558" in plain
+
+
+def test_wrong_usage_and_wrong_input_of_a_dataset(tmp_path: Path, sample: Path) -> None:
+    truth, eager = sample / "truth.parquet", sample / "eager.parquet"
+    assert "--scheduler: is for a --dataset" in command("score", truth, eager, "--scheduler", "x", status=2).stderr
+    assert (
+        "did you mean truth_brightness"
+        in command("score", truth, eager, "--dataset", "--by", "brightness", status=2).stderr
+    )
+    assert "cannot be binned" in command("score", truth, eager, "--dataset", "--by", "frame:3", status=2).stderr
+    wrong = command("score", sample / "truth.json", tmp_path / "none", "--dataset", status=1).stderr.splitlines()
+    assert [line.partition(": ")[0] for line in wrong] == [f"{sample}/truth.json", f"{tmp_path}/none"]
+    said = command("score", truth, eager, "--dataset", "--scheduler", "tcp://127.0.0.1:9", status=1).stderr
+    assert said.startswith("tcp://127.0.0.1:9: no Dask scheduler answers there: ")
+    assert len(said.splitlines()) == 1
+    shuffled = in_files(pd.read_parquet(truth).sample(frac=1, random_state=0), tmp_path / "shuffled")
+    said = command("repartition", shuffled, tmp_path / "sorted").stdout
+    assert said == f"{tmp_path}/sorted: 1 file, sorted by sequence\n"
+    assert (
+        command("score", tmp_path / "sorted", eager, "--dataset").stdout.splitlines()[2:]
+        == (command("score", truth, eager, "--dataset").stdout.splitlines()[2:])
+    )
+    assert "is there already" in command("repartition", shuffled, tmp_path / "sorted", status=1).stderr

@@ -1,0 +1,300 @@
+"""summarize() and leaderboard(): numbers, slices, and what slices cannot know."""
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from helpers.scenes import SCENES, grid, objects
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from spotgeo_frames.scoring.summary import NUMBERS
+
+TRUTH = objects(
+    [(1, 1, 0, 0), (1, 1, 50, 0), (1, 2, 0, 0), (2, 1, 0, 0), (2, 1, 90, 90)],
+    brightness=[1.0, 2.0, 3.0, 4.0, np.nan],
+)
+PREDICTIONS = objects(
+    [(1, 1, 4, 0), (1, 1, 200, 0), (1, 2, 0, 1), (2, 1, 0, 5), (2, 1, 300, 0)], score=[0.9, 0.2, 0.8, 0.7, np.nan]
+)
+FRAMES = pd.DataFrame(
+    {"sequence": [1, 1, 2, 2, 3], "frame": [1, 2, 1, 2, 1], "sky": ["dark", "dark", "bright", "bright", "dark"]}
+)
+MATCHES = sf.match(sf.Annotations(TRUTH, FRAMES), PREDICTIONS)
+
+
+def test_every_number_by_hand() -> None:
+    [row] = sf.summarize(MATCHES).to_dict("records")
+    assert row == pytest.approx(
+        {
+            "tp": 3,
+            "fn": 2,
+            "fp": 2,
+            "precision": 3 / 5,
+            "recall": 3 / 5,
+            "f1": 3 / 5,
+            "one_minus_f1": 2 / 5,
+            "mse": (16 + 0 + 25 + 4 * 100) / 7,
+            "kelvins_mse": (4 + 200 + 0) / 4 + (5 + 200) / 3,
+            "det_a": 3 / 7,
+            "mean_distance": (4 + 1 + 5) / 3,
+            "rmse": np.sqrt((16 + 1 + 25) / 3),
+            "n_sequences": 3,
+            "n_frames": 5,
+            "n_truth": 5,
+            "n_predicted": 5,
+        }
+    )
+    assert list(row) == NUMBERS
+    assert sf.summarize(MATCHES).attrs == MATCHES.attrs
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_scenes_add_up(scene) -> None:
+    row = sf.summarize(sf.match(*scene.sides())).loc[0]
+    counts = [[outcome for outcome, *_ in scene.outcomes].count(kind) for kind in ("TP", "FN", "FP")]
+    assert [row["tp"], row["fn"], row["fp"]] == counts
+    errors = [error for *_, error, _ in scene.outcomes if error is not None]
+    assert row["mse"] == pytest.approx(sum(errors) / len(errors) if errors else 0)
+
+
+def test_nothing_to_divide_by() -> None:
+    nothing = sf.summarize(MATCHES, by="sequence").set_index("sequence").loc[3]
+    assert nothing[["precision", "recall", "f1", "one_minus_f1", "det_a", "mean_distance", "rmse"]].isna().all()
+    assert nothing[["mse", "kelvins_mse", "tp", "fn", "fp"]].tolist() == [0, 0, 0, 0, 0]
+    missed = sf.summarize(sf.match(objects([(1, 1, 0, 0)]), objects([]))).loc[0]
+    assert missed.isna().to_dict()["precision"]
+    assert missed["f1"] == missed["recall"] == 0
+
+
+def test_no_rows_at_all() -> None:
+    empty = sf.match(objects([]), objects([]))
+    [row] = sf.summarize(empty).to_dict("records")
+    assert (row["tp"], row["n_frames"], row["mse"], row["kelvins_mse"]) == (0, 0, 0, 0)
+    assert pd.isna(row["f1"])
+    assert len(sf.summarize(empty, by="sequence")) == 0
+
+
+def test_slices_are_rows_and_columns_stay_columns() -> None:
+    by_sky = sf.summarize(MATCHES, by="frame_sky")
+    assert by_sky.columns.tolist() == ["frame_sky", *NUMBERS]
+    assert by_sky["frame_sky"].tolist() == ["bright", "dark"]
+    assert by_sky["n_frames"].tolist() == [2, 3]
+    assert by_sky["n_sequences"].tolist() == [1, 2]
+    assert by_sky["tp"].tolist() == [1, 2]
+    assert isinstance(by_sky.index, pd.RangeIndex)
+
+
+def test_crossed_slices() -> None:
+    crossed = sf.summarize(MATCHES, by=["frame_sky", "sequence"])
+    assert crossed[["frame_sky", "sequence"]].to_numpy().tolist() == [["bright", 2], ["dark", 1], ["dark", 3]]
+    assert crossed["tp"].tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    "by", ["sequence", "frame", "frame_n_truth", "frame_sky", ["sequence", "frame"], ["frame_sky", "frame"]]
+)
+def test_slices_are_the_summary_of_their_rows(by) -> None:
+    shuffled = MATCHES.sample(frac=1, random_state=1)
+    for matches in (MATCHES, shuffled):
+        slices = sf.summarize(matches, by=by)
+        names = [by] if isinstance(by, str) else by
+        for _, row in slices.iterrows():
+            part = MATCHES[(MATCHES[names] == row[names]).all(axis=1)]
+            pd.testing.assert_frame_equal(
+                row[NUMBERS].to_frame().T.astype("float64").reset_index(drop=True),
+                sf.summarize(part).astype("float64"),
+            )
+
+
+def test_slices_of_truths_know_no_false_positives() -> None:
+    slices = sf.summarize(MATCHES, by=pd.cut(MATCHES["truth_brightness"], [0, 2, 4]))
+    assert slices.columns[0] == "truth_brightness"
+    unknown = ["fp", "n_predicted", "precision", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+    assert slices[unknown].isna().all(axis=None)
+    assert slices["recall"].tolist() == [0.5, 1.0]
+    assert slices["mean_distance"].tolist() == [4, 3]
+    assert slices["n_truth"].tolist() == [2, 2]
+
+
+def test_slices_of_predictions_know_no_misses() -> None:
+    slices = sf.summarize(MATCHES, by="predicted_score")
+    unknown = ["fn", "n_truth", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+    assert slices[unknown].isna().all(axis=None)
+    assert slices["precision"].tolist() == [0, 1, 1, 1]
+    both = sf.summarize(MATCHES, by=["truth_brightness", "predicted_score"])
+    assert both[[*unknown, "fp", "n_predicted", "precision"]].isna().all(axis=None)
+    assert both["tp"].tolist() == [1, 1, 1]
+
+
+def test_without_false_positives_a_slice_of_truths_knows_all() -> None:
+    matches = MATCHES[MATCHES["outcome"] != "FP"]
+    assert sf.summarize(matches, by="truth_brightness")["precision"].tolist()[0] == 1
+    assert sf.summarize(matches, by="truth_brightness")["fp"].tolist() == [0, 0, 0, 0]
+
+
+def test_slices_that_nothing_is_in() -> None:
+    some, nothing = objects([(1, 1, 0, 0)]), objects([])
+    missed, false = sf.match(some, nothing), sf.match(nothing, some)
+    for matches, by in [(false, "truth_x"), (missed, "predicted_x"), (missed, "distance")]:
+        slices = sf.summarize(matches, by=by)
+        assert len(slices) == 0
+        assert slices.columns.tolist() == [by, *NUMBERS]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, False, True, True, False, False, True, False, True],
+        pd.to_datetime(["2020-01-02", "2020-01-01", "2020-01-02"] * 3),
+        pd.array([1, None, 2] * 3, "Int64"),
+        pd.Categorical(["b", "a", "b"] * 3, categories=["b", "a", "c"], ordered=True),
+        [0.5, 0.25, 0.75] * 3,
+    ],
+)
+def test_slices_by_values_of_any_kind(values) -> None:
+    by = pd.Series(values, index=MATCHES.index, name="kind")
+    slices = sf.summarize(MATCHES, by=by)
+    expected = MATCHES.groupby(by, observed=True)["outcome"].agg(lambda some: (some == "TP").sum())
+    assert slices["kind"].tolist() == expected.index.tolist()
+    assert slices["tp"].tolist() == expected.tolist()
+
+
+def test_outcomes_as_other_categories_or_strings() -> None:
+    for outcome in (MATCHES["outcome"].astype("str"), MATCHES["outcome"].astype("str").astype("category")):
+        pd.testing.assert_frame_equal(sf.summarize(MATCHES.assign(outcome=outcome)), sf.summarize(MATCHES))
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint32", "uint64", "Int8"])
+def test_narrow_integers_are_grouped_by_as_wide_ones(kind: str) -> None:
+    random = np.random.default_rng(4)
+    values = {name: pd.Series(random.integers(0, 100, 9), MATCHES.index, name=name) for name in ("a", "b")}
+    narrow = [column.astype(kind) for column in values.values()]
+    wide = sf.summarize(MATCHES, by=list(values.values()))
+    pd.testing.assert_frame_equal(sf.summarize(MATCHES, by=narrow), wide, check_dtype=False)
+    one = sf.summarize(MATCHES, by=values["a"] // 40)
+    pd.testing.assert_frame_equal(sf.summarize(MATCHES, by=narrow[0] // 40), one, check_dtype=False)
+    mixed = [narrow[0], values["b"] * 1000]
+    pd.testing.assert_frame_equal(
+        sf.summarize(MATCHES, by=mixed), sf.summarize(MATCHES, by=[values["a"], mixed[1]]), check_dtype=False
+    )
+
+
+@pytest.mark.parametrize("kind", ["int16", "uint32", "uint64"])
+def test_match_tables_with_narrow_keys(kind: str) -> None:
+    truth = objects([(1, 5, 0, 0), (257, 5, 0, 0), (2, 255, 0, 0)])
+    matches = sf.match(truth, truth)
+    narrow = matches.astype({"sequence": kind, "frame": kind}).sample(frac=1, random_state=2)
+    pd.testing.assert_frame_equal(sf.summarize(narrow), sf.summarize(matches))
+    by_sequence = sf.summarize(narrow.astype({"frame": "int64"}), by="sequence")
+    pd.testing.assert_frame_equal(by_sequence, sf.summarize(matches, by="sequence"), check_dtype=False)
+
+
+def test_null_slices_on_demand() -> None:
+    slices = sf.summarize(MATCHES, by="truth_brightness", dropna=False)
+    assert slices["truth_brightness"].isna().tolist() == [False] * 4 + [True]
+    assert slices["precision"].isna().all()
+    sky = MATCHES.assign(frame_sky=MATCHES["frame_sky"].where(MATCHES["sequence"] != 1))
+    assert sf.summarize(sky, by="frame_sky")["precision"].tolist()[0] == pytest.approx(0.5)
+    assert sf.summarize(sky, by="frame_sky", dropna=False)["tp"].tolist() == [1, 0, 2]
+
+
+def test_bins_keep_their_order_and_empty_ones_are_left_out() -> None:
+    bins = pd.cut(MATCHES["frame_n_truth"], [-1, 0, 1, 2, 10, 100], labels=["none", "one", "two", "some", "many"])
+    assert sf.summarize(MATCHES, by=bins)["frame_n_truth"].astype(str).tolist() == ["none", "one", "two"]
+
+
+def test_excluded_sequences() -> None:
+    pd.testing.assert_frame_equal(
+        sf.summarize(MATCHES, exclude=[2, 99]), sf.summarize(MATCHES[MATCHES["sequence"] != 2])
+    )
+    assert sf.summarize(MATCHES, exclude=range(1, 3))["n_sequences"].item() == 1
+    assert sf.summarize(MATCHES.convert_dtypes(), exclude=[1, 2])["n_sequences"].item() == 1
+    with pytest.raises(sf.InputError, match="'2' is a str; the sequences here are integers"):
+        sf.summarize(MATCHES, exclude=["2"])
+
+
+def test_columns_that_are_not_there() -> None:
+    with pytest.raises(sf.InputError, match=r"no column brightness; did you mean .*truth_brightness"):
+        sf.summarize(MATCHES, by="brightness")
+    with pytest.raises(sf.InputError, match="does not have the match table's index"):
+        sf.summarize(MATCHES, by=MATCHES["sequence"].head(3))
+    with pytest.raises(sf.InputError, match="rename the Series"):
+        sf.summarize(MATCHES, by=["sequence", "sequence"])
+    with pytest.raises(sf.InputError, match="rename the Series"):
+        sf.summarize(MATCHES, by=MATCHES["sequence"].rename("tp"))
+    for by in (np.arange(9), 5, [5]):
+        with pytest.raises(sf.InputError, match="names of columns, or Series, are needed"):
+            sf.summarize(MATCHES, by=by)
+    for exclude in (1, "a"):
+        with pytest.raises(sf.InputError, match="a list of sequences is needed"):
+            sf.summarize(MATCHES, exclude=exclude)
+    with pytest.raises(sf.InputError, match="column distance is of type str; numbers are needed"):
+        sf.summarize(MATCHES.assign(distance="far"))
+    with pytest.raises(sf.InputError, match="column outcome is missing"):
+        sf.summarize(MATCHES.drop(columns="outcome"))
+    with pytest.raises(sf.InputError, match="1 row is not TP, FN, FP or empty, such as 'tp'"):
+        sf.summarize(MATCHES.assign(outcome=["tp", *MATCHES["outcome"].tolist()[1:]]))
+
+
+def test_leaderboard_in_the_competitions_order() -> None:
+    truth = objects([(1, 1, 0, 0), (1, 1, 50, 0)])
+    near, far, none = objects([(1, 1, 0, 0)]), objects([(1, 1, 5, 0)]), objects([(1, 1, 500, 0)])
+    board = sf.leaderboard(
+        {name: sf.match(truth, some) for name, some in zip("abcd", (none, far, near, far), strict=True)}
+    )
+    assert board[["rank", "name"]].to_numpy().tolist() == [[1, "c"], [2, "b"], [2, "d"], [4, "a"]]
+    assert board.columns.tolist() == ["rank", "name", *NUMBERS]
+    assert board.attrs == sf.match(truth, near).attrs
+    assert sf.leaderboard({"a": sf.match(truth, near)}, exclude=[1])["n_sequences"].item() == 0
+    with pytest.raises(sf.InputError, match=r"the same rule: a with rule distance, tau 10.0, .*; b with .* tau 5.0"):
+        sf.leaderboard({"a": sf.match(truth, near), "b": sf.match(truth, near, tau=5)})
+    elsewhere = pl.from_pandas(sf.match(truth, near))  # which knows no attrs
+    assert sf.leaderboard({"a": elsewhere, "b": sf.match(truth, far)})["name"].tolist() == ["a", "b"]
+    with pytest.raises(sf.InputError, match="no match tables"):
+        sf.leaderboard({})
+
+
+SQL = """
+    with s as (
+        select sequence, avg(kelvins_error) as k from m group by sequence
+    ), t as (
+        select count(*) filter (outcome = 'TP') as tp, count(*) filter (outcome = 'FN') as fn,
+               count(*) filter (outcome = 'FP') as fp, coalesce(avg(squared_error), 0) as mse,
+               count(distinct sequence) as n_sequences
+        from m
+    )
+    select tp, fn, fp, tp / (tp + fp) as precision, tp / (tp + fn) as recall, mse,
+           (select coalesce(sum(k), 0) from s) as kelvins_mse, n_sequences
+    from t
+"""
+
+
+def test_parquet_and_sql_give_the_same_numbers(tmp_path: Path) -> None:
+    truth, predictions = grid(np.random.default_rng(1), 200, 5, 40)
+    matches = sf.match(truth, predictions)
+    path = tmp_path / "matches.parquet"
+    matches.to_parquet(path)
+    m = duckdb.read_parquet(str(path))  # the query finds it by this name
+    [row] = m.query("m", SQL).df().to_dict("records")
+    assert row == pytest.approx({name: sf.summarize(matches)[name].item() for name in row})
+    for back in (pd.read_parquet(path), pl.read_parquet(path), m):
+        pd.testing.assert_frame_equal(sf.summarize(back), sf.summarize(matches))
+        by_sequence = sf.summarize(back, by="sequence")
+        pd.testing.assert_frame_equal(by_sequence, sf.summarize(matches, by="sequence"))
+    assert pd.read_parquet(path).attrs == matches.attrs
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+def test_parts_add_up(seed: int, cut: int) -> None:
+    truth, predictions = grid(np.random.default_rng(seed), 60, 4, 30)
+    matches = sf.match(truth, predictions)
+    whole = sf.summarize(matches).loc[0]
+    parts = pd.concat([sf.summarize(matches[matches["sequence"] % cut == k]) for k in range(cut)])
+    adding = ["tp", "fn", "fp", "kelvins_mse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
+    assert parts[adding].sum().to_dict() == pytest.approx(whole[adding].to_dict())

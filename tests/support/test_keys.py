@@ -1,0 +1,50 @@
+"""Key columns as integers: order and equality survive, whatever the values span."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spotgeo_frames.support.keys import distinct, locate, ordinals, pack, positions, row_keys
+
+ANY = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1))
+INTEGERS = st.lists(ANY, min_size=1, max_size=30)
+
+
+@given(st.lists(st.tuples(ANY, ANY, ANY), min_size=1))
+def test_keys_sort_as_the_columns_do(rows: list[tuple[int, int, int]]) -> None:
+    keys = row_keys(pd.DataFrame(rows, columns=list("abc"), dtype="int64"), list("abc"))
+    order = sorted(range(len(rows)), key=lambda row: rows[row])
+    for one, next_one in pairwise(order):
+        assert (keys[one] < keys[next_one]) == (rows[one] < rows[next_one])
+        assert (keys[one] == keys[next_one]) == (rows[one] == rows[next_one])
+
+
+def test_columns_too_wide_for_one_integer_are_numbered_first() -> None:
+    widest = (1 << 31) - 1
+    codes = [np.array([widest - 1, 0, widest - 1, 5]) for _ in range(3)]
+    packed = pack(codes, [widest] * 3)
+    assert packed[0] == packed[2] > packed[3] > packed[1]
+
+
+@given(INTEGERS, INTEGERS)
+def test_tables_share_their_numbers(left: list[int], right: list[int]) -> None:
+    codes, span = ordinals([pd.Series(left, dtype="int64"), pd.Series(right, dtype="int64")])
+    together = np.concatenate(codes)
+    assert 0 <= together.min() <= together.max() < span
+    values = left + right
+    assert (together < together[0]).tolist() == [value < values[0] for value in values]
+
+
+@given(INTEGERS, INTEGERS)
+def test_distinct_keys_and_where_they_are(keys: list[int], others: list[int]) -> None:
+    # What row_keys gives spans less than an int64 can, so that differences fit.
+    array, wanted = (np.array([number // 4 for number in numbers]) for numbers in (keys, others))
+    values, first = distinct(array)
+    assert values.tolist() == sorted(set(array.tolist()))
+    assert [array.tolist().index(value) for value in values] == first.tolist()
+    assert values[positions(array, values, first)].tolist() == array.tolist()
+    known = {value: position for position, value in enumerate(values.tolist())}
+    assert locate(values, wanted).tolist() == [known.get(value, -1) for value in wanted.tolist()]

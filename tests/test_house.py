@@ -1,0 +1,126 @@
+"""The house: which room may use which, held by reading the imports of every module."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from helpers.reference import PROJECT
+
+import spotgeo_frames as sf
+
+PACKAGE = PROJECT / "spotgeo_frames"
+
+# The rooms that each room stands on; it may use these and whatever they stand on themselves.
+STANDS_ON = {
+    "support": [],
+    "tables": ["support"],
+    "matching": ["tables"],
+    "formats": ["matching"],
+    "scoring": ["matching"],
+    "tracking": ["scoring"],
+    "analysis": ["tracking"],
+    "presentation": ["analysis"],
+    "scale": ["tracking", "formats"],
+    "cli": ["presentation", "scale"],
+}
+
+# What stands at the root, beside the rooms, and whose room it belongs to; the root itself exports what rooms export.
+ROOT = {"__init__": None, "__main__": "cli", "plots": "presentation"}
+
+
+class Use(NamedTuple):
+    """One name that a module imports from another of the package."""
+
+    module: str
+    line: int
+    imported: str
+    name: str
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its name within it, such as matching.rule."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return {".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+
+
+MODULES = modules()
+
+
+def below(room: str) -> set[str]:
+    """The rooms that a room may use: itself, and all below it."""
+    return {room}.union(*(below(other) for other in STANDS_ON[room]))
+
+
+def room_of(module: str) -> str | None:
+    first = module.partition(".")[0]
+    return ROOT.get(first, first)
+
+
+def uses(module: str) -> Iterator[Use]:
+    """What a module imports from the package, also within functions."""
+    path = MODULES[module]
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    package = [] if module == "__init__" else package
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            above = package[: len(package) - node.level + 1]
+            imported = ".".join([*above, *(node.module or "").split(".")]).strip(".")
+            for alias in node.names:
+                whole = f"{imported}.{alias.name}".strip(".")
+                yield Use(module, node.lineno, whole if whole in MODULES else imported, alias.name)
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            assert not any(name.partition(".")[0] == "spotgeo_frames" for name in names), f"{path}:{node.lineno}"
+
+
+EVERY_USE = [use for module in MODULES for use in uses(module)]
+
+
+def test_the_rooms_are_those_of_the_design() -> None:
+    assert {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} == {*STANDS_ON}
+    files = {path.name for path in PACKAGE.iterdir() if path.is_file()}
+    assert files == {"__init__.py", "__init__.pyi", "__main__.py", "plots.py", "py.typed"}
+
+
+def test_every_import_runs_one_way() -> None:
+    wrong = [
+        use
+        for use in EVERY_USE
+        if room_of(use.module) is not None and room_of(use.imported) not in below(str(room_of(use.module)))
+    ]
+    assert wrong == []
+
+
+def test_no_room_uses_private_names_of_another() -> None:
+    assert [use for use in EVERY_USE if use.name.startswith("_") and use.name != "__version__"] == []
+
+
+def test_no_module_reaches_into_another() -> None:
+    """A module that was imported whole is asked for its public names only."""
+    wrong = []
+    for module, path in MODULES.items():
+        whole = {use.name for use in EVERY_USE if use.module == module and use.imported.endswith(f".{use.name}")}
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in whole:
+                wrong += [(module, node.lineno, node.attr)] if node.attr.startswith("_") else []
+    assert wrong == []
+
+
+def test_no_module_is_called_like_a_public_function() -> None:
+    functions = {name for name in sf.__all__ if callable(getattr(sf, name))}
+    assert functions & {name.rpartition(".")[2] for name in MODULES} == set()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_is_too_long_to_read(module: str) -> None:
+    assert len(MODULES[module].read_text().splitlines()) <= 350
+
+
+@pytest.mark.parametrize("room", STANDS_ON)
+def test_every_room_says_what_comes_in_what_goes_out_and_who_may_use_it(room: str) -> None:
+    contract = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text())) or ""
+    assert "In come" in contract
+    assert "out come" in contract or "text or JSON" in contract
+    assert "use it" in contract or "uses it" in contract
