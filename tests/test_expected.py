@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import official
-from helpers.reference import reference_matcher
 
 import spotgeo_frames as sf
+from helpers import official
+from helpers.reference import reference_matcher
 
 SUBMISSIONS = ["alpha", "beta", "gamma"]
 

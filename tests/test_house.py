@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from helpers.reference import PROJECT
 
 import spotgeo_frames as sf
+from helpers.reference import PROJECT
 
 PACKAGE = PROJECT / "spotgeo_frames"
 

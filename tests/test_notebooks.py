@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+
 from helpers.reference import PROJECT
 
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))

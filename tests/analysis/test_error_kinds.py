@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.scenes import grid, objects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.scenes import grid, objects
 
 # By hand, tau 10: (what is there, what is claimed, the kinds of the rows in order).
 SCENES = {

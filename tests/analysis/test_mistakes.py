@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.scenes import objects
 
 import spotgeo_frames as sf
+from helpers.scenes import objects
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 

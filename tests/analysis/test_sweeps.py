@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.scenes import grid, objects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.scenes import grid, objects
 from spotgeo_frames.analysis.sweeps import average_precision
 
 NUMBERS = ["tp", "fn", "fp", "n_predicted", "precision", "recall", "f1", "mse", "kelvins_mse"]

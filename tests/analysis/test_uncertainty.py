@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from helpers.scenes import grid, objects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 import spotgeo_frames as sf
+from helpers.scenes import grid, objects
 from spotgeo_frames.analysis import comparison, resampling, uncertainty
 
 METRICS = ["f1", "precision", "recall", "mse", "det_a", "rmse", "mean_distance", "kelvins_mse"]

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.scenes import objects
 
 import spotgeo_frames as sf
+from helpers.scenes import objects
 from spotgeo_frames.analysis.worst import _p_values
 
 

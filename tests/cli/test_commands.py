@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers.scenes import objects
 
 import spotgeo_frames as sf
+from helpers.scenes import objects
 from spotgeo_frames.scoring.summary import NUMBERS
 
 KEYS = [*NUMBERS, "tau", "epsilon"]

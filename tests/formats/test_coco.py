@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.reference import outside
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 import spotgeo_frames as sf
+from helpers.reference import outside
 from spotgeo_frames.matching.alignment import align
 from spotgeo_frames.matching.whole_poses import whole_poses
 from spotgeo_frames.tables.annotations import as_annotations

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import trackeval
-from helpers import official
 
 import spotgeo_frames as sf
+from helpers import official
 from spotgeo_frames.formats.motchallenge import lines as motchallenge_lines
 from spotgeo_frames.formats.motchallenge import reader as motchallenge
 from spotgeo_frames.formats.motchallenge.lines import CLASSES

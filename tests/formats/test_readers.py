@@ -11,11 +11,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers.scenes import objects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.scenes import objects
 from spotgeo_frames.formats.any_file import read_annotations
 from spotgeo_frames.support import reading
 

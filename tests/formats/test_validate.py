@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.scenes import objects
 
 import spotgeo_frames as sf
+from helpers.scenes import objects
 
 
 def submission(folder: Path, *entries: tuple[int, int, list]) -> Path:

@@ -5,12 +5,12 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.reference import match_rows, reference_matcher
-from helpers.scenes import SCENES, Scene, grid, objects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.reference import match_rows, reference_matcher
+from helpers.scenes import SCENES, Scene, grid, objects
 
 COORDINATE = st.floats(-40, 40, allow_nan=False).map(lambda value: round(value, 3))
 WHOLE = st.integers(0, 14).map(float)

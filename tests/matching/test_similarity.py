@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.boxes import box_matrix, boxes, crowd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import spotgeo_frames as sf
+from helpers.boxes import box_matrix, boxes, crowd
 from spotgeo_frames.matching.similarity import iou
 
 pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")

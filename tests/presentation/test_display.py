@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.scenes import SCENES
 
 import spotgeo_frames as sf
+from helpers.scenes import SCENES
 from spotgeo_frames.presentation.display import as_html, number_text, texts
 
 

@@ -12,10 +12,10 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, png
-from helpers.scenes import SCENES, objects
 
 import spotgeo_frames as sf
+from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, png
+from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.page import chart_data, frame_browser, page_tables, pictures
 from spotgeo_frames.tables.inputs import sha256
 

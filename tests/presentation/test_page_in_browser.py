@@ -9,9 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from helpers.reference import PROJECT
-from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many
-from helpers.scenes import objects
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -19,6 +16,9 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import spotgeo_frames as sf
+from helpers.reference import PROJECT
+from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many
+from helpers.scenes import objects
 
 AXE = Path(os.environ.get("AXE_CORE", PROJECT / ".venv" / "browser" / "node_modules" / "axe-core" / "axe.min.js"))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.dataset as ds
 import pytest
-from test_scale import assert_same, command, in_files, once_deadly, points, states, tracks
 
 import spotgeo_frames as sf
+from helpers.datasets import assert_same, command, in_files, once_deadly, points, states, tracks
 from spotgeo_frames.scale import parts, results
 
 distributed = pytest.importorskip("distributed")

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from helpers.scenes import SCENES, grid, objects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.scenes import SCENES, grid, objects
 from spotgeo_frames.scoring.summary import NUMBERS
 
 TRUTH = objects(

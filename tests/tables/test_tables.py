@@ -8,10 +8,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from helpers.reference import match_rows
-from helpers.scenes import SCENES, Scene, objects
 
 import spotgeo_frames as sf
+from helpers.reference import match_rows
+from helpers.scenes import SCENES, Scene, objects
 
 GOOD = objects([(1, 1, 0, 0), (1, 2, 5, 5), (2, 1, 1, 1)])
 

@@ -9,12 +9,12 @@ import motmetrics
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import pose_official
-from helpers.reference import outside
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers import pose_official
+from helpers.reference import outside
 from spotgeo_frames.tables.joints import JOINTS, RAW_JOINTS
 from spotgeo_frames.tracking.poses import HOTA_NUMBERS, POSEVAL_NUMBERS
 

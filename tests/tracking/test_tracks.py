@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import official
-from helpers.boxes import NONE, box_matrix, boxes, crowd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trackeval.datasets._base_dataset import _BaseDataset
 
 import spotgeo_frames as sf
+from helpers import official
+from helpers.boxes import NONE, box_matrix, boxes, crowd
 from spotgeo_frames.tracking.metrics import clear
 from spotgeo_frames.tracking.metrics import ordered_sums as sums
 from spotgeo_frames.tracking.tracks import NUMBERS
