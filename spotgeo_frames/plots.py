@@ -16,12 +16,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
+from .matching.rule import distance_rule
 from .presentation.display import words
 from .presentation.image_plane import recall_grid
 from .scoring.match_sums import share
 from .support.errors import InputError
 from .tables.arrow import Table, as_pandas
-from .tables.match_sides import known_threshold
+from .tables.match_sides import offsets
 from .tables.schema import FN, FP, TP, check_matches, measure_of
 
 # Okabe and Ito's colours, which differ in lightness, too.
@@ -70,8 +71,10 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     `tau` (px) is needed where the table does not tell it.
     """
     table = check_matches(matches)
-    tau = known_threshold(table, "tau", tau)
-    dx, dy = (_column(table, f"predicted_{axis}") - _column(table, f"truth_{axis}") for axis in "xy")
+    tau = distance_rule(table, ["tau"], tau).largest_cost
+    for side in ("truth", "predicted"):
+        _check_columns(table, [f"{side}_{axis}" for axis in "xy"])
+    dx, dy = offsets(table)
     some = ~(np.isnan(dx) | np.isnan(dy)) & (table["outcome"].array.codes == TP)
     dx, dy = dx[some], dy[some]
     ax = _axes(ax)

@@ -22,13 +22,14 @@ be if one kind of error alone were mended, all else being the same.
 import numpy as np
 import pandas as pd
 
-from ..matching.alignment import align
+from ..matching.alignment import align, at_centres
 from ..matching.assignment import Entries, assign
 from ..matching.near_points import all_near_points
+from ..matching.rule import distance_rule
 from ..scoring.match_sums import match_sums, numbers_of
 from ..support.errors import InputError
 from ..tables.arrow import Table
-from ..tables.match_sides import known_threshold, sides_of
+from ..tables.match_sides import sides_of
 from ..tables.schema import FN, FP, TP, check_matches
 
 KINDS = ["taken", "lost", "mislocated", "duplicate", "background", "no_truth_in_frame"]
@@ -62,8 +63,8 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
     if not 1 <= reach < np.inf:
         raise ValueError(f"reach is {reach}; 1 or more is needed, in multiples of tau")
     table = check_matches(matches)
-    tau = known_threshold(table, "tau", tau)
-    aligned = align(*sides_of(table))
+    tau = distance_rule(table, ["tau"], tau).largest_cost
+    aligned = at_centres(align(*sides_of(table)))
     truth_rows, predicted_rows = (side.table["object"].to_numpy() for side in (aligned.truth, aligned.predictions))
     outcome = table["outcome"].array.codes
     near = all_near_points(aligned, reach * tau)

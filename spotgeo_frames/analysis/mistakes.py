@@ -19,15 +19,15 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import align
-from ..matching.matcher import match
+from ..matching.matcher import match_annotations
 from ..matching.near_points import all_near_points
-from ..matching.rule import check_thresholds
+from ..matching.rule import Rule, asked, check_by_distance, rule_of_tables
+from ..matching.similarity import Measure
 from ..scoring.summary import summarize
 from ..support.errors import InputError
-from ..support.version import __version__
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
-from ..tables.schema import FRAME_KEY
+from ..tables.schema import FRAME_KEY, centres
 from .offsets import bias
 
 # The least that undoing a mistake has to gain, in F1, and as a share of what is missing to 1.
@@ -59,51 +59,89 @@ class Suspicion(NamedTuple):
 
 
 def check(
-    truth: Annotations | Table, predictions: Annotations | Table, tau: float = 10.0, epsilon: float = 3.0
+    truth: Annotations | Table,
+    predictions: Annotations | Table,
+    tau: float | None = None,
+    epsilon: float | None = None,
+    *,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
 ) -> pd.DataFrame:
     """Looks for the common mistakes of a submission.
 
-    Takes what `match` takes, but does not mind frames or sequences that do not agree: to be numbered otherwise is one
-    of the mistakes. Returns one row a suspicion, the one that costs most first: `suspicion`, `f1` (now), `f1_corrected`
-    (null where that cannot be told), and `advice`. No rows where nothing is suspicious. What may follow from another
-    mistake is looked for only where that one is not suspected. Raises InputError
-    where a table is not right, or keys are of different types; ValueError for tau and epsilon.
+    Frames and sequences of the two sides need not agree, since numbering them otherwise is one of the mistakes. What
+    may follow from another mistake is looked for only where that one is not suspected.
+
+    Parameters
+    ----------
+    truth, predictions
+        Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels.
+    tau, epsilon
+        The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
+        default), in pixels. With boxes (`w`, `h`) a `tau` is needed: their centres are matched.
+    similarity, threshold
+        Words of other functions that match. Only matching by distance can be checked, so they are refused.
+
+    Returns
+    -------
+    DataFrame with one row a suspicion, the one that costs most first: `suspicion`, `f1` (now), `f1_corrected` (null
+    where that cannot be told), and `advice`. No rows where nothing is suspicious.
+
+    Raises
+    ------
+    InputError: a table is not right, it has joints or is matched by similarity, or keys are of different types.
+    ValueError: tau or epsilon out of range.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_spotgeo("data/sample/truth.json")
+    >>> swapped = truth.objects.rename(columns={"x": "y", "y": "x"})
+    >>> sf.check(truth, swapped)["suspicion"].tolist()
+    ['x and y are swapped']
     """
-    tau, epsilon = check_thresholds(tau, epsilon)
-    known = as_annotations(truth, "truth")
-    claims = as_annotations(predictions, "predictions").objects
-    if "joint" in known.objects or "joint" in claims:
+    words = asked(tau, epsilon, similarity, threshold)
+    known, claimed = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    if "joint" in known.objects or "joint" in claimed.objects:
         raise InputError("check: there is a column joint; it is for objects, not for joints")
+    rule = check_by_distance(rule_of_tables(words, known, claimed), "check")
+    known, claims = known._replace(objects=_as_points(known.objects)), _as_points(claimed.objects)
     if len(known.objects) and len(claims) and known.objects["sequence"].dtype != claims["sequence"].dtype:
         kinds = f"{claims['sequence'].dtype} in the predictions and {known.objects['sequence'].dtype} in the truth"
         raise InputError(f"check: column sequence is {kinds}; make them the same")
-    f1_of = partial(_f1, known, tau=tau, epsilon=epsilon)
+    f1_of = partial(_f1, known, rule=rule)
     now = f1_of(claims)
     found = [
         Suspicion(suspicion, now, corrected, advice)
-        for suspicion, corrected, advice in _undone(known.objects, claims, f1_of, tau)
+        for suspicion, corrected, advice in _undone(known.objects, claims, f1_of, rule.largest_cost)
         if corrected - now >= GAIN and corrected - now >= min(SHARE_OF_MISSING * (1 - now), now)
     ]
     found = found or list(_nothing_shared(known.objects, claims, now))
     # What coordinates and numbering bring about looks like other mistakes, and so does what an exchange does.
     found = found or list(_exchanged(known.objects, claims, now))
     found = found or [
-        *_offset(known, claims, now, tau, epsilon),
+        *_offset(known, claims, now, rule),
         *_twice(claims, now, f1_of),
         *_capped(known.objects, claims, now),
     ]
     found.sort(key=lambda one: one.f1 - np.nan_to_num(one.f1_corrected, nan=one.f1))
     answer = pd.DataFrame(found, columns=list(Suspicion._fields))
     answer = answer.astype({"suspicion": "str", "f1": "float64", "f1_corrected": "float64", "advice": "str"})
-    answer.attrs = {"rule": "distance", "tau": tau, "epsilon": epsilon, "version": __version__}
+    answer.attrs = rule.notes
     return answer
 
 
-def _f1(truth: Annotations, claims: pd.DataFrame, tau: float, epsilon: float) -> float:
+def _as_points(objects: pd.DataFrame) -> pd.DataFrame:
+    """Objects as points: boxes at their centres."""
+    x, y = centres(objects)
+    return objects.assign(x=x, y=y).drop(columns=["w", "h"], errors="ignore")
+
+
+def _f1(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> float:
     """F1, whatever frames and sequences there are; 0 where nothing is there at all."""
     if not {*truth.objects["sequence"]} & {*claims["sequence"]} or not np.isfinite(claims[["x", "y"]].to_numpy()).all():
         return 0.0  # what is undone may leave the range of numbers
-    f1 = summarize(match(truth, claims, tau, epsilon, frames="union"))["f1"].iloc[0]
+    f1 = summarize(match_annotations(truth, Annotations(claims), rule, "union"))["f1"].iloc[0]
     return float(np.nan_to_num(f1))
 
 
@@ -166,11 +204,11 @@ def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, tau: float) ->
     return float(np.round(np.median(added[np.abs(added - peak) <= tau])))
 
 
-def _offset(truth: Annotations, claims: pd.DataFrame, now: float, tau: float, epsilon: float) -> Iterator[Suspicion]:
+def _offset(truth: Annotations, claims: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]:
     """A mean offset that is surely not 0."""
     if now < GAIN:
         return
-    matches = match(truth, claims, tau, epsilon, frames="union")
+    matches = match_annotations(truth, Annotations(claims), rule, "union")
     if matches.loc[matches["outcome"] == "TP", "sequence"].nunique() < FEWEST:
         return
     offset = bias(matches, resamples=2000, confidence=SURE).set_index("metric")

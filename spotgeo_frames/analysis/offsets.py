@@ -1,19 +1,23 @@
 """bias(): whether predictions lie to one side of the truth, and what taking that out would gain.
 
-The offset is the mean of predicted less true coordinates over the true positives. The corrected numbers come from
-matching again by `match`, whoever matched before, the predictions moved back by the offset.
+The offset is the mean of predicted less true coordinates over the true positives, of boxes by their centres. The
+corrected numbers come from matching again by the match table's own rule, with the predictions moved back by the offset.
+Predictions keep their file order, so that moving them by nothing changes nothing, ties included. Only a table that
+another matcher made may then change: bias() always matches as `match` does.
 """
 
 import numpy as np
 import pandas as pd
 
-from ..matching.matcher import match
+from ..matching.matcher import match_annotations
+from ..matching.rule import Rule, distance_rule
 from ..scoring.match_sums import match_sums, numbers_of, share
 from ..scoring.summary import Groups, group_rows, summarize
 from ..support.errors import InputError
 from ..support.keys import distinct, positions, row_keys
+from ..tables.annotations import Annotations
 from ..tables.arrow import Table
-from ..tables.match_sides import known_threshold, sides_of
+from ..tables.match_sides import offsets, sides_of
 from ..tables.schema import FRAME_KEY, TP, check_matches
 from ..tables.selections import By
 from .resampling import bounds, check_labels, check_options, number_sequences, resampled_sums
@@ -61,7 +65,7 @@ def bias(
     check_labels(groups.labels)
     table = groups.table
     sides_of(table)  # which looks for the coordinates
-    tau, epsilon = known_threshold(table, "tau", tau), known_threshold(table, "epsilon", epsilon)
+    rule = distance_rule(table, tau=tau, epsilon=epsilon)
     sums = _offset_sums(table, groups.of_row, groups.number)
     estimate = _means(sums.sum(axis=0))
     samples = _means(resampled_sums(sums, resamples, seed))
@@ -69,7 +73,7 @@ def bias(
     low_high[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
     now = summarize(matches, by)[CORRECTED].to_numpy(np.float64, na_value=np.nan)
     numbers = np.column_stack(
-        [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, groups, estimate, tau, epsilon))]
+        [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, groups, estimate, rule))]
     )
     unknown = np.full((groups.number, 2 * len(CORRECTED)), np.nan)
     low, high = (np.column_stack([bound, unknown]) for bound in low_high)
@@ -85,10 +89,10 @@ def bias(
 def _offset_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> np.ndarray:
     """How many true positives there are, and their summed offsets in x and y, by sequence and group."""
     rows = np.flatnonzero(table["outcome"].array.codes == TP)
-    offsets = [(table[f"predicted_{axis}"] - table[f"truth_{axis}"]).to_numpy(np.float64)[rows] for axis in "xy"]
+    shifts = [shift[rows] for shift in offsets(table)]
     sequence, n_sequences = number_sequences(table)
     cell = sequence[rows] * n_groups + group[rows]
-    values = np.ones(len(rows)), *offsets
+    values = np.ones(len(rows)), *shifts
     sums = [np.bincount(cell, some, n_sequences * n_groups) for some in values]
     return np.stack(sums, axis=-1).reshape(n_sequences, n_groups, 3)
 
@@ -98,9 +102,7 @@ def _means(sums: np.ndarray) -> np.ndarray:
     return share(sums[..., 1:], sums[..., :1])
 
 
-def _corrected(
-    matches: Table, by: By | None, kept: Groups, offset: np.ndarray, tau: float, epsilon: float
-) -> np.ndarray:
+def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, rule: Rule) -> np.ndarray:
     """f1 and mse of each group, predictions moved back by its offset and matched again; null where that cannot be."""
     groups = group_rows(matches, by, dropna=False)
     unknown = np.full((kept.number, len(CORRECTED)), np.nan)
@@ -113,7 +115,7 @@ def _corrected(
     moved = predictions.objects.copy()
     shift = np.nan_to_num(offset)[kept.of_row[moved["object"]]]
     moved[["x", "y"]] -= shift
-    again = match(truth, moved, tau, epsilon)
+    again = match_annotations(truth, Annotations(moved), rule)
     row = again["truth_object"].fillna(again["predicted_object"])
     some = again[row.notna()]
     group = kept.of_row[row.dropna().to_numpy(np.int64)]

@@ -7,27 +7,27 @@ Average precision is the area under the curve of precision over recall through t
 non-increasing (all-point interpolation). It is not that of evaluators that match once, in the order of scores.
 """
 
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..matching.alignment import Aligned, FrameRule, align
+from ..matching.alignment import Aligned, FrameRule, align, at_centres
 from ..matching.assignment import Entries, assign
 from ..matching.near_points import all_near_points
 from ..matching.pairs import Pairs
-from ..matching.rule import check_thresholds
-from ..scoring.match_sums import share
+from ..matching.rule import Rule, asked, check_by_distance, rule_of_tables
+from ..matching.similarity import Measure
+from ..scoring.match_sums import numbers_of, share
 from ..support.errors import InputError
 from ..support.progress import progress
-from ..support.version import __version__
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
 from ..tables.inputs import source
 from ..tables.messages import counted, key_text
-from ..tables.schema import FRAME_KEY
-from .resampling import bounds, check_options, number_sequences, resampled_sums
+from ..tables.schema import FN, FRAME_KEY, TP
+from .resampling import ALL_SUMS, bounds, check_options, metrics_of, number_sequences, resampled_sums
 
 # Of more distinct scores than this, so many of evenly spaced ranks are taken.
 MOST_THRESHOLDS = 200
@@ -44,12 +44,14 @@ def sweep(
     truth: Annotations | Table,
     predictions: Annotations | Table,
     score: Sequence[float] | None = None,
-    tau: float | Sequence[float] = 10.0,
-    epsilon: float = 3.0,
+    tau: float | Sequence[float] | None = None,
+    epsilon: float | None = None,
     resamples: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
     *,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
     frames: FrameRule = "truth",
 ) -> Sweep:
     """Matches at every score threshold and every tau.
@@ -80,32 +82,26 @@ def sweep(
     InputError: as for `match`; no column `score`, or nulls in it.
     ValueError: tau or epsilon out of range, thresholds that are no numbers.
     """
-    taus = sorted({float(one) for one in np.atleast_1d(np.asarray(tau, np.float64))})
-    for one in taus or [np.nan]:
-        check_thresholds(one, epsilon)
+    taus = [None] if tau is None else list(np.unique(np.atleast_1d(tau)).tolist()) or [np.nan]
+    words = [asked(one, epsilon, similarity, threshold) for one in taus]
     check_options(["f1"], resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     _check_scores(sides[1].objects)
-    aligned = align(sides[0], sides[1], frames)
+    rules = [check_by_distance(rule_of_tables(one, *sides), "sweep") for one in words]
+    aligned = at_centres(align(sides[0], sides[1], frames))
     scores = aligned.predictions.table["score"].to_numpy(np.float64)
     thresholds = _thresholds(scores, score)
     sequence, n_sequences = number_sequences(aligned.frames)
-    near = all_near_points(aligned, taus[-1])
-    sums = np.zeros((len(taus), len(thresholds), n_sequences, 5))
-    points = [(row, column) for row in range(len(taus)) for column in range(len(thresholds))]
+    near = all_near_points(aligned, rules[-1].largest_cost)
+    sums = np.zeros((len(rules), len(thresholds), n_sequences, len(ALL_SUMS)))
+    points = [(row, column) for row in range(len(rules)) for column in range(len(thresholds))]
     for row, column in progress(points, "matching", "point"):
         kept = scores >= thresholds[column]
-        sums[row, column] = _matched(aligned, near, kept, taus[row], epsilon, sequence, n_sequences)
-    curve = _curve(sums, taus, thresholds)
-    best = _best(curve, sums, taus, thresholds, len(aligned.truth.frame) > 0, resamples, confidence, seed)
-    notes: dict[Hashable, Any] = {
-        "rule": "distance",
-        "epsilon": float(epsilon),
-        "resamples": resamples,
-        "confidence": confidence,
-        "seed": seed,
-        "version": __version__,
-    }
+        sums[row, column] = _matched(aligned, near, kept, rules[row], sequence, n_sequences)
+    curve = _curve(sums, [rule.largest_cost for rule in rules], thresholds)
+    best = _best(curve, sums, rules, len(aligned.truth.frame) > 0, resamples, confidence, seed)
+    notes = {key: value for key, value in rules[0].notes.items() if key != "tau"}
+    notes |= {"resamples": resamples, "confidence": confidence, "seed": seed}
     curve.attrs, best.attrs = notes, dict(notes)
     return Sweep(curve, best)
 
@@ -135,40 +131,42 @@ def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray
 
 
 def _matched(
-    aligned: Aligned, near: Pairs, kept: np.ndarray, tau: float, epsilon: float, sequence: np.ndarray, n_sequences: int
+    aligned: Aligned, near: Pairs, kept: np.ndarray, rule: Rule, sequence: np.ndarray, n_sequences: int
 ) -> np.ndarray:
-    """tp, n_truth, n_predicted, and both errors of each sequence, with only the marked predictions."""
+    """ALL_SUMS of each sequence, (sequences, sums), with only the marked predictions."""
     number = np.concatenate([[0], np.cumsum(kept)])
-    pairs = near.take(np.flatnonzero(kept[near.prediction] & (near.measure <= tau)))
+    pairs = near.take(np.flatnonzero(kept[near.prediction] & (near.measure <= rule.largest_cost)))
     starts = number[aligned.predictions.starts], aligned.truth.starts
     entries = Entries(number[pairs.prediction], pairs.truth, pairs.measure, *starts)
-    matched = pairs.take(assign(entries, tau))
-    distance, of_match = matched.measure, sequence[aligned.truth.frame[matched.truth]]
+    matched = pairs.take(assign(entries, rule.largest_cost))
+    of_match = sequence[aligned.truth.frame[matched.truth]]
+    squared, kelvins = rule.errors(np.full(len(of_match), TP), matched.measure)
+    missed_squared, missed_kelvins = (float(error[0]) for error in rule.errors(np.array([FN]), np.array([np.nan])))
     tp = np.bincount(of_match, minlength=n_sequences)
-    n_truth = np.bincount(sequence, aligned.truth.counts, n_sequences)
-    n_predicted = np.bincount(sequence, np.diff(starts[0]), n_sequences)
-    far = tau * tau * (n_truth + n_predicted - 2 * tp)
-    squared = np.bincount(of_match, np.where(distance > epsilon, distance * distance, 0.0), n_sequences) + far
-    plain = np.where((distance >= epsilon) & (distance < tau), distance, 0.0)
-    kelvins = share(np.bincount(of_match, plain, n_sequences) + far, n_truth + n_predicted - tp, nothing=0.0)
-    return np.column_stack([tp, n_truth, n_predicted, squared, kelvins])
+    fn = np.bincount(sequence, aligned.truth.counts, n_sequences) - tp
+    fp = np.bincount(sequence, np.diff(starts[0]), n_sequences) - tp
+    n_missed = fn + fp
+    of_matches = (squared, matched.measure, matched.measure * matched.measure, kelvins)
+    squared, measured, measured_squared, kelvins = (np.bincount(of_match, values, n_sequences) for values in of_matches)
+    kelvins_mse = share(kelvins + missed_kelvins * n_missed, tp + n_missed, nothing=0.0)
+    return np.column_stack([tp, fn, fp, squared + missed_squared * n_missed, measured, measured_squared, kelvins_mse])
 
 
 def _curve(sums: np.ndarray, taus: Sequence[float], thresholds: np.ndarray) -> pd.DataFrame:
-    tp, n_truth, n_predicted, squared, kelvins = np.moveaxis(sums.sum(axis=2), -1, 0).reshape(5, -1)
+    """The numbers at each tau and threshold, from sums (taus, thresholds, sequences, sums)."""
+    added = dict(zip(ALL_SUMS, sums.sum(axis=2).reshape(-1, len(ALL_SUMS)).T, strict=True))
+    numbers = numbers_of(added, by_similarity=False)
+    tp, fn, fp = (added[name].astype(np.int64) for name in ("tp", "fn", "fp"))
     return pd.DataFrame(
         {
             "tau": np.repeat(taus, len(thresholds)),
             "threshold": np.tile(thresholds, len(taus)),
-            "n_predicted": n_predicted.astype(np.int64),
-            "tp": tp.astype(np.int64),
-            "fn": (n_truth - tp).astype(np.int64),
-            "fp": (n_predicted - tp).astype(np.int64),
-            "precision": share(tp, n_predicted),
-            "recall": share(tp, n_truth),
-            "f1": share(2 * tp, n_truth + n_predicted),
-            "mse": share(squared, n_truth + n_predicted - tp, nothing=0.0),
-            "kelvins_mse": kelvins,
+            "n_predicted": tp + fp,
+            "tp": tp,
+            "fn": fn,
+            "fp": fp,
+            **{name: numbers[name] for name in ("precision", "recall", "f1", "mse")},
+            "kelvins_mse": added["kelvins_mse"],
         }
     )
 
@@ -176,8 +174,7 @@ def _curve(sums: np.ndarray, taus: Sequence[float], thresholds: np.ndarray) -> p
 def _best(
     curve: pd.DataFrame,
     sums: np.ndarray,
-    taus: Sequence[float],
-    thresholds: np.ndarray,
+    rules: Sequence[Rule],
     any_truth: bool,
     resamples: int,
     confidence: float,
@@ -185,20 +182,19 @@ def _best(
 ) -> pd.DataFrame:
     """Average precision, and the threshold with the best f1 and how sure it is, of each tau."""
     rows = []
-    for number, tau in enumerate(taus):
-        points = curve[curve["tau"] == tau]
-        tp, n_truth, n_predicted = np.moveaxis(
-            resampled_sums(sums[number, ..., :3].swapaxes(0, 1), resamples, seed), -1, 0
-        )
-        f1 = share(2 * tp, n_truth + n_predicted)
+    n_thresholds = sums.shape[1]
+    for position, (rule, of_tau) in enumerate(zip(rules, sums, strict=True)):
+        points = curve.iloc[position * n_thresholds : (position + 1) * n_thresholds]
+        thresholds = points["threshold"].to_numpy()
+        f1 = metrics_of(resampled_sums(of_tau.swapaxes(0, 1), resamples, seed), ["f1"], False)[..., 0]
         best = _highest(points["f1"].to_numpy()[None])[0]
-        in_resamples = thresholds[_highest(f1)] if len(thresholds) else np.full(resamples, np.nan)
+        in_resamples = thresholds[_highest(f1)] if n_thresholds else np.full(resamples, np.nan)
         low_high = np.full((2, 2), np.nan)
-        if sums.shape[2] > 1 and len(thresholds):
+        if sums.shape[2] > 1 and n_thresholds:
             low_high = bounds(np.column_stack([in_resamples, f1[:, best]]), confidence)
-        at_best = (thresholds[best], points["f1"].iloc[best]) if len(thresholds) else (np.nan, np.nan)
+        at_best = (thresholds[best], points["f1"].iloc[best]) if n_thresholds else (np.nan, np.nan)
         area = average_precision(points) if any_truth else np.nan
-        rows.append((tau, area, at_best[0], *low_high[:, 0], at_best[1], *low_high[:, 1]))
+        rows.append((rule.tau, area, at_best[0], *low_high[:, 0], at_best[1], *low_high[:, 1]))
     names = ["tau", "average_precision", "threshold", "threshold_low", "threshold_high", "f1", "f1_low", "f1_high"]
     return pd.DataFrame(rows, columns=names, dtype=np.float64)
 

@@ -21,7 +21,7 @@ from ..support.keys import distinct, frame_keys, in_order, locate, ordinals, sta
 from ..tables.annotations import Annotations
 from ..tables.inputs import source
 from ..tables.messages import counted, key_text
-from ..tables.schema import FRAME_KEY, decoded, labelled_joints
+from ..tables.schema import FRAME_KEY, centres, decoded, labelled_joints
 
 FrameRule = Literal["truth", "union"]
 
@@ -29,12 +29,14 @@ FrameRule = Literal["truth", "union"]
 class Side(NamedTuple):
     """Truth or predictions, in frame order.
 
-    `table` holds the rows sorted by frame, file order kept within one, and `xy` their coordinates (2, N); `frame` is
-    each row's position in the list of frames, `counts` how many rows each frame has and `starts` (one longer) where
-    they begin; `category` the rows' categories as numbers that both sides share, or None where one side has none.
+    `table` holds the rows sorted by frame, file order kept within one, `row` the position of each in the table that was
+    given, and `xy` their coordinates (2, N); `frame` is each row's position in the list of frames, `counts` how many
+    rows each frame has and `starts` (one longer) where they begin; `category` the rows' categories as numbers that both
+    sides share, or None where one side has none.
     """
 
     table: pd.DataFrame
+    row: np.ndarray
     xy: tuple[np.ndarray, np.ndarray]
     frame: np.ndarray
     counts: np.ndarray
@@ -80,16 +82,27 @@ def align(
         listed = _with_attributes(listed, listed_keys, truth.frames, keys["truth frames"])
     positions = [locate(listed_keys, keys[name]) for name in ("truth", "predictions")]
     objects = [truth.objects, predictions.objects]
+    rows = [np.arange(len(table)) for table in objects]
     if "joint" in truth.objects:
-        for number, table in enumerate(objects):
-            objects[number], positions[number] = _labelled(table, positions[number])
+        rows = [np.flatnonzero(labelled_joints(table)) for table in objects]
+        positions = [position[labelled] for position, labelled in zip(positions, rows, strict=True)]
+        objects = [
+            table if len(labelled) == len(table) else table.take(labelled)
+            for table, labelled in zip(objects, rows, strict=True)
+        ]
         listed, positions = _split_joints(listed, positions, objects[0]["joint"], objects[1]["joint"])
-    categories = _categories(*objects)
     sides = [
-        _side(table, position, len(listed), category)
-        for table, position, category in zip(objects, positions, categories, strict=True)
+        _side(*columns, len(listed)) for columns in zip(objects, rows, positions, _categories(*objects), strict=True)
     ]
     return Aligned(listed, *sides)
+
+
+def at_centres(aligned: Aligned) -> Aligned:
+    """The same sides, with boxes located at their centres instead of their top left corners."""
+    if "joint" in aligned.frames:
+        return aligned
+    sides = (side._replace(xy=centres(side.table)) for side in (aligned.truth, aligned.predictions))
+    return Aligned(aligned.frames, *sides)
 
 
 def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) -> Aligned:
@@ -98,7 +111,7 @@ def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) ->
     for side, marked in ((aligned.truth, truth), (aligned.predictions, predictions)):
         rows = np.flatnonzero(marked)
         category = None if side.category is None else side.category[rows]
-        sides.append(_side(side.table.take(rows), side.frame[rows], len(aligned.frames), category))
+        sides.append(_side(side.table.take(rows), side.row[rows], side.frame[rows], category, len(aligned.frames)))
     return Aligned(aligned.frames, *sides)
 
 
@@ -136,12 +149,6 @@ def _with_attributes(
         attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
         taken[column] = attribute.reindex(index).array
     return listed.assign(**taken)
-
-
-def _labelled(keypoints: pd.DataFrame, position: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
-    """The joints that are there, and their positions."""
-    there = labelled_joints(keypoints)
-    return (keypoints, position) if there.all() else (keypoints[there], position[there])
 
 
 def _split_joints(
@@ -184,15 +191,17 @@ def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarr
     return list(codes)
 
 
-def _side(table: pd.DataFrame, position: np.ndarray, n_frames: int, category: np.ndarray | None) -> Side:
-    """Sorts one side's rows by frame where they are not yet."""
+def _side(
+    table: pd.DataFrame, row: np.ndarray, position: np.ndarray, category: np.ndarray | None, n_frames: int
+) -> Side:
+    """Sorts one side's rows by frame where they are not yet; `row` is where each stood in the table that was given."""
     if not in_order(position):
         order = stable_order(position, n_frames)
-        table, position = table.take(order), position[order]
+        table, row, position = table.take(order), row[order], position[order]
         category = category if category is None else category[order]
     counts = np.bincount(position, minlength=n_frames)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    return Side(table, (table["x"].to_numpy(), table["y"].to_numpy()), position, counts, starts, category)
+    return Side(table, row, (table["x"].to_numpy(), table["y"].to_numpy()), position, counts, starts, category)
 
 
 def _types_differ(column: str, truth: pd.DataFrame, predictions: pd.DataFrame, values: Sequence[pd.Series]) -> str:

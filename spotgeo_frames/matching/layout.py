@@ -5,31 +5,29 @@ so that tables of parts concatenate: object identities are `Int64` or string, nu
 null wherever a row has no truth, no prediction or no such frame.
 """
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import take
 
-from ..support.version import __version__
-from ..tables.schema import EMPTY, FN, FP, FRAME_KEY, OUTCOME_TYPE, TP
+from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, FRAME_KEY, OUTCOME_TYPE, TP
 from .alignment import Aligned
 from .pairs import Pairs
+from .rule import Rule
 
 # What happens in a track, in the order of outcomes, and a true positive whose identity is another than before.
 EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
 SWITCH = 3
 
 
-def match_table(
-    aligned: Aligned, pairs: Pairs, made_with: Mapping[Hashable, Any], carried: Collection[str] | None = None
-) -> pd.DataFrame:
-    """The match table of the pairs; its columns and the order of its rows are those `matching.match` promises.
+def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[str] | None = None) -> pd.DataFrame:
+    """The match table of the pairs, with the columns and the order of rows that `match` promises.
 
-    `made_with` goes into its attrs. Where its `rule` is "distance" the pairs' measure is one, and `tau` and `epsilon`
-    (px) say what the errors are; otherwise it is a similarity, and there are no errors. Of the columns that begin with
-    `truth_`, `predicted_` or `frame_` it has all, or those that are `carried`.
+    The rule says whether the pairs' measure is a distance (px) or a similarity, and what the errors are; its notes go
+    into the table's attrs. Of the columns that begin with `truth_`, `predicted_` or `frame_` the table has all, or
+    those that are `carried`.
     """
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     n_rows, truth_row, predicted_row = _places(aligned, pairs)
@@ -50,16 +48,19 @@ def match_table(
     columns = {column: frames[column].array.take(frame) for column in key}
     columns |= {
         "outcome": pd.Categorical.from_codes(outcome, dtype=OUTCOME_TYPE),
-        **_measured(outcome, measure, made_with),
+        **_measured(outcome, measure, rule),
         **_carried(truth.table, "truth", truth_row, len(outcome), key, carried),
         **_carried(predictions.table, "predicted", predicted_row, len(outcome), key, carried),
     }
+    if _is_wanted(FILE_ORDER, carried):
+        in_frame = np.arange(len(predictions.frame)) - predictions.starts[predictions.frame]
+        columns[FILE_ORDER] = _placed(in_frame, predicted_row, len(outcome))
     counts = {"frame_n_truth": truth.counts, "frame_n_predicted": predictions.counts}
     attributes = {f"frame_{column}": frames[column] for column in frames if column not in key}
     columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
     columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
     table = pd.DataFrame(columns, copy=False)
-    table.attrs = dict(made_with) | {"version": __version__}
+    table.attrs = rule.notes
     return table
 
 
@@ -94,24 +95,11 @@ def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.
     return n_rows, truth_row, predicted_row
 
 
-def _measured(outcome: np.ndarray, measure: np.ndarray, made_with: Mapping[Hashable, Any]) -> dict[str, np.ndarray]:
+def _measured(outcome: np.ndarray, measure: np.ndarray, rule: Rule) -> dict[str, np.ndarray]:
     """The measure of every row, under its name, and its errors."""
-    if made_with["rule"] == "distance":
-        return {"distance": measure, **_errors(outcome, measure, made_with["tau"], made_with["epsilon"])}
-    null = np.full(len(outcome), np.nan)
-    return {"similarity": measure, "squared_error": null, "kelvins_error": null.copy()}
-
-
-def _errors(outcome: np.ndarray, distance: np.ndarray, tau: float, epsilon: float) -> dict[str, np.ndarray]:
-    """Both errors of every row: the document's, squared (px²), and the server's."""
-    squared = np.array([0.0, tau * tau, tau * tau, np.nan]).take(outcome)
-    kelvins = squared.copy()
-    # Null distances compare as false, so only true positives are touched.
-    beyond = np.flatnonzero(distance >= epsilon)
-    far = distance[beyond]
-    squared[beyond] = np.where(far > epsilon, far * far, 0.0)
-    kelvins[beyond] = np.where(far < tau, far, 0.0)
-    return {"squared_error": squared, "kelvins_error": kelvins}
+    squared, kelvins = rule.errors(outcome, measure)
+    name = "distance" if rule.by_distance else "similarity"
+    return {name: measure, "squared_error": squared, "kelvins_error": kelvins}
 
 
 def _is_wanted(name: str, carried: Collection[str] | None) -> bool:

@@ -18,8 +18,8 @@ Known differences from the official evaluators
       objects a frame at tau = 10, beyond which 1000 would no longer keep the number of pairs the first aim.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from functools import partial
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,15 +29,13 @@ from ..support.errors import InputError
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
-from .alignment import Aligned, FrameRule, align
+from .alignment import Aligned, FrameRule, align, at_centres
 from .assignment import Entries, assign
 from .layout import match_table
-from .near_points import near_points
 from .pairs import Pairs, frame_chunks, join_pairs
-from .rule import by_distance, check_options, check_thresholds, made_with
-from .similar_pairs import check_measured, measured_pairs, similar_pairs
+from .rule import Compared, Rule, asked, check_by_distance, compared, rule_of_tables
+from .similar_pairs import flat_boxes
 from .similarity import Measure, difference, point_distance
-from .whole_poses import whole_poses
 
 Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 
@@ -45,15 +43,18 @@ Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 def match(
     truth: Annotations | Table,
     predictions: Annotations | Table,
-    tau: float = 10.0,
-    epsilon: float = 3.0,
+    tau: float | None = None,
+    epsilon: float | None = None,
     *,
     similarity: str | Measure | None = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
     frames: FrameRule = "truth",
 ) -> pd.DataFrame:
     """Matches predictions with truth, frame by frame, and returns the match table.
+
+    Without a word on how, boxes (`w` and `h` on both sides) are matched by IoU from 0.5 on, and everything else by
+    distance, with tau 10 and epsilon 3; keypoints joint by joint.
 
     Parameters
     ----------
@@ -63,11 +64,11 @@ def match(
         which are carried along. With `category` on both sides only equal categories match; with `joint`, each joint is
         matched by itself, and those whose `visibility` is 0 are not there.
     tau, epsilon
-        Largest distance of a true positive, and the tolerance below which its error is 0, in pixels;
-        0 <= epsilon < tau.
+        Match by distance: the largest distance of a true positive (10 by default), and the tolerance up to which its
+        error is 0 (3 by default), in pixels; 0 <= epsilon < tau. The distance of boxes is that of their centres.
     similarity, threshold
         Match by similarity instead: as many pairs as possible whose similarity is `threshold` or more (above 0, up to
-        1), and among those the greatest sum. "iou" is the intersection over union of boxes; "point" is
+        1; 0.5 by default), and among those the greatest sum. "iou" is the intersection over union of boxes; "point" is
         max(0, 1 - distance / (2 tau)); "oks" is the object keypoint similarity of whole poses: rows are then objects,
         not joints, `x`, `y`, `w`, `h` their boxes, and truth needs `area` (px²). A function gets two DataFrames of
         equal length, rows of truth and of predictions that are pairs, at most some 100,000 at a time, and returns a
@@ -83,77 +84,65 @@ def match(
     DataFrame with `sequence`, `frame`, (`joint`,) `outcome` (TP, FN, FP, or `empty` for a frame without any),
     `distance` (px, null unless TP; `similarity` where matching was by that), `squared_error` (px²), `kelvins_error`
     (both null where matching was by similarity), then `truth_object`, `truth_x`, ..., `predicted_object`,
-    `predicted_x`, ..., `frame_n_truth`, `frame_n_predicted` and the frame's attributes. Sorted by sequence and frame,
-    then truths in file order, then false positives in file order. Its `attrs` hold `rule` and `version`, `tau` and
-    `epsilon` or `threshold` (for "point" also `tau`).
+    `predicted_x`, ..., `predicted_file_order` (the prediction's position in its frame, in file order), `frame_n_truth`,
+    `frame_n_predicted` and the frame's attributes. Sorted by sequence and frame, then truths in file order, then false
+    positives in file order. Its `attrs` hold `rule` and `version`, `tau` and `epsilon` or `threshold` (for "point" also
+    `tau`).
 
     Raises
     ------
-    InputError: a table is not right, the sides share no sequence, or their frames do not agree.
-    ValueError: tau, epsilon, similarity or threshold out of range.
+    InputError: a table is not right, boxes are on one side only, a word does not fit the geometry, the sides share no
+        sequence, or their frames do not agree.
+    ValueError: tau, epsilon, similarity or threshold out of range, or one that does not fit another.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [0, 1], "x": [10.0, 90.0], "y": [5.0, 5.0]})
+    >>> predictions = pd.DataFrame({"sequence": 1, "frame": 1, "object": [0], "x": [14.0], "y": [5.0]})
+    >>> sf.match(truth, predictions)[["outcome", "distance", "squared_error"]]
+      outcome  distance  squared_error
+    0      TP       4.0           16.0
+    1      FN       NaN          100.0
     """
-    check_options(tau, epsilon, similarity, threshold, sigmas)
+    words = asked(tau, epsilon, similarity, threshold, sigmas)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    return match_annotations(
-        *sides, tau, epsilon, similarity=similarity, threshold=threshold, sigmas=sigmas, frames=frames
-    )
+    rule = rule_of_tables(words, *sides)
+    matches = match_annotations(*sides, rule, frames)
+    warning = flat_boxes(sides[0].objects, sides[1].objects) if rule.name == "iou" else None
+    if warning is not None:
+        warnings.warn(warning, stacklevel=2)
+    return matches
 
 
 def match_annotations(
     truth: Annotations,
     predictions: Annotations,
-    tau: float,
-    epsilon: float,
-    *,
-    similarity: str | Measure | None,
-    threshold: float,
-    sigmas: Mapping[Any, float] | None,
+    rule: Rule,
     frames: FrameRule = "truth",
+    *,
     may_be_disjoint: bool = False,
     carried: Collection[str] | None = None,
 ) -> pd.DataFrame:
-    """What `match` returns, of sides and options that have been checked.
+    """What `match` returns, of checked sides and by a rule that fits them.
 
     A part of a dataset may be disjoint: it has sequences of one side only. Where only sums are wanted of the table, its
     columns can be restricted to those that are `carried`, besides the key, the outcome and the errors.
     """
-    if similarity == "oks":
-        poses = whole_poses(truth, predictions, sigmas)
-        sides = poses.truth.annotations, poses.predictions.annotations
-        aligned = align(*sides, frames, may_be_disjoint=may_be_disjoint)
-        of_poses = partial(measured_pairs, aligned, partial(poses.similarity, aligned), threshold)
-        return _matched_by_similarity(aligned, of_poses, made_with("oks", threshold), carried)
-    aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
-    if similarity is None:
-        pairs = _assigned(aligned, lambda first, last: near_points(aligned, first, last, tau), np.positive, tau)
-        return match_table(aligned, pairs, by_distance(tau, epsilon), carried)
-    check_measured(aligned, similarity)
-    near = similar_pairs(aligned, similarity, tau, least=threshold)
-    return _matched_by_similarity(aligned, near, made_with(similarity, threshold, tau), carried)
+    found = compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint)
+    return match_table(found.aligned, _assigned(found, rule), rule, carried)
 
 
-def _matched_by_similarity(
-    aligned: Aligned,
-    near: Callable[[int, int], Pairs],
-    notes: Mapping[Hashable, Any],
-    carried: Collection[str] | None,
-) -> pd.DataFrame:
-    return match_table(aligned, _assigned(aligned, near, lambda similar: 1.0 - similar, 1.0), notes, carried)
-
-
-def _assigned(
-    aligned: Aligned,
-    near: Callable[[int, int], Pairs],
-    cost: Callable[[np.ndarray], np.ndarray],
-    largest_cost: float,
-) -> Pairs:
-    """The assigned ones of the pairs that `near` finds in a run of frames, by the least cost of their measures."""
+def _assigned(found: Compared, rule: Rule) -> Pairs:
+    """The assigned ones of the near pairs of all frames, by the least cost of their measures."""
+    aligned = found.aligned
     parts = []
     for first, last in frame_chunks(aligned.truth, aligned.predictions):
-        pairs = near(first, last)
+        pairs = found.near(first, last)
         starts = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
-        chosen = assign(Entries(pairs.prediction, pairs.truth, cost(pairs.measure), *starts), largest_cost)
-        parts.append(pairs.take(chosen))
+        entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts)
+        parts.append(pairs.take(assign(entries, rule.largest_cost)))
     return join_pairs(parts)
 
 
@@ -161,8 +150,8 @@ def match_frames(
     truth: Annotations | Table,
     predictions: Annotations | Table,
     matcher: Matcher,
-    tau: float = 10.0,
-    epsilon: float = 3.0,
+    tau: float | None = None,
+    epsilon: float | None = None,
     *,
     frames: FrameRule = "truth",
 ) -> pd.DataFrame:
@@ -170,13 +159,46 @@ def match_frames(
 
     `matcher(truth_xy, predicted_xy)` gets two float64 arrays (N, 2) and (M, 2) of one frame in file order, neither
     empty, and returns two integer arrays of equal length: the positions of the paired truths and of their
-    predictions. Pairs beyond `tau` are dropped afterwards. Where both sides have categories it is called for each
-    category of a frame; between equally good answers it can then take another than `match`, which solves the frame
-    as a whole. Everything else, and what is returned and raised, is as for `match`; a matcher that returns anything
-    else is refused with the frame named. A progress bar appears when it takes more than two seconds.
+    predictions. Pairs farther apart than `tau` are dropped afterwards. Where both sides have categories it is called
+    for each category of a frame; between equally good answers it can then take another than `match`, which solves the
+    frame as a whole. Boxes need an explicit `tau`, and the matcher gets their centres. A progress bar appears when it
+    takes more than two seconds.
+
+    Parameters
+    ----------
+    truth, predictions
+        Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, and any other columns.
+    matcher
+        The function to call.
+    tau, epsilon
+        The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
+        default), in pixels.
+    frames
+        "truth": the frames are those of the truth's frames table, or else those that occur on either side; "union":
+        those that either side names.
+
+    Returns
+    -------
+    DataFrame with the columns and the order of rows of a match table by distance.
+
+    Raises
+    ------
+    InputError: a table is not right, boxes without a `tau`, or the matcher returned anything else than such positions
+        (the message names the frame).
+    ValueError: tau or epsilon out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> objects = pd.DataFrame({"sequence": 1, "frame": 1, "object": [0, 1], "x": [10.0, 90.0], "y": [5.0, 5.0]})
+    >>> sf.match_frames(objects, objects, lambda truth_xy, predicted_xy: ([0], [0]))["outcome"].tolist()
+    ['TP', 'FN', 'FP']
     """
-    tau, epsilon = check_thresholds(tau, epsilon)
-    aligned = align(as_annotations(truth, "truth"), as_annotations(predictions, "predictions"), frames)
+    words = asked(tau, epsilon)
+    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    rule = check_by_distance(rule_of_tables(words, *sides), "match_frames")
+    aligned = at_centres(align(*sides, frames))
     truth_xy, predicted_xy = (np.column_stack(side.xy) for side in (aligned.truth, aligned.predictions))
     parts = []
     groups = list(_frame_groups(aligned))
@@ -189,8 +211,8 @@ def match_frames(
             raise InputError(f"sequence {sequence}, frame {number}: the matcher returned {error}") from None
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
         distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
-        parts.append(Pairs(rows[1], rows[0], distance).take(distance <= tau))
-    return match_table(aligned, join_pairs(parts), by_distance(tau, epsilon))
+        parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.tau))
+    return match_table(aligned, join_pairs(parts), rule)
 
 
 def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

@@ -10,7 +10,7 @@ from .similarity import difference, point_distance
 def all_near_points(aligned: Aligned, tau: float | np.ndarray) -> Pairs:
     """What near_points finds in all frames, with bounded memory beside the answer."""
     chunks = frame_chunks(aligned.truth, aligned.predictions)
-    return join_pairs([near_points(aligned, *run, tau) for run in chunks])
+    return join_pairs([near_points(aligned, *chunk, tau) for chunk in chunks])
 
 
 def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray) -> Pairs:

@@ -1,10 +1,10 @@
 """The truths and predictions of a frame that are similar, by IoU, by distance or by a measure of the caller's."""
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from ..support.errors import InputError
 from ..tables.inputs import source
@@ -18,31 +18,29 @@ from .similarity import Measure, point_similarity
 RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def check_measure(similarity: str | Measure, tau: float) -> None:
-    """Raises ValueError where `similar_pairs` could not work with these."""
-    if similarity not in ("iou", "point") and not callable(similarity):
-        raise ValueError(f"similarity is {similarity!r}; 'iou', 'point' or a function is needed")
-    if similarity == "point" and not 0 < tau < np.inf:
-        raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
-
-
-def check_measured(aligned: Aligned, similarity: str | Measure) -> None:
-    """Raises InputError where columns lack that `similar_pairs` needs; warns of boxes of zero or negative size."""
-    if similarity != "iou":
-        return
-    tables = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
+def check_boxes(aligned: Aligned) -> None:
+    """Raises InputError where a side that has rows lacks the columns of boxes."""
+    sides = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
     problems = [
         f"{source(table, name)}: column {column} is missing; boxes have w and h ('point' is of points, 'oks' of poses)"
-        for name, table in tables.items()
+        for name, table in sides.items()
         for column in ("w", "h")
-        if column not in table
+        if column not in table and len(table)
     ]
     if problems:
         raise InputError(problems)
-    n_flat = {name: int(((table["w"] <= 0) | (table["h"] <= 0)).sum()) for name, table in tables.items()}
-    if any(n_flat.values()):
-        what = " and ".join(f"{number} of the {name}" for name, number in n_flat.items() if number)
-        warnings.warn(f"boxes of zero or negative size, which overlap with nothing: {what}", stacklevel=4)
+
+
+def flat_boxes(truth: pd.DataFrame, predictions: pd.DataFrame) -> str | None:
+    """A warning of boxes of zero or negative size, which no other box overlaps; None where there are none."""
+    counts = {
+        name: int(((table["w"] <= 0) | (table["h"] <= 0)).sum()) if {"w", "h"} <= {*table.columns} else 0
+        for name, table in (("truth", truth), ("predictions", predictions))
+    }
+    if not any(counts.values()):
+        return None
+    counted = " and ".join(f"{count} of the {name}" for name, count in counts.items() if count)
+    return f"boxes of zero or negative size overlap with nothing: {counted}"
 
 
 def similar_pairs(
@@ -52,18 +50,23 @@ def similar_pairs(
 
     They are sorted by truth, then prediction. `similarity` is "iou" for boxes, "point" for
     max(0, 1 - distance / (2 tau)), or a measure of the caller's. Where both sides have categories, only equal ones are
-    similar. `check_measure` and `check_measured` have to come before; the pairs of a measure of the caller's raise
-    InputError where it returns something else than similarities.
+    similar. Raises InputError, when pairs are asked for, where a measure of the caller's returns something else than
+    similarities.
     """
     if similarity == "iou":
         truth_boxes, predicted_boxes = (
-            np.stack([side.table[column].to_numpy() for column in ("x", "y", "w", "h")])
+            np.stack([_column(side.table, name) for name in ("x", "y", "w", "h")])
             for side in (aligned.truth, aligned.predictions)
         )
         return partial(overlapping, aligned, truth_boxes, predicted_boxes, least)
     if callable(similarity):
         return partial(measured_pairs, aligned, partial(_called, aligned, similarity), least)
     return partial(_similar_points, aligned, tau, least)
+
+
+def _column(boxes: pd.DataFrame, name: str) -> np.ndarray:
+    """A column of boxes; a table without rows need not have it."""
+    return boxes[name].to_numpy() if name in boxes else np.zeros(0)
 
 
 def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last: int) -> Pairs:

@@ -31,8 +31,8 @@ OF_JOINTS = ["joint", "x", "y", "visibility"]
 class WholePoses(NamedTuple):
     """The poses of one side: one row each, and their joints.
 
-    `joints` (N, J, 2) are their places, px, null where a pose has none; `labelled` (N, J) marks those that are. The
-    index of `annotations.objects` numbers the poses as the arrays have them.
+    `joints` (N, J, 2) are their places, px, null where a pose has none; `labelled` (N, J) marks those that are. Rows of
+    `annotations.objects` are in the order of the arrays.
     """
 
     annotations: Annotations
@@ -49,8 +49,8 @@ class PosePairs(NamedTuple):
 
     def similarity(self, aligned: Aligned, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
         """OKS of pairs of rows of the two sides, aligned."""
-        truth = aligned.truth.table.index.to_numpy()[truth_rows]
-        predictions = aligned.predictions.table.index.to_numpy()[prediction_rows]
+        truth = aligned.truth.row[truth_rows]
+        predictions = aligned.predictions.row[prediction_rows]
         objects = self.truth.annotations.objects
         boxes = [objects[side].to_numpy()[truth] for side in BOX.values()]
         area = objects["area"].to_numpy(np.float64)[truth]

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
+from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..support.errors import InputError
 from ..tables.schema import FRAME_KEY
@@ -13,32 +14,32 @@ POINTS = [*FRAME_KEY, "object", "x", "y"]
 PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
 
 # What matching looks at where it is there.
-OPTIONAL = ["joint", "visibility", "category"]
+OPTIONAL = ["joint", "visibility", "category", "w", "h"]
 
 
 def required_columns(similarity: str | Measure | None) -> dict[str, list[str]]:
-    """The columns that the files of each side have to have."""
-    objects = [*POINTS, *(["w", "h"] if similarity == "iou" else ["joint"] if similarity == "oks" else [])]
+    """The columns that the files of each side have to have, as far as the words alone tell."""
+    needed = [] if callable(similarity) or similarity is None else Rule(similarity).columns
+    objects = [*POINTS, *needed]
     return {"truth": objects, "predictions": objects, "frames": FRAME_KEY}
 
 
 def columns_to_read(
     contents: Mapping[str, Contents],
     wanted: Collection[str],
-    similarity: str | Measure | None,
+    rule: Rule,
 ) -> dict[str, list[str]]:
     """The columns of each side that matching and the `wanted` columns of the match table need."""
-    required = required_columns(similarity)
     columns = {}
     for side, held in contents.items():
-        matched = {*required[side], *(OPTIONAL if side != "frames" else [])}
+        matched = {*FRAME_KEY} if side == "frames" else {*POINTS, *rule.columns, *OPTIONAL}
         columns[side] = [
             name
             for name in held.schema.names
             if name in matched
             or PREFIXES[side] + name in wanted
             # Whoever measures similarity, or makes poses of joints, may look at any column.
-            or (side != "frames" and (callable(similarity) or similarity == "oks"))
+            or (side != "frames" and rule.reads_all_columns)
         ]
     return columns
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..matching.alignment import align
 from ..matching.matcher import match_annotations
-from ..matching.similarity import Measure
+from ..matching.rule import Rule
 from ..scoring.summary import SummarySums, summary_sums
 from ..support.errors import InputError
 from ..support.keys import distinct
@@ -24,7 +24,7 @@ from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
 from ..tables.inputs import SOURCE
 from ..tables.schema import check_frames, check_objects
-from ..tracking.tracks import evaluate_tracks, track_matches, track_notes
+from ..tracking.tracks import evaluate_tracks, track_matches
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
 from .columns import PREFIXES
 from .contents import Gap, RowGroup, gap_text
@@ -59,15 +59,15 @@ def score_block(
     *,
     groupings: Sequence[Sequence[str]],
     edges: Mapping[str, np.ndarray],
-    options: Mapping[str, Any],
+    rule: Rule,
     keep: bool,
 ) -> tuple[pd.DataFrame | None, list[SummarySums]]:
-    """The match table by the `options` of `match`, and its sums by each of the groupings.
+    """The match table by the rule, and its sums by each of the groupings.
 
     A grouping is columns of the match table, or none; of those that have `edges`, the sums are by number of the bin.
     """
     carried = None if keep else {name for names in groupings for name in names}
-    matches = match_annotations(truth, predictions, **options, may_be_disjoint=True, carried=carried)
+    matches = match_annotations(truth, predictions, rule, may_be_disjoint=True, carried=carried)
     sums = []
     for names in groupings:
         by = [bin_numbers(matches[name], edges[name]) if name in edges else name for name in names]
@@ -76,12 +76,12 @@ def score_block(
 
 
 def track_block(
-    truth: Annotations, predictions: Annotations, *, similarity: str | Measure, identity: str, tau: float, keep: bool
+    truth: Annotations, predictions: Annotations, *, rule: Rule, keep: bool
 ) -> tuple[pd.DataFrame | None, list[SummarySums]]:
     """CLEAR's match table, and the sums of each sequence."""
     aligned = align(truth, predictions, may_be_disjoint=True)
-    tracks, found, sums = evaluate_tracks(aligned, similarity, identity, tau)
-    matches = track_matches(tracks, found, track_notes(similarity, identity, tau)) if keep else None
+    tracks, found, sums = evaluate_tracks(aligned, rule)
+    matches = track_matches(tracks, found, rule) if keep else None
     return matches, [flat_sums(sums)]
 
 

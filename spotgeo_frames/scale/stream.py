@@ -13,7 +13,7 @@ Known differences from evaluating the tables in memory
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.matcher import match_annotations
-from ..matching.rule import check_options
-from ..matching.similar_pairs import check_measure
+from ..matching.rule import Geometry, Rule, Words, asked, rule_for, track_rule
 from ..matching.similarity import Measure
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import SummarySums, summary_of
@@ -31,7 +30,8 @@ from ..support.errors import InputError
 from ..support.storage import Place, place_of, written
 from ..support.writing import as_arrow
 from ..tables.selections import check_column, listed_sequences
-from ..tracking.tracks import track_notes, track_summary
+from ..tracking.metrics.clear import THRESHOLD
+from ..tracking.tracks import track_summary
 from .columns import check_alike, columns_to_read, required_columns
 from .contents import ON_ERROR, Contents, contents_of
 from .evaluation import empty_sides, score_block, track_block
@@ -49,10 +49,10 @@ def score_dataset(
     by: By = None,
     client: Any = None,
     *,
-    tau: float = 10.0,
-    epsilon: float = 3.0,
+    tau: float | None = None,
+    epsilon: float | None = None,
     similarity: str | Measure | None = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
     frames: Any = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
@@ -99,12 +99,10 @@ def score_dataset(
         cannot be written, or workers died. ImportError: `client` without the extra `dask`.
     ValueError: an option is out of range.
     """
-    check_options(tau, epsilon, similarity, threshold, sigmas)
-    thresholds = {"tau": float(tau), "epsilon": float(epsilon), "threshold": float(threshold)}
-    options = {**thresholds, "similarity": similarity, "sigmas": sigmas}
+    words = asked(tau, epsilon, similarity, threshold, sigmas)
     how = RunOptions(None if out is None else place_of(out), client, _listed(exclude), on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    [table] = summaries(contents, [_grouping(by)], options, how)
+    [table] = summaries(contents, [_grouping(by)], dataset_rule(words, contents), how)
     return table
 
 
@@ -130,33 +128,32 @@ def _grouping(by: By) -> dict[str, int | None]:
 def summaries(
     contents: Mapping[str, Contents],
     groupings: Sequence[Mapping[str, int | None]],
-    options: Mapping[str, Any],
+    rule: Rule,
     how: RunOptions,
 ) -> list[pd.DataFrame]:
     """What `score_dataset` returns for each of several groupings, of one run; it says what is raised.
 
     `contents` are what `opened` gives; a grouping is columns, crossed, with their numbers of bins (None: as they are),
-    or empty; `options` are all those of `match` but `frames`.
+    or empty; the rule is what `dataset_rule` gives.
     """
     names = [list(grouping) for grouping in groupings]
     wanted = [name for some in names for name in some]
-    similarity = options["similarity"]
     # A table without rows has all columns that the match table will have.
-    empty = match_annotations(*empty_sides(sources_of(contents)), **options, may_be_disjoint=True)
+    empty = match_annotations(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
     for name in wanted:
         check_column(empty, name)
     bins = {name: number for grouping in groupings for name, number in grouping.items() if number is not None}
-    if bins and (similarity == "oks" or how.on_error == "skip"):
+    if bins and (rule.name == "oks" or how.on_error == "skip"):
         raise InputError(
             "by: bins are possible neither for whole poses nor where files are skipped; give plain columns"
         )
     edges = {name: bin_edges(contents, name, number, how.excluded(contents)) for name, number in bins.items()}
     keep = how.out is not None
-    method = partial(score_block, groupings=names, edges=edges, options=dict(options), keep=keep)
-    sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, similarity))
+    method = partial(score_block, groupings=names, edges=edges, rule=rule, keep=keep)
+    sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule))
     what = {
         "groupings": [list(grouping.items()) for grouping in groupings],
-        "options": dict(options) | {"similarity": _told_apart(similarity)},
+        "rule": _told_apart(rule),
     }
     result = run(contents, sources, method, what, how)
     _warn_of(result, stacklevel=4)
@@ -180,9 +177,9 @@ def track_dataset(
     out: str | Path | None = None,
     client: Any = None,
     *,
-    similarity: str | Measure = "iou",
+    similarity: str | Measure | None = None,
     identity: str = "object",
-    tau: float = 10.0,
+    tau: float | None = None,
     frames: Any = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
@@ -193,17 +190,18 @@ def track_dataset(
     `similarity`, `identity` and `tau` are as for `track`; everything else, and what is raised, as for `score_dataset`.
     With `out` the match table of CLEAR is kept. Memory grows by about 1.5 kB a sequence.
     """
-    check_measure(similarity, tau)
+    words = asked(tau, similarity=similarity)
     how = RunOptions(None if out is None else place_of(out), client, _listed(exclude), on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
+    rule = track_rule(words, *_geometries(contents), THRESHOLD, identity)
     keep = how.out is not None
-    method = partial(track_block, similarity=similarity, identity=identity, tau=tau, keep=keep)
-    columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], similarity)
-    what = {"similarity": _told_apart(similarity), "identity": identity, "tau": float(tau)}
+    method = partial(track_block, rule=rule, keep=keep)
+    columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
+    what = {"rule": _told_apart(rule)}
     result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
     _warn_of(result, stacklevel=3)
     summary = track_summary(track_sums(result.sums[0]))
-    summary.attrs = track_notes(similarity, identity, tau)
+    summary.attrs = rule.notes
     summary = _noted(summary, result)
     if how.out is not None:
         _write_table(summary, how.out.inside("summary.parquet"), contents)
@@ -250,13 +248,25 @@ def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
     return table
 
 
-def _told_apart(similarity: str | Measure | None) -> str | None:
-    """What tells a similarity from others; of a function, what it is made of."""
-    if not callable(similarity):
-        return similarity
+def dataset_rule(words: Words, contents: Mapping[str, Contents]) -> Rule:
+    """The rule for datasets, whose columns tell the geometry; raises InputError as `rule_for` does."""
+    return rule_for(words, *_geometries(contents))
+
+
+def _geometries(contents: Mapping[str, Contents]) -> Iterator[Geometry]:
+    for side in ("truth", "predictions"):
+        held = contents[side]
+        yield Geometry(held.name, held.schema.names, held.n_rows)
+
+
+def _told_apart(rule: Rule) -> dict[Hashable, Any]:
+    """What tells a rule from others; of the caller's function, what it is made of."""
+    told = rule.notes | {"sigmas": None if rule.sigmas is None else dict(rule.sigmas)}
+    if rule.measure is None:
+        return told
     import cloudpickle
 
-    return hashlib.sha256(cloudpickle.dumps(similarity)).hexdigest()
+    return told | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}
 
 
 def _write_table(table: pd.DataFrame, place: Place, contents: Mapping[str, Contents]) -> None:

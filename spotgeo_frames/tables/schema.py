@@ -31,6 +31,10 @@ FRAME_KEY = ["sequence", "frame"]
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 OUTCOME_TYPE = pd.CategoricalDtype(OUTCOMES)
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
+
+# What the match table calls a prediction's position in its frame, in file order. Rows of the table are in the order of
+# truths, so it is all that remains of the order in which the predictions came, which decides ties.
+FILE_ORDER = "predicted_file_order"
 MATCH_COLUMNS = ["sequence", "frame", "outcome", "squared_error", "kelvins_error"]
 
 # Beyond this an integer is no longer exact as float64, which is what carried numbers become in a match table.
@@ -98,6 +102,16 @@ def labelled_joints(keypoints: pd.DataFrame) -> np.ndarray:
     if "visibility" not in keypoints:
         return np.ones(len(keypoints), bool)
     return ~(keypoints["visibility"].to_numpy(np.float64, na_value=np.nan) <= 0)
+
+
+def centres(objects: pd.DataFrame, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
+    """Where objects are (px): x and y of points, the centres of boxes. `prefix` is that of a match table's columns."""
+    corner, size = [[f"{prefix}{name}" for name in names] for names in ("xy", "wh")]
+    x, y = (objects[name].to_numpy(np.float64, na_value=np.nan) for name in corner)
+    if any(name not in objects for name in size):
+        return x, y
+    w, h = (objects[name].to_numpy(np.float64, na_value=np.nan) for name in size)
+    return x + w / 2, y + h / 2
 
 
 def measure_of(matches: pd.DataFrame) -> str:

@@ -59,7 +59,7 @@ class Keypoints(NamedTuple):
 
 
 def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keypoints:
-    """Numbers what there is in two sides of keypoints, whose tables' indices are the rows in the order of the file."""
+    """Numbers the images, joints and poses of two aligned sides of keypoints."""
     tracks = identify(aligned, identity)
     keys = frame_keys([aligned.frames])[0]
     values, first = distinct(keys)
@@ -81,7 +81,7 @@ def _poses(side: Side, image: np.ndarray, n_images: int) -> PoseNumbers:
     number = positions(keys, values, first)
     # Within an image, poses are numbered by their first row in the file.
     in_file = np.full(len(values), np.iinfo(np.int64).max)
-    np.minimum.at(in_file, number, side.table.index.to_numpy())
+    np.minimum.at(in_file, number, side.row)
     order = np.lexsort((in_file, of_image[first]))
     counts = np.bincount(of_image[first], minlength=n_images)
     return PoseNumbers(np.argsort(order)[number], counts, np.concatenate([[0], np.cumsum(counts)]))

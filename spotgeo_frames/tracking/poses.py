@@ -10,7 +10,7 @@ The numbers are those of the PoseTrack21 evaluation kit and of poseval, oddities
     - With `category` on both sides only equal categories are near.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,9 +21,9 @@ from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.layout import match_table, with_events
 from ..matching.near_points import near_keypoints
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
+from ..matching.rule import Rule
 from ..support.errors import InputError
 from ..support.progress import progress
-from ..support.version import __version__
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
 from ..tables.inputs import source
@@ -91,9 +91,7 @@ def pose(
     """
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     _check_keypoints(*sides)
-    # The index of the joints says in which row of the file they were.
-    numbered = [side._replace(objects=side.objects.reset_index(drop=True)) for side in sides]
-    aligned = align(numbered[0], numbered[1], frames)
+    aligned = align(*sides, frames)
     keypoints = number_keypoints(aligned, identity, _joints(aligned))
     similar = near_joints(aligned)
     hota = keypoint_hota(keypoints, similar)
@@ -102,12 +100,12 @@ def pose(
     found = keypoint_clear(keypoints, near)
     clear = _with_totals(keypoint_clear_parts(keypoints, near, found, evaluated))
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
-    notes: dict[Hashable, Any] = {"rule": "keypoint", "head_sizes": NEAR, "identity": identity}
+    rule = Rule("keypoint", head_sizes=NEAR, identity=identity)
     tables = PoseResult(
-        _summary(keypoints, hota, percentages, clear), _curve(keypoints, hota), _matches(aligned, found, notes)
+        _summary(keypoints, hota, percentages, clear), _curve(keypoints, hota), _matches(aligned, found, rule)
     )
     for table in tables:
-        table.attrs = notes | {"version": __version__}
+        table.attrs = rule.notes
     return tables
 
 
@@ -200,7 +198,7 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     return {"sequence": names.take(number).array, "joint": joints.reindex(joint).array}
 
 
-def _matches(aligned: Aligned, found: KeypointClear, notes: Mapping[Hashable, Any]) -> pd.DataFrame:
+def _matches(aligned: Aligned, found: KeypointClear, rule: Rule) -> pd.DataFrame:
     """The match table of joints, with what happened to the identities."""
     similarity = keypoint_similarity(found.pairs.measure)
-    return with_events(match_table(aligned, found.pairs._replace(measure=similarity), notes), found.switch)
+    return with_events(match_table(aligned, found.pairs._replace(measure=similarity), rule), found.switch)

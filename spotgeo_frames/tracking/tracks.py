@@ -9,8 +9,9 @@ where it comes from. Identities belong to their sequence. Known differences from
     - Identities may be strings, or negative numbers, which trackeval takes for positions from the end.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any, NamedTuple
+import warnings
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,13 +19,12 @@ import pandas as pd
 from ..matching.alignment import Aligned, FrameRule, Side, align
 from ..matching.layout import match_table, with_events
 from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
-from ..matching.rule import made_with
-from ..matching.similar_pairs import check_measure, check_measured, similar_pairs
+from ..matching.rule import Rule, asked, geometry_of, track_rule
+from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
 from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.progress import progress
-from ..support.version import __version__
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
 from ..tables.schema import TP
@@ -72,10 +72,10 @@ class TrackResult(NamedTuple):
 def track(
     truth: Annotations | Table,
     predictions: Annotations | Table,
-    similarity: str | Measure = "iou",
+    similarity: str | Measure | None = None,
     identity: str = "object",
     *,
-    tau: float = 10.0,
+    tau: float | None = None,
     frames: FrameRule = "truth",
 ) -> TrackResult:
     """Evaluates tracks: HOTA, CLEAR and Identity.
@@ -85,12 +85,15 @@ def track(
     truth, predictions
         Annotations, or tables of objects, as for `match`; boxes have `x`, `y` (top left), `w` and `h` in pixels.
     similarity
-        "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)); or a function of the caller's, as for `match`.
+        "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)), of boxes by their centres; or a function that gets
+        two DataFrames of equal length, rows of truth and of predictions that are pairs, and returns a similarity for
+        each, 0 to 1. Without it, boxes (`w` and `h` on both sides) are compared by IoU and all else as points.
     identity
         The column that names an object through its sequence, on each side that has it; `object` on a side that has not.
         Where `object` is only a row number within its frame, track metrics mean nothing.
     tau
-        Distance (px) at which CLEAR and Identity begin to count points; used with similarity="point" only.
+        Distance (px) from which on CLEAR and Identity no longer count points, 10 by default. With boxes it says that
+        their centres are compared.
     frames
         Which frames count, as for `match`.
 
@@ -113,45 +116,41 @@ def track(
 
     Raises
     ------
-    InputError: a table is not right, an identity is twice in a frame, the sides share no sequence, or their frames do
-        not agree.
-    ValueError: similarity or tau out of range.
+    InputError: a table is not right, boxes are on one side only, an identity is twice in a frame, the sides share no
+        sequence, or their frames do not agree.
+    ValueError: similarity or tau out of range, or a tau with a similarity that has none.
     """
-    check_measure(similarity, tau)
+    words = asked(tau, similarity=similarity)
     given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    tracks, found, sums = evaluate_tracks(align(*given, frames), similarity, identity, tau)
-    notes = track_notes(similarity, identity, tau)
+    geometries = (geometry_of(side.objects, name) for side, name in zip(given, ("truth", "predictions"), strict=True))
+    rule = track_rule(words, *geometries, THRESHOLD, identity)
+    tracks, found, sums = evaluate_tracks(align(*given, frames), rule)
+    warning = flat_boxes(given[0].objects, given[1].objects) if rule.name == "iou" else None
+    if warning is not None:
+        warnings.warn(warning, stacklevel=2)
     tables = TrackResult(
         track_summary(sums),
         _curve(sums),
-        track_matches(tracks, found, notes),
+        track_matches(tracks, found, rule),
         _truth_objects(tracks, found),
         _predicted_objects(tracks, found),
     )
     for table in tables:
-        table.attrs = dict(notes)
+        table.attrs = rule.notes
     return tables
 
 
-def evaluate_tracks(
-    aligned: Aligned, similarity: str | Measure, identity: str, tau: float
-) -> tuple[Tracks, ClearPairs, TrackSums]:
+def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, TrackSums]:
     """The identities, CLEAR's pairs and the sums of aligned sides; raises as `track` does."""
     if "joint" in aligned.frames:
         raise InputError("truth and predictions have a column joint; tracks are of whole objects, pose() of joints")
-    tracks = identify(aligned, identity)
-    check_measured(aligned, similarity)
-    chunks = _Chunks(aligned, similar_pairs(aligned, similarity, tau))
+    tracks = identify(aligned, rule.identity or "object")
+    chunks = _Chunks(aligned, rule.near(aligned, least=0.0))
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
     others = clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
     return tracks, found, TrackSums(tracks.sequence_names, hota, others)
-
-
-def track_notes(similarity: str | Measure, identity: str, tau: float) -> dict[Hashable, Any]:
-    """What the tables say of how they were made."""
-    return made_with(similarity, THRESHOLD, tau) | {"identity": identity, "version": __version__}
 
 
 class _Chunks:
@@ -222,9 +221,9 @@ def _with_total(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values, values.sum(axis=0, keepdims=True)])
 
 
-def track_matches(tracks: Tracks, found: ClearPairs, notes: Mapping[Hashable, Any]) -> pd.DataFrame:
-    """The match table with what happened to the identities; the `notes` are kept with it."""
-    table = with_events(match_table(tracks.aligned, found.pairs, notes), found.switch)
+def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:
+    """The match table with what happened to the identities."""
+    table = with_events(match_table(tracks.aligned, found.pairs, rule), found.switch)
     fragmentation = np.zeros(len(table), bool)
     fragmentation[np.flatnonzero(table["outcome"].array.codes == TP)[found.fragmentation]] = True
     table.insert(table.columns.to_list().index("event") + 1, "fragmentation", fragmentation)

@@ -60,6 +60,7 @@ def test_layout() -> None:
         "predicted_x": "float64",
         "predicted_y": "float64",
         "predicted_score": "float64",
+        "predicted_file_order": "Int64",
         "frame_n_truth": "int64",
         "frame_n_predicted": "int64",
         "frame_sky": "float64",

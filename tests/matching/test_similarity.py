@@ -92,10 +92,10 @@ def test_points_by_similarity_are_points_by_distance() -> None:
 def test_tables_that_cannot_be_compared() -> None:
     truth, predictions, _ = crowd(np.random.default_rng(8), 5, 9, 14)
     near, far = (sf.match(truth, predictions, tau, similarity="point") for tau in (2, 20))
-    with pytest.raises(sf.InputError, match=r"a with rule point, tau 2, threshold 0.5; b with rule point, tau 20"):
+    with pytest.raises(sf.InputError, match=r"a with rule point, tau 2.*; b with rule point, tau 20"):
         sf.leaderboard({"a": near, "b": far})
     tracked = sf.track(truth, predictions, "point", tau=2).matches
-    with pytest.raises(sf.InputError, match=r"b with rule point, tau 2, threshold 0.5, identity object"):
+    with pytest.raises(sf.InputError, match=r"b with rule point, .*identity object"):
         sf.leaderboard({"a": near, "b": tracked})
 
 
@@ -111,7 +111,7 @@ def test_a_measure_of_ones_own() -> None:
 
     ours, theirs = (sf.match(truth, predictions, similarity=measure) for measure in ("iou", overlap))
     pd.testing.assert_frame_equal(ours, theirs)
-    assert theirs.attrs["rule"] == "function overlap"
+    assert theirs.attrs["rule"] == "overlap"
     assert sum(sizes) == sum(len(t) * (predictions["frame"] == f).sum() for f, t in truth.groupby("frame"))
     for one, other in zip(sf.track(truth, predictions), sf.track(truth, predictions, overlap), strict=True):
         pd.testing.assert_frame_equal(one, other)

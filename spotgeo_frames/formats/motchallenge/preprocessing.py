@@ -105,10 +105,9 @@ def preprocess_tracks(truth: Annotations, predictions: Annotations, benchmark: s
 def _without_distracted(truth: Annotations, predictions: Annotations, distracts: np.ndarray) -> pd.DataFrame:
     """The predictions that are not matched with a distractor; only frames where one overlaps with any are matched."""
     columns = [*FRAME_KEY, "x", "y", "w", "h"]
-    # The index of the boxes says in which row they were.
-    truth_boxes, boxes = (side.objects[columns].reset_index(drop=True) for side in (truth, predictions))
+    truth_boxes, boxes = (side.objects[columns] for side in (truth, predictions))
     aligned = align(Annotations(truth_boxes, truth.frames), Annotations(boxes), "union")
-    distracting = distracts[aligned.truth.table.index]
+    distracting = distracts[aligned.truth.row]
     frames = np.zeros(len(aligned.frames), bool)
     frames[aligned.truth.frame[distracting]] = True
     some = select_rows(aligned, distracting, frames[aligned.predictions.frame])
@@ -116,19 +115,19 @@ def _without_distracted(truth: Annotations, predictions: Annotations, distracts:
     frames[some.truth.frame[_matching(some).truth]] = True
     aligned = select_rows(aligned, frames[aligned.truth.frame], frames[aligned.predictions.frame])
     near = _matching(aligned)
-    distracting = distracts[aligned.truth.table.index[near.truth]]
+    distracting = distracts[aligned.truth.row[near.truth]]
     starts = aligned.truth.starts, aligned.predictions.starts
     chosen = heaviest(Entries(near.truth, near.prediction, near.measure, *starts), counts=distracting)
     kept = np.ones(len(predictions.objects), bool)
-    kept[aligned.predictions.table.index[near.prediction[chosen & distracting]]] = False
+    kept[aligned.predictions.row[near.prediction[chosen & distracting]]] = False
     return _rows(predictions.objects, kept)
 
 
 def _matching(aligned: Aligned) -> Pairs:
     """The pairs of boxes that overlap enough to match."""
-    runs = frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE)
     matching = similar_pairs(aligned, "iou", least=LEAST_SIMILARITY)
-    return join_pairs([matching(*run) for run in runs])
+    chunks = frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE)
+    return join_pairs([matching(*chunk) for chunk in chunks])
 
 
 def _rows(objects: pd.DataFrame, kept: np.ndarray) -> pd.DataFrame:

@@ -5,7 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ...matching.rule import check_thresholds
+from ...matching.rule import Rule, asked, check_by_distance, rule_of_tables
+from ...matching.similarity import Measure
 from ...scoring.summary import summarize
 from ...support.errors import InputError
 from ...support.names import is_text, stem
@@ -29,9 +30,11 @@ def report(
     submissions: Annotations | Table | Mapping[str, Annotations | Table],
     path: str | Path,
     by: Sequence[str] | Mapping[str, int | None] = (),
-    tau: float = 10.0,
-    epsilon: float = 3.0,
+    tau: float | None = None,
+    epsilon: float | None = None,
     *,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     images: str | Path | None = None,
     tables: str | Path | None = None,
@@ -48,7 +51,10 @@ def report(
         Columns of the match table to slice by, besides `sequence` and `frame_n_truth`; a dict gives each a number of
         quantile bins, or None for its values as they are.
     tau, epsilon
-        As for `match`, px.
+        The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
+        default), in pixels. With boxes (`w`, `h`) a `tau` is needed: their centres are matched.
+    similarity, threshold
+        Words of other functions that match. A report is of matching by distance, so they are refused.
     exclude
         Sequences to leave out, as for `summarize`.
     images
@@ -63,7 +69,7 @@ def report(
     ValueError: tau or epsilon out of range.
     ImportError: the extra `report` is not installed.
     """
-    tau, epsilon = check_thresholds(tau, epsilon)
+    words = asked(tau, epsilon, similarity, threshold)
     page_path = Path(path)
     folder = None if tables is None else Path(tables)
     images_folder = None if images is None else Path(images)
@@ -75,8 +81,9 @@ def report(
     left_out: Any = [] if exclude is None else listed_sequences(exclude)
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
-    about = made_with(inputs, tau, epsilon, left_out, known)
-    evaluation, content = _tables_and_page(known, named, slices, tau, epsilon, images_folder, about)
+    [rule, *_] = [check_by_distance(rule_of_tables(words, known, side), "report") for side in named.values()]
+    about = made_with(inputs, rule, left_out, known)
+    evaluation, content = _tables_and_page(known, named, slices, rule, images_folder, about)
     if folder is not None:
         notes = {key: value for one in inputs for key, value in one.notes()}
         parquet.write(evaluation, folder, notes | ({"exclude": ", ".join(map(str, left_out))} if left_out else {}))
@@ -111,8 +118,7 @@ def _tables_and_page(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     by: Mapping[str, int | None],
-    tau: float,
-    epsilon: float,
+    rule: Rule,
     images: Path | None,
     about: Sequence[tuple[str, str]],
 ) -> tuple[Evaluation, str]:
@@ -121,9 +127,9 @@ def _tables_and_page(
     from .vega import vega_script
 
     with vega_script() as script:  # which is made meanwhile
-        evaluation = evaluate(truth, submissions, by, tau, epsilon)
+        evaluation = evaluate(truth, submissions, by, rule)
         browser, notes = _browser(evaluation, images)
-        return evaluation, page(evaluation, charts(evaluation, tau, epsilon), browser, notes, about, script())
+        return evaluation, page(evaluation, charts(evaluation, rule), browser, notes, about, script())
 
 
 def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str]]:

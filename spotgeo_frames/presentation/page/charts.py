@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.error_kinds import KINDS
+from ...matching.rule import Rule
 from ...support.labels import label
 from ..display import words
 from . import chart_data
@@ -43,8 +44,9 @@ CONFIG = {
 }
 
 
-def charts(evaluation: Evaluation, tau: float, epsilon: float) -> dict[str, Spec]:
+def charts(evaluation: Evaluation, rule: Rule) -> dict[str, Spec]:
     """The charts that the tables allow, by name; submissions are called by their short names."""
+    tau, epsilon = rule.largest_cost, rule.epsilon or 0.0
     names = chart_data.short_names(evaluation.names)
     short = dict(zip(evaluation.names, names, strict=True))
 

@@ -14,7 +14,8 @@ from ...analysis.error_kinds import diagnose, error_costs
 from ...analysis.mistakes import check
 from ...analysis.sweeps import Sweep, sweep
 from ...analysis.uncertainty import intervals
-from ...matching.matcher import match
+from ...matching.matcher import match_annotations
+from ...matching.rule import Rule
 from ...scoring.summary import summarize
 from ...support.errors import InputError, SliceError
 from ...support.progress import progress
@@ -57,15 +58,14 @@ def evaluate(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     by: Mapping[str, int | None],
-    tau: float,
-    epsilon: float,
+    rule: Rule,
 ) -> Evaluation:
     """The tables of a report on checked Annotations; `by` has columns of the match table, with a number of bins.
 
     Raises InputError as `match` does, and where there is nothing to evaluate or a column is in no match table.
     """
     matched = {
-        name: match(truth, submission, tau, epsilon)
+        name: match_annotations(truth, submission, rule)
         for name, submission in progress(list(submissions.items()), "matching", "submission")
     }
     empty = [name for name, table in matched.items() if not len(table)]
@@ -78,7 +78,7 @@ def evaluate(
     suspected = (
         None
         if "joint" in matches
-        else _together({name: check(truth, submissions[name], tau, epsilon) for name in names})
+        else _together({name: check(truth, submissions[name], rule.tau, rule.epsilon) for name in names})
     )
     return Evaluation(
         matches=matches,
@@ -90,7 +90,7 @@ def evaluate(
         },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
         suspicions=suspected,
-        sweep=_swept(truth, {name: submissions[name] for name in names}, tau, epsilon),
+        sweep=_swept(truth, {name: submissions[name] for name in names}, rule),
         compared=compared,
     )
 
@@ -112,7 +112,7 @@ def _cuts(matched: Mapping[str, pd.DataFrame], by: Mapping[str, int | None]) -> 
     return cuts
 
 
-def _swept(truth: Annotations, submissions: Mapping[str, Annotations], tau: float, epsilon: float) -> Sweep | None:
+def _swept(truth: Annotations, submissions: Mapping[str, Annotations], rule: Rule) -> Sweep | None:
     """The sweeps of those submissions whose predictions all have a score, together; None where none is such."""
     scored = {
         name: side
@@ -123,7 +123,7 @@ def _swept(truth: Annotations, submissions: Mapping[str, Annotations], tau: floa
     for name in progress(list(scored), "sweeping", "submission"):
         scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
         ranks = np.linspace(0, len(scores) - 1, THRESHOLDS).astype(np.int64)
-        found[name] = sweep(truth, scored[name], score=np.unique(scores[ranks]).tolist(), tau=tau, epsilon=epsilon)
+        found[name] = sweep(truth, scored[name], np.unique(scores[ranks]).tolist(), rule.tau, rule.epsilon)
     if not found:
         return None
     return Sweep(*(_together({name: one[part] for name, one in found.items()}) for part in range(2)))

@@ -4,6 +4,7 @@ import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from ...matching.rule import Rule
 from ...support.labels import label
 from ...support.names import text_name
 from ...support.version import __version__
@@ -12,7 +13,7 @@ from ...tables.inputs import Input
 
 
 def made_with(
-    inputs: Sequence[Input], tau: float, epsilon: float, exclude: Sequence[int] | Sequence[str], truth: Annotations
+    inputs: Sequence[Input], rule: Rule, exclude: Sequence[int] | Sequence[str], truth: Annotations
 ) -> list[tuple[str, str]]:
     """Labels and values of the page's foot."""
     from importlib import metadata  # takes a while, and nothing else needs it
@@ -25,8 +26,8 @@ def made_with(
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     return [
         *(files or [("inputs", "tables in memory")]),
-        ("tau", f"{label(tau)} px"),
-        ("epsilon", f"{label(epsilon)} px"),
+        ("tau", f"{label(rule.tau)} px"),
+        ("epsilon", f"{label(rule.epsilon)} px"),
         ("left out", ", ".join(map(str, exclude)) or "no sequence"),
         (
             "frames that count",
