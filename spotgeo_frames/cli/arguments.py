@@ -9,7 +9,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from ..matching.rule import check_thresholds
+from ..matching.rule import Words, asked
 from ..support.names import stem
 from ..tables.annotations import Annotations
 
@@ -22,8 +22,12 @@ SubmissionFile = Annotated[
 By = Annotated[
     list[str], typer.Option(metavar="COLUMN[:BINS]", help="Slice by a column of the match table; repeat for more")
 ]
-Tau = Annotated[float, typer.Option(help="Largest distance of a true positive, px")]
-Epsilon = Annotated[float, typer.Option(help="Distance up to which the error is 0, px")]
+Tau = Annotated[float | None, typer.Option(help="Largest distance of a true positive, px; 10 by default")]
+Epsilon = Annotated[float | None, typer.Option(help="Distance up to which the error is 0, px; 3 by default")]
+Similarity = Annotated[
+    str | None, typer.Option(metavar="iou|oks|point", help="Match by similarity; boxes are matched by iou anyway")
+]
+Threshold = Annotated[float | None, typer.Option(help="Least similarity of a true positive; 0.5 by default")]
 Exclude = Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")]
 FramesFile = Annotated[Path | None, typer.Option(help="Parquet or CSV of the truth's frames")]
 TruthFolder = Annotated[
@@ -54,9 +58,12 @@ def address_of(path: Path) -> str:
     return re.sub(r"^([a-z][a-z0-9+.-]+):/+", r"\1://", str(path)).replace("file://", "file:///")
 
 
-def check_distances(tau: float, epsilon: float) -> None:
+def words_of(
+    tau: float | None, epsilon: float | None, similarity: str | None = None, threshold: float | None = None
+) -> Words:
+    """What the options say of the rule; wrong usage where they do not fit each other."""
     try:
-        check_thresholds(tau, epsilon)
+        return asked(tau, epsilon, similarity, threshold)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

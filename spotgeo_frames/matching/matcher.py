@@ -211,7 +211,7 @@ def match_frames(
             raise InputError(f"sequence {sequence}, frame {number}: the matcher returned {error}") from None
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
         distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
-        parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.tau))
+        parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.largest_cost))
     return match_table(aligned, join_pairs(parts), rule)
 
 

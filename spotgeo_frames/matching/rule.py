@@ -120,6 +120,11 @@ class Rule:
         """The cost of the farthest pair that is still near."""
         return self.tau if self.by_distance and self.tau is not None else 1.0
 
+    @property
+    def least(self) -> float:
+        """The least similarity of a near pair."""
+        return 0.0 if self.threshold is None else self.threshold
+
     def cost(self, measure: np.ndarray) -> np.ndarray:
         """What pairs with these distances (px) or similarities cost."""
         return measure if self.by_distance else 1.0 - measure
@@ -131,12 +136,11 @@ class Rule:
         missing.
         """
         if self.by_distance:
-            return partial(near_points, at_centres(aligned), tau=self.tau)
+            return partial(near_points, at_centres(aligned), tau=self.largest_cost)
         if self.name == "iou":
             check_boxes(aligned)
-        least = self.threshold if least is None else least
-        tau = np.nan if self.tau is None else self.tau
-        return similar_pairs(at_centres(aligned), self.similarity, tau, least=0.0 if least is None else least)
+        least = self.least if least is None else least
+        return similar_pairs(at_centres(aligned), self.similarity, np.nan if self.tau is None else self.tau, least)
 
     def errors(self, outcome: np.ndarray, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`squared_error` (px²) and `kelvins_error` of rows with these outcomes, and distances (px) where they match.
@@ -179,7 +183,7 @@ def compared(
         poses = whole_poses(truth, predictions, rule.sigmas)
         sides = poses.truth.annotations, poses.predictions.annotations
         aligned = align(*sides, frames, may_be_disjoint=may_be_disjoint)
-        return Compared(aligned, partial(measured_pairs, aligned, partial(poses.similarity, aligned), rule.threshold))
+        return Compared(aligned, partial(measured_pairs, aligned, partial(poses.similarity, aligned), rule.least))
     aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
     return Compared(aligned, rule.near(aligned))
 
@@ -203,6 +207,16 @@ def asked(
         raise ValueError("sigmas are those of similarity='oks'")
     _check_fit(tau, epsilon, similarity, threshold)
     return Words(tau, epsilon, similarity, threshold, sigmas)
+
+
+def asked_of_tracks(tau: float | None, similarity: str | Measure | None) -> Words:
+    """The caller's words for tracks: a similarity always, which a tau says is that of points.
+
+    Raises ValueError where a word is out of range, or does not fit another.
+    """
+    if similarity == "oks":
+        raise ValueError("similarity is 'oks'; 'iou', 'point' or a function is needed")
+    return asked(tau, similarity="point" if similarity is None and tau is not None else similarity)
 
 
 def _check_fit(
@@ -259,13 +273,11 @@ def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
     return _similarity_rule(similarity, words, threshold)
 
 
-def track_rule(words: Words, truth: Geometry, predictions: Geometry, threshold: float, identity: str) -> Rule:
+def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshold: float, identity: str) -> Rule:
     """The rule of tracks: a similarity always, for points that of their distance; CLEAR matches from `threshold` on.
 
-    Raises InputError as `rule_for` does, ValueError for "oks".
+    Raises InputError as `rule_for` does.
     """
-    if words.similarity == "oks":
-        raise ValueError("similarity is 'oks'; 'iou', 'point' or a function is needed")
     similarity = _by_geometry(words, truth, predictions)
     made = _similarity_rule("point" if similarity is None else similarity, words, threshold)
     return Rule(made.name, made.tau, threshold=threshold, identity=identity, measure=made.measure)

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.matcher import match_annotations
-from ..matching.rule import Geometry, Rule, Words, asked, rule_for, track_rule
+from ..matching.rule import Geometry, Rule, Words, asked, asked_of_tracks, rule_for, track_rule
 from ..matching.similarity import Measure
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import SummarySums, summary_of
@@ -190,10 +190,10 @@ def track_dataset(
     `similarity`, `identity` and `tau` are as for `track`; everything else, and what is raised, as for `score_dataset`.
     With `out` the match table of CLEAR is kept. Memory grows by about 1.5 kB a sequence.
     """
-    words = asked(tau, similarity=similarity)
+    words = asked_of_tracks(tau, similarity)
     how = RunOptions(None if out is None else place_of(out), client, _listed(exclude), on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    rule = track_rule(words, *_geometries(contents), THRESHOLD, identity)
+    rule = track_rule(words, *_geometries(contents), threshold=THRESHOLD, identity=identity)
     keep = how.out is not None
     method = partial(track_block, rule=rule, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)

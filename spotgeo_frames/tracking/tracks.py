@@ -19,7 +19,7 @@ import pandas as pd
 from ..matching.alignment import Aligned, FrameRule, Side, align
 from ..matching.layout import match_table, with_events
 from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
-from ..matching.rule import Rule, asked, geometry_of, track_rule
+from ..matching.rule import Rule, asked_of_tracks, geometry_of, track_rule
 from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
 from ..support.errors import InputError
@@ -120,10 +120,10 @@ def track(
         sequence, or their frames do not agree.
     ValueError: similarity or tau out of range, or a tau with a similarity that has none.
     """
-    words = asked(tau, similarity=similarity)
+    words = asked_of_tracks(tau, similarity)
     given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     geometries = (geometry_of(side.objects, name) for side, name in zip(given, ("truth", "predictions"), strict=True))
-    rule = track_rule(words, *geometries, THRESHOLD, identity)
+    rule = track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
     tracks, found, sums = evaluate_tracks(align(*given, frames), rule)
     warning = flat_boxes(given[0].objects, given[1].objects) if rule.name == "iou" else None
     if warning is not None:

@@ -1,0 +1,194 @@
+"""Which rule a call gets: the caller's words first, then the geometry of the tables; what does not fit is refused."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spotgeo_frames as sf
+from helpers.scenes import grid, objects
+from spotgeo_frames.tables.match_sides import sides_of
+
+
+def boxes(*rows: tuple[float, float, float, float]) -> pd.DataFrame:
+    """Boxes of one frame: left, top, width and height."""
+    table = objects([(1, 1, x, y) for x, y, _, _ in rows])
+    return table.assign(w=[row[2] for row in rows], h=[row[3] for row in rows])
+
+
+# The corners are 6 px apart and the centres coincide; the boxes have an IoU of 0.16.
+LARGE, SMALL = boxes((0, 0, 20, 20)), boxes((6, 6, 8, 8))
+POINT = objects([(1, 1, 10, 10)])
+NO_POINTS = objects([])
+
+
+def outcomes(matches: pd.DataFrame) -> list[str]:
+    return matches["outcome"].tolist()
+
+
+def test_boxes_are_matched_by_iou_without_a_word() -> None:
+    matches = sf.match(LARGE, SMALL)
+    assert outcomes(matches) == ["FN", "FP"]
+    assert matches.attrs == {"rule": "iou", "threshold": 0.5, "version": sf.__version__}
+    assert outcomes(sf.match(LARGE, LARGE)) == ["TP"]
+    assert outcomes(sf.match(LARGE, SMALL, threshold=0.1)) == ["TP"]
+    assert np.isnan(sf.summarize(matches)["mse"].iloc[0])
+
+
+def test_a_tau_matches_the_centres_of_boxes() -> None:
+    matches = sf.match(LARGE, SMALL, tau=2, epsilon=1)
+    assert matches["distance"].tolist() == [0.0]
+    assert matches.attrs["rule"] == "distance"
+    assert matches["truth_x"].tolist() == [0.0]
+
+
+def test_points_meet_the_centres_of_boxes_where_tau_is_given() -> None:
+    for sides in ((LARGE, POINT), (POINT, LARGE)):
+        with pytest.raises(sf.InputError, match="tau"):
+            sf.match(*sides)
+        assert sf.match(*sides, tau=1, epsilon=0)["distance"].tolist() == [0.0]
+        assert sf.match(*sides, similarity="point", tau=1)["similarity"].tolist() == [1.0]
+
+
+def test_the_similarity_of_points_is_that_of_the_centres_of_boxes() -> None:
+    matches = sf.match(LARGE, SMALL.assign(x=8.0), similarity="point", tau=4)
+    assert matches["similarity"].tolist() == [1 - 2 / 8]
+    assert sf.track(LARGE, SMALL, "point").summary["MOTP"].iloc[-1] == 1.0
+    assert sf.track(LARGE, SMALL, tau=3).matches["similarity"].tolist() == [1.0]
+
+
+def test_a_side_without_rows_has_the_geometry_of_the_other() -> None:
+    for sides, outcome in (((LARGE, NO_POINTS), "FN"), ((NO_POINTS, LARGE), "FP")):
+        matches = sf.match(*sides)
+        assert outcomes(matches) == [outcome]
+        assert matches.attrs["rule"] == "iou"
+    assert sf.match(POINT, LARGE.head(0)).attrs["rule"] == "distance"
+
+
+def test_tracks_follow_the_geometry() -> None:
+    assert sf.track(LARGE, LARGE).matches.attrs["rule"] == "iou"
+    assert sf.track(POINT, POINT).matches.attrs["rule"] == "point"
+    with pytest.raises(sf.InputError, match="w and h"):
+        sf.track(LARGE, POINT)
+    with pytest.raises(ValueError, match="tau"):
+        sf.track(LARGE, LARGE, "iou", tau=10)
+
+
+def test_joints_with_a_size_are_points() -> None:
+    joints = LARGE.assign(joint="nose")
+    assert sf.match(joints, joints.assign(x=3.0))["distance"].tolist() == [3.0]
+
+
+SCORED = {"truth": POINT, "predictions": POINT.assign(score=0.5)}
+
+
+def report(truth: pd.DataFrame, predictions: pd.DataFrame, folder: Path, **words: Any) -> None:
+    sf.report(truth, predictions, folder / "report.html", **words)
+
+
+@pytest.mark.parametrize("function", [sf.match, sf.sweep, sf.check, report])
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ({"threshold": 0.7}, "threshold"),
+        ({"tau": 10, "similarity": "iou"}, "tau"),
+        ({"tau": 10, "similarity": lambda t, p: np.ones(len(t))}, "tau"),
+        ({"epsilon": 1, "similarity": "point"}, "epsilon"),
+        ({"tau": 10, "threshold": 0.5}, "threshold"),
+        ({"similarity": "iou", "threshold": 1.5}, "threshold"),
+        ({"similarity": "nearest"}, "similarity"),
+        ({"tau": "10"}, "tau"),
+        ({"tau": True}, "tau"),
+        ({"epsilon": -1}, "epsilon"),
+        ({"tau": 2}, "epsilon, too"),
+        ({"epsilon": 12}, "tau, too"),
+        ({"tau": np.inf}, "tau"),
+    ],
+    ids=str,
+)
+def test_words_that_do_not_fit_are_refused(
+    function: Callable[..., Any], words: dict[str, Any], named: str, tmp_path: Path
+) -> None:
+    if function is report:
+        function = partial(report, folder=tmp_path)
+    with pytest.raises(ValueError, match=named):
+        function(**SCORED, **words)
+
+
+@pytest.mark.parametrize("function", [sf.sweep, sf.check, report])
+def test_what_needs_distances_refuses_boxes_in_one_line(function: Callable[..., Any], tmp_path: Path) -> None:
+    if function is report:
+        function = partial(report, folder=tmp_path)
+    with pytest.raises(sf.InputError) as caught:
+        function(LARGE, LARGE.assign(score=0.5))
+    [problem] = caught.value.problems
+    assert "IoU" in problem
+    assert "tau" in problem
+    function(LARGE, LARGE.assign(score=0.5), tau=10)
+
+
+def test_a_callers_matcher_gets_the_centres_of_boxes_and_only_where_tau_is_given() -> None:
+    seen: list[np.ndarray] = []
+
+    def matcher(truth_xy: np.ndarray, predicted_xy: np.ndarray) -> tuple[list[int], list[int]]:
+        seen.extend([truth_xy, predicted_xy])
+        return [0], [0]
+
+    with pytest.raises(sf.InputError, match="tau"):
+        sf.match_frames(LARGE, SMALL, matcher)
+    assert outcomes(sf.match_frames(LARGE, SMALL, matcher, tau=10)) == ["TP"]
+    assert [xy.tolist() for xy in seen] == [[[10.0, 10.0]], [[10.0, 10.0]]]
+
+
+def test_datasets_follow_the_geometry(tmp_path: Path) -> None:
+    for name, side in (("truth", LARGE), ("predictions", SMALL), ("point", POINT)):
+        side.to_parquet(tmp_path / f"{name}.parquet")
+    paths = tmp_path / "truth.parquet", tmp_path / "predictions.parquet"
+    score = partial(sf.score_dataset, *paths)
+    pd.testing.assert_frame_equal(score(), sf.summarize(sf.match(LARGE, SMALL)), check_flags=False)
+    assert score(tau=2, epsilon=1)["tp"].tolist() == [1]
+    assert score(threshold=0.1)["tp"].tolist() == [1]
+    assert sf.track_dataset(*paths, tau=3)["TP"].tolist() == [1, 1]
+    with pytest.raises(ValueError, match="tau"):
+        score(tau=2, similarity="iou")
+    with pytest.raises(sf.InputError, match="tau"):
+        sf.score_dataset(tmp_path / "truth.parquet", tmp_path / "point.parquet")
+
+
+def test_offsets_of_boxes_are_those_of_their_centres() -> None:
+    matches = sf.match(LARGE, SMALL.assign(x=6.5), tau=4, epsilon=0)
+    found = sf.bias(matches).set_index("metric")["estimate"]
+    assert found["dx"] == 0.5
+    assert found["mse_corrected"] == 0.0
+
+
+def test_matching_a_match_table_again_finds_the_same_pairs_where_distances_tie() -> None:
+    without_order = []
+    for seed in range(100):
+        truth, predictions = grid(np.random.default_rng(seed), 5, 6, 5)
+        matches = sf.match(truth, predictions, tau=3, epsilon=0)
+        assert is_found_again(matches)
+        without_order.append(is_found_again(matches.drop(columns="predicted_file_order")))
+    assert not all(without_order)  # else no distances tied
+
+
+def is_found_again(matches: pd.DataFrame) -> bool:
+    """Whether the sides of a match table, whose objects are its rows, are paired as they were."""
+    again = sf.match(*sides_of(matches), tau=3, epsilon=0)
+    return bool((again["truth_object"] == again["predicted_object"])[again["outcome"] == "TP"].all())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_file_order_of_predictions_is_carried(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = [(1, int(frame), float(x), 0.0) for frame, x in zip(*random.integers(0, 4, (2, 12)), strict=True)]
+    predictions = objects(rows)
+    matches = sf.match(objects(rows[::-1][:7]), predictions, tau=2, epsilon=0)
+    found = matches.dropna(subset="predicted_object").sort_values(["frame", "predicted_file_order"])
+    in_file = predictions.sort_values("frame", kind="stable")
+    assert found["predicted_x"].tolist() == in_file["x"].tolist()
+    assert found["predicted_object"].tolist() == in_file["object"].tolist()
