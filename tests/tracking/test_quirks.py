@@ -234,3 +234,19 @@ def test_motp_of_a_joint_is_its_own(tmp_path: Path) -> None:
     folders = posetrack(tmp_path, truth, {number: [(7, claims)] for number in (1, 2)})
     motp = sf.pose(*sf.read_posetrack(*folders)).summary["motp"].head(16)
     assert motp.tolist() == pytest.approx([100 * (1 - 2 * 0.1), *[100] * 14, (80 + 14 * 100) / 15])
+
+
+@pytest.mark.parametrize(("right", "wanted"), [("b", 50), ("a", 25)])
+def test_equal_scores_follow_the_order_of_names(tmp_path: Path, right: str, wanted: float) -> None:
+    """Sequences a and b have one nose each, of which one is found, with equal scores.
+
+    The order of equal scores is reversed, so b comes first: right before wrong gives 1/1 up to a recall of 1/2, and
+    wrong before right gives 1/2 there.
+    """
+    truth, wrong = pose_at(50, 50), pose_at(50, 50)
+    wrong[:2] = [900, 900]
+    for name in ("a", "b"):
+        claims = truth if name == right else wrong
+        folders = posetrack(tmp_path, {1: [(1, truth)]}, {1: [(7, claims)]}, name=name)
+    summary = sf.pose(*sf.read_posetrack(*folders)).summary
+    assert summary.loc[summary["sequence"].isna() & (summary["joint"] == "nose"), "ap"].tolist() == [wanted]
