@@ -60,7 +60,7 @@ def test_arguments_in_the_reference_are_those_of_the_code(entry: str) -> None:
 
 
 def test_every_command_is_in_the_reference() -> None:
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    commands = typer.main.get_command(app).commands
     assert set(REFERENCE["The command line"]) == set(commands)
 
 
