@@ -5,6 +5,8 @@ region are taken out, and with them whoever is left without a joint. A joint on 
 
 As the PoseTrack21 evaluation kit (datasets/posetrack.py) and poseval (eval_helpers.py) have it. Known differences
 
+    - poseval never looks at `is_labeled`: it evaluates every frame in which somebody is annotated. Here, as in the
+      PoseTrack21 kit, a frame that is not labelled is left out whoever is annotated in it.
     - The kits keep people who have no joints at all where a frame has no ignore region. Here nobody is without joints.
       It shows only where all people of a frame, on one side, have none: the kits' rules for frames with nobody then
       do not apply there, and do here.

@@ -12,7 +12,8 @@ Known differences from the evaluation kits (PoseTrack21's datasets/posetrack.py,
     - Both sides have to have the same images, by id; the kits pair them by their place in the file.
     - An identity twice in a frame is refused in unlabelled frames, too, and so are keypoints that are not 51 numbers.
     - Files of predictions for other sequences are refused; there they are not looked at.
-    - For poseval a joint is there unless x, y and the third number are all 0.
+    - For poseval a joint is there unless x, y and the third number are all 0, so it also knows joints at or beyond the
+      left and the upper border of the image.
 """
 
 from collections.abc import Container, Sequence

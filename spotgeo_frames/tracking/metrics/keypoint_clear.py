@@ -24,8 +24,8 @@ what looks odd in it:
 
 Known differences
 
-    - poseval's file for a single sequence has, for every joint, the MOTP that follows from the distances of the last
-      joint, head_top: a slip that its total does not have. Here each joint has its own.
+    - Until July 2018 poseval's file for a single sequence gave every joint the MOTP that follows from the distances of
+      the last joint, head_top. Here, as in poseval today, each joint has its own.
     - poseval fails on sequences of a single frame; here they add nothing.
 """
 
