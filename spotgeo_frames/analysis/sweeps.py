@@ -20,6 +20,7 @@ from ..matching.pairs import Pairs
 from ..matching.rule import check_thresholds
 from ..scoring.match_sums import share
 from ..support.errors import InputError
+from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
 from ..support.version import __version__
 from ..tables.annotations import Annotations, as_annotations
@@ -38,6 +39,15 @@ class Sweep(NamedTuple):
 
     curve: pd.DataFrame
     best: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return as_text(self, self._headline())
+
+    def _repr_html_(self) -> str | None:
+        return as_html(self, self._headline())
+
+    def _headline(self) -> list[str]:
+        return headline(self.best, ["tau", "threshold", "f1", "average_precision"])
 
 
 def sweep(
