@@ -14,6 +14,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.scenes import SCENES
 from spotgeo_frames.presentation.display import as_html, number_text, texts
+from spotgeo_frames.support.labels import label
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_any_type_can_be_shown() -> None:
     )
     shown = texts(table)
     assert shown.iloc[1].tolist() == ["–"] * 5
-    assert shown.iloc[0].tolist() == ["2020-01-02 00:00:00", "yes", "(0.5, 2.5]", "{'a': 1}", "x"]
+    assert shown.iloc[0].tolist() == ["2020-01-02 00:00:00", "yes", label(pd.Interval(0.5, 2.5)), "{'a': 1}", "x"]
 
 
 def test_long_tables_show_their_ends() -> None:
