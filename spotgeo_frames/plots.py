@@ -21,6 +21,7 @@ from .presentation.display import words
 from .presentation.image_plane import recall_grid
 from .scoring.match_sums import share
 from .support.errors import InputError
+from .support.labels import label
 from .tables.arrow import Table, as_pandas
 from .tables.match_sides import offsets
 from .tables.schema import FN, FP, TP, check_matches, measure_of
@@ -57,7 +58,7 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
         for name, style, color in (("epsilon", "--", GREY), ("tau", "-", RED)):
             if name in table.attrs:
                 mark = float(table.attrs[name])
-                ax.axvline(mark, linestyle=style, color=color, label=f"{name}, {mark:g} px")
+                ax.axvline(mark, linestyle=style, color=color, label=f"{name}, {label(mark)} px")
     ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
     ax.set(xlabel=f"{measure}{', px' if measure == 'distance' else ''}", ylabel="true positives")
     ax.set(title=f"{measure.capitalize()} of {len(values):,} true positives")
@@ -81,7 +82,7 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     if not len(dx):
         return _nothing(ax, "no true positives")
     ax.scatter(dx, dy, s=float(np.clip(4000 / len(dx), 1, 20)), color=BLUE, alpha=0.4, linewidths=0)
-    ax.add_patch(Circle((0, 0), tau, fill=False, linestyle="-", edgecolor=GREY, label=f"tau, {tau:g} px"))
+    ax.add_patch(Circle((0, 0), tau, fill=False, linestyle="-", edgecolor=GREY, label=f"tau, {label(tau)} px"))
     mean = f"mean, {dx.mean():+.2f}, {dy.mean():+.2f} px"
     ax.plot(dx.mean(), dy.mean(), "P", color=RED, markeredgecolor="white", markersize=12, label=mean)
     ax.axhline(0, color=GREY, linewidth=0.5)
@@ -102,8 +103,8 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     ax = _axes(ax)
     if not len(rows):
         return _nothing(ax, f"no rows of {metric}")
-    names = rows[by].astype("str").agg(", ".join, axis=1) if by else pd.Series(["all"])
-    _points_with_bars(ax, names.tolist(), rows)
+    slices = [", ".join(map(label, values)) for values in zip(*(rows[name] for name in by), strict=True)]
+    _points_with_bars(ax, slices if by else ["all"], rows)
     ax.set(xlabel=_with_unit(metric), ylabel=", ".join(map(str, by)), title=f"{metric} by slice, with intervals")
     ax.invert_yaxis()
     return ax
@@ -135,9 +136,10 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     for number, (tau, rows) in enumerate(table.groupby("tau")):
         style, marker, color = LINES[number % len(LINES)]
         best = rows.iloc[len(rows) - 1 - int(rows["f1"][::-1].argmax())] if rows["f1"].notna().any() else None
-        label = f"tau {tau:g} px" + ("" if best is None else f", best F1 {best['f1']:.3f}")
-        left.plot(rows["threshold"], rows["f1"], style, color=color, label=label)
-        right.plot(rows["recall"], rows["precision"], style, color=color, label=f"tau {tau:g} px")
+        name = f"tau {label(tau)} px"
+        named = name if best is None else f"{name}, best F1 {best['f1']:.3f}"
+        left.plot(rows["threshold"], rows["f1"], style, color=color, label=named)
+        right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
         if best is not None:
             left.plot(best["threshold"], best["f1"], marker, color=color)
             right.plot(best["recall"], best["precision"], marker, color=color)
@@ -208,8 +210,8 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     rows = rows[rows["joint"].isna()] if "joint" in rows else rows
     ax = _axes(ax)
     for name, (style, marker, color) in zip(names, LINES, strict=True):
-        label = f"{name}, mean {rows[name].mean():.2f}"
-        ax.plot(rows["alpha"], rows[name], style, marker=marker, markersize=4, color=color, label=label)
+        named = f"{name}, mean {rows[name].mean():.2f}"
+        ax.plot(rows["alpha"], rows[name], style, marker=marker, markersize=4, color=color, label=named)
     ax.set(xlabel="alpha: least similarity of a match", ylabel="share", ylim=(0, 1.02), title="HOTA by threshold")
     ax.legend(loc="lower left")
     return ax

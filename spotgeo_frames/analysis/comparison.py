@@ -19,6 +19,7 @@ from ..scoring.ranking import leaderboard
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct, locate, ordinals
+from ..support.named_tables import as_html, as_text, headline
 from ..tables.arrow import Table
 from ..tables.messages import counted, key_text
 from ..tables.schema import FN, FRAME_KEY, TP, check_matches, decoded, measure_of
@@ -40,6 +41,15 @@ class Comparison(NamedTuple):
 
     leaderboard: pd.DataFrame
     pairs: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return as_text(self, self._headline())
+
+    def _repr_html_(self) -> str | None:
+        return as_html(self, self._headline())
+
+    def _headline(self) -> list[str]:
+        return headline(self.leaderboard, ["rank", "name", "f1", "kelvins_mse"])
 
 
 def compare(

@@ -21,6 +21,7 @@ from ..matching.rule import Rule, asked, check_by_distance, rule_of_tables
 from ..matching.similarity import Measure
 from ..scoring.match_sums import numbers_of, share
 from ..support.errors import InputError
+from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
@@ -38,6 +39,15 @@ class Sweep(NamedTuple):
 
     curve: pd.DataFrame
     best: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return as_text(self, self._headline())
+
+    def _repr_html_(self) -> str | None:
+        return as_html(self, self._headline())
+
+    def _headline(self) -> list[str]:
+        return headline(self.best, ["tau", "threshold", "f1", "average_precision"])
 
 
 def sweep(

@@ -1,1 +1,2 @@
+from .display import show_tables as show_tables
 from .page.build import report as report

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from ..support.errors import InputError
+from ..support.named_tables import as_html, as_text
 from .arrow import Table
 from .schema import check_frames, check_objects
 
@@ -14,6 +15,12 @@ class Annotations(NamedTuple):
 
     objects: pd.DataFrame
     frames: pd.DataFrame | None = None
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str | None:
+        return as_html(self)
 
 
 def as_annotations(data: Annotations | Table, name: str) -> Annotations:

@@ -23,6 +23,7 @@ from ..matching.near_points import near_keypoints
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
 from ..matching.rule import Rule
 from ..support.errors import InputError
+from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
@@ -47,6 +48,15 @@ class PoseResult(NamedTuple):
     summary: pd.DataFrame
     curve: pd.DataFrame
     matches: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return as_text(self, self._headline())
+
+    def _repr_html_(self) -> str | None:
+        return as_html(self, self._headline())
+
+    def _headline(self) -> list[str]:
+        return headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
 
 
 def pose(

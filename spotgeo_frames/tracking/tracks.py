@@ -24,6 +24,7 @@ from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
 from ..support.errors import InputError
 from ..support.keys import distinct
+from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
@@ -67,6 +68,15 @@ class TrackResult(NamedTuple):
     matches: pd.DataFrame
     truth_objects: pd.DataFrame
     predicted_objects: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return as_text(self, self._headline())
+
+    def _repr_html_(self) -> str | None:
+        return as_html(self, self._headline())
+
+    def _headline(self) -> list[str]:
+        return headline(self.summary, ["HOTA", "MOTA", "IDF1"], null=["sequence"])
 
 
 def track(

@@ -1,9 +1,11 @@
-"""How tables read: null as a dash, shares in percent, numbers rounded; and in Jupyter without being asked."""
+"""How tables read: null as a dash, shares in percent, numbers rounded; in Jupyter after `show_tables()`."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.scenes import SCENES
 from spotgeo_frames.presentation.display import as_html, number_text, texts
+from spotgeo_frames.support.labels import label
 
 
 @pytest.mark.parametrize(
@@ -32,6 +35,26 @@ from spotgeo_frames.presentation.display import as_html, number_text, texts
 )
 def test_numbers(value: float, share: bool, text: str) -> None:
     assert number_text(value, share) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "share", "precision", "text"),
+    [
+        (0.873449, True, 6, "87.344900%"),
+        (0.873449, True, 1, "87.3%"),
+        (0.873449, True, 0, "87%"),
+        (1234.5, False, 6, "1,234.500000"),
+        (1234.5678, False, 1, "1,234.6"),
+        (0.9, False, 6, "0.900000"),
+        (0.934, False, 1, "0.9"),
+        (0.0, False, 4, "0.0000"),
+        (1.23456789e-9, False, 6, "1.23457e-09"),
+        (0.04, False, 0, "0.04"),
+        (np.nan, False, 6, "–"),
+    ],
+)
+def test_numbers_with_a_precision(value: float, share: bool, precision: int, text: str) -> None:
+    assert number_text(value, share, precision) == text
 
 
 def test_the_worked_example() -> None:
@@ -98,7 +121,7 @@ def test_any_type_can_be_shown() -> None:
     )
     shown = texts(table)
     assert shown.iloc[1].tolist() == ["–"] * 5
-    assert shown.iloc[0].tolist() == ["2020-01-02 00:00:00", "yes", "(0.5, 2.5]", "{'a': 1}", "x"]
+    assert shown.iloc[0].tolist() == ["2020-01-02 00:00:00", "yes", label(pd.Interval(0.5, 2.5)), "{'a': 1}", "x"]
 
 
 def test_long_tables_show_their_ends() -> None:
@@ -117,22 +140,89 @@ def test_nothing_is_html() -> None:
     assert "&lt;script&gt;" in shown
 
 
-def test_jupyter_shows_our_tables_so_and_others_as_pandas_does(sample: Path) -> None:
+@pytest.fixture
+def html(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The HTML formatter of an IPython shell."""
+    formatter = pytest.importorskip("IPython.core.formatters").HTMLFormatter()
+    shell = SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": formatter}))
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    return formatter
+
+
+@pytest.fixture(scope="module")
+def matches(sample: Path) -> pd.DataFrame:
+    return sf.match(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"))
+
+
+def test_show_tables_shows_our_tables_so_and_others_as_pandas_does(html: Any, matches: pd.DataFrame) -> None:
+    summary = sf.summarize(matches)
+    assert html(summary) == summary._repr_html_(), "not before it is asked for"
+    sf.show_tables()
+    assert "%" in html(summary)
+    assert "–" in html(matches)
+    assert len(html(matches)) < 20_000
+    pivoted = matches.pivot_table(index="sequence", columns=["outcome", "frame"], values="truth_x", aggfunc="count")
+    for other in (pd.DataFrame({"f1": [0.5]}), pivoted):
+        assert html(other) == other._repr_html_()
+
+
+def test_show_tables_follows_the_options_of_pandas(html: Any, matches: pd.DataFrame) -> None:
+    sf.show_tables()
+    summary = sf.summarize(matches)
+    f1, mse = summary["f1"].iloc[0], summary["mse"].iloc[0]
+    for precision in (0, 1, 4, 6, 9):
+        with pd.option_context("display.precision", precision):
+            assert f"<td>{f1:.{precision}%}</td>" in html(summary)
+            assert f"<td>{mse:.{precision}f}</td>" in html(summary)
+            assert texts(summary).loc[0, "f1"] == f"{f1:.2%}", "the page reads the same for everybody"
+    with pd.option_context("display.max_columns", 4):
+        assert html(summary).count("<td>") == 5, "four and an ellipsis"
+    with pd.option_context("display.notebook_repr_html", False):
+        assert html(summary) is None
+
+
+@pytest.mark.parametrize("before", [None, lambda table: "<p>as before</p>"])
+def test_show_tables_can_be_called_twice_and_taken_back(html: Any, matches: pd.DataFrame, before: Any) -> None:
+    html.for_type(pd.DataFrame, before)
+    other = pd.DataFrame({"f1": [0.5]})
+    sf.show_tables(False)
+    first, others = html(matches), html(other)
+    sf.show_tables()
+    sf.show_tables()
+    assert html(matches) != first
+    assert html(other) == others
+    sf.show_tables(False)
+    assert html.type_printers.get(pd.DataFrame) is before
+    assert html(matches) == first
+
+
+def test_show_tables_leaves_what_was_registered_after_it(html: Any) -> None:
+    sf.show_tables()
+    html.for_type(pd.DataFrame, str)
+    sf.show_tables(False)
+    assert html.type_printers[pd.DataFrame] is str
+
+
+def test_importing_changes_nothing_in_ipython_and_elsewhere_show_tables_does_nothing() -> None:
     pytest.importorskip("IPython")
-    code = f"""
-import pandas as pd
+    code = """
+import sys
+import spotgeo_frames as sf
+sf.show_tables()
+assert "IPython" not in sys.modules
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
-import spotgeo_frames as sf
-shown = lambda table: shell.display_formatter.format(table)[0]["text/html"]
-matches = sf.match(sf.read_spotgeo({str(sample / "truth.json")!r}), sf.read_spotgeo({str(sample / "eager.json")!r}))
-print("%" in shown(sf.summarize(matches)), "–" in shown(matches), len(shown(matches)) < 20_000)
-other = pd.DataFrame({{"f1": [0.5]}})
-pivoted = matches.pivot_table(index="sequence", columns=["outcome", "frame"], values="truth_x", aggfunc="count")
-print(shown(other) == other._repr_html_(), shown(pivoted) == pivoted._repr_html_())
+import pandas as pd
+registered = shell.display_formatter.formatters["text/html"].type_printers
+before = dict(registered)
+for name in sf.__all__:
+    getattr(sf, name)
+print(registered == before)
+sf.show_tables()
+print(pd.DataFrame in registered)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout.split() == ["True"] * 5, done.stderr
+    assert done.stdout.split() == ["True", "True"], done.stderr
 
 
 def test_importing_does_not_bring_ipython_or_the_extra() -> None:

@@ -1,8 +1,7 @@
 """The charts of the page as Vega-Lite specifications, made with Altair from the rows of chart_data.py.
 
-Fields have names of our own, and names of the user's are only ever data or options, never part of an expression.
-Colours are variables of the page's style, so that charts follow light and dark without being drawn again. `usermeta`
-tells the page's script the ratio of height to width where both axes are pixels.
+Fields have names of our own; names of the user's are only ever data or options, never part of an expression. The
+`usermeta` of a specification tells the page's script the ratio of height to width where both axes are pixels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,30 +17,33 @@ from ...support.labels import label
 from ..display import words
 from . import chart_data
 from .chart_data import Rows
+from .encodings import (
+    DASHES,
+    HEIGHT,
+    NOTHING,
+    SERIES,
+    Spec,
+    bounded,
+    by_submission,
+    cycled,
+    finished,
+    of_picked,
+    picked,
+    pixel_axis,
+    share_axis,
+    submission_tooltip,
+    tooltips,
+)
 from .evaluation import Evaluation
 
-Spec = dict[str, Any]
-HEIGHT = 260
-
-# As many series as the page's style has colours for; more take them again, with other dashes.
-SERIES = [f"var(--series-{number})" for number in range(1, 9)]
-DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+# How frames are drawn.
 MARKS = ["found truth", "missed truth", "right prediction", "false prediction"]
 MARK_SHAPES = ["circle", "circle", "cross", "M-0.6,-0.6L0.6,0.6M-0.6,0.6L0.6,-0.6"]
 MARK_COLORS = ["var(--found)", "var(--missed)", "var(--right)", "var(--false)"]
 MARK_COLORS_ON_PICTURES = ["#3ccfa0", "#ff7a52", "#56b4e9", "#f0b429"]
 
-# What lies behind a map where it has no value.
-NOTHING = "var(--nothing)"
-INK = {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 12, "titleFontSize": 12}
-CONFIG = {
-    "background": "transparent",
-    "font": "system-ui, sans-serif",
-    "axis": INK | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
-    "legend": INK | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90},
-    "view": {"stroke": None},
-    "aria": False,  # a chart is one thing with a description; the page's tables have the numbers
-}
+# Where the format of an axis names no decimals, Vega writes as many as its ticks need to differ.
+POINTS = "+%"
 
 
 def charts(evaluation: Evaluation, rule: Rule) -> dict[str, Spec]:
@@ -80,7 +82,7 @@ def differences(pairs: Rows) -> Spec:
     """Differences of F1 with their intervals, a row a pair."""
     base = alt.Chart(alt.NamedData("pairs")).encode(
         y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
-        tooltip=_tooltips(
+        tooltip=tooltips(
             ("pair:N", "pair", ""),
             ("estimate:Q", "difference of F1", "+.2%"),
             ("low:Q", "from", "+.2%"),
@@ -88,7 +90,7 @@ def differences(pairs: Rows) -> Spec:
             ("p:Q", "adjusted p-value", ".3~g"),
         ),
     )
-    x = alt.X("low:Q", title="difference of F1, points", axis=alt.Axis(tickCount=6, format="+.0%"))
+    x = alt.X("low:Q", title="difference of F1, points", axis=alt.Axis(tickCount=6, format=POINTS))
     zero = alt.Chart(alt.NamedData("zero")).mark_rule(color="var(--faint)", strokeDash=[4, 3]).encode(x="zero:Q")
     bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=x, x2="high:Q")
     filled = alt.Scale(domain=["yes", "no"], range=[SERIES[0], "var(--paper)"])
@@ -96,7 +98,7 @@ def differences(pairs: Rows) -> Spec:
         x="estimate:Q", fill=alt.Fill("sure:N", title="adjusted p < 0.05", scale=filled)
     )
     about = "Differences of F1 between submissions, with 95% intervals"
-    return _finished(zero + bars + points, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
+    return finished(zero + bars + points, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
 
 
 def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
@@ -106,10 +108,10 @@ def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
         alt.Chart(alt.NamedData("costs"))
         .mark_bar(color=SERIES[0])
         .encode(
-            x=alt.X("gain:Q", title="F1 gained, points", axis=alt.Axis(tickCount=6, format="+.0%")),
+            x=alt.X("gain:Q", title="F1 gained, points", axis=alt.Axis(tickCount=6, format=POINTS)),
             y=alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(labelLimit=160)),
-            tooltip=_tooltips(
-                *_submission_tooltip(names),
+            tooltip=tooltips(
+                *submission_tooltip(names),
                 ("kind:N", "kind", ""),
                 ("gain:Q", "F1 gained", "+.2%"),
                 ("misses:Q", "misses", ","),
@@ -119,9 +121,9 @@ def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
         )
     )
     if len(names) > 1:
-        chart = chart.encode(yOffset=alt.YOffset("submission:N", sort=list(names)), color=_by_submission(names))
+        chart = chart.encode(yOffset=alt.YOffset("submission:N", sort=list(names)), color=by_submission(names))
     height = len(kinds) * max(26, 10 * len(names) + 8)
-    return _finished(chart, {"costs": costs}, "F1 gained if one kind of error alone were mended, by kind", height)
+    return finished(chart, {"costs": costs}, "F1 gained if one kind of error alone were mended, by kind", height)
 
 
 def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
@@ -132,12 +134,12 @@ def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
         alt.Chart(alt.NamedData("places"))
         .mark_rect()
         .encode(
-            x=_pixels(alt.X, "x", "x, px"),
+            x=pixel_axis(alt.X, "x", "x, px"),
             x2="x2:Q",
-            y=_pixels(alt.Y, "y", "y, px", reverse=True),
+            y=pixel_axis(alt.Y, "y", "y, px", reverse=True),
             y2="y2:Q",
             color=alt.Color("recall:Q", title="recall", scale=scale, legend=legend),
-            tooltip=_tooltips(
+            tooltip=tooltips(
                 ("recall:Q", "recall", ".1%"),
                 ("found:Q", "found", ","),
                 ("truths:Q", "truths", ","),
@@ -148,8 +150,8 @@ def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
             ),
         )
     )
-    return _finished(
-        _picked(chart, names), {"places": places}, "Recall over the image plane", HEIGHT, _bounded(ratio), NOTHING
+    return finished(
+        picked(chart, names), {"places": places}, "Recall over the image plane", HEIGHT, bounded(ratio), NOTHING
     )
 
 
@@ -162,7 +164,7 @@ def distances(hits: Rows, names: Sequence[str], tau: float, epsilon: float) -> S
             x=alt.X("from:Q", bin="binned", title="distance, px", scale=alt.Scale(domain=[0, tau * 1.02], nice=False)),
             x2="to:Q",
             y=alt.Y("n:Q", title="true positives", axis=alt.Axis(tickMinStep=1)),
-            tooltip=_tooltips(
+            tooltip=tooltips(
                 ("from:Q", "from, px", ".4~g"), ("to:Q", "to, px", ".4~g"), ("n:Q", "true positives", ",")
             ),
         )
@@ -182,13 +184,13 @@ def distances(hits: Rows, names: Sequence[str], tau: float, epsilon: float) -> S
         )
     )
     data = {"hits": hits, "limits": [{"at": epsilon, "what": limits[0]}, {"at": tau, "what": limits[1]}]}
-    return _finished(_picked(bars, names) + rules, data, "Distances of the true positives", HEIGHT)
+    return finished(picked(bars, names) + rules, data, "Distances of the true positives", HEIGHT)
 
 
 def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spec:
     """Predicted less true coordinates of the true positives, as counts, with their mean and tau as a circle."""
-    x = _pixels(alt.X, "x", "predicted − true x, px")
-    y = _pixels(alt.Y, "y", "predicted − true y, px", reverse=True)
+    x = pixel_axis(alt.X, "x", "predicted − true x, px")
+    y = pixel_axis(alt.Y, "y", "predicted − true y, px", reverse=True)
     scale, legend = alt.Scale(type="sqrt", scheme="viridis"), alt.Legend(gradientLength=200)
     heat = (
         alt.Chart(alt.NamedData("cells"))
@@ -199,7 +201,7 @@ def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spe
             y=y,
             y2="y2:Q",
             color=alt.Color("n:Q", title="true positives", scale=scale, legend=legend),
-            tooltip=_tooltips(
+            tooltip=tooltips(
                 ("n:Q", "true positives", ","),
                 ("x:Q", "x from, px", "+.3~g"),
                 ("x2:Q", "x to, px", "+.3~g"),
@@ -211,30 +213,32 @@ def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spe
     mean = (
         alt.Chart(alt.NamedData("means"))
         .mark_point(shape="cross", filled=True, size=160, opacity=1, color="var(--series-4)", stroke="white")
-        .encode(x=x, y=y, tooltip=_tooltips(("x:Q", "mean in x, px", "+.3~g"), ("y:Q", "mean in y, px", "+.3~g")))
+        .encode(x=x, y=y, tooltip=tooltips(("x:Q", "mean in x, px", "+.3~g"), ("y:Q", "mean in y, px", "+.3~g")))
     )
     ring = alt.Chart(alt.NamedData("ring")).mark_line(color="var(--ink)", strokeWidth=1)
-    chart = _picked(heat, names) + _of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
+    chart = picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
     about = "Predicted less true coordinates of the true positives, and tau"
     data = {"cells": cells, "means": means, "ring": chart_data.circle(tau)}
-    return _finished(chart, data, about, HEIGHT, 1.0, NOTHING)
+    return finished(chart, data, about, HEIGHT, 1.0, NOTHING)
 
 
 def f1_by_threshold(rows: Rows, best: Rows, names: Sequence[str]) -> Spec:
     """F1 by the threshold of the score, the best marked."""
     x = alt.X("threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
-    y = _share(alt.Y, "f1", "F1")
+    y = share_axis(alt.Y, "f1", "F1")
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
     if len(names) > 1:
-        at_best = at_best.encode(color=_by_submission(names))
+        at_best = at_best.encode(color=by_submission(names))
     chart = _sweep_lines(names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
-    return _finished(chart, {"sweep": rows, "best": best}, "F1 by the threshold of the score, the best marked", HEIGHT)
+    return finished(chart, {"sweep": rows, "best": best}, "F1 by the threshold of the score, the best marked", HEIGHT)
 
 
 def by_recall(rows: Rows, names: Sequence[str]) -> Spec:
     """Precision by recall, over thresholds of the score."""
-    chart = _sweep_lines(names).encode(x=_share(alt.X, "recall", "recall"), y=_share(alt.Y, "precision", "precision"))
-    return _finished(chart, {"sweep": rows}, "Precision by recall, over thresholds of the score", HEIGHT)
+    chart = _sweep_lines(names).encode(
+        x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
+    )
+    return finished(chart, {"sweep": rows}, "Precision by recall, over thresholds of the score", HEIGHT)
 
 
 def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str, float] | None) -> Spec:
@@ -254,7 +258,7 @@ def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str,
     points = alt.Chart(alt.NamedData("marks")).encode(x=x, y=y, shape=shape)
     marks = points.mark_point(size=150, strokeWidth=2.2, opacity=1, clip=True).encode(
         color=alt.Color("mark:N", title=None, scale=colors),
-        tooltip=_tooltips(
+        tooltip=tooltips(
             ("mark:N", "mark", ""),
             ("object:N", "object", ""),
             ("kind:N", "kind of error", ""),
@@ -270,12 +274,12 @@ def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str,
     zoom = alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]")
     chart = alt.layer(behind, links, *rim, marks.add_params(zoom))
     about = "Truths and predictions of one frame; they are listed below"
-    return _finished(chart, {}, about, HEIGHT, _bounded((bottom - top) / (right - left)))
+    return finished(chart, {}, about, HEIGHT, bounded((bottom - top) / (right - left)))
 
 
 def _sweep_lines(names: Sequence[str]) -> Any:
-    tooltip = _tooltips(
-        *_submission_tooltip(names),
+    tooltip = tooltips(
+        *submission_tooltip(names),
         ("threshold:Q", "score threshold", ".4~g"),
         ("f1:Q", "F1", ".2%"),
         ("precision:Q", "precision", ".2%"),
@@ -286,69 +290,5 @@ def _sweep_lines(names: Sequence[str]) -> Any:
     lines = lines.encode(tooltip=tooltip, order="threshold:Q")
     if len(names) < 2:
         return lines
-    dashes = alt.Scale(domain=list(names), range=_cycled(DASHES, len(names), len(SERIES)))
-    return lines.encode(
-        color=_by_submission(names), strokeDash=alt.StrokeDash("submission:N", title=None, scale=dashes)
-    )
-
-
-def _tooltips(*fields: tuple[str, str, str]) -> list[alt.Tooltip]:
-    """Tooltips from field, title and format."""
-    plain = ((alt.Tooltip(field, title=title), form) for field, title, form in fields)
-    return [tooltip.format(form) if form else tooltip for tooltip, form in plain]
-
-
-def _submission_tooltip(names: Sequence[str]) -> list[tuple[str, str, str]]:
-    return [("submission:N", "submission", "")] if len(names) > 1 else []
-
-
-def _share(channel: Any, field: str, title: str) -> Any:
-    return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
-
-
-def _pixels(channel: Any, field: str, title: str, reverse: bool = False) -> Any:
-    scale = alt.Scale(zero=False, nice=False, reverse=reverse)
-    return channel(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(grid=False, tickCount=8))
-
-
-def _bounded(ratio: float) -> float:
-    """A ratio of height to width that a page has room for."""
-    return min(max(ratio, 0.2), 2.0)
-
-
-def _cycled(values: Sequence[Any], number: int, every: int = 1) -> list[Any]:
-    return [values[place // every % len(values)] for place in range(number)]
-
-
-def _by_submission(names: Sequence[str]) -> alt.Color:
-    scale = alt.Scale(domain=list(names), range=_cycled(SERIES, len(names)))
-    return alt.Color("submission:N", title=None, scale=scale)
-
-
-def _picked(chart: Any, names: Sequence[str]) -> Any:
-    """The chart of one submission at a time, which the reader picks above the charts."""
-    return chart if len(names) < 2 else _of_picked(chart.add_params(alt.param(name="picked", value=names[0])), names)
-
-
-def _of_picked(chart: Any, names: Sequence[str]) -> Any:
-    """A layer beside one that is `_picked`: what is filtered is the data of each layer, not of all."""
-    return chart.transform_filter("datum.submission === picked") if len(names) > 1 else chart
-
-
-def _finished(
-    chart: Any,
-    data: Mapping[str, Rows],
-    description: str,
-    height: int,
-    ratio: float | None = None,
-    background: str | None = None,
-) -> Spec:
-    """The specification with its data, as wide as its place on the page."""
-    if background is not None:
-        chart = chart.properties(view=alt.ViewBackground(fill=background))
-    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-    # Whatever the user has made of Altair's settings; and the page has a look of its own.
-    with alt.data_transformers.enable("default"), alt.theme.enable("none"):
-        spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict()
-    meta = {} if ratio is None else {"ratio": ratio}
-    return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(data)}
+    dashes = alt.Scale(domain=list(names), range=cycled(DASHES, len(names), len(SERIES)))
+    return lines.encode(color=by_submission(names), strokeDash=alt.StrokeDash("submission:N", title=None, scale=dashes))

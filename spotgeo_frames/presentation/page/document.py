@@ -17,7 +17,7 @@ import msgspec
 from ...support.labels import DASH
 from ..display import texts
 from .chart_data import short_names
-from .charts import Spec
+from .encodings import Spec
 from .evaluation import Evaluation
 from .page_tables import counts, headline, lead, other_tables, slice_table
 

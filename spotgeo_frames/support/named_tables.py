@@ -1,0 +1,63 @@
+"""How results, which are NamedTuples of tables, show themselves: as a few lines of text, and as HTML in a notebook."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from .labels import DASH
+from .notebook import html_of
+
+# Rows of a headline.
+MOST_ROWS = 3
+
+
+def headline(table: Any, names: Sequence[str], null: Sequence[str] = ()) -> list[str]:
+    """The first rows of a table, each as a line such as `HOTA 0.7238, MOTA 0.878`.
+
+    `names` are the columns to show, as far as the table has them; `null` are columns that are null in the rows to show.
+    A table that is no DataFrame gives no lines.
+    """
+    if not isinstance(table, pd.DataFrame):
+        return []
+    rows = table[table[[name for name in null if name in table]].isna().all(axis=1)]
+    known = [name for name in names if name in table]
+    records = rows[known].head(MOST_ROWS).to_dict("records") if known else []
+    return [", ".join(f"{name} {_short(value)}" for name, value in row.items()) for row in records]
+
+
+def as_text(result: NamedTuple, lines: Sequence[str] = ()) -> str:
+    """The name of the result, the lines of its headline, and a line for each table with its name and size."""
+    tables = result._asdict()
+    width = max(map(len, tables))
+    sizes = [f"{name:<{width}}  {_size(table)}" for name, table in tables.items()]
+    return "\n  ".join([type(result).__name__, *lines, *sizes])
+
+
+def as_html(result: NamedTuple, lines: Sequence[str] = ()) -> str | None:
+    """The name of the result, its headline, and each table under its name as the notebook shows it alone.
+
+    None where a table has no HTML, such as with the option `display.notebook_repr_html` of pandas off: a notebook then
+    shows the text.
+    """
+    blocks = ["<br>".join([f"<b>{type(result).__name__}</b>", *map(escape, lines)])]
+    for name, table in result._asdict().items():
+        shown = f"<p>{_size(table)}</p>" if table is None else html_of(table)
+        if shown is None:
+            return None
+        blocks.append(f"<p><b>{name}</b></p>\n{shown}")
+    return "<div>\n" + "\n".join(blocks) + "\n</div>"
+
+
+def _size(table: Any) -> str:
+    if table is None:
+        return "none"
+    shape = getattr(table, "shape", None)
+    return type(table).__name__ if shape is None else f"{shape[0]:,} rows × {shape[1]:,} columns"
+
+
+def _short(value: Any) -> str:
+    if pd.isna(value):
+        return DASH
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
