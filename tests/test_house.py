@@ -124,3 +124,20 @@ def test_every_room_says_what_comes_in_what_goes_out_and_who_may_use_it(room: st
     assert "In come" in contract
     assert "out come" in contract or "text or JSON" in contract
     assert "use it" in contract or "uses it" in contract
+
+
+def test_the_tree_in_the_design_is_the_tree_on_disk() -> None:
+    text = (PROJECT / "docs" / "design.md").read_text()
+    lines = text.partition("    spotgeo_frames/\n")[2].partition("\n\n")[0].splitlines()
+    folders: list[str] = []
+    drawn = set()
+    for line in lines:
+        name = line.split()[0]
+        depth = (len(line) - len(line.lstrip()) - 6) // 2
+        folders = folders[:depth]
+        if name.endswith("/"):
+            folders.append(name.rstrip("/"))
+        else:
+            drawn.add("/".join([*folders, name]))
+    on_disk = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"}
+    assert drawn == on_disk

@@ -21,8 +21,9 @@ import pandas as pd
 from ..matching.alignment import align
 from ..matching.matcher import match_annotations
 from ..matching.near_points import all_near_points
-from ..matching.rule import Rule, asked, check_by_distance, rule_of_tables
+from ..matching.rule import Rule, check_by_distance
 from ..matching.similarity import Measure
+from ..matching.words import asked, rule_of_tables
 from ..scoring.summary import summarize
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, as_annotations

@@ -17,8 +17,9 @@ from ..matching.alignment import Aligned, FrameRule, align, at_centres
 from ..matching.assignment import Entries, assign
 from ..matching.near_points import all_near_points
 from ..matching.pairs import Pairs
-from ..matching.rule import Rule, asked, check_by_distance, rule_of_tables
+from ..matching.rule import Rule, check_by_distance
 from ..matching.similarity import Measure
+from ..matching.words import asked, rule_of_tables
 from ..scoring.match_sums import numbers_of, share
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline

@@ -9,7 +9,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from ..matching.rule import Words, asked
+from ..matching.words import Words, asked
 from ..support.names import stem
 from ..tables.annotations import Annotations
 

@@ -33,9 +33,10 @@ from .alignment import Aligned, FrameRule, align, at_centres
 from .assignment import Entries, assign
 from .layout import match_table
 from .pairs import Pairs, frame_chunks, join_pairs
-from .rule import Compared, Rule, asked, check_by_distance, compared, rule_of_tables
+from .rule import Compared, Rule, check_by_distance, compared
 from .similar_pairs import flat_boxes
 from .similarity import Measure, difference, point_distance
+from .words import asked, rule_of_tables
 
 Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 

@@ -22,8 +22,9 @@ import numpy as np
 import pandas as pd
 
 from ..matching.matcher import match_annotations
-from ..matching.rule import Geometry, Rule, Words, asked, asked_of_tracks, rule_for, track_rule
+from ..matching.rule import Rule
 from ..matching.similarity import Measure
+from ..matching.words import Geometry, Words, asked, asked_of_tracks, rule_for, track_rule
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import SummarySums, summary_of
 from ..support.errors import InputError

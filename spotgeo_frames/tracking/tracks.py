@@ -19,9 +19,10 @@ import pandas as pd
 from ..matching.alignment import Aligned, FrameRule, Side, align
 from ..matching.layout import match_table, with_events
 from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
-from ..matching.rule import Rule, asked_of_tracks, geometry_of, track_rule
+from ..matching.rule import Rule
 from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
+from ..matching.words import asked_of_tracks, geometry_of, track_rule
 from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.named_tables import as_html, as_text, headline

@@ -5,8 +5,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ...matching.rule import Rule, asked, check_by_distance, rule_of_tables
+from ...matching.rule import Rule, check_by_distance
 from ...matching.similarity import Measure
+from ...matching.words import asked, rule_of_tables
 from ...scoring.summary import summarize
 from ...support.errors import InputError
 from ...support.names import is_text, stem

@@ -1,0 +1,172 @@
+"""The caller's words on how to match, and the rule that they make together with the geometry of the tables.
+
+`asked` checks the words by themselves, before anything is read; `rule_for` adds what the columns of both sides tell.
+Words win. Where they say nothing, keypoints are matched joint by joint by distance, boxes (`w` and `h` on both sides)
+by IoU, and everything else by distance.
+"""
+
+from collections.abc import Collection, Hashable, Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..tables.annotations import Annotations
+from ..tables.inputs import source
+from .rule import TAU, Rule, check_distances
+from .similarity import Measure
+
+# The least similarity of a match where nothing else is said.
+THRESHOLD = 0.5
+
+SIMILARITIES = ("iou", "oks", "point")
+
+# Names of rules that no function of the caller's may pass for.
+OWN_NAMES = ("distance", "keypoint", *SIMILARITIES)
+
+
+class Words(NamedTuple):
+    """What the caller said of the rule; None is nothing. `asked` has checked that the words fit each other."""
+
+    tau: float | None = None
+    epsilon: float | None = None
+    similarity: str | Measure | None = None
+    threshold: float | None = None
+    sigmas: Mapping[Any, float] | None = None
+
+
+class Geometry(NamedTuple):
+    """What tells the geometry of one side: its columns, how many rows it has, and what messages call it."""
+
+    name: str
+    columns: Collection[Hashable]
+    n_rows: int
+
+    @property
+    def has_boxes(self) -> bool:
+        return "joint" not in self.columns and "w" in self.columns and "h" in self.columns
+
+
+def asked(
+    tau: float | None = None,
+    epsilon: float | None = None,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
+    sigmas: Mapping[Any, float] | None = None,
+) -> Words:
+    """The caller's words; raises ValueError where one is out of range, or does not fit another."""
+    given = {"tau": tau, "epsilon": epsilon, "threshold": threshold}
+    for name, value in given.items():
+        if value is not None and (not isinstance(value, Real) or isinstance(value, bool)):
+            raise ValueError(f"{name} is {value!r}; a number is needed")
+    tau, epsilon, threshold = (None if value is None else float(value) for value in given.values())
+    if not (similarity is None or callable(similarity) or similarity in SIMILARITIES):
+        raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
+    if similarity != "oks" and sigmas is not None:
+        raise ValueError("sigmas are those of similarity='oks'")
+    _check_fit(tau, epsilon, similarity, threshold)
+    return Words(tau, epsilon, similarity, threshold, sigmas)
+
+
+def asked_of_tracks(tau: float | None, similarity: str | Measure | None) -> Words:
+    """The caller's words for tracks: a similarity always, which a tau says is that of points.
+
+    Raises ValueError where a word is out of range, or does not fit another.
+    """
+    if similarity == "oks":
+        raise ValueError("similarity is 'oks'; 'iou', 'point' or a function is needed")
+    return asked(tau, similarity="point" if similarity is None and tau is not None else similarity)
+
+
+def _check_fit(
+    tau: float | None, epsilon: float | None, similarity: str | Measure | None, threshold: float | None
+) -> None:
+    """Raises ValueError where words are out of range or do not fit each other."""
+    if tau is not None and similarity not in (None, "point"):
+        raise ValueError(f"tau is a distance, and similarity={_name(similarity)} has none; give a threshold instead")
+    if epsilon is not None and similarity is not None:
+        raise ValueError(f"epsilon is a distance, and similarity={_name(similarity)} knows no tolerance; leave it out")
+    if threshold is not None and similarity is None and (tau is not None or epsilon is not None):
+        raise ValueError("threshold is that of a similarity; give similarity, too, or leave out tau and epsilon")
+    if threshold is not None and not 0 < threshold <= 1:
+        raise ValueError(f"threshold is {threshold}; a similarity above 0, up to 1, is needed")
+    if similarity == "point" and tau is not None and not 0 < tau < np.inf:
+        raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
+    if similarity is None:
+        check_distances(tau, epsilon)
+
+
+def _name(similarity: str | Measure | None) -> str:
+    """How messages and notes call a similarity."""
+    if not callable(similarity):
+        return repr(similarity)
+    return str(getattr(similarity, "__name__", type(similarity).__name__))
+
+
+def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
+    """The rule that the words and the geometry of both sides make.
+
+    Raises InputError where boxes are on one side only and no word says what to do with them, or where a word does not
+    fit the geometry.
+    """
+    similarity = _by_geometry(words, truth, predictions)
+    if similarity is None:
+        if words.threshold is not None:
+            raise InputError(
+                "threshold is that of a similarity, and these objects are matched by distance; give tau and epsilon "
+                "(px), or say which similarity"
+            )
+        return Rule("distance", *check_distances(words.tau, words.epsilon))
+    threshold = THRESHOLD if words.threshold is None else words.threshold
+    return _similarity_rule(similarity, words, threshold)
+
+
+def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshold: float, identity: str) -> Rule:
+    """The rule of tracks: a similarity always, for points that of their distance; CLEAR matches from `threshold` on.
+
+    Raises InputError as `rule_for` does.
+    """
+    similarity = _by_geometry(words, truth, predictions)
+    made = _similarity_rule("point" if similarity is None else similarity, words, threshold)
+    return Rule(made.name, made.tau, threshold=threshold, identity=identity, measure=made.measure)
+
+
+def _similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:
+    if callable(similarity):
+        name = _name(similarity)
+        name = f"function {name}" if name in OWN_NAMES else name
+        return Rule(name, threshold=threshold, measure=similarity)
+    tau = None if similarity != "point" else TAU if words.tau is None else words.tau
+    return Rule(similarity, tau, threshold=threshold, sigmas=words.sigmas)
+
+
+def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | Measure | None:
+    """The similarity that is said, or that boxes have; None where pairs are measured by distance."""
+    if words.similarity is not None or words.tau is not None:
+        return words.similarity
+    # A side without rows does not say what it would have: it has the other's geometry.
+    sides = [side for side in (truth, predictions) if side.n_rows]
+    boxes = [side for side in sides if side.has_boxes]
+    if not boxes:
+        return None
+    points = [side for side in sides if not side.has_boxes]
+    if points:
+        raise InputError(
+            f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none; to match the centres of the boxes "
+            "with the points give tau (px)"
+        )
+    if words.epsilon is not None:
+        raise InputError("epsilon is a distance, and boxes are matched by IoU; to match their centres give tau, too")
+    return "iou"
+
+
+def geometry_of(table: pd.DataFrame, name: str) -> Geometry:
+    """The geometry of a table of objects; `name` is what messages call it where it was not read from a file."""
+    return Geometry(source(table, name), table.columns, len(table))
+
+
+def rule_of_tables(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
+    """The rule for two checked sides; raises InputError as `rule_for` does."""
+    return rule_for(words, geometry_of(truth.objects, "truth"), geometry_of(predictions.objects, "predictions"))
