@@ -183,8 +183,8 @@ METRICS = by_name(
         needs=(TP,),
         by_similarity=False,
     ),
-    count("n_sequences", "sequences", "sequences, those without objects included", lambda sums: sums["n_sequences"]),
-    count("n_frames", "frames", "frames, those without objects included", lambda sums: sums["n_frames"]),
+    count("n_sequences", "sequences", "all sequences, also those without objects", lambda sums: sums["n_sequences"]),
+    count("n_frames", "frames", "all frames, also those without objects", lambda sums: sums["n_frames"]),
     count("n_truth", "truths", "TP + FN", lambda sums: sums["tp"] + sums["fn"], TP, FN),
     count("n_predicted", "predictions", "TP + FP", lambda sums: sums["tp"] + sums["fp"], TP, FP),
     Metric(
@@ -225,7 +225,7 @@ SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance",
 
 
 def summary_columns(by_similarity: bool) -> list[str]:
-    """The metrics that a summary has as columns: all but those that are defined by similarity only, unless it was so."""
+    """The columns of a summary; metrics of similarities are among them where matching was by similarity."""
     return [name for name, metric in METRICS.items() if metric.by_distance or by_similarity]
 
 

@@ -5,7 +5,7 @@ the truths, so false positives belong to no slice, and every metric that counts 
 and columns that belong to predictions.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ def summarize(
         the number of sequences, so it compares submissions, never slices.
     det_a: TP / (TP + FN + FP).
     mean_distance, rmse: px, mean distance of the TP and root of the mean squared distance of the TP.
-    n_sequences, n_frames: sequences, those without objects included, and frames, those without objects included.
+    n_sequences, n_frames: all sequences, also those without objects; all frames, also those without objects.
     n_truth, n_predicted: TP + FN and TP + FP.
     loc_a: mean similarity of the TP; a column only where matching was by similarity.
 
