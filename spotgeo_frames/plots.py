@@ -19,7 +19,7 @@ from matplotlib.patches import Circle
 from .matching.rule import distance_rule
 from .presentation.display import words
 from .presentation.image_plane import recall_grid
-from .scoring.match_sums import share
+from .presentation.metric_text import title
 from .support.errors import InputError
 from .support.labels import label
 from .tables.arrow import Table, as_pandas
@@ -38,9 +38,8 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
     ax = _axes(ax)
     if grid is None:
         return _nothing(ax, "no truths")
-    recall = share(grid.n_found, grid.n_truth)
-    mesh = ax.pcolormesh(grid.x_edges, grid.y_edges, recall.T, cmap="cividis", vmin=0, vmax=1)
-    ax.figure.colorbar(mesh, ax=ax, label="recall")
+    mesh = ax.pcolormesh(grid.x_edges, grid.y_edges, grid.recall.T, cmap="cividis", vmin=0, vmax=1)
+    ax.figure.colorbar(mesh, ax=ax, label=_axis_label("recall"))
     ax.set(title=f"Recall over the image, {int(grid.n_truth.sum()):,} truths")
     return _image_plane(ax)
 
@@ -105,7 +104,11 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
         return _nothing(ax, f"no rows of {metric}")
     slices = [", ".join(map(label, values)) for values in zip(*(rows[name] for name in by), strict=True)]
     _points_with_bars(ax, slices if by else ["all"], rows)
-    ax.set(xlabel=_with_unit(metric), ylabel=", ".join(map(str, by)), title=f"{metric} by slice, with intervals")
+    ax.set(
+        xlabel=_axis_label(metric),
+        ylabel=", ".join(map(str, by)),
+        title=f"{_axis_label(metric)}, by slice, with intervals",
+    )
     ax.invert_yaxis()
     return ax
 
@@ -123,7 +126,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     ]
     ax.bar_label(bars, counts, padding=4, fontsize="small")
     ax.margins(x=0.35)
-    ax.set(xlabel="F1 gained if this kind alone were mended", title="What each kind of error costs")
+    ax.set(xlabel=f"{_axis_label('f1_gain')} if this kind alone were mended", title="What each kind of error costs")
     return ax
 
 
@@ -143,8 +146,9 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
         if best is not None:
             left.plot(best["threshold"], best["f1"], marker, color=color)
             right.plot(best["recall"], best["precision"], marker, color=color)
-    left.set(xlabel="score threshold", ylabel="F1", ylim=(0, 1), title="F1 by threshold (best marked)")
-    right.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
+    f1, recall, precision = map(_axis_label, ("f1", "recall", "precision"))
+    left.set(xlabel="score threshold", ylabel=f1, ylim=(0, 1), title=f"{f1} by threshold (best marked)")
+    right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
     left.legend(loc="lower left")
     right.legend(loc="lower left")
     return figure
@@ -196,7 +200,7 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
     names = [f"{a} - {b}\n{p}" for a, b, p in zip(rows["a"], rows["b"], adjusted, strict=True)]
     _points_with_bars(ax, names, rows)
     ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
-    ax.set(xlabel=f"difference of {_with_unit(metric)}", title=f"Difference of {metric}")
+    ax.set(xlabel=f"difference of {_axis_label(metric)}", title=f"Difference of {_axis_label(metric)}")
     ax.invert_yaxis()
     return ax
 
@@ -249,9 +253,9 @@ def _column(table: pd.DataFrame, name: str) -> np.ndarray:
     return table[name].to_numpy(np.float64, na_value=np.nan)
 
 
-def _with_unit(metric: str) -> str:
-    units = {"mse": "px²", "rmse": "px", "mean_distance": "px"}
-    return f"{metric}, {units[metric]}" if metric in units else metric
+def _axis_label(metric: str) -> str:
+    """The label of a metric with its unit; the name itself of what is no metric."""
+    return title(metric) or metric
 
 
 def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame) -> None:

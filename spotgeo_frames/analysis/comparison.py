@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.ranking import leaderboard
+from ..scoring.registry import RANKING
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct, locate, ordinals
@@ -25,9 +26,6 @@ from ..tables.messages import counted, key_text
 from ..tables.schema import FN, FRAME_KEY, TP, check_matches, decoded, measure_of
 from ..tables.selections import without
 from .resampling import METRICS, bounds, check_options, metrics_of, resampled_sums, sequence_sums
-
-# What the ranking of a leaderboard follows.
-RANKING = ["f1", "kelvins_mse"]
 
 # Differences closer than this share of the numbers are the same: sums that are swapped are added in another order.
 BLUR = 1e-9

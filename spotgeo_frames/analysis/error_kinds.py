@@ -26,7 +26,8 @@ from ..matching.alignment import align, at_centres
 from ..matching.assignment import Entries, assign
 from ..matching.near_points import all_near_points
 from ..matching.rule import distance_rule
-from ..scoring.match_sums import match_sums, numbers_of
+from ..scoring.match_sums import match_sums
+from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..tables.arrow import Table
 from ..tables.match_sides import sides_of
@@ -123,5 +124,5 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
 
 
 def _f1_and_mse(sums: dict[str, float]) -> tuple[float, float]:
-    numbers = numbers_of({name: np.array([value]) for name, value in sums.items()}, by_similarity=False)
-    return float(numbers["f1"][0]), float(numbers["mse"][0])
+    f1, mse = values_of({name: np.array([value]) for name, value in sums.items()}, ["f1", "mse"]).values()
+    return float(f1[0]), float(mse[0])

@@ -11,7 +11,8 @@ import pandas as pd
 
 from ..matching.matcher import match_annotations
 from ..matching.rule import Rule, distance_rule
-from ..scoring.match_sums import match_sums, numbers_of, share
+from ..scoring.match_sums import match_sums, share
+from ..scoring.registry import values_of
 from ..scoring.summary import Groups, group_rows, summarize
 from ..support.errors import InputError
 from ..support.keys import distinct, positions, row_keys
@@ -119,6 +120,5 @@ def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, 
     row = again["truth_object"].fillna(again["predicted_object"])
     some = again[row.notna()]
     group = kept.of_row[row.dropna().to_numpy(np.int64)]
-    numbers = numbers_of(match_sums(some, group, kept.number), by_similarity=False)
-    corrected = np.column_stack([numbers[name] for name in CORRECTED])
+    corrected = np.column_stack(list(values_of(match_sums(some, group, kept.number), CORRECTED).values()))
     return np.where(np.isnan(offset).any(axis=1, keepdims=True), np.nan, corrected)

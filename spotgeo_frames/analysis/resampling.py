@@ -1,8 +1,8 @@
-"""Resampling: what a match table adds up to a sequence, drawn again and again, and the numbers that follow.
+"""Resampling: the sums of each sequence of a match table, drawn again and again, and the metrics of each draw.
 
-The sequence is the unit: frames and objects of one sequence are not independent of each other, sequences are. Numbers
-follow from sums (see match_sums.py), so those of a resample follow from the sums of the sequences that were drawn, each
-as often as it was: a matrix of weights times the sums of the sequences.
+The sequence is the unit, because frames and objects of one sequence depend on each other, and sequences do not. Metrics
+follow from sums, and those of a resample from the sums of the sequences that were drawn, each as often as it was: a
+matrix of weights times the sums of the sequences.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,15 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ..scoring.match_sums import SUMS, group_sums, match_sums, numbers_of, share
+from ..scoring.match_sums import SUMS, group_sums, match_sums, share
+from ..scoring.registry import resampled_metrics, values_of
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct, positions, row_keys
 from ..tables.schema import EMPTY
 
+# What `intervals` and `compare` compute where the caller names no metrics.
 METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
-KNOWN = (*METRICS, "one_minus_f1", "mean_distance", "loc_a", "kelvins_mse")
 
 # What is summed of each sequence. kelvins_mse, which is itself a sum over sequences, is among it.
 ALL_SUMS = (*SUMS, "kelvins_mse")
@@ -32,9 +33,10 @@ MOST_GATHERED = 32
 
 def check_options(metrics: Iterable[str], resamples: int, confidence: float) -> list[str]:
     """The metrics, each once; raises ValueError where one is unknown, or resamples or confidence cannot be."""
+    known = resampled_metrics()
     names = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
-    if isinstance(metrics, str) or not names or any(name not in KNOWN for name in names):
-        raise ValueError(f"metrics is {metrics!r}; a list of some of {', '.join(KNOWN)} is needed")
+    if isinstance(metrics, str) or not names or any(name not in known for name in names):
+        raise ValueError(f"metrics is {metrics!r}; a list of some of {', '.join(known)} is needed")
     if not isinstance(resamples, int | np.integer) or resamples < 1:
         raise ValueError(f"resamples is {resamples!r}; an integer is needed, 1 or more")
     if not 0 < confidence < 1:
@@ -66,13 +68,11 @@ def sequence_sums(table: pd.DataFrame, cell: np.ndarray, n_cells: int) -> np.nda
 
 
 def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool) -> np.ndarray:
-    """The metrics of sums, whose last axis they replace; null where no row was drawn, also those that are 0 by rule."""
+    """The metrics (..., metrics) of sums (..., ALL_SUMS); all are null where there is no TP, FN or FP."""
     named = dict(zip(ALL_SUMS, np.moveaxis(sums, -1, 0), strict=True))
-    numbers = numbers_of(named, by_similarity)
-    numbers["kelvins_mse"] = np.full(sums.shape[:-1], np.nan) if by_similarity else named["kelvins_mse"]
-    nothing = named["tp"] + named["fn"] + named["fp"] == 0
-    numbers |= {name: np.where(nothing, np.nan, numbers[name]) for name in ("mse", "kelvins_mse")}
-    return np.stack([numbers[name] for name in metrics], axis=-1)
+    found = np.stack(list(values_of(named, metrics, by_similarity).values()), axis=-1)
+    found[named["tp"] + named["fn"] + named["fp"] == 0] = np.nan
+    return found
 
 
 def draw(n_sequences: int, n_resamples: int, seed: int, part: int) -> np.ndarray:

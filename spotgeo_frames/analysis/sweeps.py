@@ -20,7 +20,8 @@ from ..matching.pairs import Pairs
 from ..matching.rule import Rule, check_by_distance
 from ..matching.similarity import Measure
 from ..matching.words import asked, rule_of_tables
-from ..scoring.match_sums import numbers_of, share
+from ..scoring.match_sums import share
+from ..scoring.registry import METRICS, values_of
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
@@ -29,10 +30,14 @@ from ..tables.arrow import Table
 from ..tables.inputs import source
 from ..tables.messages import counted, key_text
 from ..tables.schema import FN, FRAME_KEY, TP
-from .resampling import ALL_SUMS, bounds, check_options, metrics_of, number_sequences, resampled_sums
+from .resampling import ALL_SUMS, bounds, check_options, number_sequences, resampled_sums
 
 # Of more distinct scores than this, so many of evenly spaced ranks are taken.
 MOST_THRESHOLDS = 200
+
+# The metrics of the curve, and the sums, the first of ALL_SUMS, that the best threshold follows from.
+CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse"]
+COUNTS = ["tp", "fn", "fp"]
 
 
 class Sweep(NamedTuple):
@@ -166,20 +171,9 @@ def _matched(
 def _curve(sums: np.ndarray, taus: Sequence[float], thresholds: np.ndarray) -> pd.DataFrame:
     """The numbers at each tau and threshold, from sums (taus, thresholds, sequences, sums)."""
     added = dict(zip(ALL_SUMS, sums.sum(axis=2).reshape(-1, len(ALL_SUMS)).T, strict=True))
-    numbers = numbers_of(added, by_similarity=False)
-    tp, fn, fp = (added[name].astype(np.int64) for name in ("tp", "fn", "fp"))
-    return pd.DataFrame(
-        {
-            "tau": np.repeat(taus, len(thresholds)),
-            "threshold": np.tile(thresholds, len(taus)),
-            "n_predicted": tp + fp,
-            "tp": tp,
-            "fn": fn,
-            "fp": fp,
-            **{name: numbers[name] for name in ("precision", "recall", "f1", "mse")},
-            "kelvins_mse": added["kelvins_mse"],
-        }
-    )
+    key = {"tau": np.repeat(taus, len(thresholds)), "threshold": np.tile(thresholds, len(taus))}
+    curve = pd.DataFrame(key | values_of(added, CURVE))
+    return curve.astype(dict.fromkeys((name for name in CURVE if METRICS[name].written == "count"), np.int64))
 
 
 def _best(
@@ -197,7 +191,8 @@ def _best(
     for position, (rule, of_tau) in enumerate(zip(rules, sums, strict=True)):
         points = curve.iloc[position * n_thresholds : (position + 1) * n_thresholds]
         thresholds = points["threshold"].to_numpy()
-        f1 = metrics_of(resampled_sums(of_tau.swapaxes(0, 1), resamples, seed), ["f1"], False)[..., 0]
+        counts = resampled_sums(of_tau[..., : len(COUNTS)].swapaxes(0, 1), resamples, seed)
+        f1 = values_of(dict(zip(COUNTS, np.moveaxis(counts, -1, 0), strict=True)), ["f1"])["f1"]
         best = _highest(points["f1"].to_numpy()[None])[0]
         in_resamples = thresholds[_highest(f1)] if n_thresholds else np.full(resamples, np.nan)
         low_high = np.full((2, 2), np.nan)

@@ -6,6 +6,8 @@ from typing import Any
 import pandas as pd
 
 from ..analysis.comparison import Comparison
+from ..scoring.registry import METRICS, SLICED, Metric
+from ..tracking.registry import TRACK_METRICS
 
 
 def one_line(text: str) -> str:
@@ -14,28 +16,31 @@ def one_line(text: str) -> str:
 
 
 def overview(row: Mapping[Hashable, Any]) -> str:
-    def number(name: str, digits: int = 4) -> str:
-        return "-" if pd.isna(row[name]) else f"{row[name]:,.{digits}f}"
-
+    """A row of a summary: what was counted, then a line a metric with its unit and formula."""
     nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
     counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
-    return f"""{counts}
+    outcomes = "   ".join(f"{METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
+    metrics = [metric for metric in METRICS.values() if metric.written != "count" and metric.name in row]
+    width = max(len(metric.label) for metric in metrics)
+    lines = [
+        f"  {metric.label:<{width}} {_aligned(row[metric.name], metric)}   {_unit_and_formula(metric)}"
+        for metric in metrics
+    ]
+    return "\n".join([counts, "", f"  {outcomes}", "", *lines])
 
-  TP {row["tp"]:,.0f}   FN {row["fn"]:,.0f}   FP {row["fp"]:,.0f}
 
-  precision      {number("precision"):>12}
-  recall         {number("recall"):>12}
-  F1             {number("f1"):>12}   1 - F1 = {number("one_minus_f1", 6)}
-  mse            {number("mse"):>12}   px², by the metric document: mean over TP, FN and FP
-  kelvins mse    {number("kelvins_mse"):>12}   by the competition's server: sum of the sequences' means
-  accuracy       {number("det_a"):>12}   TP / (TP + FN + FP)
-  mean distance  {number("mean_distance"):>12}   px, true positives
-  rmse           {number("rmse"):>12}   px, true positives"""
+def _aligned(value: float, metric: Metric) -> str:
+    """A value, right-aligned; 1 - F1 has as many digits as on the competition's leaderboard."""
+    return f"{'-':>14}" if pd.isna(value) else f"{value:>14,.{6 if metric.name == 'one_minus_f1' else 4}f}"
+
+
+def _unit_and_formula(metric: Metric) -> str:
+    return f"{metric.unit}, {metric.formula}" if metric.unit else metric.formula
 
 
 def slice_text(table: pd.DataFrame) -> str:
     """A summary by slice as aligned text, with a dash for what is not known."""
-    shown = [table.columns[0], "tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_frames"]
+    shown = [table.columns[0], *SLICED]
 
     def text(value: Any) -> str:
         return "-" if pd.isna(value) else f"{value:.4f}" if isinstance(value, float) else f"{value}"
@@ -52,10 +57,10 @@ def comparison_text(compared: Comparison) -> str:
         {
             "rank": board["rank"],
             "name": names,
-            "f1": board["f1"].map(number_text),
+            METRICS["f1"].label: board["f1"].map(number_text),
             "from": board["f1_low"].map(number_text),
             "to": board["f1_high"].map(number_text),
-            "kelvins mse": board["kelvins_mse"].map("{:,.1f}".format),
+            METRICS["kelvins_mse"].label: board["kelvins_mse"].map("{:,.1f}".format),
             "chance of rank 1": pd.Series(chance[:, 0]).map(lambda value: "-" if pd.isna(value) else f"{value:.1%}"),
             "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         }
@@ -67,7 +72,7 @@ def comparison_text(compared: Comparison) -> str:
 {differences.to_string(index=False)}
 
 estimate: a less b; low to high: 95% interval, by drawing sequences; p_value: by swapping sequences between the two,
-p_adjusted: by Holm's method over all pairs; apart from next: p_adjusted of f1 below 0.05"""
+p_adjusted: by Holm's method over all pairs; apart from next: p_adjusted of F1 below 0.05"""
 
 
 def number_text(value: float) -> str:
@@ -76,8 +81,9 @@ def number_text(value: float) -> str:
 
 def track_text(summary: pd.DataFrame) -> str:
     """The numbers of tracks as aligned text, shares in percent."""
-    shares = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1"]
-    counts = ["IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
+    names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
+    shares = [name for name in names if TRACK_METRICS[name].written == "share"]
+    counts = [name for name in names if TRACK_METRICS[name].written == "count"]
     shown = summary[shares].mul(100).map("{:.2f}".format).join(summary[counts].map("{:,}".format))
     shown.insert(0, "", [*(one_line(str(name)) for name in summary["sequence"][:-1]), "combined"])
     return f"""{shown.to_string(index=False)}

@@ -13,14 +13,7 @@ import pandas as pd
 
 from ..support.labels import DASH, label
 from ..support.notebook import html_formatter
-
-# Columns and metrics that are shares of 1.
-SHARES = {
-    *("precision", "recall", "f1", "one_minus_f1", "det_a", "loc_a", "average_precision"),
-    *("f1_low", "f1_high", "f1_gain", "f1_corrected", "found_share", "tracked_share", "matched_share"),
-    *("HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"),
-    *("MOTA", "MOTP", "MODA", "IDF1", "IDP", "IDR"),
-}
+from .metric_text import reading
 
 # Columns whose numbers are those of the metric that their row names.
 OF_METRIC = ("estimate", "low", "high", "value", "rest")
@@ -71,7 +64,8 @@ def texts(table: pd.DataFrame, precision: int | None = None) -> pd.DataFrame:
     `precision` is the number of decimals; without it they are two, and three for numbers below 1 that are no shares.
     """
     # In a long table the row says what is a share, and in one that is laid on its side, too.
-    of_metric = table["metric"].isin(SHARES).to_numpy() if "metric" in table else np.zeros(len(table), bool)
+    named = table["metric"] if "metric" in table else [""] * len(table)
+    of_metric = np.array([is_share(name) for name in named], bool)
     on_its_side = not any(is_share(name) for name in table.columns)
     of_label = np.array([on_its_side and is_share(name) for name in table.index], bool)
     columns = []
@@ -89,8 +83,11 @@ def words(name: str) -> str:
 
 
 def is_share(name: Hashable) -> bool:
-    """Whether numbers called so are shares of 1."""
-    return name in SHARES or str(name).startswith("chance_of_rank_")
+    """Whether a column, or a metric, of this name holds shares of 1."""
+    found = reading(str(name))
+    if found is not None:
+        return found.metric.written == "share"
+    return str(name).startswith("chance_of_rank_") or str(name).endswith("_share")
 
 
 def number_text(value: float, share: bool = False, precision: int | None = None) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..tables.schema import FN, TP
 
@@ -16,6 +17,11 @@ class RecallGrid(NamedTuple):
     y_edges: np.ndarray
     n_truth: np.ndarray
     n_found: np.ndarray
+
+    @property
+    def recall(self) -> np.ndarray:
+        """The share of truths that are found, (columns, rows); null where there is no truth."""
+        return values_of({"tp": self.n_found, "fn": self.n_truth - self.n_found}, ["recall"])["recall"]
 
 
 def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:

@@ -1,12 +1,7 @@
-"""What a match table adds up to: sums over any groups of its rows, which add up further, and the numbers they make.
+"""What a match table adds up to: sums over any groups of its rows, from which all metrics of the table follow.
 
-precision = TP / (TP + FP), recall = TP / (TP + FN), f1 = 2 TP / (2 TP + FP + FN), det_a = TP / (TP + FP + FN), null
-where there is nothing to divide by. mse is the mean of `squared_error` over TP, FN and FP, 0 where there are none, as
-the challenge's metric document defines it (eqs. 13 and 17). mean_distance and rmse are those of the true positives;
-where matching was by similarity, their mean similarity is loc_a, and what is of distances is null.
+Sums of disjoint groups add up to the sums of both together.
 """
-
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -49,26 +44,6 @@ def group_sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarr
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(group), 1), bool), group[1:] != group[:-1]]))
     # Of nothing bincount makes integers, which cannot be null later.
     return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups).astype(np.float64)
-
-
-def numbers_of(sums: Mapping[str, np.ndarray], by_similarity: bool) -> dict[str, np.ndarray]:
-    """The numbers that follow from SUMS, in their shape."""
-    tp, fn, fp = sums["tp"], sums["fn"], sums["fp"]
-    counted = tp + fn + fp
-    mean = share(sums["near"], tp)
-    null = np.full(tp.shape, np.nan)
-    f1 = share(2 * tp, 2 * tp + fp + fn)
-    return {
-        "precision": share(tp, tp + fp),
-        "recall": share(tp, tp + fn),
-        "f1": f1,
-        "one_minus_f1": 1 - f1,
-        "mse": null if by_similarity else share(sums["squared_error"], counted, nothing=0.0),
-        "det_a": share(tp, counted),
-        "mean_distance": null if by_similarity else mean,
-        "rmse": null if by_similarity else np.sqrt(share(sums["near_squared"], tp)),
-        "loc_a": mean if by_similarity else null,
-    }
 
 
 def share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..tables.arrow import Table
+from .registry import METRICS, RANKING
 from .summary import summarize
 
 # What tells match tables apart that cannot be compared.
@@ -16,12 +17,41 @@ MADE_WITH = ["rule", "tau", "epsilon", "threshold", "identity"]
 def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
     """Submissions in the competition's order: highest f1, then lowest kelvins_mse.
 
-    `matches` maps each name to its match table. Returns one row a submission: `rank` (the same for equals; those
-    without an f1, having nothing to count, come last), `name`, and the columns of `summarize`. Raises InputError where
-    there is no match table, or they were made with different rules, tau, epsilon or thresholds.
+    Parameters
+    ----------
+    matches
+        The match table of each submission, by name.
+    exclude
+        Sequences to leave out, as the competition's server left some out.
+
+    Returns
+    -------
+    DataFrame of one row a submission: `rank`, `name`, and the columns of `summarize`, among them `f1`, which is
+    2 TP / (2 TP + FP + FN), and `kelvins_mse`, the sum over sequences of each sequence's mean of `kelvins_error`.
+    Equals share a rank; submissions without an f1, having nothing to count, come last.
+
+    Raises
+    ------
+    InputError: no dict, no match table in it, or match tables that were made with different rules, tau, epsilon or
+        thresholds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [10.0, 50.0], "y": [10.0, 50.0]})
+    >>> submissions = {"far": truth.assign(x=[14.0, 90.0]), "near": truth.assign(x=[14.0, 52.0])}
+    >>> board = sf.leaderboard({name: sf.match(truth, predictions) for name, predictions in submissions.items()})
+    >>> board[["rank", "name", "f1", "kelvins_mse"]]
+       rank  name   f1  kelvins_mse
+    0     1  near  1.0          2.0
+    1     2   far  0.5         68.0
     """
+    if not isinstance(matches, Mapping):
+        what = "a dict of names and match tables is needed, such as {'mine': matches}"
+        raise InputError(f"leaderboard: matches is a {type(matches).__name__}; {what}")
     if not matches:
-        raise InputError("leaderboard: there are no match tables")
+        raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
     summaries = {name: summarize(table, exclude=exclude) for name, table in matches.items()}
     # What came back from elsewhere than pandas may no longer say what it was made with.
     made_with = {
@@ -37,8 +67,9 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
         )
         raise InputError(f"leaderboard: the match tables were not made with the same rule: {listed}")
     rows = pd.concat([summary.assign(name=name) for name, summary in summaries.items()])
-    rows = rows.sort_values(["f1", "kelvins_mse"], ascending=[False, True], kind="stable", ignore_index=True)
-    score = rows[["f1", "kelvins_mse"]].fillna(-np.inf)
+    rising = [not METRICS[name].higher_is_better for name in RANKING]
+    rows = rows.sort_values(RANKING, ascending=rising, kind="stable", ignore_index=True)
+    score = rows[RANKING].fillna(-np.inf)
     new = score.ne(score.shift()).any(axis=1)
     rows.insert(0, "rank", pd.Series(np.arange(1, len(rows) + 1)).where(new).ffill().astype("int64"))
     rows.insert(1, "name", rows.pop("name"))

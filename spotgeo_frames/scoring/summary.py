@@ -1,15 +1,11 @@
-"""Numbers and slices: every one an aggregation of the match table.
+"""summarize(): the metrics of a match table, for all its rows or for each slice.
 
-`match_sums.py` says what follows from the sums of a group, and when it is null. kelvins_mse is the sum over sequences
-of each sequence's mean of `kelvins_error`, as the competition's server adds it up, so it grows with the number of
-sequences: it compares submissions, never slices. Where matching was by similarity, it is null, too.
-
-Slices that cannot know: where no false positive has a value in the `by` columns, they belong to the truths, and
-nothing that counts false positives is known of their slices; those numbers are null. The same holds for misses and
-columns that belong to predictions.
+A slice cannot always know a metric. Where no false positive has a value in the `by` columns, these columns belong to
+the truths, so false positives belong to no slice, and every metric that counts them is null. The same holds for misses
+and columns that belong to predictions.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,17 +15,8 @@ from ..support.keys import distinct, positions, row_keys
 from ..tables.arrow import Table
 from ..tables.schema import FN, FP, FRAME_KEY, check_matches, measure_of
 from ..tables.selections import By, by_columns, excluded_rows, number_groups
-from .match_sums import counted_rows, group_sums, match_sums, numbers_of, share
-
-NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
-NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
-
-# What is known only where matching was by similarity.
-OF_SIMILARITIES = ["loc_a"]
-
-# What cannot be known where false positives, or misses, cannot.
-NEEDS_BOTH = ["f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
-NEEDS = {FP: ["fp", "n_predicted", "precision", *NEEDS_BOTH], FN: ["fn", "n_truth", "recall", *NEEDS_BOTH]}
+from .match_sums import counted_rows, group_sums, match_sums, share
+from .registry import METRICS, Metric, summary_columns, values_of
 
 
 def summarize(
@@ -39,7 +26,7 @@ def summarize(
     *,
     dropna: bool = True,
 ) -> pd.DataFrame:
-    """One row of numbers for the whole match table, or for each group.
+    """One row of metrics for the whole match table, or for each group.
 
     Parameters
     ----------
@@ -55,14 +42,39 @@ def summarize(
 
     Returns
     -------
-    DataFrame with the `by` columns, then `tp`, `fn`, `fp`, `precision`, `recall`, `f1`, `one_minus_f1`, `mse` (px²),
-    `kelvins_mse`, `det_a`, `mean_distance` (px), `rmse` (px), `n_sequences`, `n_frames`, `n_truth`, `n_predicted`,
-    and `loc_a` where matching was by similarity. Sorted by the groups; the module says how each number is defined and
-    when it is null.
+    DataFrame, sorted by the groups: the `by` columns, then
+
+    tp, fn, fp: truths matched with a prediction (found), truths without a match (missed), and predictions without a
+        match (false alarms).
+    precision, recall: TP / (TP + FP) and TP / (TP + FN).
+    f1, one_minus_f1: 2 TP / (2 TP + FP + FN) and 1 - f1.
+    mse: px², mean of squared_error over TP, FN and FP, by the metric document (eqs. 10 to 17); 0 without any.
+    kelvins_mse: sum over sequences of each sequence's mean of kelvins_error, by the competition's server. It grows with
+        the number of sequences, so it compares submissions, never slices.
+    det_a: TP / (TP + FN + FP).
+    mean_distance, rmse: px, mean distance of the TP and root of the mean squared distance of the TP.
+    n_sequences, n_frames: all sequences, also those without objects; all frames, also those without objects.
+    n_truth, n_predicted: TP + FN and TP + FP.
+    loc_a: mean similarity of the TP; a column only where matching was by similarity.
+
+    The columns `squared_error` and `kelvins_error` of the match table hold what each row adds. Ratios with nothing to
+    divide by are null. After matching by similarity `mse`, `kelvins_mse`, `mean_distance` and `rmse` are null. Where no
+    FP has a value in the `by` columns, all that counts FP is null (`fp`, `precision`, `f1`, `mse` and so on); where no
+    FN has one, all that counts FN.
 
     Raises
     ------
     InputError: not a match table, a column that is not there, or sequences of another type than the table's.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [10.0, 50.0], "y": [10.0, 50.0]})
+    >>> predictions = truth.assign(x=[14.0, 90.0])
+    >>> sf.summarize(sf.match(truth, predictions))[["tp", "fn", "fp", "f1", "mse"]]
+       tp  fn  fp   f1   mse
+    0   1   1   1  0.5  72.0
     """
     return summary_of(summary_sums(matches, by, exclude, dropna=dropna))
 
@@ -116,12 +128,14 @@ def add_sums(parts: Sequence[SummarySums]) -> SummarySums:
 
 def summary_of(sums: SummarySums) -> pd.DataFrame:
     """The rows that `summarize` returns, from their sums."""
-    numbers = _numbers({str(name): values.to_numpy() for name, values in sums.sums.items()}, sums.by_similarity)
-    for kind, (n_rows, n_null) in sums.rows.items():
-        if n_rows and n_null == n_rows:
-            for name in NEEDS[kind]:
-                numbers[name][:] = np.nan if isinstance(numbers[name], np.ndarray) else pd.NA
-    answer = pd.concat([sums.labels, pd.DataFrame(numbers, copy=False)], axis=1)
+    arrays = {str(name): values.to_numpy() for name, values in sums.sums.items()}
+    unknown = {outcome for outcome, (n_rows, n_null) in sums.rows.items() if n_rows and n_null == n_rows}
+    metrics = values_of(arrays, summary_columns(sums.by_similarity), sums.by_similarity)
+    columns = {
+        name: _column(METRICS[name], values, not unknown.isdisjoint(METRICS[name].needs))
+        for name, values in metrics.items()
+    }
+    answer = pd.concat([sums.labels, pd.DataFrame(columns, copy=False)], axis=1)
     answer.attrs = dict(sums.attrs)
     return answer
 
@@ -144,7 +158,7 @@ def group_rows(
 ) -> Groups:
     """Groups a match table as `summarize` does, whose docstring says how; one group of all rows where `by` is None."""
     table = check_matches(matches)
-    columns = by_columns(table, by, [*NUMBERS, *OF_SIMILARITIES])
+    columns = by_columns(table, by, list(METRICS))
     if exclude is not None:
         excluded = excluded_rows(table, exclude)
         table, columns = table[~excluded], [column[~excluded] for column in columns]
@@ -154,7 +168,7 @@ def group_rows(
         null |= column.isna().to_numpy()
     rows = {
         kind: (int(np.count_nonzero(outcome == kind)), int(np.count_nonzero(null[outcome == kind])))
-        for kind in (NEEDS if columns else [])
+        for kind in ((FP, FN) if columns else ())
     }
     if dropna and null.any():
         table, columns = table[~null], [column[~null] for column in columns]
@@ -179,18 +193,12 @@ def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np
     }
 
 
-def _numbers(sums: Mapping[str, np.ndarray], by_similarity: bool) -> dict[str, Any]:
-    """The columns of numbers, one value a group."""
-    tp, fn, fp = (sums[name].astype(np.int64) for name in ("tp", "fn", "fp"))
-    null = np.zeros(len(tp), bool)
-    counts = {"tp": tp, "fn": fn, "fp": fp, "n_truth": tp + fn, "n_predicted": tp + fp}
-    found = numbers_of(sums, by_similarity) | {
-        "kelvins_mse": np.full(len(tp), np.nan) if by_similarity else sums["kelvins_mse"].copy(),
-        "n_sequences": sums["n_sequences"],
-        "n_frames": sums["n_frames"],
-        **{name: pd.arrays.IntegerArray(values, null.copy()) for name, values in counts.items()},
-    }
-    return {name: found[name] for name in [*NUMBERS, *(OF_SIMILARITIES if by_similarity else [])]}
+def _column(metric: Metric, values: np.ndarray, unknown: bool) -> Any:
+    """The column of a metric, null in slices that cannot know it; counts of outcomes are integers that may be null."""
+    if metric.written != "count":
+        return np.full(values.shape, np.nan) if unknown else values.astype(np.float64)
+    integers = values.astype(np.int64)
+    return pd.arrays.IntegerArray(integers, np.full(values.shape, unknown)) if metric.needs else integers
 
 
 def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

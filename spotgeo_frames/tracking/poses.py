@@ -36,10 +36,11 @@ from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import NEAR, KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
 from .metrics.keypoint_hota import COUNTS, ZERO_DISTANCE, keypoint_hota, keypoint_similarity
+from .registry import HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
 
-HOTA_NUMBERS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"]
-POSEVAL_NUMBERS = ["mota", "motp", "pre", "rec", "ap", "ap_pre", "ap_rec"]
-CLEAR_COUNTS = ["objects", "detections", "misses", "false_positives", "switches"]
+HOTA_NUMBERS = list(HOTA_METRICS)
+POSEVAL_NUMBERS = list(POSEVAL_METRICS)
+CLEAR_COUNTS = list(POSEVAL_COUNTS)
 
 
 class PoseResult(NamedTuple):

@@ -44,12 +44,12 @@ from .metrics.clear import (
 )
 from .metrics.hota import ALPHAS, HotaParts, hota_numbers, hota_pairs, hota_parts
 from .metrics.identity import identity_numbers, identity_parts
+from .registry import TRACK_METRICS
 
 # Similar pairs that are kept, 24 bytes each.
 MOST_KEPT = 1 << 25
 COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
-NUMBERS = ["HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "MOTA", "MOTP", "MODA", "IDSW", "Frag"]
-NUMBERS += ["MT", "PT", "ML", "TP", "FN", "FP", "IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP"]
+NUMBERS = list(TRACK_METRICS)
 SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_objects"]
 
 

@@ -15,9 +15,9 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.scenes import objects
-from spotgeo_frames.scoring.summary import NUMBERS
+from spotgeo_frames.scoring.registry import summary_columns
 
-KEYS = [*NUMBERS, "tau", "epsilon"]
+KEYS = [*summary_columns(by_similarity=False), "tau", "epsilon"]
 
 
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

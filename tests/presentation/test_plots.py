@@ -127,7 +127,7 @@ def test_forest(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None
     [label] = [label.get_text() for label in ax.get_yticklabels()]
     assert pairs["a"].iloc[0] in label
     assert "p " in label
-    assert ax.get_xlabel() == "difference of f1"
+    assert ax.get_xlabel() == "difference of F1"
 
 
 def test_hota_curve(tracks: Path, poses: Path) -> None:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.scenes import SCENES, grid, objects
-from spotgeo_frames.scoring.summary import NUMBERS
+from spotgeo_frames.scoring.registry import summary_columns
 
+NUMBERS = summary_columns(by_similarity=False)
 TRUTH = objects(
     [(1, 1, 0, 0), (1, 1, 50, 0), (1, 2, 0, 0), (2, 1, 0, 0), (2, 1, 90, 90)],
     brightness=[1.0, 2.0, 3.0, 4.0, np.nan],
@@ -255,8 +256,9 @@ def test_leaderboard_in_the_competitions_order() -> None:
         sf.leaderboard({"a": sf.match(truth, near), "b": sf.match(truth, near, tau=5)})
     elsewhere = pl.from_pandas(sf.match(truth, near))  # which knows no attrs
     assert sf.leaderboard({"a": elsewhere, "b": sf.match(truth, far)})["name"].tolist() == ["a", "b"]
-    with pytest.raises(sf.InputError, match="no match tables"):
-        sf.leaderboard({})
+    for wrong in ({}, [sf.match(truth, near)], sf.match(truth, near)):
+        with pytest.raises(sf.InputError, match=r"leaderboard: matches is .* a dict .* is needed"):
+            sf.leaderboard(wrong)
 
 
 SQL = """

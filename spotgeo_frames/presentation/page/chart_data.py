@@ -85,9 +85,10 @@ def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float
         if grid is None:
             continue
         ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
+        recall = grid.recall
         for column, row in np.argwhere(grid.n_truth > 0).tolist():
             n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
-            numbers = {"recall": n_found / n_truth, "found": n_found, "truths": n_truth}
+            numbers = {"recall": float(recall[column, row]), "found": n_found, "truths": n_truth}
             rows.append({"submission": name, **_box(grid.x_edges, grid.y_edges, column, row), **numbers})
     return rows, ratio
 

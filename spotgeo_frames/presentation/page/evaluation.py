@@ -16,14 +16,12 @@ from ...analysis.sweeps import Sweep, sweep
 from ...analysis.uncertainty import intervals
 from ...matching.matcher import match_annotations
 from ...matching.rule import Rule
+from ...scoring.registry import HEADLINE
 from ...scoring.summary import summarize
 from ...support.errors import InputError, SliceError
 from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.selections import binned, check_column
-
-# What the headline shows, in its order.
-HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
 
 # Score thresholds of the sweep; more are no other picture, and take longer than all the rest.
 THRESHOLDS = 60

@@ -6,49 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...scoring.registry import HEADLINE, METRICS, SLICED
 from ...support.labels import DASH, label
 from ..display import texts, words
-from .evaluation import HEADLINE, Evaluation
+from ..metric_text import arrow, definition, title
+from .evaluation import Evaluation
 
-# What the headline's numbers are called, whether more of them is better or less, and what they are.
-MEANINGS = {
-    "f1": ("F1", "↑", "2 TP / (2 TP + FP + FN); ranks first"),
-    "precision": ("precision", "↑", "TP / (TP + FP), the share of predictions that are right"),
-    "recall": ("recall", "↑", "TP / (TP + FN), the share of truths that are found"),
-    "mse": (
-        "mse, px²",
-        "↓",
-        "by the metric document: mean over TP, FN and FP of distance² (0 up to epsilon) for a TP, tau² for an FN or FP",
-    ),
-    "kelvins_mse": (
-        "kelvins mse",
-        "↓",
-        "by the competition's server: distance instead of distance², and the sum over sequences of each one's mean; "
-        "ranks second; it grows with the number of sequences, so it compares submissions, not slices",
-    ),
-    "det_a": ("accuracy (det_a)", "↑", "TP / (TP + FN + FP)"),
-    "mean_distance": ("mean distance, px", "↓", "of the TP"),
-    "rmse": ("rmse, px", "↓", "root mean squared distance of the TP"),
-}
-COUNTS = {
-    "tp": "TP, found",
-    "fn": "FN, missed",
-    "fp": "FP, false alarms",
-    "n_truth": "truths",
-    "n_predicted": "predictions",
-    "n_frames": "frames",
-    "n_sequences": "sequences",
-}
-TITLES = {metric: title for metric, (title, _, _) in MEANINGS.items()} | {
-    "tp": "TP",
-    "fn": "FN",
-    "fp": "FP",
-    "det_a": "accuracy",
-    "mse_gain": "mse gained, px²",
-    "f1_gain": "F1 gained",
+# How columns are called that are of no metric.
+TITLES = {
     "tau": "tau, px",
-    "f1_low": "F1 from",
-    "f1_high": "F1 to",
     "threshold": "best threshold",
     "threshold_low": "threshold from",
     "threshold_high": "threshold to",
@@ -63,7 +29,6 @@ TITLES = {metric: title for metric, (title, _, _) in MEANINGS.items()} | {
     "apart_from_next": "differs from the next",
 }
 CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths in a frame (frame_n_truth)"}
-SLICE_NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_sequences", "n_frames"]
 BOARD = ["rank", "name", "f1", "f1_low", "f1_high", "kelvins_mse", "mse", "chance_of_rank_1", "apart_from_next"]
 
 # Rows of a table that a page has room for.
@@ -93,21 +58,23 @@ def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
     for metric in HEADLINE:
         found = evaluation.intervals[evaluation.intervals["metric"] == metric]  # in the order of the submissions
         cells = texts(found)[["estimate", "low", "high"]].assign(exact=found["estimate"].map(_exact))
-        title, better, meaning = MEANINGS[metric]
-        rows.append({"label": title, "better": better, "meaning": meaning, "cells": cells.to_dict("records")})
+        entry = METRICS[metric]
+        said = {"label": title(metric), "better": arrow(entry), "meaning": definition(entry)}
+        rows.append(said | {"cells": cells.to_dict("records")})
     return rows
 
 
 def counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     """Counts of each submission, by what they count."""
     shown = texts(evaluation.summary)
-    return [(title, shown[name].tolist()) for name, title in COUNTS.items()]
+    found = [metric for metric in METRICS.values() if metric.written == "count"]
+    return [(f"{metric.label}: {metric.formula}", shown[metric.name].tolist()) for metric in found]
 
 
 def lead(evaluation: Evaluation, tau: float, epsilon: float) -> list[str]:
     """What the page says first, in sentences: who is best, whether that is sure, and of how much data."""
     shown = texts(evaluation.summary).to_dict("records")[0]
-    data = ", ".join(f"{shown[name]} {COUNTS[name]}" for name in ("n_sequences", "n_frames", "n_truth"))
+    data = ", ".join(f"{shown[name]} {METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
     sentences = [f"Evaluated on {data}, with tau {label(tau)} px and epsilon {label(epsilon)} px."]
     if evaluation.compared is None:
         return [f"F1 is {shown['f1']}.", *sentences]
@@ -124,7 +91,7 @@ def slice_table(name: str, column: str, summary: pd.DataFrame, names: Sequence[s
     """A summary by a column; sequences with most errors first, other values in their order; the first MOST_ROWS."""
     by = [column] if len(names) == 1 else ["submission", column]
     binned = isinstance(summary[column].dtype, pd.CategoricalDtype)
-    numbers = list(SLICE_NUMBERS)
+    numbers = list(SLICED)
     table = summary
     if column == "sequence" and not binned:
         errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")
@@ -158,7 +125,7 @@ def other_tables(evaluation: Evaluation) -> list[Table]:
         tables.append(_table("leaderboard", "Leaderboard", evaluation.compared.leaderboard[BOARD]))
         pairs = _table("pairs", "Differences between submissions", evaluation.compared.pairs)
         metric = pairs.titles.index("metric")
-        rows = [[*row[:metric], TITLES[row[metric]], *row[metric + 1 :]] for row in pairs.rows]
+        rows = [[*row[:metric], _title(row[metric]), *row[metric + 1 :]] for row in pairs.rows]
         tables.append(pairs._replace(rows=rows))
     if evaluation.sweep is not None:
         best = evaluation.sweep.best
@@ -172,7 +139,7 @@ def _exact(value: float) -> str:
 
 
 def _title(column: str) -> str:
-    return TITLES.get(column, words(column.removeprefix("n_")))
+    return TITLES.get(column) or title(column) or words(column.removeprefix("n_"))
 
 
 def _kinds(table: pd.DataFrame) -> list[str]:

@@ -12,6 +12,7 @@ from ...support.errors import InputError
 from ...support.labels import label
 from ...support.writing import write_tables, write_text
 from ...tables.schema import FN, FP
+from ..metric_text import meaning
 from .evaluation import Evaluation
 
 TITLE = "# The tables behind a report"
@@ -27,6 +28,7 @@ FILES = {
     "leaderboard": "The submissions in the competition's order, with the chance of each rank.",
     "pairs": "Differences between submissions (`a` less `b`), with intervals and p-values.",
 }
+# What columns mean that are of no metric.
 COLUMNS = {
     "submission": "the name of the submission",
     "sequence": "the sequence",
@@ -42,44 +44,21 @@ COLUMNS = {
         "mislocated, background. In `error_costs` also all"
     ),
     "pair_distance": "px, between a mislocated miss and its false alarm; null otherwise",
+    "predicted_file_order": "the position of the prediction in its frame, in the order of the file",
     "frame_n_truth": "truths in the frame",
     "frame_n_predicted": "predictions in the frame",
-    "tp": "number of TP",
-    "fn": "number of FN",
-    "fp": "number of FP",
-    "precision": "TP / (TP + FP); null without predictions",
-    "recall": "TP / (TP + FN); null without truths",
-    "f1": "2 TP / (2 TP + FP + FN)",
-    "one_minus_f1": "1 - f1",
-    "mse": "px², mean of `squared_error`; 0 where there is nothing to count",
-    "kelvins_mse": "sum over sequences of each one's mean of `kelvins_error`; it compares submissions, never slices",
-    "det_a": "TP / (TP + FN + FP)",
-    "mean_distance": "px, of the TP",
-    "rmse": "px, root mean squared distance of the TP",
-    "n_sequences": "number of sequences",
-    "n_frames": "number of frames",
-    "n_truth": "number of truths, TP + FN",
-    "n_predicted": "number of predictions, TP + FP",
     "metric": "the name of the number, as the columns of `summary`",
     "estimate": "the number itself; in `pairs`, that of `a` less that of `b`",
     "low": "lower bound of the interval",
     "high": "upper bound of the interval",
     "n_misses": "misses of the kind",
     "n_false_alarms": "false alarms of the kind",
-    "f1_gain": "f1 more than now",
-    "mse_gain": "px², mse less than now",
     "suspicion": "what seems wrong",
-    "f1_corrected": "f1 if it were corrected; null where that cannot be told",
     "advice": "what to do",
     "tau": "px, largest distance of a TP",
     "threshold": "threshold of the score, the least that a prediction has; in `sweep_best` the one with the highest f1",
     "threshold_low": "lower bound of where the best threshold lies",
     "threshold_high": "upper bound of where the best threshold lies",
-    "average_precision": "area under precision by recall, precision made non-increasing",
-    "f1_low": "lower bound of f1",
-    "f1_high": "upper bound of f1",
-    "kelvins_mse_low": "lower bound of kelvins_mse",
-    "kelvins_mse_high": "upper bound of kelvins_mse",
     "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse",
     "apart_from_next": "whether its f1 is told apart from that of the next row",
     "a": "the one submission",
@@ -253,8 +232,9 @@ def _section(name: str, what: str, table: pd.DataFrame) -> str:
 
 
 def _meaning(column: str) -> str:
-    if column in COLUMNS:
-        return COLUMNS[column]
+    known = COLUMNS.get(column) or meaning(column)
+    if known is not None:
+        return known
     if column.startswith("chance_of_rank_"):
         return f"share of resamples in which it has rank {column.rpartition('_')[2]}"
     side, _, name = column.partition("_")

@@ -1,0 +1,254 @@
+"""The registry of metrics: every fact about each metric of a match table, in one place.
+
+Summaries, intervals, comparisons, leaderboards, the display of tables, the report, plots and the command line read
+labels, formulas, units and directions here, so adding a metric takes one entry in METRICS. The metrics of tracks and
+poses are entries of the same kind in `tracking/registry.py`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..tables.schema import FN, FP, TP
+from .match_sums import share
+
+Sums = Mapping[str, np.ndarray]
+
+
+class Metric(NamedTuple):
+    """One metric.
+
+    Attributes
+    ----------
+    name, label
+        The name in tables and in JSON, and the name that people read.
+    formula, note
+        The definition in words, and what a reader has to know besides, such as when the metric is null.
+    value
+        A function from sums (arrays of one shape, by name) to the metric (an array of that shape). None where the
+        metric does not follow from sums of match tables.
+    unit
+        "px", "px²", "%", or "" for counts and for shares of 1.
+    higher_is_better
+        Whether a higher value is better. None for counts, which also grow with the data.
+    low, high
+        The least and the greatest value that is possible.
+    written
+        How people see it: a "share" of 1 is written in percent, a "count" as an integer, a "decimal" with its unit.
+    needs
+        The outcomes (TP, FN, FP) that it is computed from. In a slice that cannot know one of them the metric is null.
+    by_distance, by_similarity
+        Whether it is defined where matching was by distance, and where it was by similarity; elsewhere it is null.
+    resampled
+        Whether `intervals` and `compare` can compute it.
+    """
+
+    name: str
+    label: str
+    formula: str
+    value: Callable[[Sums], np.ndarray] | None = None
+    note: str = ""
+    unit: str = ""
+    higher_is_better: bool | None = None
+    low: float = 0.0
+    high: float = np.inf
+    written: Literal["share", "count", "decimal"] = "decimal"
+    needs: tuple[int, ...] = ()
+    by_distance: bool = True
+    by_similarity: bool = True
+    resampled: bool = True
+
+
+def by_name(*metrics: Metric) -> dict[str, Metric]:
+    """The metrics by their names, in their order."""
+    return {metric.name: metric for metric in metrics}
+
+
+def count(name: str, label: str, formula: str, value: Callable[[Sums], np.ndarray] | None, *needs: int) -> Metric:
+    """The entry of a count."""
+    return Metric(name, label, formula, value, written="count", needs=needs, resampled=False)
+
+
+def _counted(sums: Sums) -> np.ndarray:
+    return sums["tp"] + sums["fn"] + sums["fp"]
+
+
+def _f1(sums: Sums) -> np.ndarray:
+    return share(2 * sums["tp"], 2 * sums["tp"] + sums["fp"] + sums["fn"])
+
+
+# In the order of the columns of `summarize`.
+METRICS = by_name(
+    count("tp", "TP", "truths matched with a prediction (found)", lambda sums: sums["tp"], TP),
+    count("fn", "FN", "truths without a match (missed)", lambda sums: sums["fn"], FN),
+    count("fp", "FP", "predictions without a match (false alarms)", lambda sums: sums["fp"], FP),
+    Metric(
+        "precision",
+        "precision",
+        "TP / (TP + FP)",
+        lambda sums: share(sums["tp"], sums["tp"] + sums["fp"]),
+        note="the share of predictions that are right; null without predictions",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+        needs=(TP, FP),
+    ),
+    Metric(
+        "recall",
+        "recall",
+        "TP / (TP + FN)",
+        lambda sums: share(sums["tp"], sums["tp"] + sums["fn"]),
+        note="the share of truths that are found; null without truths",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+        needs=(TP, FN),
+    ),
+    Metric(
+        "f1",
+        "F1",
+        "2 TP / (2 TP + FP + FN)",
+        _f1,
+        note="ranks submissions first; null where there is nothing to count",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+        needs=(TP, FN, FP),
+    ),
+    Metric(
+        "one_minus_f1",
+        "1 - F1",
+        "1 - f1",
+        lambda sums: 1 - _f1(sums),
+        note="the first number of the competition's leaderboard; null where there is nothing to count",
+        higher_is_better=False,
+        high=1.0,
+        written="share",
+        needs=(TP, FN, FP),
+    ),
+    Metric(
+        "mse",
+        "mse",
+        "mean of squared_error over TP, FN and FP, by the metric document",
+        lambda sums: share(sums["squared_error"], _counted(sums), nothing=0.0),
+        note="squared_error is distance² for a TP (0 up to epsilon) and tau² for an FN or FP; 0 where there is nothing "
+        "to count",
+        unit="px²",
+        higher_is_better=False,
+        needs=(TP, FN, FP),
+        by_similarity=False,
+    ),
+    Metric(
+        "kelvins_mse",
+        "kelvins mse",
+        "sum over sequences of each sequence's mean of kelvins_error, by the competition's server",
+        lambda sums: sums["kelvins_mse"],
+        note="kelvins_error is the distance for a TP from epsilon up to tau, else 0, and tau² for an FN or FP; ranks "
+        "submissions second; it grows with the number of sequences, so it compares submissions, never slices",
+        higher_is_better=False,
+        needs=(TP, FN, FP),
+        by_similarity=False,
+    ),
+    Metric(
+        "det_a",
+        "accuracy",
+        "TP / (TP + FN + FP)",
+        lambda sums: share(sums["tp"], _counted(sums)),
+        note="null where there is nothing to count",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+        needs=(TP, FN, FP),
+    ),
+    Metric(
+        "mean_distance",
+        "mean distance",
+        "mean distance of the TP",
+        lambda sums: share(sums["near"], sums["tp"]),
+        note="null without TP",
+        unit="px",
+        higher_is_better=False,
+        needs=(TP,),
+        by_similarity=False,
+    ),
+    Metric(
+        "rmse",
+        "rmse",
+        "root of the mean squared distance of the TP",
+        lambda sums: np.sqrt(share(sums["near_squared"], sums["tp"])),
+        note="null without TP",
+        unit="px",
+        higher_is_better=False,
+        needs=(TP,),
+        by_similarity=False,
+    ),
+    count("n_sequences", "sequences", "all sequences, also those without objects", lambda sums: sums["n_sequences"]),
+    count("n_frames", "frames", "all frames, also those without objects", lambda sums: sums["n_frames"]),
+    count("n_truth", "truths", "TP + FN", lambda sums: sums["tp"] + sums["fn"], TP, FN),
+    count("n_predicted", "predictions", "TP + FP", lambda sums: sums["tp"] + sums["fp"], TP, FP),
+    Metric(
+        "loc_a",
+        "localisation",
+        "mean similarity of the TP",
+        lambda sums: share(sums["near"], sums["tp"]),
+        note="null without TP",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+        needs=(TP,),
+        by_distance=False,
+    ),
+)
+
+# What follows from a curve over thresholds of the score, not from the sums of one match table.
+CURVE_METRICS = by_name(
+    Metric(
+        "average_precision",
+        "average precision",
+        "area under the curve of precision over recall, precision made non-increasing",
+        note="null without truths",
+        higher_is_better=True,
+        high=1.0,
+        written="share",
+        needs=(TP, FN, FP),
+        resampled=False,
+    )
+)
+
+# What orders a leaderboard: the first metric, then the second where the first is equal.
+RANKING = ["f1", "kelvins_mse"]
+
+# What reports show first, and what they show of each slice, in this order.
+HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
+SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_sequences", "n_frames"]
+
+
+def summary_columns(by_similarity: bool) -> list[str]:
+    """The columns of a summary; metrics of similarities are among them where matching was by similarity."""
+    return [name for name, metric in METRICS.items() if metric.by_distance or by_similarity]
+
+
+def resampled_metrics() -> list[str]:
+    """The metrics that `intervals` and `compare` can compute."""
+    return [name for name, metric in METRICS.items() if metric.resampled]
+
+
+def values_of(sums: Sums, names: Iterable[str], by_similarity: bool = False) -> dict[str, np.ndarray]:
+    """The named metrics of sums.
+
+    `sums` are arrays of one shape, (...), by name: those of `match_sums`, and for `kelvins_mse`, `n_sequences` and
+    `n_frames` the sum called so; only the sums that the named metrics use have to be there. Each metric is an array of
+    that shape, null where it is undefined for the way of matching or has nothing to divide by.
+
+    >>> sums = {"tp": np.array([2.0, 0.0]), "fn": np.array([1.0, 0.0]), "fp": np.array([2.0, 3.0])}
+    >>> values_of(sums, ["precision", "recall"])
+    {'precision': array([0.5, 0. ]), 'recall': array([0.66666667,        nan])}
+    """
+    return {name: _value(METRICS[name], sums, by_similarity) for name in names}
+
+
+def _value(metric: Metric, sums: Sums, by_similarity: bool) -> np.ndarray:
+    if metric.value is None or not (metric.by_similarity if by_similarity else metric.by_distance):
+        return np.full(np.shape(next(iter(sums.values()))), np.nan)
+    return metric.value(sums)

@@ -1,0 +1,76 @@
+"""The metrics of tracks and poses: label, formula, unit, direction and range of each, as entries of the registry.
+
+Their values come from the functions in `metrics`, so the entries have no function of sums.
+"""
+
+import numpy as np
+
+from ..scoring.registry import CURVE_METRICS, METRICS, Metric, by_name, count
+
+
+def _share(name: str, formula: str, note: str = "", low: float = 0.0) -> Metric:
+    """The entry of a share of 1, of which more is better."""
+    return Metric(name, name, formula, note=note, higher_is_better=True, low=low, high=1.0, written="share")
+
+
+def _percent(name: str, formula: str, low: float = 0.0) -> Metric:
+    """The entry of a number of poseval, in percent, of which more is better."""
+    note = "by poseval; the total is the mean over the joints that have the number"
+    return Metric(name, name, formula, note=note, unit="%", higher_is_better=True, low=low, high=100.0)
+
+
+# HOTA at each alpha, or its mean over all alphas; also of keypoints.
+HOTA_METRICS = by_name(
+    _share("HOTA", "sqrt(DetA AssA)", "mean over alpha = 0.05, 0.10 ... 0.95"),
+    _share("DetA", "TP / (TP + FN + FP)", "mean over alpha"),
+    _share("AssA", "mean over TP of c / (t + p - c)", "c: TP that join the same two tracks; t, p: the tracks' lengths"),
+    _share("DetRe", "TP / (TP + FN)", "mean over alpha"),
+    _share("DetPr", "TP / (TP + FP)", "mean over alpha"),
+    _share("AssRe", "mean over TP of c / t", "c: TP that join the same two tracks; t: the true track's length"),
+    _share("AssPr", "mean over TP of c / p", "c: TP that join the same two tracks; p: the predicted track's length"),
+    _share("LocA", "mean similarity of the TP", "mean over alpha; 1 without TP"),
+)
+
+# In the order of the columns of the summary of `track`.
+TRACK_METRICS = HOTA_METRICS | by_name(
+    _share("MOTA", "1 - (FN + FP + IDSW) / (TP + FN)", "0 without truths", low=-np.inf),
+    _share("MOTP", "mean similarity of the TP", "at a similarity of 0.5 or more; 0 without TP"),
+    _share("MODA", "1 - (FN + FP) / (TP + FN)", "0 without truths", low=-np.inf),
+    count("IDSW", "IDSW", "TP whose truth was last matched with another predicted track", None),
+    count("Frag", "Frag", "times a truth is matched again after a gap", None),
+    count("MT", "MT", "true tracks matched in more than 80% of their frames", None),
+    count("PT", "PT", "true tracks matched in 20% to 80% of their frames", None),
+    count("ML", "ML", "true tracks matched in less than 20% of their frames", None),
+    count("TP", "TP", "truths matched with a prediction, by CLEAR", None),
+    count("FN", "FN", "truths without a match, by CLEAR", None),
+    count("FP", "FP", "predictions without a match, by CLEAR", None),
+    _share("IDF1", "2 IDTP / (2 IDTP + IDFN + IDFP)", "0 where there is nothing to divide by"),
+    _share("IDP", "IDTP / (IDTP + IDFP)", "0 where there is nothing to divide by"),
+    _share("IDR", "IDTP / (IDTP + IDFN)", "0 where there is nothing to divide by"),
+    count("IDTP", "IDTP", "truths matched by the best assignment of whole tracks", None),
+    count("IDFN", "IDFN", "truths without a match by that assignment", None),
+    count("IDFP", "IDFP", "predictions without a match by that assignment", None),
+)
+
+POSEVAL_METRICS = by_name(
+    _percent("mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf),
+    _percent("motp", "100 (1 - D / detections), D: distances of all events in head sizes", low=-np.inf),
+    _percent("pre", "100 detections / (detections + false_positives)"),
+    _percent("rec", "100 detections / objects"),
+    _percent("ap", "area under the curve of precision over recall, precision made non-increasing"),
+    _percent("ap_pre", "precision at the end of that curve"),
+    _percent("ap_rec", "recall at the end of that curve"),
+)
+POSEVAL_COUNTS = by_name(
+    count("objects", "objects", "joints of the truth", None),
+    count("detections", "detections", "matched joints", None),
+    count("misses", "misses", "joints of the truth without a match", None),
+    count("false_positives", "false positives", "predicted joints without a match", None),
+    count("switches", "switches", "joints matched with another track than before", None),
+)
+
+
+def known_metric(name: str) -> Metric | None:
+    """The entry of any metric: of match tables, of thresholds of the score, of tracks or of poses; None otherwise."""
+    registries = METRICS, CURVE_METRICS, TRACK_METRICS, POSEVAL_METRICS, POSEVAL_COUNTS
+    return next((registry[name] for registry in registries if name in registry), None)

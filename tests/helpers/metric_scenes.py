@@ -1,0 +1,78 @@
+"""A scene for every metric, with its value by hand. A new metric joins one of the dicts, or brings a scene."""
+
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+
+import spotgeo_frames as sf
+
+from .boxes import boxes
+from .scenes import SCENES
+
+# The challenge's worked example: TP at distances 2 and 5, one FN, two FP, with tau = 10 and epsilon = 3.
+BY_DISTANCE = {
+    "tp": 2,
+    "fn": 1,
+    "fp": 2,
+    "precision": 2 / 4,
+    "recall": 2 / 3,
+    "f1": 4 / 7,
+    "one_minus_f1": 3 / 7,
+    "mse": (0 + 25 + 300) / 5,
+    "kelvins_mse": (0 + 5 + 300) / 5,
+    "det_a": 2 / 5,
+    "mean_distance": (2 + 5) / 2,
+    "rmse": sqrt((4 + 25) / 2),
+    "n_sequences": 1,
+    "n_frames": 1,
+    "n_truth": 3,
+    "n_predicted": 4,
+}
+
+# A box of 10 x 10 and one moved by 2: 80 px² of 120 px² are shared.
+BY_SIMILARITY = {"loc_a": 80 / 120}
+
+# A truth of two frames that two tracks share, one frame each: c = 1, t = 2, p = 1.
+OF_TRACKS = {
+    **{"HOTA": sqrt(1 / 2), "DetA": 1, "AssA": 1 / 2, "DetRe": 1, "DetPr": 1, "AssRe": 1 / 2, "AssPr": 1, "LocA": 1},
+    **{"MOTA": 1 - 1 / 2, "MOTP": 1, "MODA": 1, "IDSW": 1, "Frag": 0, "MT": 1, "PT": 0, "ML": 0},
+    **{"TP": 2, "FN": 0, "FP": 0, "IDF1": 1 / 2, "IDP": 1 / 2, "IDR": 1 / 2, "IDTP": 1, "IDFN": 1, "IDFP": 1},
+}
+
+# One joint, found in all of three frames, of which poseval leaves out the last in its numbers of tracks.
+OF_POSES = {
+    **{"mota": 100, "motp": 100, "pre": 100, "rec": 100, "ap": 100, "ap_pre": 100, "ap_rec": 100},
+    **{"objects": 2, "detections": 2, "misses": 0, "false_positives": 0, "switches": 0},
+}
+
+# Two predictions, the surer one right, and two truths: precision 1 up to a recall of 1/2, and none beyond.
+OF_CURVES = {"average_precision": 1 / 2}
+
+
+def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
+    """What each scene gives, and what it has to give."""
+    points = sf.match(*SCENES[0].sides())
+    truth, predictions = boxes([(1, 1, 1, 0, 0)]), boxes([(1, 1, 1, 2, 0)])
+    tracks = boxes([(1, 1, 1, 0, 0), (1, 2, 1, 0, 0)]), boxes([(1, 1, 1, 0, 0), (1, 2, 2, 0, 0)])
+    person = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3], "object": 1, "joint": 0, "x": 5.0, "y": 5.0})
+    poses = sf.pose(person.assign(head_size=1.0), person.assign(score=1.0))
+    scored = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [5.0, 50.0], "y": 5.0})
+    swept = sf.sweep(scored, scored.assign(x=[5.0, 90.0], score=[0.9, 0.1]), resamples=2)
+    return [
+        (sf.summarize(points).iloc[0], BY_DISTANCE),
+        (sf.summarize(sf.match(truth, predictions, similarity="iou")).iloc[0], BY_SIMILARITY),
+        (sf.track(*tracks, similarity="iou").summary.iloc[-1], OF_TRACKS),
+        (poses.summary.iloc[-1], OF_POSES),
+        (swept.best.iloc[0], OF_CURVES),
+    ]
+
+
+def random_sums(random: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+    """Sums of n groups that match tables by distance could have, with tau = 10; some groups have no TP, FN or FP."""
+    tp, fn, fp = random.integers(0, 4, (3, n)).astype(np.float64)
+    near = tp * random.uniform(0, 1, n)
+    errors = near * near + 100 * (fn + fp)
+    sums = {"tp": tp, "fn": fn, "fp": fp, "squared_error": errors, "near": near, "near_squared": near * near}
+    counts = {"kelvins_mse": errors, "n_sequences": np.ones(n), "n_frames": np.ones(n)}
+    return sums | counts
