@@ -23,6 +23,8 @@ MOST_PROBLEMS = 10_000
 
 def decode(content: bytes, form: type[Document], name: str) -> Document:
     """The document in a file's content; raises InputError with the place where it is not of this form."""
+    if b"\0" in content:  # which the decoder does not look for in strings that it skips
+        raise InputError(f"{name}: byte {content.index(0)}: is a NUL byte; JSON in UTF-8 is needed")
     try:
         with collector_paused():
             return msgspec.json.decode(content.removeprefix(BYTE_ORDER_MARK), type=form)

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..support.errors import InputError
-from ..support.reading import LARGEST_UNPACKED, read_bytes
+from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes
 from ..tables.annotations import Annotations
 from ..tables.arrow import Table, arrow_to_pandas
 from ..tables.inputs import note_source
@@ -106,4 +106,6 @@ def _check_unpacked(path: Path, metadata: Any) -> None:
 def _csv(path: Path) -> pa.Table:
     from pyarrow import csv
 
-    return csv.read_csv(pa.BufferReader(read_bytes(path)))
+    content = read_bytes(path)
+    check_no_nul(content, str(path))
+    return csv.read_csv(pa.BufferReader(content))

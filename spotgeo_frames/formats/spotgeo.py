@@ -77,7 +77,7 @@ def read_spotgeo(path: str | Path) -> Annotations:
 
 def _decoded(content: bytes) -> Annotations | None:
     """The fast road: None where there is anything the slow one should look at."""
-    if not content.isascii():  # which the decoder does not check in strings that it skips
+    if not content.isascii() or b"\0" in content:  # which the decoder does not check in strings that it skips
         return None
     try:
         with collector_paused():

@@ -67,6 +67,14 @@ def read_archive(path: Path, ending: str) -> dict[str, bytes]:
             return _contents(archive, wanted, path)
 
 
+def check_no_nul(content: bytes, name: str) -> None:
+    """Raises InputError with the line of the first NUL byte; a text file that holds any is damaged, or UTF-16."""
+    position = content.find(b"\0")
+    if position >= 0:
+        line = len(content[: position + 1].splitlines())
+        raise InputError(f"{name}, line {line}: holds a NUL byte; text in UTF-8 is needed")
+
+
 def _unzipped(path: Path) -> bytes:
     with zipfile.ZipFile(path) as archive:
         members = _members(archive, path)
@@ -77,6 +85,8 @@ def _unzipped(path: Path) -> bytes:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    if not all(member.filename for member in archive.infolist()):  # a name that begins with NUL is empty here, too
+        raise InputError(f"{path}: holds a file without a name; pack it again")
     # Folders, and what macOS adds of its own, are not content.
     members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
     for member in members:
