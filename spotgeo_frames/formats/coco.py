@@ -25,7 +25,7 @@ from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
 from ..tables.inputs import note_source
 from ..tables.joints import COCO_SIGMAS
-from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
+from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, opening, repeated_ids
 
 BOX = ["x", "y", "w", "h"]
 
@@ -95,8 +95,12 @@ def read_coco(
     is there twice, or keypoints are not as many as the category has.
     """
     truth_path, predictions_path = Path(truth_path), Path(predictions_path)
-    document = decode(read_bytes(truth_path), _Truth, str(truth_path))
-    results = decode(read_bytes(predictions_path), list[_Result], str(predictions_path))
+    contents = read_bytes(truth_path), read_bytes(predictions_path)
+    if [opening(content) for content in contents] == [b"[", b"{"]:
+        what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
+        raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")
+    document = decode(contents[0], _Truth, str(truth_path))
+    results = decode(contents[1], list[_Result], str(predictions_path))
     joints, problems = _joints(document.categories, str(truth_path), boxes)
     place = f"{truth_path}: annotations"
     problems += repeated_ids([image.id for image in document.images], f"{truth_path}: images")

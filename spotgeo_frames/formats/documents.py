@@ -37,6 +37,11 @@ def decode(content: bytes, form: type[Document], name: str) -> Document:
         raise InputError(f"{name}: is nested too deeply") from None
 
 
+def opening(content: bytes) -> bytes:
+    """The first character of a document, which tells a list from an object."""
+    return content.removeprefix(BYTE_ORDER_MARK)[:10_000].lstrip()[:1]
+
+
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """No garbage collection meanwhile: it would walk through all that decoding makes, and find no cycles."""

@@ -63,6 +63,9 @@ def read_table(source: str | Path | Table) -> Table:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    if path.name.lower().endswith((".json", ".zip", ".gz")):
+        what = "read_spotgeo reads the spotGEO challenge's JSON, read_coco and read_posetrack read those formats"
+        raise InputError(f"{path}: is no table but JSON, plain or packed; {what}")
     kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
     raise InputError(f"{path}: is of no known kind; {kinds} is needed")
 

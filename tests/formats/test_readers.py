@@ -306,6 +306,22 @@ def test_files_of_no_known_kind(tmp_path: Path) -> None:
     assert problems(read_annotations, path) == [f"{path}: is of no known kind; {kinds} is needed"]
 
 
+@pytest.mark.parametrize("name", ["truth.json", "truth.zip", "truth.json.gz"])
+def test_competition_files_given_as_tables(tmp_path: Path, name: str) -> None:
+    path = save(tmp_path, GOOD, name)
+    [problem] = problems(sf.read_objects, path)
+    assert problem.startswith(f"{path}: ")
+    assert "read_spotgeo" in problem
+
+
+def test_a_posetrack_file_is_recognised(tmp_path: Path) -> None:
+    document = {"images": [{"id": 1, "is_labeled": True}], "annotations": [], "categories": []}
+    path = save(tmp_path, document)
+    [problem] = problems(sf.read_spotgeo, path)
+    assert problem.startswith(f"{path}: ")
+    assert "read_posetrack" in problem
+
+
 TABLE = objects([(1, 1, 0, 0), (1, 2, 5, 5), (2, 1, 1, 1)], brightness=[5, 6, 7])
 
 
