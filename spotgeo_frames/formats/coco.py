@@ -200,7 +200,7 @@ def _with_boxes(table: pd.DataFrame, objects: Sequence[_Object]) -> pd.DataFrame
 
 def _box(objects: Sequence[_Object]) -> np.ndarray:
     """Left, top, width and height (4, N), null where there is no box."""
-    return matrix([one.bbox or [np.nan] * 4 for one in objects], 4).T.copy()
+    return matrix([one.bbox or [np.nan] * 4 for one in objects], 4, order="F").T
 
 
 def _with_joints(

@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -59,13 +59,18 @@ def integers(values: Iterable[int]) -> np.ndarray:
     return np.fromiter(values, np.int64)
 
 
-def matrix(rows: Sequence[Sequence[float]], width: int) -> np.ndarray:
-    """Lists of `width` floats each as an array (N, width)."""
-    # MessagePack lays each list out in equally many bytes, which NumPy reads at once: much faster than from lists.
+def matrix(rows: Sequence[Any], width: int, order: Literal["C", "F"] = "C") -> np.ndarray:
+    """Lists, or structs laid out like lists, of `width` floats each, as an array (N, width).
+
+    `order` says how it lies in memory, as NumPy has it: "C" row by row, "F" column by column.
+    """
+    # MessagePack lays each list out in equally many bytes, which NumPy reads at once. That takes half the time of
+    # making an array from lists.
     packed = msgspec.msgpack.encode(rows)
     header = 1 if width < 16 else 3
-    row = np.dtype([("header", "u1", header), ("numbers", [("marker", "u1"), ("number", ">f8")], width)])
-    return np.frombuffer(packed, row, offset=len(packed) - len(rows) * row.itemsize)["numbers"]["number"].astype(float)
+    row = np.dtype([("header", "u1", header), ("fields", [("marker", "u1"), ("value", ">f8")], width)])
+    fields = np.frombuffer(packed, row, offset=len(packed) - len(rows) * row.itemsize)["fields"]
+    return fields["value"].astype(np.float64, order=order)
 
 
 def repeated_ids(ids: Sequence[int], place: str) -> list[str]:

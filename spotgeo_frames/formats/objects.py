@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..support.errors import InputError
-from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes
+from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import Table, arrow_to_pandas
 from ..tables.inputs import note_source
@@ -46,7 +46,7 @@ def read_table(source: str | Path | Table) -> Table:
     if not isinstance(source, str | Path):
         return source
     path = Path(source)
-    try:
+    with readable(path):
         if path.is_dir():
             return arrow_to_pandas(_folder(path), str(path))
         if not path.exists():
@@ -59,10 +59,6 @@ def read_table(source: str | Path | Table) -> Table:
             case [*_, ".arrow" | ".feather"]:
                 with pa.memory_map(str(path)) as stream:
                     return arrow_to_pandas(pa.ipc.open_file(stream).read_all(), str(path))
-    except InputError:
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
     if path.name.lower().endswith((".json", ".zip", ".gz")):
         what = "read_spotgeo reads the spotGEO challenge's JSON, read_coco and read_posetrack read those formats"
         raise InputError(f"{path}: is no table but JSON, plain or packed; {what}")
