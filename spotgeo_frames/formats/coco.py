@@ -117,8 +117,8 @@ def read_coco(
         named = dict(zip([f"box_{side}" for side in BOX], _box(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         predictions = _with_joints(predictions, results, joints, "joint_score")
-    note_source(truth, Path(truth_path))
-    note_source(predictions, Path(predictions_path))
+    note_source(truth, truth_path)
+    note_source(predictions, predictions_path)
     return Annotations(truth, _frames(document.images)), Annotations(predictions)
 
 

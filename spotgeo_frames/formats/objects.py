@@ -27,7 +27,7 @@ def read_objects(source: str | Path | Table, frames: str | Path | Table | None =
     """
     objects = check_objects(read_table(source), _name(source, "objects"))
     if isinstance(source, str | Path):
-        note_source(objects, Path(source))
+        note_source(objects, source)
     if frames is None:
         return Annotations(objects)
     return Annotations(objects, read_frames(frames))
@@ -37,7 +37,7 @@ def read_frames(source: str | Path | Table) -> pd.DataFrame:
     """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
     frames = check_frames(read_table(source), _name(source, "frames"))
     if isinstance(source, str | Path):
-        note_source(frames, Path(source))
+        note_source(frames, source)
     return frames
 
 

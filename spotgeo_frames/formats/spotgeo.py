@@ -68,7 +68,7 @@ def read_spotgeo(path: str | Path) -> Annotations:
         numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
         points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
         annotations = _annotations(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
-    note_source(annotations.objects, Path(path))
+    note_source(annotations.objects, path)
     return annotations
 
 
