@@ -25,7 +25,7 @@ from ..support.errors import InputError
 from ..support.progress import progress
 from ..support.storage import place_of
 from ..support.writing import check_folder_writable, write_tables
-from ..tables.inputs import input_notes
+from ..tables.inputs import input_notes, inputs_of
 from ..tables.selections import binned, without
 from .arguments import (
     By,
@@ -120,8 +120,10 @@ def _score_files(
     summary = summarize(matches)
     by_slice = {column: summarize(matches, by=binned(matches, column, bins)) for column, bins in slices.items()}
     if out is not None:
-        inputs = {"truth": truth, "submission": submission} | ({} if frames is None else {"frames": frames})
-        write_tables({"matches": matches, "summary": summary} | slice_files(by_slice), out, input_notes(inputs))
+        tables = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
+        write_tables(
+            {"matches": matches, "summary": summary} | slice_files(by_slice), out, input_notes(inputs_of(tables))
+        )
     return summary, by_slice
 
 

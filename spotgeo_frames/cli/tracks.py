@@ -9,7 +9,7 @@ from ..formats.motchallenge.preprocessing import BENCHMARKS, read_motchallenge
 from ..formats.posetrack.preprocessing import read_posetrack
 from ..support.names import plain_value
 from ..support.writing import check_folder_writable, write_tables
-from ..tables.inputs import input_notes
+from ..tables.inputs import input_notes, inputs_of
 from ..tables.joints import JOINTS
 from ..tracking import poses
 from ..tracking import tracks as tracking
@@ -62,11 +62,13 @@ def track(
     with problems_reported():
         if out is not None:
             check_folder_writable(out)
-        result = tracking.track(*read_motchallenge(truth, tracker, benchmark))
+        sides = read_motchallenge(truth, tracker, benchmark)
+        result = tracking.track(*sides)
         if out is not None:
             for table in result:
                 table.attrs["benchmark"] = benchmark
-            write_tables(result._asdict(), out, input_notes({"truth": truth, "tracker": tracker}))
+            inputs = inputs_of({"truth": sides[0].objects, "tracker": sides[1].objects})
+            write_tables(result._asdict(), out, input_notes(inputs))
     rows = result.summary.to_dict("records")
     if as_json:
         *numbers, combined = [{name: plain_value(row[name]) for name in tracking.NUMBERS} for row in rows]

@@ -25,7 +25,7 @@ from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
 from ..tables.inputs import note_source
 from ..tables.joints import COCO_SIGMAS
-from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
+from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, opening, repeated_ids
 
 BOX = ["x", "y", "w", "h"]
 
@@ -95,8 +95,12 @@ def read_coco(
     is there twice, or keypoints are not as many as the category has.
     """
     truth_path, predictions_path = Path(truth_path), Path(predictions_path)
-    document = decode(read_bytes(truth_path), _Truth, str(truth_path))
-    results = decode(read_bytes(predictions_path), list[_Result], str(predictions_path))
+    contents = read_bytes(truth_path), read_bytes(predictions_path)
+    if [opening(content) for content in contents] == [b"[", b"{"]:
+        what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
+        raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")
+    document = decode(contents[0], _Truth, str(truth_path))
+    results = decode(contents[1], list[_Result], str(predictions_path))
     joints, problems = _joints(document.categories, str(truth_path), boxes)
     place = f"{truth_path}: annotations"
     problems += repeated_ids([image.id for image in document.images], f"{truth_path}: images")
@@ -113,8 +117,8 @@ def read_coco(
         named = dict(zip([f"box_{side}" for side in BOX], _box(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         predictions = _with_joints(predictions, results, joints, "joint_score")
-    note_source(truth, Path(truth_path))
-    note_source(predictions, Path(predictions_path))
+    note_source(truth, truth_path)
+    note_source(predictions, predictions_path)
     return Annotations(truth, _frames(document.images)), Annotations(predictions)
 
 
@@ -196,7 +200,7 @@ def _with_boxes(table: pd.DataFrame, objects: Sequence[_Object]) -> pd.DataFrame
 
 def _box(objects: Sequence[_Object]) -> np.ndarray:
     """Left, top, width and height (4, N), null where there is no box."""
-    return matrix([one.bbox or [np.nan] * 4 for one in objects], 4).T.copy()
+    return matrix([one.bbox or [np.nan] * 4 for one in objects], 4, order="F").T
 
 
 def _with_joints(

@@ -52,6 +52,9 @@ def inspect(content: bytes, limits: Limits) -> Inspection:
     except json.JSONDecodeError as error:
         what = "is empty" if not content.strip() else f"is not JSON: {error.msg}"
         return found._replace(problems=[(f"line {error.lineno}, column {error.colno}", what)])
+    known = _other_format(document)
+    if known is not None:
+        return found._replace(problems=[("", known)])
     if not isinstance(document, list):
         return found._replace(problems=[("", f"is {_kind(document)}; a list of frames is needed")])
     for position, entry in enumerate(document):
@@ -75,6 +78,23 @@ def inspect(content: bytes, limits: Limits) -> Inspection:
             found.problems.append((place, f"{pair_text((sequence, frame))} is there already, at {first}"))
         found.entries.append((sequence, frame, points or []))
     return found
+
+
+def _other_format(document: Any) -> str | None:
+    """What a document of another format is, and what reads it; None where it is of no format that we know."""
+    if isinstance(document, dict) and {"images", "annotations"} <= document.keys():
+        images, annotations = document["images"], document["annotations"]
+        if "is_labeled" in _first(images) or "track_id" in _first(annotations):
+            return "is a PoseTrack file; read_posetrack reads folders of such files"
+        return "is a COCO file of annotations; read_coco reads it together with results"
+    if {"image_id", "category_id"} <= _first(document).keys():
+        return "is a COCO file of results; read_coco reads it together with the annotations"
+    return None
+
+
+def _first(entries: Any) -> dict[str, Any]:
+    """The first entry of a list of objects; an empty one where there is none."""
+    return entries[0] if isinstance(entries, list) and entries and isinstance(entries[0], dict) else {}
 
 
 def _parsed(content: bytes) -> Any:

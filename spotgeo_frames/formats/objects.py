@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..support.errors import InputError
-from ..support.reading import LARGEST_UNPACKED, read_bytes
+from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import Table, arrow_to_pandas
 from ..tables.inputs import note_source
@@ -27,7 +27,7 @@ def read_objects(source: str | Path | Table, frames: str | Path | Table | None =
     """
     objects = check_objects(read_table(source), _name(source, "objects"))
     if isinstance(source, str | Path):
-        note_source(objects, Path(source))
+        note_source(objects, source)
     if frames is None:
         return Annotations(objects)
     return Annotations(objects, read_frames(frames))
@@ -37,7 +37,7 @@ def read_frames(source: str | Path | Table) -> pd.DataFrame:
     """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
     frames = check_frames(read_table(source), _name(source, "frames"))
     if isinstance(source, str | Path):
-        note_source(frames, Path(source))
+        note_source(frames, source)
     return frames
 
 
@@ -46,7 +46,7 @@ def read_table(source: str | Path | Table) -> Table:
     if not isinstance(source, str | Path):
         return source
     path = Path(source)
-    try:
+    with readable(path):
         if path.is_dir():
             return arrow_to_pandas(_folder(path), str(path))
         if not path.exists():
@@ -59,10 +59,9 @@ def read_table(source: str | Path | Table) -> Table:
             case [*_, ".arrow" | ".feather"]:
                 with pa.memory_map(str(path)) as stream:
                     return arrow_to_pandas(pa.ipc.open_file(stream).read_all(), str(path))
-    except InputError:
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    if path.name.lower().endswith((".json", ".zip", ".gz")):
+        what = "read_spotgeo reads the spotGEO challenge's JSON, read_coco and read_posetrack read those formats"
+        raise InputError(f"{path}: is no table but JSON, plain or packed; {what}")
     kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
     raise InputError(f"{path}: is of no known kind; {kinds} is needed")
 
@@ -106,4 +105,6 @@ def _check_unpacked(path: Path, metadata: Any) -> None:
 def _csv(path: Path) -> pa.Table:
     from pyarrow import csv
 
-    return csv.read_csv(pa.BufferReader(read_bytes(path)))
+    content = read_bytes(path)
+    check_no_nul(content, str(path))
+    return csv.read_csv(pa.BufferReader(content))

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError
-from ..support.storage import first_line
+from ..support.errors import InputError, first_line
 from .contents import File, Gap, RowGroup, open_parquet
 from .parts import Part, out_of_order
 

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError
-from ..support.storage import Place, first_line, parquet_files, place_of, unreadable
+from ..support.errors import InputError, first_line
+from ..support.reading import readable
+from ..support.storage import Place, parquet_files, place_of
 
 # Footers that are read at once: over a network most of the time is spent waiting.
 READERS = 8
@@ -132,7 +133,7 @@ def _files(source: Any) -> tuple[str, str | None, list[File]]:
     """
     if isinstance(source, str | Path):
         place = place_of(source)
-        with unreadable(place.name):
+        with readable(place.name):
             info = place.filesystem.get_file_info(place.path)
         if info.type.name == "NotFound":
             raise InputError(f"{place.name}: there is no such file or folder")
@@ -171,7 +172,7 @@ def _described(places: Sequence[Place], partitions: Sequence[dict[str, Any]]) ->
     filesystem = places[0].filesystem
     if any(place.filesystem != filesystem for place in places):
         raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
-    with unreadable(places[0].name):
+    with readable(places[0].name):
         infos = filesystem.get_file_info([place.path for place in places])
     return [
         File(place, (info.size or 0, info.mtime_ns or 0), partition)
@@ -205,7 +206,7 @@ def _footer(file: File) -> _Footer:
     """The columns and the row groups of a file; what is wrong where it cannot be read."""
     schema = pa.schema([])
     try:
-        with unreadable(file.place.name), open_parquet(file) as opened:
+        with readable(file.place.name), open_parquet(file) as opened:
             schema = _with_partition(_plain_schema(opened.schema_arrow), file)
             if len(set(schema.names)) < len(schema.names):
                 return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"])

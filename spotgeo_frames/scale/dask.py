@@ -7,8 +7,7 @@ nothing with it: the scheduler has its tasks done elsewhere, and nothing is coun
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..support.errors import InputError
-from ..support.storage import first_line
+from ..support.errors import InputError, first_line
 from .evaluation import Job, evaluate_part
 from .parts import Part
 from .results import Result, add_results, fold

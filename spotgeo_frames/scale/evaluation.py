@@ -16,9 +16,9 @@ from ..matching.alignment import align
 from ..matching.matcher import match_annotations
 from ..matching.rule import Rule
 from ..scoring.summary import SummarySums, summary_sums
-from ..support.errors import InputError
+from ..support.errors import InputError, first_line
 from ..support.keys import distinct
-from ..support.storage import Place, first_line, written
+from ..support.storage import Place, written
 from ..support.writing import as_arrow
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas

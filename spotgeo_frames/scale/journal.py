@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from ..support.errors import InputError
-from ..support.storage import Place, make_folder, remove_temporary, sizes, unreadable, written
+from ..support.reading import readable
+from ..support.storage import Place, make_folder, remove_temporary, sizes, written
 from ..support.version import __version__
 from .contents import Contents
 from .results import Result, read_result
@@ -67,7 +68,7 @@ def _known(out: Place) -> dict[str, Any] | None:
     place = out.inside("plan.json")
     if "plan.json" not in sizes(out):
         return None
-    with unreadable(place.name), place.filesystem.open_input_stream(place.path) as stream:
+    with readable(place.name), place.filesystem.open_input_stream(place.path) as stream:
         return msgspec.json.decode(stream.read(), type=dict[str, Any])
 
 

@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError
+from ..support.errors import InputError, first_line
 from ..support.progress import progress_bar
-from ..support.storage import first_line
 from ..support.writing import check_folder_writable
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, contents_of

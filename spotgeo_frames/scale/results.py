@@ -9,7 +9,8 @@ import pandas as pd
 import pyarrow as pa
 
 from ..scoring.summary import SummarySums, add_sums
-from ..support.storage import Place, unreadable, written
+from ..support.reading import readable
+from ..support.storage import Place, written
 from ..tracking.metrics.hota import ALPHAS, HotaParts
 from ..tracking.tracks import TrackSums
 
@@ -109,7 +110,7 @@ def write_result(place: Place, result: Result) -> None:
 
 def read_result(place: Place) -> Result:
     """Reads what `write_result` wrote; raises InputError where the file is damaged."""
-    with unreadable(place.name), place.filesystem.open_input_file(place.path) as stream:
+    with readable(place.name), place.filesystem.open_input_file(place.path) as stream:
         notes = msgspec.json.decode(pa.ipc.open_stream(stream).read_all()["notes"][0].as_py(), type=_Notes)
         sums = []
         for rows, by_similarity, attrs in notes.groupings:

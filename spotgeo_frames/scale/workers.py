@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 
-from ..support.errors import InputError
-from ..support.storage import first_line
+from ..support.errors import InputError, first_line
 from .evaluation import Job, evaluate_part
 from .parts import Part
 from .results import Result, add_results, fold

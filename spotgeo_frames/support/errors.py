@@ -1,5 +1,6 @@
 """What is raised when input cannot be accepted."""
 
+import re
 from collections.abc import Iterable
 
 
@@ -21,3 +22,10 @@ class InputError(ValueError):
 
 class SliceError(InputError):
     """A column to slice by that is not there, or cannot be parted as asked."""
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says in one line: what the system says where it is of the system, else its own first line."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    # Arrow puts what the system says at the end of a line of its own.
+    return re.sub(r"^.*Detail: \[errno \d+\] ", "", text.splitlines()[0])

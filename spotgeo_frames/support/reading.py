@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
 from typing import IO
 
-from .errors import InputError
+from .errors import InputError, first_line
 
 LARGEST_UNPACKED = 1 << 30
 
-# What reading a file, damaged or not, may raise.
+# What reading a file, damaged or not, may raise; pyarrow's own errors come on top.
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
@@ -40,16 +40,20 @@ def read_bytes(path: Path) -> bytes:
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Turns whatever reading `path` may raise into an InputError that names it."""
+def readable(name: str | Path) -> Iterator[None]:
+    """Turns what reading a file may raise into an InputError that begins with the file's name."""
     try:
         yield
     except InputError:
         raise
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except UNREADABLE as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"{name}: there is no such file") from None
+    except Exception as error:
+        from pyarrow import ArrowException  # takes a while, and sound files of text never need it
+
+        if not isinstance(error, (*UNREADABLE, ArrowException)):
+            raise
+        raise InputError(f"{name}: cannot be read: {first_line(error)}") from None
 
 
 def _check_regular(path: Path) -> None:
@@ -67,6 +71,14 @@ def read_archive(path: Path, ending: str) -> dict[str, bytes]:
             return _contents(archive, wanted, path)
 
 
+def check_no_nul(content: bytes, name: str) -> None:
+    """Raises InputError with the line of the first NUL byte; a text file that holds any is damaged, or UTF-16."""
+    position = content.find(b"\0")
+    if position >= 0:
+        line = len(content[: position + 1].splitlines())
+        raise InputError(f"{name}, line {line}: holds a NUL byte; text in UTF-8 is needed")
+
+
 def _unzipped(path: Path) -> bytes:
     with zipfile.ZipFile(path) as archive:
         members = _members(archive, path)
@@ -77,6 +89,8 @@ def _unzipped(path: Path) -> bytes:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    if not all(member.filename for member in archive.infolist()):  # a name that begins with NUL is empty here, too
+        raise InputError(f"{path}: holds a file without a name; pack it again")
     # Folders, and what macOS adds of its own, are not content.
     members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
     for member in members:

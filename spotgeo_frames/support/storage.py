@@ -1,7 +1,6 @@
 """Files and folders on any file system that pyarrow reaches, by path or URI; written beside and moved into place."""
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,7 +9,8 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from .errors import InputError
+from .errors import InputError, first_line
+from .reading import readable
 
 
 class Place(NamedTuple):
@@ -48,7 +48,7 @@ def parquet_files(folder: Place) -> list[Place]:
     """All Parquet files below a folder, in the order of their names, as `read_objects` takes them."""
     from pyarrow import fs
 
-    with unreadable(folder.name):
+    with readable(folder.name):
         found = folder.filesystem.get_file_info(fs.FileSelector(folder.path, recursive=True))
         names = [
             info.path[len(folder.path) :].strip("/").split("/")
@@ -88,7 +88,7 @@ def sizes(folder: Place) -> dict[str, int]:
     """The names and sizes (bytes) of the files in a folder, hidden ones left out; none where there is no folder."""
     from pyarrow import fs
 
-    with unreadable(folder.name):
+    with readable(folder.name):
         found = folder.filesystem.get_file_info(fs.FileSelector(folder.path, allow_not_found=True))
     return {
         info.base_name: info.size
@@ -105,22 +105,3 @@ def remove_temporary(folder: Place) -> None:
         if info.base_name.startswith(".") and info.base_name.endswith(".tmp"):
             with suppress(OSError):
                 folder.filesystem.delete_file(info.path)
-
-
-@contextmanager
-def unreadable(name: str) -> Iterator[None]:
-    """Turns what reading may raise into an InputError with the file's name."""
-    try:
-        yield
-    except InputError:
-        raise
-    except FileNotFoundError:
-        raise InputError(f"{name}: there is no such file") from None
-    except (pa.ArrowException, OSError, ValueError, NotImplementedError) as error:
-        raise InputError(f"{name}: cannot be read: {first_line(error)}") from None
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of what an error says, or what the system says in it; Arrow's go on for long."""
-    line = (str(error).splitlines() or [type(error).__name__])[0]
-    return re.sub(r"^.*Detail: \[errno \d+\] ", "", line)

@@ -15,7 +15,7 @@ from uuid import uuid4
 import pandas as pd
 import pyarrow as pa
 
-from .errors import InputError
+from .errors import InputError, first_line
 
 
 def check_folder_writable(folder: Path) -> None:
@@ -24,7 +24,7 @@ def check_folder_writable(folder: Path) -> None:
     try:
         ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     except (OSError, ValueError) as error:  # a name too long or none, or a folder that may not be looked into
-        raise InputError(f"{folder}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
     if not ancestor.is_dir():
         raise InputError(f"{folder}: cannot be written: {ancestor} is not a folder")
     if not os.access(ancestor, os.W_OK | os.X_OK):
@@ -36,7 +36,7 @@ def check_file_writable(path: Path) -> None:
     try:
         is_folder, is_other = path.is_dir(), path.exists() and not path.is_file()
     except (OSError, ValueError) as error:  # a name too long, or one that no file can have
-        raise InputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"{path}: cannot be written: {first_line(error)}") from None
     if is_other:
         raise InputError(f"{path}: cannot be written: it is {'a folder' if is_folder else 'no regular file'}")
     _check_name(path)
@@ -140,7 +140,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mappin
     except OSError as error:
         raise _unwritable(Path(error.filename or folder), error) from None
     except (pa.ArrowException, UnicodeError) as error:  # a column Parquet knows no type for, a name that is no text
-        raise InputError(f"{folder}: cannot be written: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
     finally:
         for path in made:
             if path.is_dir() and not any(path.iterdir()):
@@ -167,4 +167,4 @@ def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Sche
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path}: cannot be written: {error.strerror or error}")
+    return InputError(f"{path}: cannot be written: {first_line(error)}")

@@ -7,6 +7,7 @@ import pandas as pd
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text
 from .arrow import Table
+from .inputs import confirmed
 from .schema import check_frames, check_objects
 
 
@@ -26,6 +27,7 @@ class Annotations(NamedTuple):
 def as_annotations(data: Annotations | Table, name: str) -> Annotations:
     """Checks `data`, a table of objects or Annotations, and returns it in the types named above.
 
+    Tables whose rows are no longer those of the file they were read from lose the reader's note of that file.
     Raises InputError with every problem of the objects and of the frames.
     """
     objects, frames = data if isinstance(data, Annotations) else (data, None)
@@ -42,4 +44,4 @@ def as_annotations(data: Annotations | Table, name: str) -> Annotations:
             problems += error.problems
     if checked_objects is None or problems:
         raise InputError(problems)
-    return Annotations(checked_objects, checked_frames)
+    return Annotations(confirmed(checked_objects), None if checked_frames is None else confirmed(checked_frames))

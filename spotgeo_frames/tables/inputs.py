@@ -1,105 +1,171 @@
-"""Which file a table was read from, what that file was then, and whether it still is."""
+"""Which file the rows of a table were read from, whether they still are that file's rows, and the file's digest.
+
+Readers note in a table's attrs which file it is from, and keep the table as they read it. pandas copies attrs to most
+tables that are made from another, so a note alone proves nothing. `confirmed` compares a table with what was read, and
+drops the note unless every row is still a row of the file. `as_annotations` does so wherever tables come in.
+"""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ..support.names import text_name
-from .annotations import Annotations
 
 # What readers read of a folder: the first of these that it has.
 READ_IN_FOLDERS = ("*/gt/gt.txt", "*.txt", "**/*.parquet", "*.json")
+
+# The key in a table's attrs under which readers note which file it is from.
+SOURCE = "spotgeo_frames_source"
 
 
 def sha256(path: Path) -> str:
     """SHA-256 of a file; of a folder, that of the names and digests of the files that readers read, in order."""
     if path.is_dir():
-        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in read_files(path))
+        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in _read_files(path))
         return hashlib.sha256("".join(inner).encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def read_files(folder: Path) -> list[Path]:
+def _read_files(folder: Path) -> list[Path]:
     """The files of a folder that readers read, in order."""
     found = ([file for file in folder.glob(pattern) if file.is_file()] for pattern in READ_IN_FOLDERS)
     files = next((files for files in found if files), [])
     return sorted(files + [file for file in folder.glob("*/seqinfo.ini") if file.is_file()])
 
 
-def file_state(path: Path) -> list[str | int]:
-    """What tells a file, or what readers read of a folder, from others and from what it was.
+class FileState(NamedTuple):
+    """What tells a file, or what readers read of a folder, from others and from what it was earlier."""
 
-    Its absolute path, when it was last changed (ns), its size and, of a folder, how many files it has.
-    """
-    states = [file.stat() for file in (read_files(path) if path.is_dir() else [path])]
+    path: Path  # absolute
+    changed: int  # when the last of its files was changed, ns
+    size: int  # bytes
+    n_files: int
+
+
+def _file_state(path: Path) -> FileState:
+    states = [file.stat() for file in (_read_files(path) if path.is_dir() else [path])]
     changed = max((state.st_mtime_ns for state in states), default=0)
-    return [str(path.absolute()), changed, sum(state.st_size for state in states), len(states)]
+    return FileState(path.absolute(), changed, sum(state.st_size for state in states), len(states))
 
 
-def input_notes(inputs: Mapping[str, Path]) -> dict[str, str]:
-    """The name and SHA-256 of each file that something was made from, as `write_tables` keeps them."""
-    return {role: text_name(path) for role, path in inputs.items()} | {
-        f"{role}_sha256": sha256(path) for role, path in inputs.items()
-    }
+class Origin(str):
+    """The path of the file that a table was read from, with the table as it was read.
+
+    It is text so that pandas can write it to Parquet with the other attrs. Copies of a table share one Origin. `table`
+    shares its memory with the table that the reader returned until somebody changes that one; pandas then changes a
+    copy. A pickled Origin is plain text, which proves nothing.
+    """
+
+    state: FileState
+    table: pd.DataFrame
+    n_rows: int
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> "Origin":
+        return self
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str.__str__(self),)
 
 
-# Where readers note in a table's attrs which file it is from.
-SOURCE = "spotgeo_frames_source"
+def note_source(table: pd.DataFrame, path: str | Path, n_rows: int | None = None) -> None:
+    """Notes in a table's attrs which file it was read from.
 
-# Where they note what the file was when it was read, as `files.file_state` has it, and the rows of the table.
-SOURCE_STATE = "spotgeo_frames_source_state"
+    Call it last: a table that is changed later is no longer the file's. `n_rows` is how many rows the file has, where
+    the reader left some out.
+    """
+    table.attrs.pop(SOURCE, None)
+    origin = Origin(path)
+    try:
+        origin.state = _file_state(Path(path))
+    except OSError:  # the file is gone already
+        return
+    origin.table = table.copy(deep=False)
+    origin.n_rows = len(table) if n_rows is None else n_rows
+    table.attrs[SOURCE] = origin
 
 
-def note_source(table: pd.DataFrame, path: Path) -> None:
-    """Notes in a table's attrs which file it was read from."""
-    table.attrs[SOURCE] = str(path)
-    table.attrs[SOURCE_STATE] = [*file_state(path), len(table)]
+def confirmed(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as it is where its rows are those of the file it was read from; else the table without that note."""
+    if SOURCE not in table.attrs or _origin(table) is not None:
+        return table
+    changed = table.copy(deep=False)
+    changed.attrs = {key: value for key, value in table.attrs.items() if key != SOURCE}
+    return changed
 
 
 def source(table: pd.DataFrame, name: str) -> str:
-    """What messages call a table: the file it was read from, which readers note, or `name`."""
+    """What messages call a table that is `confirmed`: the file it was read from, or else `name`."""
     return str(table.attrs.get(SOURCE, name))
 
 
+def _origin(table: pd.DataFrame) -> Origin | None:
+    """Where the rows of a table are from; None where nobody knows. Attrs may come from anywhere."""
+    origin = table.attrs.get(SOURCE)
+    return origin if isinstance(origin, Origin) and _holds(origin.table, table) else None
+
+
+def _holds(read: pd.DataFrame, table: pd.DataFrame) -> bool:
+    """Whether every row of `table` is a row of `read`, in the same order and with the same columns.
+
+    The index tells which row each one was; pandas keeps it where rows are selected.
+    """
+    if not table.columns.equals(read.columns):
+        return False
+    if len(table) != len(read):
+        rows = table.index.to_numpy()
+        inside = rows.dtype.kind in "iu" and np.all(np.diff(rows) > 0) and np.all((rows >= 0) & (rows < len(read)))
+        if not inside:
+            return False
+        read = read.take(rows)
+    return all(_equal(read[column], table[column]) for column in read.columns)
+
+
+def _equal(values: pd.Series, others: pd.Series) -> bool:
+    if values.dtype != others.dtype:
+        return False
+    if isinstance(values.dtype, np.dtype):
+        layouts = [column.to_numpy().__array_interface__ for column in (values, others)]
+        if all(layouts[0][key] == layouts[1][key] for key in ("data", "shape", "strides")):
+            return True  # pandas shares memory only as long as nobody changed it
+    return values.reset_index(drop=True).equals(others.reset_index(drop=True))
+
+
 class Input(NamedTuple):
-    """A file that a table was read from: what it is to the report, its digest unless it has changed, and a remark."""
+    """A file that a table was read from: what it is to the result, its digest unless it has changed, and a remark."""
 
     role: str
     path: Path
     sha256: str | None
     remark: str
 
-    def notes(self) -> list[tuple[str, str]]:
-        """What Parquet files keep of it."""
-        name = [(self.role, text_name(self.path))]
-        return name if self.sha256 is None else [*name, (f"{self.role}_sha256", self.sha256)]
+
+def inputs_of(tables: Mapping[str, pd.DataFrame | None]) -> list[Input]:
+    """The files that tables, by their roles, were read from; none for a table whose rows are not those of a file."""
+    origins = {role: None if table is None else _origin(table) for role, table in tables.items()}
+    return [
+        _input(role, origin, len(table))
+        for (role, origin), table in zip(origins.items(), tables.values(), strict=True)
+        if origin is not None and table is not None
+    ]
 
 
-def inputs_of(truth: Annotations, submissions: Mapping[str, Annotations]) -> list[Input]:
-    """The files that the tables were read from, where readers noted them."""
-    tables = [("truth", truth.objects), ("frames", truth.frames)]
-    for name, side in submissions.items():
-        tables.append(("submission" if len(submissions) == 1 else f"submission {name}", side.objects))
-    return [_input(role, table) for role, table in tables if table is not None and _has_state(table)]
-
-
-def _has_state(table: pd.DataFrame) -> bool:
-    """Whether readers noted where the table is from; attrs may come from anywhere."""
-    noted = table.attrs.get(SOURCE_STATE)
-    return isinstance(noted, list) and len(noted) == 5 and isinstance(noted[0], str) and isinstance(noted[4], int)
-
-
-def _input(role: str, table: pd.DataFrame) -> Input:
-    name, *state, n_rows = table.attrs[SOURCE_STATE]
-    path = Path(name)
-    of_all = "" if len(table) == n_rows else f", of which {len(table):,} of {n_rows:,} rows"
+def _input(role: str, origin: Origin, n_rows: int) -> Input:
+    path = origin.state.path
+    of_all = "" if n_rows == origin.n_rows else f", of which {n_rows:,} of {origin.n_rows:,} rows"
     try:
-        if [name, *state] == file_state(path):
+        if origin.state == _file_state(path):
             return Input(role, path, sha256(path), of_all)
         return Input(role, path, None, f"{of_all}, changed since it was read")
     except OSError:
         return Input(role, path, None, f"{of_all}, no longer there")
+
+
+def input_notes(inputs: Sequence[Input]) -> dict[str, str]:
+    """The name and SHA-256 of each file that a result was made from, as Parquet files keep them."""
+    names = {file.role: text_name(file.path) for file in inputs}
+    return names | {f"{file.role}_sha256": file.sha256 for file in inputs if file.sha256 is not None}

@@ -314,6 +314,34 @@ def broken(folder: Path) -> Path:
     return path
 
 
+def test_nul_bytes(tmp_path: Path) -> None:
+    truth, results = written(tmp_path, TRUTH | {"note": "?"})
+    truth.write_bytes(truth.read_bytes().replace(b"?", b"\0"))
+    with pytest.raises(sf.InputError) as raised:
+        sf.read_coco(truth, results)
+    assert raised.value.problems[0].startswith(f"{truth}: byte {truth.read_bytes().index(0)}: ")
+
+
+def test_swapped_files_are_recognised(tmp_path: Path) -> None:
+    truth, results = written(tmp_path)
+    with pytest.raises(sf.InputError) as raised:
+        sf.read_coco(results, truth)
+    [problem] = raised.value.problems
+    assert problem.startswith(f"{results}: ")
+    assert str(truth) in problem
+    assert "the other way round" in problem
+
+
+def test_coco_files_given_to_another_reader_are_recognised(tmp_path: Path) -> None:
+    truth, results = written(tmp_path)
+    for path in (truth, results):
+        for found in (lambda path=path: sf.read_spotgeo(path), lambda path=path: sf.read_objects(path)):
+            with pytest.raises(sf.InputError, match="read_coco") as raised:
+                found()
+            assert raised.value.problems[0].startswith(f"{path}: ")
+        assert "read_coco" in sf.validate_spotgeo(path)["problem"].iloc[0]
+
+
 def test_nothing_found(tmp_path: Path) -> None:
     truth, predictions = sf.read_coco(*written(tmp_path, results=[]))
     matches = sf.match(truth, predictions, similarity="oks")

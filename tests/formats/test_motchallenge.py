@@ -103,6 +103,16 @@ def test_lines_of_different_length(tmp_path: Path) -> None:
     assert "class 2 is not evaluated" in problems(*folders(tmp_path / "b", claims=claims))[0]
 
 
+@pytest.mark.parametrize("end", [",", ", ", ",,", ",7", ""])
+def test_a_comma_after_the_last_field_changes_nothing(tmp_path: Path, end: str) -> None:
+    plain = sf.read_motchallenge(*folders(tmp_path / "plain"))
+    other = folders(tmp_path / "other", claims=CLAIM.replace("\n", f"{end}\n"))
+    if end == ",,":
+        assert "A.txt, line 1: field 11 " in problems(*other)[0], "the evaluator passes over one, too"
+    else:
+        pd.testing.assert_frame_equal(sf.read_motchallenge(*other)[1].objects, plain[1].objects)
+
+
 def test_flat_and_zipped(tmp_path: Path) -> None:
     truth, tracker = folders(tmp_path, length=None)
     nested = sf.read_motchallenge(truth, tracker)
@@ -156,7 +166,13 @@ def test_flat_and_zipped(tmp_path: Path) -> None:
             CLAIM,
             "gt.txt, line 1: 7 fields; at least 8 are",
         ),
-        (b"\xff\xfe1\x00", CLAIM, "gt.txt: is no text in UTF-8"),
+        (b"\xff\xfe1\x00", CLAIM, "gt.txt, line 1: "),
+        (TRUTH, CLAIM.replace("0.8,-1,-1,-1", "0.8,-1,1<1,-1"), "A.txt, line 2: field 9 "),
+        (TRUTH, "\n" + CLAIM.replace("0.8,-1,-1,-1", "0.8,-1,-1,x"), "A.txt, line 3: field 10 "),
+        (TRUTH, CLAIM.replace("0.8,-1,-1,-1", "0.8,-1,,-1"), "A.txt, line 2: field 9 "),
+        (TRUTH, CLAIM.replace("-1\n", "-1,\n", 1).replace("-1\n", "-1,x\n"), "A.txt, line 2: field 11 "),
+        (TRUTH, CLAIM.replace("0.8,-1,-1,-1", "0.8,-1,-1,-1\0"), "A.txt, line 2: "),
+        (TRUTH, CLAIM.replace("0.8", "0.8\0"), "A.txt, line 2: "),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path, truth: Any, claims: str, message: str) -> None:

@@ -236,6 +236,35 @@ def test_zip_files(tmp_path: Path) -> None:
     assert problems(sf.read_spotgeo, path) == [f"{path}: cannot be read: File is not a zip file"]
 
 
+def test_a_member_without_a_name(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "some.zip", ("a", json.dumps(GOOD)))
+    for content in (path.read_bytes().replace(b"a[", b"\0["), nameless(path)):
+        path.write_bytes(content)
+        [problem] = problems(sf.read_spotgeo, path)
+        assert problem.startswith(f"{path}: ")
+        assert "name" in problem
+
+
+def nameless(path: Path) -> bytes:
+    """An archive whose only member has the empty name."""
+    with zipfile.ZipFile(path, "w") as archive:
+        member = zipfile.ZipInfo("a")
+        member.filename = ""
+        archive.writestr(member, json.dumps(GOOD))
+    return path.read_bytes()
+
+
+def test_nul_bytes_in_text(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_bytes(b"sequence,frame,object,x,y,note\n1,1,1,0,0,a\n1,1,2,0,0,b\0\n")
+    [problem] = problems(sf.read_objects, path)
+    assert problem.startswith(f"{path}, line 3: ")
+    path = tmp_path / "some.json"
+    path.write_bytes(json.dumps([entry() | {"note": "?"}]).encode().replace(b"?", b"\0"))
+    [problem] = problems(sf.read_spotgeo, path)
+    assert problem.startswith(f"{path}: line 1, column ")
+
+
 def test_damaged_members(tmp_path: Path) -> None:
     path = zipped(tmp_path / "some.zip", ("a.json", json.dumps(GOOD)))
     content = bytearray(path.read_bytes())
@@ -275,6 +304,22 @@ def test_files_of_no_known_kind(tmp_path: Path) -> None:
     path = save(tmp_path, "x", "some.txt")
     kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
     assert problems(read_annotations, path) == [f"{path}: is of no known kind; {kinds} is needed"]
+
+
+@pytest.mark.parametrize("name", ["truth.json", "truth.zip", "truth.json.gz"])
+def test_competition_files_given_as_tables(tmp_path: Path, name: str) -> None:
+    path = save(tmp_path, GOOD, name)
+    [problem] = problems(sf.read_objects, path)
+    assert problem.startswith(f"{path}: ")
+    assert "read_spotgeo" in problem
+
+
+def test_a_posetrack_file_is_recognised(tmp_path: Path) -> None:
+    document = {"images": [{"id": 1, "is_labeled": True}], "annotations": [], "categories": []}
+    path = save(tmp_path, document)
+    [problem] = problems(sf.read_spotgeo, path)
+    assert problem.startswith(f"{path}: ")
+    assert "read_posetrack" in problem
 
 
 TABLE = objects([(1, 1, 0, 0), (1, 2, 5, 5), (2, 1, 1, 1)], brightness=[5, 6, 7])

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ...support.errors import InputError
 from ...support.keys import repeated, row_keys, stable_order
+from ...support.reading import check_no_nul
 from ...tables.schema import LARGEST_EXACT_INTEGER
 from ..inspection import MOST_PROBLEMS
 
@@ -95,26 +96,32 @@ def read_rows(content: bytes, name: str, kind: Kind, length: int | None) -> Rows
 
 
 def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
-    """The columns of a file as float64, or None where something in it is unusual."""
+    """The columns of a file as float64, or None where something in it is unusual.
+
+    Columns that nobody reads are converted as well, since the official evaluator refuses a line with anything else than
+    numbers. Only the empty field after a comma at the end of the lines is no number.
+    """
     from pyarrow import csv
 
     first = content[: content.find(b"\n") + 1 or None].strip()
-    names = [*FIELDS, *kind.needed, *kind.optional][: first.count(b",") + 1]
+    n_fields = first.count(b",") + (not first.endswith(b","))
+    names = [*FIELDS, *kind.needed, *kind.optional][:n_fields]
     if not first or len(names) < len(FIELDS) + len(kind.needed):
         return None
-    every = [f"f{position}" for position in range(len(names))]
+    types = {f"f{position}": pa.float64() for position in range(n_fields)}
+    types |= {f"f{n_fields}": pa.string()} if first.endswith(b",") else {}
     try:
         table = csv.read_csv(
             pa.BufferReader(content),
             csv.ReadOptions(use_threads=False, autogenerate_column_names=True),
             csv.ParseOptions(quote_char=False),
-            csv.ConvertOptions(
-                include_columns=every, column_types=dict.fromkeys(every, pa.float64()), null_values=[], check_utf8=False
-            ),
+            csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False),
         )
     except (pa.ArrowException, ValueError):
         return None
-    return {name: column.to_numpy() for name, column in zip(names, table.columns, strict=True)}
+    if first.endswith(b",") and table.columns[-1].unique().to_pylist() != [""]:
+        return None
+    return {name: column.to_numpy() for name, column in zip(names, table.columns[: len(names)], strict=True)}
 
 
 def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.ndarray], list[int]]:
@@ -122,8 +129,7 @@ def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.
 
     Where a line has no class or visibility, that is NaN.
     """
-    if b"\0" in content:
-        raise InputError(f"{name}: is no text in UTF-8")
+    check_no_nul(content, name)
     names = [*FIELDS, *kind.needed, *kind.optional]
     rows: list[list[float]] = []
     lines: list[int] = []
@@ -135,7 +141,7 @@ def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.
         if len(problems) >= MOST_PROBLEMS:
             problems.append(f"{name}, line {number}: and what follows was not looked at")
             break
-        fields = [field.strip() for field in line.split(separator, len(names))[: len(names)]]
+        fields = [field.strip() for field in line.split(separator)]
         try:
             if any(fields):
                 rows.append(_numbers(fields, names, len(FIELDS) + len(kind.needed)))
@@ -150,18 +156,22 @@ def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.
 
 
 def _numbers(fields: list[str], names: list[str], n_needed: int) -> list[float]:
-    """The fields of a line as numbers; the message of the ValueError says what is wrong with it."""
+    """The fields of a line that are read, as numbers; the message of the ValueError says what is wrong with the line.
+
+    The fields after them have to be numbers, too.
+    """
     if fields[-1] == "":  # a comma at the end
         fields = fields[:-1]
     if len(fields) < n_needed:
         raise ValueError(f"{len(fields)} fields; at least {n_needed} are needed: {', '.join(names[:n_needed])}")
     numbers = []
-    for field, name in zip(fields, names, strict=False):
+    for position, field in enumerate(fields):
         try:
             numbers.append(float(field))
         except ValueError:
-            raise ValueError(f"{name} is {field[:40]!r}, which is not a number") from None
-    return numbers
+            called = names[position] if position < len(names) else f"field {position + 1}"
+            raise ValueError(f"{called} is {field[:40]!r}, which is not a number") from None
+    return numbers[: len(names)]
 
 
 def _rules(kind: Kind, length: int | None) -> list[Rule]:

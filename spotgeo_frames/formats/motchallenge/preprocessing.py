@@ -21,7 +21,7 @@ from ...matching.similar_pairs import similar_pairs
 from ...matching.similarity import ROUNDING
 from ...support.errors import InputError
 from ...tables.annotations import Annotations
-from ...tables.inputs import source
+from ...tables.inputs import note_source
 from ...tables.schema import FRAME_KEY
 from .lines import CLASSES
 from .reader import read_folders
@@ -69,6 +69,7 @@ def read_motchallenge(
     """
     _check_benchmark(benchmark)
     truth, predictions, names = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
+    n_rows = len(truth.objects), len(predictions.objects)
     if preprocess:
         truth, predictions = preprocess_tracks(truth, predictions, benchmark)
     sequences = pd.Series(names, dtype="str").array
@@ -76,6 +77,8 @@ def read_motchallenge(
     for table in tables:
         if table is not None:
             table["sequence"] = sequences.take(table["sequence"].to_numpy())
+    note_source(truth.objects, truth_dir, n_rows[0])
+    note_source(predictions.objects, tracker_dir, n_rows[1])
     return truth, predictions
 
 
@@ -91,7 +94,7 @@ def preprocess_tracks(truth: Annotations, predictions: Annotations, benchmark: s
     needed = ["considered"] if benchmark == "MOT15" else ["considered", "class_id"]
     missing = [column for column in needed if column not in objects]
     if missing:
-        raise InputError([f"{source(objects, 'truth')}: column {column} is missing" for column in missing])
+        raise InputError([f"truth: column {column} is missing" for column in missing])
     kept = objects["considered"].to_numpy(bool)
     if benchmark != "MOT15":
         class_id = objects["class_id"].to_numpy()
@@ -132,11 +135,7 @@ def _matching(aligned: Aligned) -> Pairs:
 
 def _rows(objects: pd.DataFrame, kept: np.ndarray) -> pd.DataFrame:
     """The marked rows, numbered anew."""
-    if kept.all():
-        return objects
-    rows = objects[kept].reset_index(drop=True)
-    rows.attrs = objects.attrs
-    return rows
+    return objects if kept.all() else objects[kept].reset_index(drop=True)
 
 
 def _check_benchmark(benchmark: str) -> None:

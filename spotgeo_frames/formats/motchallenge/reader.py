@@ -35,7 +35,6 @@ from ...support.reading import readable
 from ...support.writing import write_files
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.arrow import Table
-from ...tables.inputs import note_source
 from ...tables.messages import counted, key_text
 from ...tables.schema import FRAME_KEY, LARGEST_EXACT_INTEGER
 from ..sequence_files import File, file_of, flat_files, of_sequences
@@ -79,8 +78,8 @@ def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple
         raise InputError(problems)
     rows = [future.result() for future in waiting]
     frames = _frames(truth_files, lengths, rows, truth_dir)
-    truth = _table(rows[: len(truth_files)], truth_dir)
-    predictions = _table(rows[len(truth_files) :], tracker_dir)
+    truth = _table(rows[: len(truth_files)])
+    predictions = _table(rows[len(truth_files) :])
     return Annotations(truth, frames), Annotations(predictions), [file.sequence for file in truth_files]
 
 
@@ -147,7 +146,7 @@ def _length(path: Path) -> int | None:
     return length if 0 <= length <= MOST_FRAMES else None
 
 
-def _table(parts: Sequence[Rows], source: Path) -> pd.DataFrame:
+def _table(parts: Sequence[Rows]) -> pd.DataFrame:
     """One table of the files' rows, in the order of frames; null where a file does not have a column."""
     lengths = [len(part.columns["frame"]) for part in parts]
     ends = np.cumsum(lengths).tolist()
@@ -164,9 +163,7 @@ def _table(parts: Sequence[Rows], source: Path) -> pd.DataFrame:
                 values = np.trunc(values) != 0 if name == "considered" else values
                 whole[end - length : end] = values if part.order is None else values[part.order]
         joined[name] = whole != 0 if name == "considered" else whole
-    table = pd.DataFrame(joined, copy=False)
-    note_source(table, source)
-    return table
+    return pd.DataFrame(joined, copy=False)
 
 
 def _frames(files: Sequence[File], lengths: Mapping[str, int], parts: Sequence[Rows], truth_dir: Path) -> pd.DataFrame:

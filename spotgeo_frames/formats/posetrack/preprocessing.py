@@ -19,6 +19,7 @@ import pandas as pd
 
 from ...support.keys import frame_keys, locate
 from ...tables.annotations import Annotations
+from ...tables.inputs import note_source
 from .reader import Regions, read_folders
 
 
@@ -50,10 +51,11 @@ def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[A
         row = locate(keys[0], key)
         kept = labelled[row] & ~_within(table, row, folders.regions)
         sides.append(table if kept.all() else table[kept].reset_index(drop=True))
-        sides[-1].attrs = table.attrs
     frames = folders.frames[labelled].drop(columns="labelled").reset_index(drop=True)
     for table in (*sides, frames):
         table["sequence"] = sequences.take(table["sequence"].to_numpy())
+    note_source(sides[0], truth_dir, len(folders.truth))
+    note_source(sides[1], prediction_dir, len(folders.predictions))
     return Annotations(sides[0], frames), Annotations(sides[1])
 
 

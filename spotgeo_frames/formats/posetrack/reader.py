@@ -28,7 +28,6 @@ import pandas as pd
 from ...support.errors import InputError
 from ...support.progress import progress
 from ...support.reading import readable
-from ...tables.inputs import note_source
 from ...tables.joints import EARS, JOINTS, RAW_JOINTS
 from ..documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
 from ..sequence_files import File, flat_files, of_sequences
@@ -132,7 +131,7 @@ def read_folders(truth_dir: Path, prediction_dir: Path) -> Folders:
     if problems:
         raise InputError(problems)
     frames, regions = _frames(images, truth)
-    tables = _table(truth, "head_size", truth_dir), _table(predictions, "score", prediction_dir)
+    tables = _table(truth, "head_size"), _table(predictions, "score")
     return Folders(*tables, frames, regions, names)
 
 
@@ -284,13 +283,13 @@ def _frames(images: Sequence[Sequence[_Image]], truth: Sequence[_People]) -> tup
     return frames, Regions([row for row, _ in polygons], [corners for _, corners in polygons])
 
 
-def _table(parts: Sequence[_People], number: str, folder: Path) -> pd.DataFrame:
+def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
     """One row a joint that is there; `number` names the number of each joint."""
     people = _People(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     sequence = np.repeat(np.arange(len(parts)), [len(part.image) for part in parts])
     there = (people.joints > 0).all(axis=2)
     person, joint = np.nonzero(there)
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "sequence": sequence[person],
             "frame": people.image[person],
@@ -302,5 +301,3 @@ def _table(parts: Sequence[_People], number: str, folder: Path) -> pd.DataFrame:
         },
         copy=False,
     )
-    note_source(table, folder)
-    return table

@@ -5,6 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ...matching.rule import Rule, check_by_distance
 from ...matching.similarity import Measure
 from ...matching.words import asked, rule_of_tables
@@ -14,7 +16,7 @@ from ...support.names import is_text, stem
 from ...support.writing import check_file_writable, check_folder_writable, make_folder, write_text
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.arrow import Table
-from ...tables.inputs import SOURCE, inputs_of
+from ...tables.inputs import input_notes, inputs_of, source
 from ...tables.selections import listed_sequences, without_sequences
 from . import parquet
 from .evaluation import Evaluation, evaluate
@@ -76,7 +78,7 @@ def report(
     images_folder = None if images is None else Path(images)
     check_beforehand(page_path, folder, images_folder)
     known, named = _sides(truth, submissions)
-    inputs = inputs_of(known, named)
+    inputs = inputs_of(_by_role(known, named))
     _check_kept(page_path, folder, [one.path for one in inputs])
     slices = _slices(by)
     left_out: Any = [] if exclude is None else listed_sequences(exclude)
@@ -86,8 +88,9 @@ def report(
     about = made_with(inputs, rule, left_out, known)
     evaluation, content = _tables_and_page(known, named, slices, rule, images_folder, about)
     if folder is not None:
-        notes = {key: value for one in inputs for key, value in one.notes()}
-        parquet.write(evaluation, folder, notes | ({"exclude": ", ".join(map(str, left_out))} if left_out else {}))
+        parquet.write(
+            evaluation, folder, input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
+        )
     make_folder(page_path.parent)
     write_text(page_path, content)
 
@@ -162,14 +165,20 @@ def _sides(
     known = as_annotations(truth, "truth")
     if not isinstance(submissions, Mapping):
         side = as_annotations(submissions, "predictions")
-        source = side.objects.attrs.get(SOURCE)
-        return known, {"submission" if source is None else stem(Path(source)): side}
+        return known, {stem(Path(source(side.objects, "submission"))): side}
     if not submissions:
         raise InputError("report: there are no submissions")
     odd = [name for name in submissions if not isinstance(name, str) or not name or not is_text(name)]
     if odd:
         raise InputError(f"report: {odd[0]!r} is no name of a submission; text is needed")
     return known, {name: as_annotations(side, name) for name, side in submissions.items()}
+
+
+def _by_role(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict[str, pd.DataFrame | None]:
+    """The tables that may come from files, by what they are to the report."""
+    roles = ["submission"] if len(submissions) == 1 else [f"submission {name}" for name in submissions]
+    objects = (side.objects for side in submissions.values())
+    return {"truth": truth.objects, "frames": truth.frames} | dict(zip(roles, objects, strict=True))
 
 
 def _without(side: Annotations, exclude: Sequence[int] | Sequence[str]) -> Annotations:
