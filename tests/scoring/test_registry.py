@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
-from spotgeo_frames.matching.rule import Rule
 from helpers.metric_scenes import random_sums, summaries
 from helpers.scenes import SCENES, objects
+from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.presentation import metric_text
 from spotgeo_frames.presentation.display import texts
 from spotgeo_frames.presentation.page import page_tables, parquet
