@@ -6,10 +6,11 @@ joint: in truth the visibility (0: not labelled, 1: hidden, 2: visible), in resu
 
 Known differences from pycocotools 2.0.11
 
-    - Results are objects numbered from 1 in the order of the file, as there; annotations keep their `id`.
-    - Results for images or of categories that the truth does not have are refused; there unknown images are, too.
-    - Keypoints of another number than the category has are refused; there only 17 are known.
-    - `iscrowd` is read (column `crowd`) and changes nothing: what to ignore is the caller's choice.
+    - Results for categories that the truth does not have are refused; pycocotools refuses only unknown images.
+    - A category may have any number of keypoints, and objects have to have as many; pycocotools knows only 17.
+    - `iscrowd` is read (column `crowd`), and changes nothing here: the caller chooses what to ignore.
+
+Results are objects numbered from 1 in the order of the file, as pycocotools numbers them. Annotations keep their `id`.
 """
 
 from collections.abc import Sequence
@@ -91,8 +92,24 @@ def read_coco(
     object: `x`, `y` (top left), `w`, `h`, `category`, and `area` and `crowd`, or `score`. The truth's frames are its
     images, with `width`, `height` (px) and `file_name`.
 
-    Raises InputError, naming file and place, where one is not of this form, an image or category is not known, an id
-    is there twice, or keypoints are not as many as the category has.
+    Raises
+    ------
+    InputError: a file is not of this form, an image or category is not known, an id is there twice, keypoints are not
+    as many as the category has, or the two files are given in the wrong order. Every problem names its file and place.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> annotation = {"id": 7, "image_id": 1, "category_id": 1, "bbox": [10, 10, 20, 40]}
+    >>> category = {"id": 1, "name": "person"}
+    >>> truth = {"images": [{"id": 1}], "annotations": [annotation], "categories": [category]}
+    >>> result = {"image_id": 1, "category_id": 1, "bbox": [11, 10, 20, 40], "score": 0.9}
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "truth.json").write_text(json.dumps(truth))
+    >>> _ = (folder / "results.json").write_text(json.dumps([result]))
+    >>> known, found = read_coco(folder / "truth.json", folder / "results.json", boxes=True)
+    >>> found.objects[["x", "y", "w", "h", "score", "category"]].to_dict("records")
+    [{'x': 11.0, 'y': 10.0, 'w': 20.0, 'h': 40.0, 'score': 0.9, 'category': 'person'}]
     """
     truth_path, predictions_path = Path(truth_path), Path(predictions_path)
     contents = read_bytes(truth_path), read_bytes(predictions_path)

@@ -19,11 +19,15 @@ LARGEST_RATIO = 200
 
 
 def read_objects(source: str | Path | Table, frames: str | Path | Table | None = None) -> Annotations:
-    """Objects (and frames, where there is a table of them) as checked Annotations.
+    """Reads a table of objects, and one of frames where there is one, as checked Annotations.
 
-    `source` and `frames` are tables in memory or paths: .parquet, a folder of such files (hive partitions become
-    columns), .csv, .csv.gz, .arrow or .feather. Without `frames` the frames are not known: those that occur count.
-    Raises InputError, naming the file, where it cannot be read or the table is not right.
+    `source` and `frames` are tables in memory or local paths: .parquet, a folder of such files (hive partitions become
+    columns), .csv, .csv.gz, .arrow or .feather. Without `frames` the frames that count are those in which either side
+    of an evaluation has objects. Raises InputError, naming the file, where it cannot be read or the table is not right.
+
+    >>> truth = read_objects("data/sample/truth.parquet", frames="data/sample/frames.parquet")
+    >>> len(truth.frames)
+    300
     """
     objects = check_objects(read_table(source), _name(source, "objects"))
     if isinstance(source, str | Path):
@@ -45,6 +49,8 @@ def read_table(source: str | Path | Table) -> Table:
     """The table in a file, unchecked; a table in memory is handed back as it is."""
     if not isinstance(source, str | Path):
         return source
+    if "://" in str(source):  # which a Path would write with one slash
+        raise InputError(f"{source}: is no local file; score_dataset and track_dataset read addresses like this")
     path = Path(source)
     with readable(path):
         if path.is_dir():

@@ -3,13 +3,14 @@
 A file is a list of frames, `{"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[x, y], [x, y]]}`,
 plain or packed as .gz or .zip. Coordinates are pixels, the centre of the first pixel at (0, 0).
 
-Two roads lead in. The fast one decodes strictly into structs and gives up at the first thing it does not expect;
-only then the slow one looks at every value and names each problem with its place. Both accept the same files.
+There are two ways to read a file. The fast one decodes strictly into structs and gives up at the first value that it
+does not expect. Only then the slow one looks at every value and names each problem with its place. Both accept the same
+files.
 
 Known differences from the competition's script
-    - It accepts more than two numbers as a coordinate and ignores the rest; here they are refused.
-    - Its JSON parser accepts NaN and Infinity; they are not JSON, and are refused.
-    - Integers of more than 64 bits are refused, also as coordinates.
+    - The script accepts more than two numbers as a coordinate and ignores the rest. Here they are refused.
+    - The script's JSON parser accepts NaN and Infinity. They are not JSON, so they are refused here.
+    - Integers of more than 64 bits are refused here, also as coordinates.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,11 +53,15 @@ _DECODER = msgspec.json.Decoder(list[_Entry])
 
 
 def read_spotgeo(path: str | Path) -> Annotations:
-    """Reads a competition file (truth or submission).
+    """Reads a competition file (truth or submission): .json, or packed as .gz or .zip.
 
-    `object` is the position in `object_coords`, from 0; `frames` lists every frame of the file, in its order.
-    Raises InputError with every problem and its place where the file is not of this form; image bounds and the
-    limit of 30 objects are the business of `validate_spotgeo`.
+    Returns Annotations. `objects` has `sequence`, `frame`, `object` (the position in `object_coords`, from 0), `x` and
+    `y` (px); `frames` lists every frame of the file, in its order. Raises InputError with every problem and its place
+    where the file is not of this form. `validate_spotgeo` checks image bounds and the limit of 30 objects as well.
+
+    >>> truth = read_spotgeo("data/sample/truth.json")
+    >>> list(truth.objects.columns), len(truth.frames)
+    (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
     path = Path(path)
     content = _content(path)
@@ -120,13 +125,21 @@ def validate_spotgeo(
     most_objects: int = 30,
     frames_per_sequence: int = 5,
 ) -> pd.DataFrame:
-    """Everything that is wrong with a submission, one row a problem: `place` and `problem`; no rows where it is sound.
+    """Lists everything that is wrong with a submission, one row a problem: `place` and `problem`.
 
-    Wanted are the frames of `truth` (where it has no frames table, at least those that occur); or frames 1 to
-    `frames_per_sequence` of each of `sequences`; or, where neither is given, of each sequence that occurs. Places are
-    positions in the file, from 0: `[12].object_coords[3][0]`. Bounds are in pixels, both ends included. A table of
-    objects is held to the same limits; what it does not list is empty, so nothing is missing from it, and its places
-    are keys. Raises InputError where a file cannot be read at all, or a table is not right.
+    The table has no rows where the submission is sound. A submission has to have the frames of `truth` (at least those
+    in which the truth has objects, where it has no frames table). Without `truth` it has to have frames 1 to
+    `frames_per_sequence` of each of `sequences`, or, without these, of each sequence that it lists.
+
+    Places are positions in the file, from 0: `[12].object_coords[3][0]`. `x_range` and `y_range` are in pixels, both
+    ends included. A submission may also be a table of objects, as `read_objects` takes it. A table lists no empty
+    frames, so no frame can be missing from it, and the places of its problems are keys. Raises InputError where the
+    file cannot be read, or the table is not right.
+
+    >>> len(validate_spotgeo("data/sample/eager.json", sequences=range(1, 61)))
+    0
+    >>> validate_spotgeo("data/sample/eager.json", sequences=range(1, 62)).iloc[0].to_dict()
+    {'place': 'sequence 61, frame 1', 'problem': 'is missing'}
     """
     path, limits = Path(path), Limits(x_range, y_range, most_objects)
     truth = None if truth is None else as_annotations(truth, "truth")
@@ -200,9 +213,15 @@ def _surplus_problems(places: Mapping[Pair, str], wanted: set[Pair], truth: Anno
 def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
     """Writes objects as a competition file, packed where the name ends in .gz or .zip.
 
-    Frames come in order; `object_coords` in file order, so what is read back has `object` counted anew. Other
-    columns have no place in this format. The file is written beside and moved into place. Raises InputError where
-    the table is not right, has joints, or its sequences are not integers.
+    Frames are sorted, and objects keep their order within a frame. The format holds no names of objects and no other
+    columns, so a file that is read back counts `object` from 0 in each frame. The file appears only once it is whole.
+    Raises InputError where the table is not right, has joints, or its sequences are not integers.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "submission.zip"
+    >>> write_spotgeo(read_spotgeo("data/sample/eager.json"), path)
+    >>> len(read_spotgeo(path).frames)
+    300
     """
     path = Path(path)
     checked = as_annotations(annotations, "annotations")

@@ -314,6 +314,12 @@ def test_competition_files_given_as_tables(tmp_path: Path, name: str) -> None:
     assert "read_spotgeo" in problem
 
 
+def test_an_address_is_named_as_it_was_given() -> None:
+    [problem] = problems(sf.read_objects, "s3://bucket/truth.parquet")
+    assert problem.startswith("s3://bucket/truth.parquet: ")
+    assert "score_dataset" in problem
+
+
 def test_a_posetrack_file_is_recognised(tmp_path: Path) -> None:
     document = {"images": [{"id": 1, "is_labeled": True}], "annotations": [], "categories": []}
     path = save(tmp_path, document)

@@ -1,12 +1,12 @@
 """What the MOT benchmarks take out before they evaluate.
 
-Only pedestrians are evaluated. Predictions are matched with all boxes of the truth, whatever their class, at an IoU of
-0.5 or more and with the greatest sum; those that are matched with a distractor (a person on a vehicle, a static person,
-a reflection, ...) are taken out: nobody is blamed for them. Then boxes of the truth are taken out that are of another
-class or marked with 0. MOT15 has no classes: there only boxes marked with 0 are taken out. DanceTrack follows MOT17's
-rule.
+Only pedestrians are evaluated. First, predictions are matched with all boxes of the truth, whatever their class, at an
+IoU of 0.5 or more and with the greatest sum of IoU. Predictions that are matched with a distractor (a person on a
+vehicle, a static person, a reflection, ...) are taken out, so they count neither for nor against the tracker. Then
+boxes of the truth are taken out that are of another class or marked with 0. MOT15 has no classes: only boxes marked
+with 0 are taken out. DanceTrack follows MOT17's rule.
 
-As trackeval 1.3.0 has it (datasets/mot_challenge_2d_box.py). Known differences: none in what is taken out.
+This follows trackeval 1.3.0 (datasets/mot_challenge_2d_box.py). There is no known difference in what is taken out.
 """
 
 from pathlib import Path
@@ -66,6 +66,12 @@ def read_motchallenge(
     ------
     InputError: a file is missing, is of a sequence that is not known, or holds lines that cannot be used.
     ValueError: no such benchmark.
+
+    Examples
+    --------
+    >>> truth, predictions = read_motchallenge("data/tracks/truth", "data/tracks/tracker", benchmark="MOT17")
+    >>> list(predictions.objects.columns)
+    ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h', 'score']
     """
     _check_benchmark(benchmark)
     truth, predictions, names = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")

@@ -1,7 +1,8 @@
 """MOTChallenge folders: boxes of tracked objects, a text file a sequence.
 
-A line is `frame, identity, left, top, width, height, ...`, frames counted from 1, boxes in pixels. In truth follow the
-mark (0: not to be evaluated), the class and the visibility; in a tracker's output a score, and what nobody uses.
+A line is `frame, identity, left, top, width, height, ...`, frames counted from 1, boxes in pixels. In truth the mark
+(0: not to be evaluated), the class and the visibility follow. In a tracker's output a score follows, and then fields
+that nobody reads. Every field has to be a number, also those that are not read.
 
     TRUTH_DIR/SEQUENCE/gt/gt.txt   with TRUTH_DIR/SEQUENCE/seqinfo.ini, which tells its length, where there is one
     TRUTH_DIR/SEQUENCE.txt         the flat layout
@@ -9,14 +10,18 @@ mark (0: not to be evaluated), the class and the visibility; in a tracker's outp
 
 Where a sequence's length is not known, it ends with the last row of either side.
 
-Known differences from trackeval 1.3.0 (datasets/mot_challenge_2d_box.py), which is otherwise followed, cutting off the
-decimals of marks and classes included:
+The reader follows trackeval 1.3.0 (datasets/mot_challenge_2d_box.py), which also cuts off the decimals of marks and
+classes.
 
-    - Frames and identities that are no whole numbers are refused; there they are cut off. Negative identities are names
-      like any other; there they are positions from the end.
-    - Tracker files of other sequences are refused; there they are not looked at.
-    - In MOT15, which has no classes, the eighth field of a tracker's line is not taken for one: it is a coordinate.
-    - Classes of the truth that do not exist are refused wherever they are, not only in frames with predictions.
+Known differences
+
+    - Frames and identities that are no whole numbers are refused; trackeval cuts off their decimals. Negative
+      identities are names like any other; for trackeval they are positions from the end.
+    - Tracker files of other sequences are refused; trackeval does not look at them.
+    - In MOT15, which has no classes, the eighth field of a tracker's line is a coordinate; trackeval reads a class.
+    - Classes of the truth that do not exist are refused in every frame; trackeval refuses them only in frames with
+      predictions.
+    - Lines of different lengths are accepted; trackeval refuses them within one frame.
     - Sequences of more than a million frames are refused, and more than ten million frames in all.
 """
 
@@ -194,6 +199,17 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
 
     Raises InputError where the table is not right, frames are below 1, identities are not integers, a sequence's name
     cannot be that of a file, or nothing can be written there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spotgeo_frames import read_motchallenge
+    >>> truth, predictions = read_motchallenge("data/tracks/truth", "data/tracks/tracker")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_motchallenge(predictions, folder)
+    ...     again = read_motchallenge("data/tracks/truth", folder)[1]
+    >>> len(again.objects) == len(predictions.objects)
+    True
     """
     folder = Path(folder)
     objects, frames = as_annotations(annotations, "annotations")

@@ -1,15 +1,18 @@
 """What the PoseTrack evaluations take out before they compare.
 
-Frames that are not labelled are not evaluated. In the others, joints of truth and predictions that lie within an ignore
-region are taken out, and with them whoever is left without a joint. A joint on the border of a region is not within it.
+Frames whose `is_labeled` is false are not evaluated. In the other frames, joints of truth and predictions that lie
+within an ignore region are taken out, and people who have no joint left are taken out with them. A joint on the border
+of a region is not within it.
 
-As the PoseTrack21 evaluation kit (datasets/posetrack.py) and poseval (eval_helpers.py) have it. Known differences
+This follows the PoseTrack21 evaluation kit (datasets/posetrack.py) and poseval (eval_helpers.py).
 
-    - poseval never looks at `is_labeled`: it evaluates every frame in which somebody is annotated. Here, as in the
-      PoseTrack21 kit, a frame that is not labelled is left out whoever is annotated in it.
+Known differences
+
+    - poseval never looks at `is_labeled`. It evaluates every frame in which the truth lists somebody. Where a frame is
+      annotated but not labelled, poseval counts its poses, and here nobody does, as in PoseTrack21's kit.
     - The kits keep people who have no joints at all where a frame has no ignore region. Here nobody is without joints.
-      It shows only where all people of a frame, on one side, have none: the kits' rules for frames with nobody then
-      do not apply there, and do here.
+      The difference shows only where all people of a frame, on one side, have no joints: the kits' rules for frames
+      with nobody do not apply to that frame there, and they do here.
 """
 
 from pathlib import Path
@@ -36,11 +39,19 @@ def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[A
     Annotations of truth and of predictions, one row a joint: `sequence` (string), `frame` (the image's place in its
     file, from 0), `object` (the identity), `joint` (its name), `x`, `y` (px), and the truth's `head_size` (px: 0.6
     times the diagonal of the head's box) or the predictions' `score`, null where there is none. The truth's frames are
-    those that are labelled, with `image_id` and `n_annotated`, the number of people listed there before any were taken
-    out.
+    those that are labelled, with `image_id` and `n_annotated`: how many people the truth lists there before any are
+    taken out.
 
-    Raises InputError where a file is missing, is of a sequence that is not known, or holds what cannot be used, with
-    file and place.
+    Raises
+    ------
+    InputError: a file is missing, is of a sequence that the truth does not have, or holds what cannot be used. Every
+    problem is listed with its file and place.
+
+    Examples
+    --------
+    >>> truth, predictions = read_posetrack("data/poses/truth", "data/poses/tracker")
+    >>> sorted(set(truth.objects.columns) - set(predictions.objects.columns))
+    ['head_size']
     """
     folders = read_folders(Path(truth_dir), Path(prediction_dir))
     labelled = folders.frames["labelled"].to_numpy()

@@ -4,16 +4,18 @@
                                    (image_id, track_id, keypoints, bbox_head), `categories`
     PREDICTION_DIR/SEQUENCE.json   the same images; annotations have `scores`, one a joint, instead of bbox_head
 
-and either as a .zip. Keypoints are x, y (px) and a third number for each of seventeen joints, of which the ears are
-never annotated, and dropped. A joint is there where x > 0 and y > 0.
+Either may be a .zip instead of a folder. Keypoints are x, y (px) and a third number for each of seventeen joints. The
+ears are never annotated, so the reader drops them. A joint is there where x > 0 and y > 0.
 
 Known differences from the evaluation kits (PoseTrack21's datasets/posetrack.py, poseval's convert.py)
 
-    - Both sides have to have the same images, by id; the kits pair them by their place in the file.
-    - An identity twice in a frame is refused in unlabelled frames, too, and so are keypoints that are not 51 numbers.
-    - Files of predictions for other sequences are refused; there they are not looked at.
-    - For poseval a joint is there unless x, y and the third number are all 0, so it also knows joints at or beyond the
-      left and the upper border of the image.
+    - Both sides must have the same images, by id. The kits pair images by their place in the file.
+    - An identity that is twice in a frame is refused, and so are keypoints that are not 51 numbers. This holds for
+      frames that are not labelled, too.
+    - Files of predictions for other sequences are refused. The kits do not look at them.
+    - Joints beyond the left or top border of the image (x <= 0 or y <= 0) are not there, as in PoseTrack21's kit.
+      poseval leaves out a joint only where x, y and the third number are all 0, so it counts such predictions.
+    - Joints beyond the right or bottom border count here and in both kits: the files do not tell the image's size.
 """
 
 from collections.abc import Container, Sequence
