@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..matching.matcher import match
+from ..scoring.group_sums import Groups, group_rows
 from ..scoring.match_sums import match_sums, numbers_of, share
-from ..scoring.summary import Groups, group_rows, summarize
+from ..scoring.summary import summarize
 from ..support.errors import InputError
 from ..support.keys import distinct, positions, row_keys
 from ..tables.arrow import Table

@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from ..scoring.group_sums import Groups, group_rows
 from ..scoring.match_sums import share
-from ..scoring.summary import Groups, group_rows, summarize
+from ..scoring.summary import summarize
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct

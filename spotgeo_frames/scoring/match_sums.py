@@ -15,6 +15,13 @@ from ..tables.schema import EMPTY, FN, FP, TP, measure_of
 
 SUMS = ["tp", "fn", "fp", "squared_error", "near", "near_squared"]
 
+# The numbers of a summary, in the order of its columns.
+NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
+NUMBERS += ["mean_distance", "rmse", "n_sequences", "n_frames", "n_truth", "n_predicted"]
+
+# What is known only where matching was by similarity.
+OF_SIMILARITIES = ["loc_a"]
+
 
 def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     """Each of SUMS for each group, float64; `group` is each row's. `table` has passed `check_matches`.

@@ -15,7 +15,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.scenes import objects
-from spotgeo_frames.scoring.summary import NUMBERS
+from spotgeo_frames.scoring.match_sums import NUMBERS
 
 KEYS = [*NUMBERS, "tau", "epsilon"]
 

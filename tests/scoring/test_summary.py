@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.scenes import SCENES, grid, objects
-from spotgeo_frames.scoring.summary import NUMBERS
+from spotgeo_frames.scoring.match_sums import NUMBERS
 
 TRUTH = objects(
     [(1, 1, 0, 0), (1, 1, 50, 0), (1, 2, 0, 0), (2, 1, 0, 0), (2, 1, 90, 90)],
