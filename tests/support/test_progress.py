@@ -15,3 +15,18 @@ def test_bar(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: looks_on)
     assert list(progress.progress([3, 1, 2], "counting", "number")) == [3, 1, 2]
     assert ("counting: 100%" in capsys.readouterr().err) == shown
+
+
+def test_tqdm_is_not_loaded_where_nobody_sees_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)  # to import it would raise
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    assert list(progress.progress([3, 1, 2], "counting", "number")) == [3, 1, 2]
+
+
+def test_an_error_closes_the_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", -1)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with pytest.raises(KeyError), progress.progress_bar(4, "counting", "row", done=1) as advance:
+        advance(2)
+        raise KeyError
+    assert "3/4" in capsys.readouterr().err
