@@ -46,13 +46,15 @@ class Sums(NamedTuple):
 class Groups(NamedTuple):
     """The rows of a match table by their group: `of_row` is that of each row, `labels` are the values of each group.
 
-    Groups are sorted. `rows` are those of `Sums`.
+    Groups are sorted. `all_rows` is the table with the rows that were left out since their value is null; `rows` are
+    those of `Sums`.
     """
 
     table: pd.DataFrame
     labels: dict[str, Any]
     of_row: np.ndarray
     number: int
+    all_rows: pd.DataFrame
     rows: dict[int, tuple[int, int]]
 
 
@@ -142,11 +144,12 @@ def group_rows(
         kind: (int(np.count_nonzero(outcome == kind)), int(np.count_nonzero(null[outcome == kind])))
         for kind in ((FP, FN) if columns else ())
     }
+    all_rows = table
     if dropna and null.any():
         table, columns = table[~null], [column[~null] for column in columns]
     of_row, first = number_groups(columns, len(table))
     labels = {str(column.name): column.take(first).array for column in columns}
-    return Groups(table, labels, of_row, len(first) if columns else 1, rows)
+    return Groups(table, labels, of_row, len(first) if columns else 1, all_rows, rows)
 
 
 def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:

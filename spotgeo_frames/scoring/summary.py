@@ -9,6 +9,7 @@ nothing that counts false positives is known of their slices; those numbers are 
 columns that belong to predictions.
 """
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,8 +19,9 @@ import pandas as pd
 from ..tables.arrow import Table
 from ..tables.schema import FN, FP
 from ..tables.selections import By
-from .group_sums import Sums, summary_sums
+from .group_sums import Sums, group_rows, sums_of_groups
 from .match_sums import NUMBERS, OF_SIMILARITIES, numbers_of
+from .missing_rows import missing_rows_text
 
 # What cannot be known where false positives, or misses, cannot.
 NEEDS_BOTH = ["f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
@@ -34,6 +36,9 @@ def summarize(
     dropna: bool = True,
 ) -> pd.DataFrame:
     """One row of numbers for the whole match table, or for each group.
+
+    Give the whole table, and `by` for classes and slices: a table that was filtered may have lost its false alarms or
+    its misses. Where the rows of frames no longer add up to `frame_n_truth` or `frame_n_predicted`, a warning says so.
 
     Parameters
     ----------
@@ -58,7 +63,22 @@ def summarize(
     ------
     InputError: not a match table, a column that is not there, or sequences of another type than the table's.
     """
-    return summary_of(summary_sums(matches, by, exclude, dropna=dropna))
+    answer, missing = summarized(matches, by, exclude, dropna=dropna)
+    if missing:
+        warnings.warn(f"summarize: {missing}", stacklevel=2)
+    return answer
+
+
+def summarized(
+    matches: Table,
+    by: By | None = None,
+    exclude: Iterable[int] | Iterable[str] | None = None,
+    *,
+    dropna: bool = True,
+) -> tuple[pd.DataFrame, str | None]:
+    """What `summarize` returns, and what to warn of, if anything; arguments and errors are those of `summarize`."""
+    groups = group_rows(matches, by, exclude, dropna=dropna)
+    return summary_of(sums_of_groups(groups)), missing_rows_text(groups.all_rows)
 
 
 def summary_of(sums: Sums) -> pd.DataFrame:

@@ -1,12 +1,14 @@
 """report(): from truth and submissions to one HTML page, and to a folder of Parquet with the tables behind it."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ...matching.rule import check_thresholds
-from ...scoring.summary import summarize
+from ...scoring.group_sums import summary_sums
+from ...scoring.summary import summary_of
 from ...support.errors import InputError
 from ...support.names import is_text, stem
 from ...support.writing import check_file_writable, check_folder_writable, make_folder, write_text
@@ -76,12 +78,14 @@ def report(
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
     about = made_with(inputs, tau, epsilon, left_out, known)
-    evaluation, content = _tables_and_page(known, named, slices, tau, epsilon, images_folder, about)
+    evaluation, content, texts = _tables_and_page(known, named, slices, tau, epsilon, images_folder, about)
     if folder is not None:
         notes = {key: value for one in inputs for key, value in one.notes()}
         parquet.write(evaluation, folder, notes | ({"exclude": ", ".join(map(str, left_out))} if left_out else {}))
     make_folder(page_path.parent)
     write_text(page_path, content)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
 
 
 def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> None:
@@ -115,29 +119,31 @@ def _tables_and_page(
     epsilon: float,
     images: Path | None,
     about: Sequence[tuple[str, str]],
-) -> tuple[Evaluation, str]:
+) -> tuple[Evaluation, str, list[str]]:
+    """The tables of the report, its page, and what to warn of."""
     from .charts import charts  # with what the extra brings, which takes a while
     from .document import page
     from .vega import vega_script
 
     with vega_script() as script:  # which is made meanwhile
         evaluation = evaluate(truth, submissions, by, tau, epsilon)
-        browser, notes = _browser(evaluation, images)
-        return evaluation, page(evaluation, charts(evaluation, tau, epsilon), browser, notes, about, script())
+        browser, notes, warning = _browser(evaluation, images)
+        content = page(evaluation, charts(evaluation, tau, epsilon), browser, notes, about, script())
+        return evaluation, content, [*evaluation.warnings, *([] if warning is None else [warning])]
 
 
-def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str]]:
-    """What the frame browser holds, and what to say of it."""
+def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str], str | None]:
+    """What the frame browser holds, what to say of it on the page, and what to warn of."""
     from .charts import frame_chart
 
     held = hold(evaluation.matches)
     behind = Pictures({}, None, 0) if images is None else pictures(images, held)
-    by_sequence = summarize(evaluation.matches, by=["submission", "sequence"])
+    by_sequence = summary_of(summary_sums(evaluation.matches, ["submission", "sequence"]))
     browser = packed(held, evaluation.names, by_sequence, evaluation.matches.attrs["tau"]) | {
         "spec": frame_chart(held.extent, behind.box),
         "pictures": {"uris": behind.uris, "box": behind.box},
     }
-    return browser, _browser_notes(held, behind)
+    return browser, _browser_notes(held, behind), behind.warning
 
 
 def _is_there(name: str) -> bool:
