@@ -181,7 +181,7 @@ def stages(truth: Path, predictions: Path) -> None:
         "aligning": ("alignment.py", "align"),
         "pairs and assignment": ("matching.py", "_assigned"),
         "match table": ("match_table.py", "match_table"),
-        "sums": ("summary.py", "summary_sums"),
+        "sums": ("group_sums.py", "summary_sums"),
         "writing": ("core.py", "write_table"),
     }
     for out in (None, "table"):

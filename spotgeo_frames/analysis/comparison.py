@@ -8,6 +8,7 @@ Smyth, 2010, doi:10.2202/1544-6115.1585). The p-values of a metric are adjusted 
 (Holm, 1979), so that the chance of calling any two equally good submissions different is at most the chosen one.
 """
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..scoring.ranking import leaderboard
+from ..scoring.ranking import ranked
 from ..scoring.registry import RANKING
 from ..support.chunks import chunks
 from ..support.errors import InputError
@@ -93,19 +94,21 @@ def compare(
     """
     asked = check_options(metrics, resamples, confidence)
     tables = _checked(matches, baseline, exclude)
-    ranked = leaderboard(tables)
-    names = ranked["name"].tolist()
+    best_first, missing = ranked(tables)
+    names = best_first["name"].tolist()
     by_similarity = measure_of(tables[names[0]]) == "similarity"
     sums = _sums([tables[name] for name in names])
     wanted = list(dict.fromkeys([*asked, *RANKING]))
     samples = metrics_of(resampled_sums(sums, resamples, seed), wanted, by_similarity)
     pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
     table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, by_similarity, confidence, seed)
-    ranked = _with_intervals(ranked, samples, wanted, len(sums), confidence)
-    ranked = ranked.assign(apart_from_next=_apart(names, table, confidence))
-    notes = dict(ranked.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
-    ranked.attrs, table.attrs = notes, dict(notes)
-    return Comparison(ranked, table)
+    best_first = _with_intervals(best_first, samples, wanted, len(sums), confidence)
+    best_first = best_first.assign(apart_from_next=_apart(names, table, confidence))
+    notes = dict(best_first.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    best_first.attrs, table.attrs = notes, dict(notes)
+    if missing:
+        warnings.warn(f"compare: {missing}", stacklevel=2)
+    return Comparison(best_first, table)
 
 
 def _checked(

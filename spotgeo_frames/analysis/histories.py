@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..support.errors import InputError
 from ..support.keys import distinct, ordinals, pack, positions
@@ -71,11 +72,9 @@ def object_summary(matches: Table) -> pd.DataFrame:
 
 def _patterns(found: np.ndarray, first: np.ndarray) -> pd.Series:
     """The marks of each object as a string; objects begin at `first`."""
-    offsets = np.append(first, len(found)).astype(np.int32)
-    text = np.where(found, ord("1"), ord("0")).astype(np.uint8)
-    # The bytes of all patterns after one another are an array of strings already.
-    strings = pa.Array.from_buffers(pa.string(), len(first), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
-    return pd.Series(strings, dtype="str")
+    marks = pa.array(["0", "1"]).take(pa.array(found.view(np.int8)))
+    marks_of_objects = pa.LargeListArray.from_arrays(np.append(first, len(found)), marks)
+    return pd.Series(pc.binary_join(marks_of_objects, ""), dtype="str")
 
 
 def _longest_gaps(found: np.ndarray, number: np.ndarray, n_objects: int) -> np.ndarray:

@@ -11,9 +11,10 @@ import pandas as pd
 
 from ..matching.matcher import match_annotations
 from ..matching.rule import Rule, distance_rule
+from ..scoring.group_sums import Groups, group_rows, sums_of_groups
 from ..scoring.match_sums import match_sums, share
 from ..scoring.registry import values_of
-from ..scoring.summary import Groups, group_rows, summarize
+from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.keys import distinct, positions, row_keys
 from ..tables.annotations import Annotations
@@ -72,7 +73,7 @@ def bias(
     samples = _means(resampled_sums(sums, resamples, seed))
     low_high = bounds(samples, confidence)
     low_high[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
-    now = summarize(matches, by)[CORRECTED].to_numpy(np.float64, na_value=np.nan)
+    now = summary_of(sums_of_groups(groups))[CORRECTED].to_numpy(np.float64, na_value=np.nan)
     numbers = np.column_stack(
         [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, groups, estimate, rule))]
     )

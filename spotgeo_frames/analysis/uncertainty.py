@@ -14,8 +14,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from ..scoring.group_sums import Groups, group_rows, sums_of_groups
 from ..scoring.match_sums import share
-from ..scoring.summary import Groups, group_rows, summarize
+from ..scoring.missing_rows import missing_rows_text
+from ..scoring.summary import summary_of
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct
@@ -76,6 +78,22 @@ def intervals(
     InputError: not a match table, or one without rows; a column that is not there.
     ValueError: an unknown metric or method, resamples below 1, confidence not between 0 and 1.
     """
+    answer, texts = interval_table(matches, by, metrics, resamples, confidence, method, seed)
+    for text in texts:
+        warnings.warn(f"intervals: {text}", stacklevel=2)
+    return answer
+
+
+def interval_table(
+    matches: Table,
+    by: By | None = None,
+    metrics: Sequence[str] = METRICS,
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+    method: Method = "percentile",
+    seed: int = 0,
+) -> tuple[pd.DataFrame, list[str]]:
+    """What `intervals` returns, and texts to warn of; arguments and errors are those of `intervals`."""
     names = check_options(metrics, resamples, confidence)
     if method not in ("percentile", "bca"):
         raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
@@ -83,7 +101,7 @@ def intervals(
         raise InputError("intervals: the match table has no rows")
     groups = group_rows(matches, by)
     check_labels(groups.labels)
-    estimates = summarize(matches, by).reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
+    estimates = summary_of(sums_of_groups(groups)).reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
     sequence, n_sequences = number_sequences(groups.table)
     low, high = np.full((2, *estimates.shape), np.nan)
     at_once = len(ALL_SUMS) * max(resamples, n_sequences)
@@ -94,14 +112,14 @@ def intervals(
     n_present = _n_present(sequence, groups)
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
-    _warn_of_few(int((n_present < 2).sum()), groups.number)
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
     columns |= {"metric": pd.array(names * groups.number, dtype="str")}
     columns |= {"estimate": estimates.ravel(), "low": low.ravel(), "high": high.ravel()}
     answer = pd.DataFrame(columns | {"n_sequences": n_present.repeat(len(names))}, copy=False)
     notes = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
     answer.attrs = dict(groups.table.attrs) | notes
-    return answer
+    texts = _few_sequences_text(int((n_present < 2).sum()), groups.number), missing_rows_text(groups.all_rows)
+    return answer, [text for text in texts if text]
 
 
 def _sums_of_groups(groups: Groups, first: int, last: int, sequence: np.ndarray, n_sequences: int) -> np.ndarray:
@@ -118,12 +136,11 @@ def _n_present(sequence: np.ndarray, groups: Groups) -> np.ndarray:
     return np.bincount(cells // (int(sequence.max(initial=0)) + 1), minlength=groups.number)
 
 
-def _warn_of_few(n_few: int, n_groups: int) -> None:
-    if n_few:
-        where = (
-            "there is only one sequence" if n_groups == 1 else f"{n_few} of {n_groups} groups have only one sequence"
-        )
-        warnings.warn(f"{where}: nothing to resample, so low and high are null", stacklevel=3)
+def _few_sequences_text(n_few: int, n_groups: int) -> str | None:
+    if not n_few:
+        return None
+    where = "there is only one sequence" if n_groups == 1 else f"{n_few} of {n_groups} groups have only one sequence"
+    return f"{where}: nothing to resample, so low and high are null"
 
 
 def _bounds(

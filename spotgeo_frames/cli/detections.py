@@ -19,8 +19,9 @@ from ..scale.dask import connected
 from ..scale.repartition import repartition_by_sequence
 from ..scale.run import RunOptions
 from ..scale.stream import opened, summaries
+from ..scoring.group_sums import summary_sums
 from ..scoring.slice_files import slice_files
-from ..scoring.summary import summarize
+from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.progress import progress
 from ..support.storage import place_of
@@ -117,8 +118,10 @@ def _score_files(
     if exclude:
         matches = without(matches, excluded_sequences(exclude, sides))
         matches.attrs["exclude"] = exclude
-    summary = summarize(matches)
-    by_slice = {column: summarize(matches, by=binned(matches, column, bins)) for column, bins in slices.items()}
+    summary = summary_of(summary_sums(matches))  # all rows are there: nothing to warn of
+    by_slice = {
+        column: summary_of(summary_sums(matches, binned(matches, column, bins))) for column, bins in slices.items()
+    }
     if out is not None:
         tables = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
         write_tables(

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..matching.alignment import align
 from ..matching.matcher import match_annotations
 from ..matching.rule import Rule
-from ..scoring.summary import SummarySums, summary_sums
+from ..scoring.group_sums import Sums, summary_sums
 from ..support.errors import InputError, first_line
 from ..support.keys import distinct
 from ..support.storage import Place, written
@@ -31,13 +31,13 @@ from .contents import Gap, RowGroup, gap_text
 from .journal import matches_place, sums_place
 from .parts import Part
 from .quantiles import bin_numbers
-from .results import MOST_LISTED, Result, add_results, flat_sums, write_result
+from .results import MOST_LISTED, Result, add_results, write_result
 
 # Match tables keep dictionaries of these columns only: the others hardly repeat, and it takes long to find out.
 DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]
 
 # The match table (None: nobody keeps it) and the sums by each grouping, of two sides.
-Method = Callable[[Annotations, Annotations], tuple[pd.DataFrame | None, list[SummarySums]]]
+Method = Callable[[Annotations, Annotations], tuple[pd.DataFrame | None, list[Sums]]]
 
 
 class Job(NamedTuple):
@@ -61,7 +61,7 @@ def score_block(
     edges: Mapping[str, np.ndarray],
     rule: Rule,
     keep: bool,
-) -> tuple[pd.DataFrame | None, list[SummarySums]]:
+) -> tuple[pd.DataFrame | None, list[Sums]]:
     """The match table by the rule, and its sums by each of the groupings.
 
     A grouping is columns of the match table, or none; of those that have `edges`, the sums are by number of the bin.
@@ -77,12 +77,12 @@ def score_block(
 
 def track_block(
     truth: Annotations, predictions: Annotations, *, rule: Rule, keep: bool
-) -> tuple[pd.DataFrame | None, list[SummarySums]]:
+) -> tuple[pd.DataFrame | None, list[Sums]]:
     """CLEAR's match table, and the sums of each sequence."""
     aligned = align(truth, predictions, may_be_disjoint=True)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     matches = track_matches(tracks, found, rule) if keep else None
-    return matches, [flat_sums(sums)]
+    return matches, [sums]
 
 
 def evaluate_part(part: Part, job: Job) -> Result:

@@ -27,7 +27,7 @@ MOST_RANGES = 256
 
 # Rows of which the sequence is looked at to find the ranges.
 SAMPLE = 1 << 16
-Advance = Callable[[int], None]
+Advance = Callable[[int], object]
 Batches = Callable[[], Iterable[pa.Table]]
 
 

@@ -1,6 +1,6 @@
 """What comes of parts: sums that add up, and their files."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..scoring.summary import SummarySums, add_sums
+from ..scoring.group_sums import Sums, add_sums
 from ..support.reading import readable
 from ..support.storage import Place, written
-from ..tracking.metrics.hota import ALPHAS, HotaParts
-from ..tracking.tracks import TrackSums
 
 # Sequences of one side only that are listed by name.
 MOST_LISTED = 1000
@@ -29,7 +27,7 @@ class Result(NamedTuple):
     part's match table (None: there is no file).
     """
 
-    sums: list[SummarySums]
+    sums: list[Sums]
     n_rows: dict[str, int]
     one_sided: dict[str, tuple[int, list[Any]]]
     n_shared: int
@@ -74,34 +72,13 @@ def _listed(parts: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
     return sum(number for number, _ in parts), [name for _, names in parts for name in names][:MOST_LISTED]
 
 
-def flat_sums(sums: TrackSums) -> SummarySums:
-    """Sums of tracks in the form of a summary's by sequence, HOTA's with a column an alpha."""
-    hota = {
-        f"{name} {number}": values[:, number]
-        for name, values in sums.hota._asdict().items()
-        for number in range(len(ALPHAS))
-    }
-    labels = pd.DataFrame({"sequence": sums.sequences.array})
-    return SummarySums(labels, pd.DataFrame(hota | dict(sums.others)), {}, True, {})
-
-
-def track_sums(flat: SummarySums) -> TrackSums:
-    """What `flat_sums` was made of."""
-    columns = {str(name): values.to_numpy() for name, values in flat.sums.items()}
-    hota = [
-        np.column_stack([columns.pop(f"{name} {number}") for number in range(len(ALPHAS))])
-        for name in HotaParts._fields
-    ]
-    return TrackSums(flat.labels["sequence"], HotaParts(*hota), columns)
-
-
 def write_result(place: Place, result: Result) -> None:
-    """Writes a result: what it notes as JSON in a table of one row, then labels and sums of each grouping, as Arrow."""
+    """Writes a result as Arrow: a table of one row with the notes as JSON, then labels and values of each grouping."""
     groupings = [(sums.rows, sums.by_similarity, sums.attrs) for sums in result.sums]
     notes = _Notes(*result[1:], groupings)
     tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
     for sums in result.sums:
-        tables += [pa.Table.from_pandas(table, preserve_index=False) for table in (sums.labels, sums.sums)]
+        tables += [pa.Table.from_pandas(sums.labels, preserve_index=False), _values_table(sums.values)]
     with written(place) as stream:
         for table in tables:
             with pa.ipc.new_stream(stream, table.schema) as writer:
@@ -114,7 +91,28 @@ def read_result(place: Place) -> Result:
         notes = msgspec.json.decode(pa.ipc.open_stream(stream).read_all()["notes"][0].as_py(), type=_Notes)
         sums = []
         for rows, by_similarity, attrs in notes.groupings:
-            labels, values = (pa.ipc.open_stream(stream).read_all().to_pandas() for _ in range(2))
-            labels = labels if len(labels.columns) else pd.DataFrame(index=values.index)
-            sums.append(SummarySums(labels, values, rows, by_similarity, attrs))
+            labels = pa.ipc.open_stream(stream).read_all().to_pandas()
+            table = pa.ipc.open_stream(stream).read_all()
+            labels = labels if len(labels.columns) else pd.DataFrame(index=range(table.num_rows))
+            sums.append(Sums(labels, _values(table), rows, by_similarity, attrs))
     return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.n_bytes)
+
+
+def _values_table(values: Mapping[str, np.ndarray]) -> pa.Table:
+    """Sums as a table, a column a name; those of shape (N, K) are lists of K."""
+    columns = {}
+    for name, array in values.items():
+        column = pa.array(array.ravel())
+        columns[name] = column if array.ndim == 1 else pa.FixedSizeListArray.from_arrays(column, array.shape[1])
+    return pa.table(columns)
+
+
+def _values(table: pa.Table) -> dict[str, np.ndarray]:
+    """The sums of a table that `_values_table` made, as arrays that can be written to."""
+    values = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        flat, shape = column.combine_chunks(), [table.num_rows]
+        if pa.types.is_fixed_size_list(column.type):
+            flat, shape = flat.flatten(), [*shape, column.type.list_size]
+        values[name] = np.array(flat).reshape(shape)
+    return values

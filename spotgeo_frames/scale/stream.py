@@ -25,8 +25,9 @@ from ..matching.matcher import match_annotations
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import Geometry, Words, asked, asked_of_tracks, rule_for, track_rule
+from ..scoring.group_sums import Sums
 from ..scoring.slice_files import slice_file
-from ..scoring.summary import SummarySums, summary_of
+from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.storage import Place, place_of, written
 from ..support.writing import as_arrow
@@ -37,7 +38,7 @@ from .columns import check_alike, columns_to_read, required_columns
 from .contents import ON_ERROR, Contents, contents_of
 from .evaluation import empty_sides, score_block, track_block
 from .quantiles import bin_edges, numbered_bins
-from .results import Result, track_sums
+from .results import Result
 from .run import RunOptions, run, sources_of
 
 By = str | Sequence[str] | Mapping[str, int | None] | None
@@ -166,7 +167,7 @@ def summaries(
     return tables
 
 
-def _with_bins(sums: SummarySums, edges: Mapping[Any, np.ndarray]) -> SummarySums:
+def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:
     """The sums by bins instead of by their numbers."""
     bins = {str(name): numbered_bins(sums.labels[name], edges[name]) for name in sums.labels if name in edges}
     return sums._replace(labels=sums.labels.assign(**bins))
@@ -201,7 +202,7 @@ def track_dataset(
     what = {"rule": _told_apart(rule)}
     result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
     _warn_of(result, stacklevel=3)
-    summary = track_summary(track_sums(result.sums[0]))
+    summary = track_summary(result.sums[0])
     summary.attrs = rule.notes
     summary = _noted(summary, result)
     if how.out is not None:

@@ -1,14 +1,17 @@
 """leaderboard(): submissions in the competition's order."""
 
+import warnings
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
 from ..tables.arrow import Table
+from ..tables.selections import listed_sequences
 from .registry import METRICS, RANKING
-from .summary import summarize
+from .summary import summarized
 
 # What tells match tables apart that cannot be compared.
 MADE_WITH = ["rule", "tau", "epsilon", "threshold", "identity"]
@@ -52,7 +55,24 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
         raise InputError(f"leaderboard: matches is a {type(matches).__name__}; {what}")
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
-    summaries = {name: summarize(table, exclude=exclude) for name, table in matches.items()}
+    left_out: Any = None if exclude is None else listed_sequences(exclude)  # which may be gone through only once
+    answer, missing = ranked(matches, left_out)
+    if missing:
+        warnings.warn(f"leaderboard: {missing}", stacklevel=2)
+    return answer
+
+
+def ranked(
+    matches: Mapping[str, Table], exclude: list[int] | list[str] | None = None
+) -> tuple[pd.DataFrame, str | None]:
+    """What `leaderboard` returns, and what to warn of, if anything: the first match table that lacks rows."""
+    found = {name: summarized(table, exclude=exclude) for name, table in matches.items()}
+    missing = next((f"{name}: {text}" for name, (_, text) in found.items() if text), None)
+    return _ranking({name: summary for name, (summary, _) in found.items()}), missing
+
+
+def _ranking(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows of the leaderboard, from the summary of each submission."""
     # What came back from elsewhere than pandas may no longer say what it was made with.
     made_with = {
         name: {key: summary.attrs[key] for key in MADE_WITH if key in summary.attrs}

@@ -1,7 +1,6 @@
-"""A progress bar that appears only where something takes long, and somebody looks on."""
+"""A progress bar that appears only where work takes long and somebody can see it."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -11,12 +10,12 @@ Item = TypeVar("Item")
 # Seconds after which a bar appears.
 PATIENCE = 2.0
 
-# Numbers as large as this are shown as 1.2M.
+# Counts from here on are shown in thousands or millions: 1.2M.
 MANY = 10_000
 
 
 def progress(items: Sequence[Item], description: str, unit: str) -> Iterator[Item]:
-    """The items, with a bar on standard error once PATIENCE is over; none where that is a file."""
+    """The items, with a bar on standard error after PATIENCE, on a terminal or in Jupyter only."""
     with progress_bar(len(items), description, unit) as advance:
         for item in items:
             yield item
@@ -24,26 +23,16 @@ def progress(items: Sequence[Item], description: str, unit: str) -> Iterator[Ite
 
 
 @contextmanager
-def progress_bar(total: int, description: str, unit: str, done: int = 0) -> Iterator[Callable[[int], None]]:
-    """A function to call with how much more is done of `total`; the bar is as that of `progress`.
+def progress_bar(total: int, description: str, unit: str, done: int = 0) -> Iterator[Callable[[int], object]]:
+    """A function to call with how much more of `total` is done; the bar appears as that of `progress` does.
 
-    `done` is what was done before, which says nothing of how fast the rest goes.
+    `done` is what an earlier run did; the bar begins there, and its speed is that of the rest alone.
     """
-    shown = sys.stderr.isatty() or "ipykernel" in sys.modules
-    began, bar = time.monotonic(), None
+    if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        yield lambda more: None
+        return
+    from tqdm import tqdm  # imported only here, since most processes write to files and show no bar
 
-    def advance(more: int) -> None:
-        nonlocal bar, done
-        if shown and bar is None and time.monotonic() - began > PATIENCE:
-            from tqdm import tqdm  # takes longer to import than most inputs to evaluate
-
-            bar = tqdm(total=total, initial=done, desc=description, unit=unit, unit_scale=total >= MANY)
-        done += more
-        if bar is not None:
-            bar.update(more)
-
-    try:
-        yield advance
-    finally:
-        if bar is not None:
-            bar.close()
+    scaled = total >= MANY
+    with tqdm(total=total, initial=done, desc=description, unit=unit, unit_scale=scaled, delay=PATIENCE) as bar:
+        yield bar.update

@@ -22,6 +22,7 @@ from ..matching.layout import match_table, with_events
 from ..matching.near_points import near_keypoints
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
 from ..matching.rule import Rule
+from ..scoring.group_sums import with_total
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
@@ -31,7 +32,6 @@ from ..tables.inputs import source
 from ..tables.joints import JOINTS
 from ..tables.schema import size_problems
 from .keypoints import Keypoints, number_keypoints
-from .metrics import Sums
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import NEAR, KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
@@ -109,7 +109,7 @@ def pose(
     near = similar.take(np.flatnonzero(similar.measure <= NEAR))
     evaluated = _evaluated(keypoints)
     found = keypoint_clear(keypoints, near)
-    clear = _with_totals(keypoint_clear_parts(keypoints, near, found, evaluated))
+    clear = with_total(keypoint_clear_parts(keypoints, near, found, evaluated))
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
     rule = Rule("keypoint", head_sizes=NEAR, identity=identity)
     tables = PoseResult(
@@ -175,11 +175,6 @@ def _summary(
     for name in CLEAR_COUNTS:
         columns[name] = np.column_stack([counts[name], counts[name].sum(axis=1)]).astype(np.int64)
     return pd.DataFrame(_keys(keypoints) | {name: values.ravel() for name, values in columns.items()})
-
-
-def _with_totals(parts: Sums) -> dict[str, np.ndarray]:
-    """Sums of each sequence and, last, of all of them."""
-    return {name: np.concatenate([part, part.sum(axis=0, keepdims=True)]) for name, part in parts.items()}
 
 
 def _mean_of_known(values: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from ..matching.rule import Rule
 from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_tracks, geometry_of, track_rule
+from ..scoring.group_sums import Sums, with_total
 from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.named_tables import as_html, as_text, headline
@@ -31,7 +32,6 @@ from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
 from ..tables.schema import TP
 from .identities import Identities, Tracks, identify
-from .metrics import Sums
 from .metrics.clear import (
     LEAST_SIMILARITY,
     THRESHOLD,
@@ -42,7 +42,7 @@ from .metrics.clear import (
     coverage,
     tracked_share,
 )
-from .metrics.hota import ALPHAS, HotaParts, hota_numbers, hota_pairs, hota_parts
+from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers, hota_pairs, hota_parts
 from .metrics.identity import identity_numbers, identity_parts
 from .registry import TRACK_METRICS
 
@@ -51,14 +51,6 @@ MOST_KEPT = 1 << 25
 COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
 NUMBERS = list(TRACK_METRICS)
 SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_objects"]
-
-
-class TrackSums(NamedTuple):
-    """The sums that all numbers follow from, one row a sequence; those of all combined are the sums of the rows."""
-
-    sequences: pd.Series
-    hota: HotaParts
-    others: Sums
 
 
 class TrackResult(NamedTuple):
@@ -151,8 +143,8 @@ def track(
     return tables
 
 
-def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, TrackSums]:
-    """The identities, CLEAR's pairs and the sums of aligned sides; raises as `track` does."""
+def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, Sums]:
+    """The identities, CLEAR's pairs and the sums by sequence of aligned sides; raises as `track` does."""
     if "joint" in aligned.frames:
         raise InputError("truth and predictions have a column joint; tracks are of whole objects, pose() of joints")
     tracks = identify(aligned, rule.identity or "object")
@@ -160,8 +152,9 @@ def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, T
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
-    others = clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
-    return tracks, found, TrackSums(tracks.sequence_names, hota, others)
+    values = hota | clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
+    labels = pd.DataFrame({"sequence": tracks.sequence_names.array})
+    return tracks, found, Sums(labels, values, {}, True, {})
 
 
 class _Chunks:
@@ -199,19 +192,20 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
     }
 
 
-def track_summary(sums: TrackSums) -> pd.DataFrame:
+def track_summary(sums: Sums) -> pd.DataFrame:
     """One row of numbers a sequence and a last one of all of them."""
-    hota, others, names = _with_totals(sums)
+    values, names = with_total(sums.values), _with_null(sums.labels["sequence"])
     combined = np.arange(len(names)) == len(names) - 1
-    numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(hota).items()}
-    numbers |= clear_numbers(others, combined) | identity_numbers(others) | dict(others)
+    numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(values).items()}
+    numbers |= clear_numbers(values, combined) | identity_numbers(values) | values
     return pd.DataFrame({"sequence": names, **{name: numbers[name] for name in [*NUMBERS, *SIZES]}})
 
 
-def _curve(sums: TrackSums) -> pd.DataFrame:
+def _curve(sums: Sums) -> pd.DataFrame:
     """HOTA's numbers at every alpha, by sequence, the combined last."""
-    hota, _, names = _with_totals(sums)
-    columns = hota_numbers(hota) | {"TP": hota.tp, "FN": hota.fn, "FP": hota.fp}
+    values, names = with_total(sums.values), _with_null(sums.labels["sequence"])
+    counts = {name: values[of] for name, of in zip(["TP", "FN", "FP"], HOTA_COUNTS, strict=True)}
+    columns = hota_numbers(values) | counts
     return pd.DataFrame(
         {
             "sequence": names.repeat(len(ALPHAS)).array,
@@ -221,15 +215,9 @@ def _curve(sums: TrackSums) -> pd.DataFrame:
     )
 
 
-def _with_totals(sums: TrackSums) -> tuple[HotaParts, Sums, pd.Series]:
-    """Sums and names of the sequences and, last, of all of them, whose name is null."""
-    hota = HotaParts(*map(_with_total, sums.hota))
-    others = {name: _with_total(values) for name, values in sums.others.items()}
-    return hota, others, sums.sequences.reindex(range(len(sums.sequences) + 1))
-
-
-def _with_total(values: np.ndarray) -> np.ndarray:
-    return np.concatenate([values, values.sum(axis=0, keepdims=True)])
+def _with_null(sequences: pd.Series) -> pd.Series:
+    """The names of the sequences and, last, a null, which stands for all of them."""
+    return sequences.reindex(range(len(sequences) + 1))
 
 
 def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """report(): from truth and submissions to one HTML page, and to a folder of Parquet with the tables behind it."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +11,8 @@ import pandas as pd
 from ...matching.rule import Rule, check_by_distance
 from ...matching.similarity import Measure
 from ...matching.words import asked, rule_of_tables
-from ...scoring.summary import summarize
+from ...scoring.group_sums import summary_sums
+from ...scoring.summary import summary_of
 from ...support.errors import InputError
 from ...support.names import is_text, stem
 from ...support.writing import check_file_writable, check_folder_writable, make_folder, write_text
@@ -86,13 +88,15 @@ def report(
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
     [rule, *_] = [check_by_distance(rule_of_tables(words, known, side), "report") for side in named.values()]
     about = made_with(inputs, rule, left_out, known)
-    evaluation, content = _tables_and_page(known, named, slices, rule, images_folder, about)
+    evaluation, content, texts = _tables_and_page(known, named, slices, rule, images_folder, about)
     if folder is not None:
         parquet.write(
             evaluation, folder, input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
         )
     make_folder(page_path.parent)
     write_text(page_path, content)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
 
 
 def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> None:
@@ -125,29 +129,31 @@ def _tables_and_page(
     rule: Rule,
     images: Path | None,
     about: Sequence[tuple[str, str]],
-) -> tuple[Evaluation, str]:
+) -> tuple[Evaluation, str, list[str]]:
+    """The tables of the report, its page, and what to warn of."""
     from .charts import charts  # with what the extra brings, which takes a while
     from .document import page
     from .vega import vega_script
 
     with vega_script() as script:  # which is made meanwhile
         evaluation = evaluate(truth, submissions, by, rule)
-        browser, notes = _browser(evaluation, images)
-        return evaluation, page(evaluation, charts(evaluation, rule), browser, notes, about, script())
+        browser, notes, warning = _browser(evaluation, images)
+        content = page(evaluation, charts(evaluation, rule), browser, notes, about, script())
+        return evaluation, content, [*evaluation.warnings, *([] if warning is None else [warning])]
 
 
-def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str]]:
-    """What the frame browser holds, and what to say of it."""
+def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str], str | None]:
+    """What the frame browser holds, what to say of it on the page, and what to warn of."""
     from .charts import frame_chart
 
     held = hold(evaluation.matches)
     behind = Pictures({}, None, 0) if images is None else pictures(images, held)
-    by_sequence = summarize(evaluation.matches, by=["submission", "sequence"])
+    by_sequence = summary_of(summary_sums(evaluation.matches, ["submission", "sequence"]))
     browser = packed(held, evaluation.names, by_sequence, evaluation.matches.attrs["tau"]) | {
         "spec": frame_chart(held.extent, behind.box),
         "pictures": {"uris": behind.uris, "box": behind.box},
     }
-    return browser, _browser_notes(held, behind)
+    return browser, _browser_notes(held, behind), behind.warning
 
 
 def _is_there(name: str) -> bool:

@@ -13,11 +13,12 @@ from ...analysis.comparison import Comparison, compare
 from ...analysis.error_kinds import diagnose, error_costs
 from ...analysis.mistakes import check
 from ...analysis.sweeps import Sweep, sweep
-from ...analysis.uncertainty import intervals
+from ...analysis.uncertainty import interval_table
 from ...matching.matcher import match_annotations
 from ...matching.rule import Rule
+from ...scoring.group_sums import summary_sums
 from ...scoring.registry import HEADLINE
-from ...scoring.summary import summarize
+from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
 from ...support.progress import progress
 from ...tables.annotations import Annotations
@@ -34,7 +35,7 @@ class Evaluation(NamedTuple):
     headline's numbers; `slices` a summary for each column; `costs`, `suspicions`, `sweep` and `compared` are what
     `error_costs`, `check`, `sweep` and `compare` give. `suspicions` is None where the tables are of joints, which
     `check` does not know, `sweep` where no submission has a score for each prediction, and `compared` where there is
-    only one submission.
+    only one submission. `warnings` are texts for `report` to warn of.
     """
 
     matches: pd.DataFrame
@@ -45,6 +46,7 @@ class Evaluation(NamedTuple):
     suspicions: pd.DataFrame | None
     sweep: Sweep | None
     compared: Comparison | None
+    warnings: list[str]
 
     @property
     def names(self) -> list[str]:
@@ -78,18 +80,22 @@ def evaluate(
         if "joint" in matches
         else _together({name: check(truth, submissions[name], rule.tau, rule.epsilon) for name in names})
     )
+    headline, texts = interval_table(matches, "submission", HEADLINE)
     return Evaluation(
         matches=matches,
-        summary=summarize(matches, by="submission"),
-        intervals=intervals(matches, by="submission", metrics=HEADLINE),
+        summary=summary_of(summary_sums(matches, "submission")),
+        intervals=headline,
         slices={
-            column: _together({name: summarize(matched[name], by=of_name[name]) for name in names if name in of_name})
+            column: _together(
+                {name: summary_of(summary_sums(matched[name], of_name[name])) for name in names if name in of_name}
+            )
             for column, of_name in cuts.items()
         },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
         suspicions=suspected,
         sweep=_swept(truth, {name: submissions[name] for name in names}, rule),
         compared=compared,
+        warnings=texts,
     )
 
 

@@ -35,19 +35,18 @@ DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
 
 class Pictures(NamedTuple):
     """`uris` maps the position of a held sequence to a dict of frame and data: URI; `box` is where in the image plane
-    (px) all of them lie, None where there are none; `n_left_out` of the right size did not fit into the page.
+    (px) all of them lie, None where there are none; `n_left_out` of the right size did not fit into the page. `warning`
+    says which are missing, damaged, or of another size than the others or than the truths need.
     """
 
     uris: dict[int, dict[int, str]]
     box: dict[str, float] | None
     n_left_out: int
+    warning: str | None = None
 
 
 def pictures(folder: Path, held: Held) -> Pictures:
-    """The pictures of the frames that the browser holds, the worst sequences first.
-
-    Warns once of those that are missing, damaged, or of another size than the others or than the truths need.
-    """
+    """The pictures of the frames that the browser holds, the worst sequences first."""
     frames = held.rows[["held", "frame"]].drop_duplicates().sort_values(["held", "frame"])
     paths, wrong = {}, []
     for place, frame in zip(frames["held"].tolist(), frames["frame"].tolist(), strict=True):
@@ -69,10 +68,11 @@ def pictures(folder: Path, held: Held) -> Pictures:
     ]
     uris, n_left_out, broken = _encoded({key: paths[key] for key, size in sizes.items() if size == right})
     wrong += broken
+    warning = None
     if wrong:
         counted = f"{len(wrong)} of {len(frames)} frames are drawn without a picture"
-        warnings.warn(f"images: {counted}: {wrong[0]}{'; ...' if len(wrong) > 1 else ''}", stacklevel=2)
-    return Pictures(uris, _box(right) if uris and right else None, n_left_out)
+        warning = f"images: {counted}: {wrong[0]}{'; ...' if len(wrong) > 1 else ''}"
+    return Pictures(uris, _box(right) if uris and right else None, n_left_out, warning)
 
 
 def _box(size: tuple[int, int]) -> dict[str, float]:

@@ -8,4 +8,4 @@ from collections.abc import Mapping
 import numpy as np
 
 # Named sums, arrays with one value a sequence.
-Sums = Mapping[str, np.ndarray]
+NamedSums = Mapping[str, np.ndarray]

@@ -23,7 +23,7 @@ from ...matching.pairs import Pairs
 from ...matching.similarity import ROUNDING
 from ...support.keys import stable_order
 from ..identities import Tracks
-from . import Sums
+from . import NamedSums
 
 THRESHOLD = 0.5
 LEAST_SIMILARITY = THRESHOLD - ROUNDING
@@ -77,7 +77,7 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
     }
 
 
-def clear_numbers(parts: Sums, combined: np.ndarray) -> dict[str, np.ndarray]:
+def clear_numbers(parts: NamedSums, combined: np.ndarray) -> dict[str, np.ndarray]:
     """MOTA, MOTP and MODA of sums; `combined` marks those of several sequences together."""
     n_truth = parts["TP"] + parts["FN"]
     known = np.where(combined | (n_truth > 0), 1, 0)

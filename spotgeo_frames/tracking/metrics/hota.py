@@ -17,7 +17,6 @@ choice that counts, so the scores are computed in the same order of operations, 
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from ...matching.pairs import Pairs, join_pairs
 from ...matching.similarity import ROUNDING
 from ...support.keys import distinct, locate, locator
 from ..identities import Tracks
+from . import NamedSums
 from .ordered_sums import added, row_sums, sequential_sums
 
 ALPHAS = np.arange(0.05, 0.99, 0.05)
@@ -33,20 +33,12 @@ ALPHAS = np.arange(0.05, 0.99, 0.05)
 # The similarity from which a pair counts at each alpha.
 LEAST_SIMILARITIES = ALPHAS - ROUNDING
 
+# The sums, each of a sequence and an alpha: counts, and what the means over true positives are made of.
+HOTA_COUNTS = ["hota_tp", "hota_fn", "hota_fp"]
+HOTA_WEIGHTED = ["hota_similarity", "hota_association", "hota_association_recall", "hota_association_precision"]
+
 # Up to this many possible pairs of identities, those that occur are marked in an array of all.
 LARGEST_SPACE = 1 << 24
-
-
-class HotaParts(NamedTuple):
-    """Sums, one row a sequence and one column an alpha: add rows, and they are those of all these sequences."""
-
-    tp: np.ndarray
-    fn: np.ndarray
-    fp: np.ndarray
-    similarity: np.ndarray
-    association: np.ndarray
-    association_recall: np.ndarray
-    association_precision: np.ndarray
 
 
 def hota_pairs(tracks: Tracks, chunks: Iterable[Pairs]) -> Pairs:
@@ -72,8 +64,8 @@ def hota_pairs(tracks: Tracks, chunks: Iterable[Pairs]) -> Pairs:
     )
 
 
-def hota_parts(tracks: Tracks, pairs: Pairs) -> HotaParts:
-    """The sums of the assigned pairs."""
+def hota_parts(tracks: Tracks, pairs: Pairs) -> dict[str, np.ndarray]:
+    """The sums of the assigned pairs, one row a sequence and one column an alpha: HOTA_COUNTS and HOTA_WEIGHTED."""
     aligned, n_sequences, n_alphas = tracks.aligned, tracks.n_sequences, len(ALPHAS)
     sequence = tracks.frame_sequence[aligned.truth.frame[pairs.truth]]
     level = np.searchsorted(LEAST_SIMILARITIES, pairs.measure, side="right")  # how many alphas a pair counts at
@@ -90,23 +82,25 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> HotaParts:
         np.add.at(total, tracks.truth.sequence[truth], square / whole)
         sums.append(total)
     fn, fp = tracks.n_truth[:, None] - tp, tracks.n_predicted[:, None] - tp
-    return HotaParts(tp, fn, fp, _from_alpha(sequence, level, n_sequences, pairs.measure), *sums)
+    weighted = _from_alpha(sequence, level, n_sequences, pairs.measure), *sums
+    return dict(zip([*HOTA_COUNTS, *HOTA_WEIGHTED], [tp, fn, fp, *weighted], strict=True))
 
 
-def hota_numbers(parts: HotaParts) -> dict[str, np.ndarray]:
+def hota_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
     """HOTA, DetA, AssA, DetRe, DetPr, AssRe, AssPr and LocA of sums, in their shape."""
-    tp, fn, fp = parts.tp, parts.fn, parts.fp
+    tp, fn, fp = (parts[name] for name in HOTA_COUNTS)
+    similarity, association, association_recall, association_precision = (parts[name] for name in HOTA_WEIGHTED)
     found = np.maximum(1, tp)
-    det_a, ass_a = tp / np.maximum(1, tp + fn + fp), parts.association / found
+    det_a, ass_a = tp / np.maximum(1, tp + fn + fp), association / found
     return {
         "HOTA": np.sqrt(det_a * ass_a),
         "DetA": det_a,
         "AssA": ass_a,
         "DetRe": tp / np.maximum(1, tp + fn),
         "DetPr": tp / np.maximum(1, tp + fp),
-        "AssRe": parts.association_recall / found,
-        "AssPr": parts.association_precision / found,
-        "LocA": np.where(tp > 0, parts.similarity / found, 1.0),
+        "AssRe": association_recall / found,
+        "AssPr": association_precision / found,
+        "LocA": np.where(tp > 0, similarity / found, 1.0),
     }
 
 

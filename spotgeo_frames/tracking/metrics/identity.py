@@ -17,7 +17,7 @@ from ...matching.pairs import Pairs
 from ...support.chunks import chunks
 from ...support.keys import distinct
 from ..identities import Tracks
-from . import Sums
+from . import NamedSums
 
 # Unlike the other metrics, this one forgives no rounding.
 THRESHOLD = 0.5
@@ -38,7 +38,7 @@ def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
     return {"IDTP": idtp, "IDFN": tracks.n_truth - idtp, "IDFP": tracks.n_predicted - idtp}
 
 
-def identity_numbers(parts: Sums) -> dict[str, np.ndarray]:
+def identity_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
     """IDF1, IDP and IDR of sums."""
     idtp, idfn, idfp = (parts[name] for name in ("IDTP", "IDFN", "IDFP"))
     return {

@@ -37,7 +37,7 @@ from ...matching.assignment import Entries, solve
 from ...matching.pairs import Pairs
 from ...support.keys import stable_order
 from ..keypoints import Keypoints
-from . import Sums
+from . import NamedSums
 
 # The distance in head sizes up to which two joints are near.
 NEAR = 0.5
@@ -99,7 +99,7 @@ def keypoint_clear_parts(
     }
 
 
-def keypoint_clear_numbers(parts: Sums) -> dict[str, np.ndarray]:
+def keypoint_clear_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
     """mota, motp, pre and rec, in percent, of sums, in their shape."""
     objects, detections = parts["objects"], parts["detections"]
     mistakes = parts["misses"] + parts["switches"] + parts["false_positives"]

@@ -28,7 +28,8 @@ from ...matching.alignment import Side
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs
 from ..keypoints import Keypoints, PoseNumbers
-from .hota import LEAST_SIMILARITIES, HotaParts, hota_numbers, hota_parts
+from . import NamedSums
+from .hota import HOTA_COUNTS, HOTA_WEIGHTED, LEAST_SIMILARITIES, hota_numbers, hota_parts
 
 # The distance in head sizes at which two joints have nothing in common.
 ZERO_DISTANCE = 0.5001
@@ -49,17 +50,19 @@ def keypoint_hota(keypoints: Keypoints, near: Pairs) -> dict[str, np.ndarray]:
     parts = _parts(keypoints, _assigned(keypoints, similar.take(np.flatnonzero(similar.measure > 0))))
     joints = [hota_numbers(parts), hota_numbers(_added(parts, axis=0))]
     totals = {name: values.mean(axis=1) for name, values in joints[0].items()}
-    counts = [part.sum(axis=1) for part in parts[:3]]
-    weighted = [totals[name] * counts[0] for name in ("LocA", "AssA", "AssRe", "AssPr")]
-    combined = hota_numbers(_added(HotaParts(*counts, *weighted), axis=0))
+    counts = {name: parts[name].sum(axis=1) for name in HOTA_COUNTS}
+    means = zip(HOTA_WEIGHTED, ("LocA", "AssA", "AssRe", "AssPr"), strict=True)
+    weighted = {name: totals[mean] * counts["hota_tp"] for name, mean in means}
+    combined = hota_numbers(_added(counts | weighted, axis=0))
     numbers = {name: _bordered(joints[0][name], joints[1][name], totals[name], combined[name]) for name in totals}
-    for name, part, count in zip(COUNTS, parts, counts, strict=False):
+    for name, (hota_name, count) in zip(COUNTS, counts.items(), strict=True):
+        part = parts[hota_name]
         numbers[name] = _bordered(part, part.sum(axis=0), count, count.sum(axis=0))
     return numbers
 
 
-def _added(parts: HotaParts, axis: int) -> HotaParts:
-    return HotaParts(*(part.sum(axis=axis) for part in parts))
+def _added(parts: NamedSums, axis: int) -> dict[str, np.ndarray]:
+    return {name: part.sum(axis=axis) for name, part in parts.items()}
 
 
 def _bordered(values: np.ndarray, of_joints: np.ndarray, of_sequences: np.ndarray, of_all: np.ndarray) -> np.ndarray:
@@ -85,10 +88,10 @@ def _of_poses(keypoints: Keypoints, poses: PoseNumbers, side: Side, rows: np.nda
     return poses.of_row[rows] + offset[side.frame[rows]], starts
 
 
-def _parts(keypoints: Keypoints, pairs: Pairs) -> HotaParts:
+def _parts(keypoints: Keypoints, pairs: Pairs) -> dict[str, np.ndarray]:
     """HOTA's sums by sequence and joint, misses and false positives counted as the kit counts them."""
     aligned = keypoints.tracks.aligned
-    parts = HotaParts(*(keypoints.grid(part) for part in hota_parts(keypoints.tracks, pairs)))
+    parts = {name: keypoints.grid(part) for name, part in hota_parts(keypoints.tracks, pairs).items()}
     truth, predictions = keypoints.truth.counts, keypoints.predictions.counts
     compared = ((truth > 0) & (predictions > 0))[keypoints.image]
 
@@ -100,6 +103,6 @@ def _parts(keypoints: Keypoints, pairs: Pairs) -> HotaParts:
         )
         return np.where(n_others == 0, in_all, in_compared + n_alone * in_all)[..., None]
 
-    fn = counted(aligned.truth, (truth > 0) & (predictions == 0), predictions) - parts.tp
-    fp = counted(aligned.predictions, truth == 0, truth) - parts.tp
-    return parts._replace(fn=fn, fp=fp)
+    fn = counted(aligned.truth, (truth > 0) & (predictions == 0), predictions) - parts["hota_tp"]
+    fp = counted(aligned.predictions, truth == 0, truth) - parts["hota_tp"]
+    return parts | {"hota_fn": fn, "hota_fp": fp}

@@ -1,0 +1,177 @@
+"""Sums: what the rows of a match table, or of tracks, add up to by group or by sequence.
+
+All numbers follow from sums. Sums of tables that share no sequence add up, by `add_sums`, and sums of any selection of
+sequences, each taken any number of times, are weighted sums of those of the sequences, by `weighted_sums`.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..support.keys import distinct, positions, row_keys
+from ..tables.arrow import Table
+from ..tables.schema import FN, FP, FRAME_KEY, check_matches, measure_of
+from ..tables.selections import By, by_columns, excluded_rows, number_groups
+from .match_sums import counted_rows, group_sums, match_sums, share
+from .registry import METRICS
+
+
+class Sums(NamedTuple):
+    """Named sums of N groups of rows, or of N sequences.
+
+    Attributes
+    ----------
+    labels
+        One row a group, sorted: its values in the columns that were grouped by. One group of all rows has no columns.
+    values
+        The sums by name, each an array (N,), or (N, K) where there is a sum for each of K thresholds.
+    rows
+        For FP and FN, how many rows there are, and how many of them have no value in the columns to group by; rows
+        that were left out for that are counted. Where none has a value, its slices cannot know some numbers. Empty
+        where nothing is grouped.
+    by_similarity
+        Whether matching was by similarity; then there are no errors.
+    attrs
+        How the table was made, as its `attrs` say.
+    """
+
+    labels: pd.DataFrame
+    values: dict[str, np.ndarray]
+    rows: dict[int, tuple[int, int]]
+    by_similarity: bool
+    attrs: dict[Hashable, Any]
+
+
+class Groups(NamedTuple):
+    """The rows of a match table by their group: `of_row` is that of each row, `labels` are the values of each group.
+
+    Groups are sorted. `all_rows` is the table with the rows that were left out since their value is null; `rows` are
+    those of `Sums`.
+    """
+
+    table: pd.DataFrame
+    labels: dict[str, Any]
+    of_row: np.ndarray
+    number: int
+    all_rows: pd.DataFrame
+    rows: dict[int, tuple[int, int]]
+
+
+def summary_sums(
+    matches: Table,
+    by: By | None = None,
+    exclude: Iterable[int] | Iterable[str] | None = None,
+    *,
+    dropna: bool = True,
+) -> Sums:
+    """The sums of a match table that `summarize` makes numbers of; arguments and errors are those of `summarize`."""
+    return sums_of_groups(group_rows(matches, by, exclude, dropna=dropna))
+
+
+def sums_of_groups(groups: Groups) -> Sums:
+    """The sums of each group of rows of a match table."""
+    labels = pd.DataFrame(groups.labels, index=range(groups.number), copy=False)
+    values = _sums(groups.table, groups.of_row, groups.number)
+    by_similarity = measure_of(groups.table) == "similarity"
+    return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs))
+
+
+def add_sums(parts: Sequence[Sums]) -> Sums:
+    """The sums of tables that share no sequence, put together: one or more, grouped by the same columns.
+
+    Rows with equal labels are added in the order of the parts.
+    """
+    labels = pd.concat([part.labels for part in parts], ignore_index=True)
+    of_row, first = number_groups([labels[column] for column in labels], len(labels))
+    n_groups = len(first) if len(labels.columns) else 1
+    values = {
+        name: _added(np.concatenate([part.values[name] for part in parts]), of_row, n_groups)
+        for name in parts[0].values
+    }
+    rows = {
+        kind: (sum(part.rows[kind][0] for part in parts), sum(part.rows[kind][1] for part in parts))
+        for kind in parts[0].rows
+    }
+    labels = labels.take(first).reset_index(drop=True) if len(labels.columns) else pd.DataFrame(index=range(n_groups))
+    return parts[0]._replace(labels=labels, values=values, rows=rows)
+
+
+def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The sums (groups, ...) of the rows of values (N, ...), one row after the other, in the type of the values."""
+    shape = values.shape[1:]
+    width = int(np.prod(shape, dtype=np.int64))
+    cell = (group[:, None] * width + np.arange(width)).ravel() if shape else group
+    # Counts are whole numbers far below 2**53, so float64 adds them exactly.
+    added = np.bincount(cell, values.ravel(), n_groups * width)
+    return added.reshape(n_groups, *shape).astype(values.dtype)
+
+
+def with_total(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The sums (N, ...) with one more row, the total of all rows: (N + 1, ...)."""
+    return {name: np.concatenate([rows, rows.sum(axis=0, keepdims=True)]) for name, rows in values.items()}
+
+
+def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
+    """The sums (W, ...) of W selections of the rows of sums, each row taken as often as its weight says.
+
+    `weights` (W, N) hold a row a selection: ones give the total, 0 leaves a row out, and how often a sequence was drawn
+    makes a resample. Weighted counts are float64 and exact as long as the weights are whole numbers.
+
+    Raises ValueError where the weights are not (W, N).
+    """
+    weights = np.asarray(weights, np.float64)
+    if weights.ndim != 2 or weights.shape[1] != len(sums.labels):
+        needed = f"(W, {len(sums.labels)}) is needed, one weight for each row of the sums"
+        raise ValueError(f"weights: the array has shape {weights.shape}; {needed}")
+    return {name: np.tensordot(weights, rows, axes=1) for name, rows in sums.values.items()}
+
+
+def group_rows(
+    matches: Table, by: By | None, exclude: Iterable[int] | Iterable[str] | None = None, *, dropna: bool = True
+) -> Groups:
+    """Groups a match table as `summarize` does, whose docstring says how; one group of all rows where `by` is None."""
+    table = check_matches(matches)
+    columns = by_columns(table, by, list(METRICS))
+    if exclude is not None:
+        excluded = excluded_rows(table, exclude)
+        table, columns = table[~excluded], [column[~excluded] for column in columns]
+    outcome = table["outcome"].array.codes
+    null = np.zeros(len(table), bool)
+    for column in columns:
+        null |= column.isna().to_numpy()
+    rows = {
+        kind: (int(np.count_nonzero(outcome == kind)), int(np.count_nonzero(null[outcome == kind])))
+        for kind in ((FP, FN) if columns else ())
+    }
+    all_rows = table
+    if dropna and null.any():
+        table, columns = table[~null], [column[~null] for column in columns]
+    of_row, first = number_groups(columns, len(table))
+    labels = {str(column.name): column.take(first).array for column in columns}
+    return Groups(table, labels, of_row, len(first) if columns else 1, all_rows, rows)
+
+
+def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
+    """What each group adds up to; `group` is each row's. Groups of tables that share no sequence add up further."""
+    sums = match_sums(table, group, n_groups)
+    counted = counted_rows(table["outcome"].array.codes)
+    sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
+    sequence = positions(sequence_keys, sequence_keys[first], first)[counted]
+    kelvins = group_sums(table["kelvins_error"].to_numpy()[counted], sequence, len(first))
+    of_sequence = share(kelvins, np.bincount(sequence, minlength=len(first)), nothing=0.0)
+    _, first_of_frame = _within(group, n_groups, row_keys(table, FRAME_KEY))
+    return sums | {
+        "kelvins_mse": group_sums(of_sequence, group[first], n_groups),
+        "n_sequences": np.bincount(group[first], minlength=n_groups),
+        "n_frames": np.bincount(group[first_of_frame], minlength=n_groups),
+    }
+
+
+def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One integer a row for its (group, key), and the first row of each that occurs."""
+    if n_groups > 1:
+        values, first = distinct(keys)
+        keys = group * len(values) + positions(keys, values, first)
+    return keys, distinct(keys)[1]

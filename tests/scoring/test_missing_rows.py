@@ -1,0 +1,125 @@
+"""summarize says so where rows of frames are missing, and is silent wherever they may all be there."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import spotgeo_frames as sf
+from helpers.datasets import points
+
+TRUTH, PREDICTIONS = points(20)
+MATCHES = sf.match(TRUTH, PREDICTIONS, frames="union")
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def joints(seed: int = 0) -> pd.DataFrame:
+    """Matches of two joints, of which one is predicted more often than the other."""
+    truth, predictions = (
+        pd.concat([table.assign(joint=joint) for joint in ("head", "hip")]) for table in points(6, seed=seed)
+    )
+    return sf.match(truth, predictions.query("joint == 'hip' or x < 30"), frames="union")
+
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        lambda m: m[m["truth_label"] == "faint"],
+        lambda m: m[m["truth_label"] == "faint"].drop(columns="frame_n_predicted"),
+        lambda m: m[m["predicted_score"] > 0.5],
+        lambda m: m[m["outcome"] == "TP"],
+        lambda m: m[m["outcome"] != "FP"].drop(columns="frame_n_truth"),
+        lambda m: pd.concat([m[m["truth_label"] == "faint"], m]),
+        lambda m: m[m["truth_label"] == "faint"].sample(frac=1, random_state=0),
+    ],
+)
+def test_a_filtered_table_is_warned_of_once_where_it_is_called(some: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    with pytest.warns(UserWarning, match="lacks rows of .* by=") as caught:
+        sf.summarize(some(MATCHES))
+    assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
+
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        lambda m: m,
+        lambda m: m.head(0),
+        lambda m: m.sample(frac=1, random_state=0),
+        lambda m: m[m["sequence"] > 7],
+        lambda m: m[m["frame"] != 2],
+        lambda m: m.drop(columns=["frame_n_truth", "frame_n_predicted"])[m["outcome"] == "TP"],
+        lambda m: m.assign(frame_n_truth=None, frame_n_predicted=pd.NA)[m["outcome"] == "TP"],
+        lambda m: pd.concat([m, m]),
+        lambda m: m.astype({"frame_n_truth": "Int64", "sequence": "str"}),
+        lambda m: m.drop(columns="frame_n_truth"),
+    ],
+)
+def test_a_table_that_may_be_whole_is_not_warned_of(some: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    with silent():
+        sf.summarize(some(MATCHES))
+        sf.summarize(some(MATCHES), by="frame")
+
+
+def test_how_many_frames_lack_rows_is_said() -> None:
+    truth = pd.DataFrame(
+        {"sequence": 1, "frame": [1, 1, 2, 3, 3], "object": [1, 2, 1, 1, 2], "x": 0.0, "y": [0.0, 50] * 2 + [0]}
+    )
+    matches = sf.match(truth, truth)
+    with pytest.warns(UserWarning, match="lacks rows of 2 frames:"):
+        sf.summarize(matches[matches["truth_object"] == 1])
+
+
+def test_submissions_below_each_other_are_whole() -> None:
+    others = [sf.match(TRUTH, PREDICTIONS.query(f"score > {least}"), frames="union") for least in (0, 0.3, 0.6)]
+    together = pd.concat([table.assign(submission=name) for name, table in zip("abc", others, strict=True)])
+    with silent():
+        sf.summarize(together, by="submission")
+        sf.intervals(together, by="submission", resamples=10)
+    with pytest.warns(UserWarning, match="lacks rows"):
+        sf.summarize(together[together["truth_label"] == "faint"], by="submission")
+
+
+def test_joints_have_counts_of_their_own() -> None:
+    matches = joints()
+    with silent():
+        sf.summarize(matches, by="joint")
+        sf.summarize(matches[matches["joint"] == "hip"])  # whole, since frames are those of a joint
+        sf.summarize(matches.drop(columns="joint"))
+    with pytest.warns(UserWarning, match="lacks rows"):
+        sf.summarize(matches[matches["truth_x"] < 30])
+
+
+def test_matches_of_tracks_are_whole() -> None:
+    with silent():
+        sf.summarize(sf.track(TRUTH, PREDICTIONS, "point", frames="union").matches)
+
+
+def test_what_is_excluded_is_not_looked_at() -> None:
+    odd = MATCHES[(MATCHES["sequence"] != 3) | (MATCHES["outcome"] == "TP")]
+    with pytest.warns(UserWarning, match="lacks rows"):
+        sf.summarize(odd)
+    with silent():
+        sf.summarize(odd, exclude=iter([3]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: sf.intervals(m, resamples=10),
+        lambda m: sf.leaderboard({"a": m, "b": m}),
+        lambda m: sf.compare({"a": m, "b": m}, resamples=10),
+    ],
+)
+def test_other_numbers_of_a_filtered_table_are_warned_of_once(call: Callable[[pd.DataFrame], object]) -> None:
+    with pytest.warns(UserWarning, match="lacks rows") as caught:
+        call(MATCHES[MATCHES["truth_label"] == "faint"])
+    assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
