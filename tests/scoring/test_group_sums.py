@@ -7,6 +7,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.datasets import points
 from spotgeo_frames.matching.alignment import align
+from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.scoring.group_sums import Sums, add_sums, summary_sums, weighted_sums, with_total
 from spotgeo_frames.tables.annotations import as_annotations
 from spotgeo_frames.tracking.tracks import evaluate_tracks
@@ -24,7 +25,7 @@ def of_tracks(part: slice = slice(None)) -> Sums:
     """Sums of tracks by sequence, those of HOTA arrays (N, 19)."""
     sides = [table[table["sequence"].isin(range(12)[part])] for table in (TRUTH, PREDICTIONS)]
     aligned = align(as_annotations(sides[0], "truth"), as_annotations(sides[1], "predictions"))
-    return evaluate_tracks(aligned, "point", "object", 10.0)[2]
+    return evaluate_tracks(aligned, Rule("point", tau=10.0, threshold=0.5))[2]
 
 
 KINDS = pytest.mark.parametrize("sums_of", [of_matches, of_tracks])
