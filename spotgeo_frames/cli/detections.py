@@ -1,6 +1,6 @@
 """The commands for detections: validate, score, compare, check, report, repartition."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -23,21 +23,24 @@ from ..scoring.slice_files import slice_files
 from ..scoring.summary import summarize
 from ..support.errors import InputError
 from ..support.progress import progress
-from ..support.storage import place_of
+from ..support.storage import place_of, sizes
 from ..support.writing import check_folder_writable, write_tables
 from ..tables.inputs import input_notes
-from ..tables.selections import binned, without
+from ..tables.selections import excluded_sequences, without_sequences
 from .arguments import (
     By,
     Epsilon,
     Exclude,
+    FramesAddress,
     FramesFile,
+    SubmissionAddress,
     SubmissionFile,
     Tau,
+    TruthAddress,
     TruthFile,
-    address_of,
     check_distances,
-    excluded_sequences,
+    columns_of,
+    names_to_exclude,
     sequence_names,
     sequence_numbers,
     slices_of,
@@ -56,7 +59,7 @@ def validate(
     """Lists everything that is wrong with a submission: types, bounds, counts, frames missing or not wanted."""
     if truth is not None and sequences is not None:
         raise typer.BadParameter("give --truth or --sequences, not both")
-    with problems_reported():
+    with problems_reported(most=None):
         known = None if truth is None else read_annotations(truth)
         wanted = None if sequences is None else sequence_numbers(sequences, "--sequences")
         problems = validate_spotgeo(submission, known, wanted)
@@ -66,15 +69,15 @@ def validate(
 
 
 def score(
-    truth: TruthFile,
-    submission: SubmissionFile,
+    truth: TruthAddress,
+    submission: SubmissionAddress,
     by: By = [],  # noqa: B006 - typer reads the default, nothing changes it
     tau: Tau = 10.0,
     epsilon: Epsilon = 3.0,
     exclude: Exclude = "",
-    frames: FramesFile = None,
+    frames: FramesAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for the match table and the summaries, as Parquet")] = None,
+    out: Annotated[str | None, typer.Option(help="Folder for the match table and the summaries, as Parquet")] = None,
     dataset: Annotated[
         bool, typer.Option("--dataset", help="Parquet of any size, by sequence: evaluated part by part, on all cores")
     ] = False,
@@ -95,66 +98,71 @@ def score(
     else:
         typer.echo(f"{submission} against {truth}, tau {tau:g} px, epsilon {epsilon:g} px")
         typer.echo(overview(summary.to_dict("records")[0]))
-        for column, table in by_slice.items():
-            typer.echo(f"\n{slice_text(table) if len(table) else f'{column} is null in every row'}")
+        for columns, table in by_slice.items():
+            empty = f"{' or '.join(columns)} is null in every row"
+            typer.echo(f"\n{slice_text(table, columns) if len(table) else empty}")
 
 
 def _score_files(
-    truth: Path,
-    submission: Path,
-    frames: Path | None,
-    slices: Mapping[str, int | None],
+    truth: str,
+    submission: str,
+    frames: str | None,
+    slices: Sequence[Mapping[str, int | None]],
     tau: float,
     epsilon: float,
     exclude: str,
-    out: Path | None,
-) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """The summary, and those by slice, of files that fit the memory."""
+    out: str | None,
+) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
+    """The summary, and those by slice under their columns, of files that fit the memory."""
+    paths = {"truth": Path(truth), "submission": Path(submission)}
+    paths |= {} if frames is None else {"frames": Path(frames)}
     if out is not None:
-        check_folder_writable(out)
-    sides = both(lambda: read_annotations(truth, frames), lambda: read_annotations(submission))
+        check_folder_writable(Path(out))
+    sides = both(
+        partial(read_annotations, paths["truth"], paths.get("frames")), partial(read_annotations, paths["submission"])
+    )
     matches = match(sides[0], sides[1], tau, epsilon)
-    if exclude:
-        matches = without(matches, excluded_sequences(exclude, sides))
+    left_out = excluded_sequences(names_to_exclude(exclude, sides), [matches])
+    if left_out is not None:
+        matches = without_sequences(matches, left_out)
         matches.attrs["exclude"] = exclude
     summary = summarize(matches)
-    by_slice = {column: summarize(matches, by=binned(matches, column, bins)) for column, bins in slices.items()}
+    by_slice = {tuple(columns): summarize(matches, by=columns) for columns in slices}
     if out is not None:
-        inputs = {"truth": truth, "submission": submission} | ({} if frames is None else {"frames": frames})
-        write_tables({"matches": matches, "summary": summary} | slice_files(by_slice), out, input_notes(inputs))
+        tables = {"matches": matches, "summary": summary} | slice_files(by_slice)
+        write_tables(tables, Path(out), input_notes(paths))
     return summary, by_slice
 
 
 def _score_dataset(
-    truth: Path,
-    submission: Path,
-    frames: Path | None,
-    slices: Mapping[str, int | None],
+    truth: str,
+    submission: str,
+    frames: str | None,
+    slices: Sequence[Mapping[str, int | None]],
     tau: float,
     epsilon: float,
     exclude: str,
-    out: Path | None,
+    out: str | None,
     scheduler: str | None,
-) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
     """The same of datasets of any size, here or on a cluster."""
     client = None if scheduler is None else connected(scheduler)
-    contents = opened(address_of(truth), address_of(submission), None if frames is None else address_of(frames))
-    left_out = sequence_names(exclude, contents["truth"].numbered) if exclude else None
-    groupings = [{}, *({column: bins} for column, bins in slices.items())]
+    contents = opened(truth, submission, frames)
+    left_out = sequence_names(exclude, contents["truth"].numbered)
     options = {"tau": tau, "epsilon": epsilon, "similarity": None, "threshold": 0.5, "sigmas": None}
-    how = RunOptions(None if out is None else place_of(address_of(out)), client, left_out)
-    tables = summaries(contents, groupings, options, how)
-    return tables[0], dict(zip(slices, tables[1:], strict=True))
+    how = RunOptions(None if out is None else place_of(out), client, left_out)
+    tables = summaries(contents, [{}, *slices], options, how)
+    return tables[0], {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
 
 
 def repartition(
-    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Parquet, or a folder of it, in any order")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A folder that is not there yet")],
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Parquet, or a folder of it, in any order")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="A folder that is not there yet")],
 ) -> None:
     """Writes a Parquet dataset anew, sorted by sequence, as score --dataset needs it."""
     with problems_reported():
-        repartition_by_sequence(address_of(dataset), address_of(out))
-    n_files = len(list(out.iterdir()))
+        repartition_by_sequence(dataset, out)
+        n_files = len(sizes(place_of(out)))
     typer.echo(f"{out}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence")
 
 
@@ -180,8 +188,7 @@ def compare(
                 submission_names(submissions), progress(sides[1:], "matching", "submission"), strict=True
             )
         }
-        left_out = excluded_sequences(exclude, sides) if exclude else None
-        compared = comparison.compare(matches, exclude=left_out)
+        compared = comparison.compare(matches, exclude=names_to_exclude(exclude, sides))
     if as_json:
         answer = {
             name: [plain_row(row) for row in table.to_dict("records")] for name, table in compared._asdict().items()
@@ -210,15 +217,15 @@ def report(
 ) -> None:
     """Writes an HTML page to send to people: numbers, suspicions, errors, slices, and the frames themselves."""
     check_distances(tau, epsilon)
-    slices = slices_of(by)
+    columns = columns_of(by)
     with problems_reported():
         check_beforehand(out, tables, images)
         sides = both(
             partial(read_annotations, truth, frames), *(partial(read_annotations, path) for path in submissions)
         )
-        left_out = excluded_sequences(exclude, sides) if exclude else None
+        left_out = names_to_exclude(exclude, sides)
         named = dict(zip(submission_names(submissions), sides[1:], strict=True))
-        write_report(sides[0], named, out, slices, tau, epsilon, exclude=left_out, images=images, tables=tables)
+        write_report(sides[0], named, out, columns, tau, epsilon, exclude=left_out, images=images, tables=tables)
     typer.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB" + ("" if tables is None else f"; {tables}: the tables"))
 
 

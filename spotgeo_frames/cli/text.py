@@ -1,11 +1,12 @@
 """What the commands print for people: tables as aligned text, and problems as one line each."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..analysis.comparison import Comparison
+from ..support.labels import bins_as_text
 
 
 def one_line(text: str) -> str:
@@ -33,14 +34,14 @@ def overview(row: Mapping[Hashable, Any]) -> str:
   rmse           {number("rmse"):>12}   px, true positives"""
 
 
-def slice_text(table: pd.DataFrame) -> str:
-    """A summary by slice as aligned text, with a dash for what is not known."""
-    shown = [table.columns[0], "tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_frames"]
+def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
+    """A summary by these columns as aligned text, with a dash for what is not known."""
+    shown = [*columns, "tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_frames"]
 
     def text(value: Any) -> str:
         return "-" if pd.isna(value) else f"{value:.4f}" if isinstance(value, float) else f"{value}"
 
-    return table[shown].map(text).to_string(index=False)
+    return bins_as_text(table)[shown].map(text).to_string(index=False)
 
 
 def comparison_text(compared: Comparison) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support.labels import DASH
+from ..support.labels import DASH, label
 
 # Columns and metrics that are shares of 1.
 SHARES = {
@@ -95,7 +95,7 @@ def _text(value: Any, share: bool, is_identifier: bool) -> str:
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
         return f"{value}" if is_identifier else f"{value:,}"
-    return number_text(value, share) if isinstance(value, float) else str(value)
+    return number_text(value, share) if isinstance(value, float) else label(value)
 
 
 def as_html(table: pd.DataFrame) -> str:

@@ -7,6 +7,8 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..tables.arrow import Table
+from ..tables.schema import check_matches
+from ..tables.selections import excluded_sequences, without_sequences
 from .summary import summarize
 
 # What tells match tables apart that cannot be compared.
@@ -22,7 +24,9 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     """
     if not matches:
         raise InputError("leaderboard: there are no match tables")
-    summaries = {name: summarize(table, exclude=exclude) for name, table in matches.items()}
+    tables = {name: check_matches(table) for name, table in matches.items()}
+    left_out = excluded_sequences(exclude, tables.values())
+    summaries = {name: summarize(without_sequences(table, left_out)) for name, table in tables.items()}
     # What came back from elsewhere than pandas may no longer say what it was made with.
     made_with = {
         name: {key: summary.attrs[key] for key in MADE_WITH if key in summary.attrs}

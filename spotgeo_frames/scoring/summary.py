@@ -18,7 +18,7 @@ import pandas as pd
 from ..support.keys import distinct, positions, row_keys
 from ..tables.arrow import Table
 from ..tables.schema import FN, FP, FRAME_KEY, check_matches, measure_of
-from ..tables.selections import By, by_columns, excluded_rows, number_groups
+from ..tables.selections import By, by_columns, excluded_sequences, number_groups
 from .match_sums import counted_rows, group_sums, match_sums, numbers_of, share
 
 NUMBERS = ["tp", "fn", "fp", "precision", "recall", "f1", "one_minus_f1", "mse", "kelvins_mse", "det_a"]
@@ -46,10 +46,13 @@ def summarize(
     matches
         A match table, as `match` makes it or as it comes back from a file; pandas or Arrow.
     by
-        A column of the match table, a Series of its length and index (a `pd.cut` of a column), or several of them,
-        which are crossed. Each is a column of the answer; values that do not occur are not listed.
+        A column of the match table; a Series, of pandas with the table's index (a `pd.cut` of a column) or of polars
+        with a value for each row; a list of these, which are crossed; or a dict of columns, crossed, each with a number
+        of quantile bins (2 to 1000, those of `pandas.qcut`) or None for its values as they are. Each is a column of
+        the answer; values that do not occur are not listed.
     exclude
-        Sequences to leave out, as the competition's server left some out.
+        Sequences to leave out, strings or integers, as the competition's server left some out. A warning names those
+        that the table does not have.
     dropna
         Whether rows whose value in `by` is null are left out.
 
@@ -145,8 +148,9 @@ def group_rows(
     """Groups a match table as `summarize` does, whose docstring says how; one group of all rows where `by` is None."""
     table = check_matches(matches)
     columns = by_columns(table, by, [*NUMBERS, *OF_SIMILARITIES])
-    if exclude is not None:
-        excluded = excluded_rows(table, exclude)
+    names = excluded_sequences(exclude, [table])
+    if names is not None:
+        excluded = table["sequence"].isin(names).to_numpy()
         table, columns = table[~excluded], [column[~excluded] for column in columns]
     outcome = table["outcome"].array.codes
     null = np.zeros(len(table), bool)

@@ -1,5 +1,7 @@
-"""What is raised when input cannot be accepted."""
+"""What is raised when input cannot be accepted, and how the project warns."""
 
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -21,3 +23,12 @@ class InputError(ValueError):
 
 class SliceError(InputError):
     """A column to slice by that is not there, or cannot be parted as asked."""
+
+
+def warn(text: str) -> None:
+    """Warns with the line of the caller's own code that called this package, however deep in the package this is."""
+    package = __name__.partition(".")[0]
+    depth = 1
+    while sys._getframe(depth).f_back and sys._getframe(depth).f_globals.get("__name__", "").startswith(f"{package}."):
+        depth += 1
+    warnings.warn(text, stacklevel=depth + 1)
