@@ -11,7 +11,7 @@ Smyth, 2010, doi:10.2202/1544-6115.1585). The p-values of a metric are adjusted 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from ..support.named_tables import as_html, as_text, headline
 from ..tables.arrow import Table
 from ..tables.messages import counted, key_text
 from ..tables.schema import FN, FRAME_KEY, TP, check_matches, decoded, measure_of
-from ..tables.selections import without
+from ..tables.selections import excluded_sequences, without_sequences
 from .resampling import METRICS, bounds, check_options, metrics_of, resampled_sums, sequence_sums
 
 # Differences closer than this share of the numbers are the same: sums that are swapped are added in another order.
@@ -72,7 +72,7 @@ def compare(
     metrics, resamples, confidence, seed
         As for `intervals`; there are as many permutations as resamples.
     exclude
-        Sequences to leave out, as for `summarize`.
+        Sequences to leave out, strings or integers. A warning names those that no table has.
 
     Returns
     -------
@@ -121,10 +121,9 @@ def _checked(
         raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
     if baseline is not None and baseline not in matches:
         raise InputError(f"compare: no match table is called {baseline!r}; there are {', '.join(map(str, matches))}")
-    left_out: Any = None if exclude is None else list(exclude)  # which may be gone through only once
-    tables = {
-        name: check_matches(table) if left_out is None else without(table, left_out) for name, table in matches.items()
-    }
+    tables = {name: check_matches(table) for name, table in matches.items()}
+    left_out = excluded_sequences(exclude, tables.values())
+    tables = {name: without_sequences(table, left_out) for name, table in tables.items()}
     first, *others = tables
     if not len(tables[first]):
         raise InputError(f"compare: the match table of {first} has no rows")

@@ -23,10 +23,11 @@ import pandas as pd
 from ..scoring.match_sums import share
 from ..support.chunks import chunks
 from ..support.errors import InputError
+from ..support.labels import bins_as_text, is_binned
 from ..tables.arrow import Table
 from ..tables.messages import counted
 from ..tables.schema import FN, FP, TP, check_matches
-from ..tables.selections import check_column
+from ..tables.selections import binned, check_column
 from .resampling import bounds, check_options, number_sequences, resampled_sums
 
 # Integers of up to so many values are not binned.
@@ -94,8 +95,10 @@ def worst_slices(
     ValueError: depth, min_sequences, rate or bins out of range.
     """
     check_options(["recall"], resamples, confidence)
-    if depth not in (1, 2) or min_sequences < 2 or not 0 < rate <= 1 or bins < 2 or isinstance(columns, str):
-        raise ValueError("columns: a list; depth: 1 or 2; min_sequences, bins: 2 or more; rate: above 0, up to 1")
+    if isinstance(columns, str):
+        raise ValueError(f"worst_slices: columns is {columns!r}; a list of columns is needed, such as [{columns!r}]")
+    if depth not in (1, 2) or min_sequences < 2 or not 0 < rate <= 1 or bins < 2:
+        raise ValueError("depth: 1 or 2; min_sequences, bins: 2 or more; rate: above 0, up to 1")
     table = check_matches(matches)
     sequence, n_sequences = number_sequences(table)
     if n_sequences < 2:
@@ -135,7 +138,7 @@ def _coded(table: pd.DataFrame, column: str, bins: int) -> _Coded:
         distinct = values.dropna().unique()
         if len(distinct) > MOST_VALUES or not np.all(np.asarray(distinct, np.float64) % 1 == 0):
             finite = values.where(np.isfinite(values.to_numpy(np.float64, na_value=np.nan)))
-            values = pd.qcut(finite, bins, duplicates="drop")
+            values = binned(finite.to_frame(), column, bins)
     try:
         codes, labels = pd.factorize(values, sort=True)
     except TypeError as error:
@@ -143,11 +146,10 @@ def _coded(table: pd.DataFrame, column: str, bins: int) -> _Coded:
     if len(labels) > MOST_LABELS:
         what = f"{len(labels):,} values; bin it first, {MOST_LABELS} are possible"
         raise InputError(f"worst_slices: column {column} has {what}")
-    return _Coded(column, codes, [_label(column, value) for value in labels])
-
-
-def _label(column: str, value: Any) -> str:
-    return f"{column} in {value}" if isinstance(value, pd.Interval) else f"{column} = {value}"
+    if is_binned(values):
+        texts = bins_as_text(pd.Series(labels).to_frame(column))[column]
+        return _Coded(column, codes, [f"{column} {text}" for text in texts])
+    return _Coded(column, codes, [f"{column} = {value}" for value in labels])
 
 
 class _Slices(NamedTuple):

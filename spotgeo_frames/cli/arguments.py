@@ -10,17 +10,27 @@ import pandas as pd
 import typer
 
 from ..matching.words import Words, asked
+from ..support.errors import InputError
 from ..support.names import stem
 from ..tables.annotations import Annotations
+from ..tables.selections import column_bins
 
-TruthFile = Annotated[
-    Path, typer.Argument(metavar="TRUTH", help="Competition JSON (.json, .gz, .zip), Parquet (a folder, too) or CSV")
-]
-SubmissionFile = Annotated[
-    Path, typer.Argument(metavar="SUBMISSION", help="Competition JSON, Parquet (a folder, too) or CSV")
-]
+TRUTH = typer.Argument(metavar="TRUTH", help="Competition JSON (.json, .gz, .zip), Parquet (a folder, too) or CSV")
+SUBMISSION = typer.Argument(metavar="SUBMISSION", help="Competition JSON, Parquet (a folder, too) or CSV")
+FRAMES = typer.Option(help="Parquet or CSV of the truth's frames")
+TruthFile = Annotated[Path, TRUTH]
+SubmissionFile = Annotated[Path, SUBMISSION]
+FramesFile = Annotated[Path | None, FRAMES]
+# The same where a URI may be given, such as s3://bucket/folder, which is no path.
+TruthAddress = Annotated[str, TRUTH]
+SubmissionAddress = Annotated[str, SUBMISSION]
+FramesAddress = Annotated[str | None, FRAMES]
 By = Annotated[
-    list[str], typer.Option(metavar="COLUMN[:BINS]", help="Slice by a column of the match table; repeat for more")
+    list[str],
+    typer.Option(
+        metavar="COLUMN[:BINS]",
+        help="Slice by a column of the match table, in 2 to 1000 quantile bins or by its values; repeat for more",
+    ),
 ]
 Tau = Annotated[float | None, typer.Option(help="Largest distance of a true positive, px; 10 by default")]
 Epsilon = Annotated[float | None, typer.Option(help="Distance up to which the error is 0, px; 3 by default")]
@@ -28,8 +38,7 @@ Similarity = Annotated[
     str | None, typer.Option(metavar="iou|oks|point", help="Match by similarity; boxes are matched by iou anyway")
 ]
 Threshold = Annotated[float | None, typer.Option(help="Least similarity of a true positive; 0.5 by default")]
-Exclude = Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12")]
-FramesFile = Annotated[Path | None, typer.Option(help="Parquet or CSV of the truth's frames")]
+Exclude = Annotated[str, typer.Option(help="Sequences to leave out, such as 5,9-12; unknown ones give a warning")]
 TruthFolder = Annotated[
     Path,
     typer.Argument(
@@ -51,11 +60,6 @@ PosePredictionFolder = Annotated[
 
 # More sequences than this in one list are a slip of the keyboard.
 MOST_SEQUENCES = 10_000_000
-
-
-def address_of(path: Path) -> str:
-    """A path, or the URI such as s3://bucket/folder that it was before it was taken for one."""
-    return re.sub(r"^([a-z][a-z0-9+.-]+):/+", r"\1://", str(path)).replace("file://", "file:///")
 
 
 def words_of(
@@ -100,29 +104,38 @@ def sequence_numbers(text: str, option: str) -> list[int]:
     return numbers
 
 
-def excluded_sequences(text: str, sides: Sequence[Annotations]) -> list[int] | list[str]:
-    """The sequences to leave out, of the type that the sequences have."""
+def sequence_names(text: str, is_integer: bool) -> list[int] | list[str] | None:
+    """The sequences that --exclude lists, of the type that the sequences have; None where it is not given."""
+    if not text:
+        return None
+    return sequence_numbers(text, "--exclude") if is_integer else [name.strip() for name in text.split(",")]
+
+
+def names_to_exclude(text: str, sides: Sequence[Annotations]) -> list[int] | list[str] | None:
+    """The same, of the type that the sequences of these tables have."""
     columns = [table["sequence"] for side in sides for table in side if table is not None and len(table)]
-    names = sequence_names(text, not columns or pd.api.types.is_integer_dtype(columns[0].dtype))
-    unknown = [name for name in names if isinstance(name, str) and not any(column.eq(name).any() for column in columns)]
-    if unknown:
-        raise typer.BadParameter(f"--exclude: no sequence is called {unknown[0]!r}")
-    return names
+    return sequence_names(text, not columns or pd.api.types.is_integer_dtype(columns[0].dtype))
 
 
-def sequence_names(text: str, numbers: bool) -> list[int] | list[str]:
-    """The sequences that --exclude lists."""
-    return sequence_numbers(text, "--exclude") if numbers else [name.strip() for name in text.split(",")]
-
-
-def slices_of(by: list[str]) -> dict[str, int | None]:
-    """Columns and their numbers of bins, from COLUMN or COLUMN:BINS."""
-    slices: dict[str, int | None] = {}
+def slices_of(by: Sequence[str]) -> list[dict[str, int | None]]:
+    """The columns of each slicing with their numbers of bins, from COLUMN, COLUMN:BINS, or several crossed by `*`."""
+    slices: list[dict[str, int | None]] = []
     for text in by:
-        column, colon, bins = text.rpartition(":") if re.search(r":\d*$", text) else (text, "", "")
-        if colon and not (bins.isdigit() and 2 <= int(bins) <= 1000):
-            raise typer.BadParameter(f"--by: {text!r} wants {bins or 'no'} bins; 2 to 1000 are possible")
-        if column in slices:
-            raise typer.BadParameter(f"--by: column {column} is given twice")
-        slices[column] = int(bins) if colon else None
+        parts = [re.fullmatch(r"(.*?)(?::(\d*))?", part, re.DOTALL) for part in text.split("*")]
+        bins = {part[1]: None if part[2] is None else int(part[2] or 0) for part in parts if part}
+        if len(bins) < len(parts) or any([*bins] == [*other] for other in slices):
+            raise typer.BadParameter(f"--by: {text!r}: a column is given twice")
+        try:
+            slices.append(column_bins(bins))
+        except InputError as error:
+            raise typer.BadParameter(f"--{error}") from None
     return slices
+
+
+def columns_of(by: Sequence[str]) -> dict[str, int | None]:
+    """The same where each slicing is by one column alone."""
+    slices = slices_of(by)
+    crossed = [text for text, columns in zip(by, slices, strict=True) if len(columns) > 1]
+    if crossed:
+        raise typer.BadParameter(f"--by: {crossed[0]!r}: columns are crossed by score only; give them one by one")
+    return {column: bins for columns in slices for column, bins in columns.items()}

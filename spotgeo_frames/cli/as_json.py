@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from ..support.labels import bins_as_text
 from ..support.names import plain_value
 
 
@@ -13,18 +14,39 @@ def plain_row(row: Mapping[Hashable, Any]) -> dict[str, Any]:
     return {str(name): plain_value(value) for name, value in row.items()}
 
 
-def summary_json(summary: pd.DataFrame, by_slice: Mapping[str, pd.DataFrame]) -> str:
-    """The summary, and under `by` the slices, as JSON."""
-    thresholds = {key: summary.attrs[key] for key in ("tau", "epsilon")}
+def rule_words(notes: Mapping[Hashable, Any]) -> dict[str, Any]:
+    """What a table's notes say of how it was matched: `tau` and `epsilon`, or the `similarity` and its `threshold`."""
+    if notes["rule"] == "distance":
+        return {name: notes[name] for name in ("tau", "epsilon")}
+    words = {name: notes[name] for name in ("tau", "threshold") if name in notes}
+    return {"similarity": notes["rule"]} | words
+
+
+def summary_json(summary: pd.DataFrame, by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> str:
+    """The summary as JSON, and under `by` the slices.
+
+    Columns that are crossed have a key such as `a*b`, and the `value` of each row is the list of theirs.
+    """
+    rule = rule_words(summary.attrs)
 
     def records(table: pd.DataFrame) -> list[dict[str, Any]]:
         rows = table.to_dict("records")
-        return [plain_row(row) | thresholds for row in rows]
+        return [plain_row(row) | rule for row in rows]
 
     [answer] = records(summary)
     if by_slice:
-        answer["by"] = {column: records(t.rename(columns={column: "value"})) for column, t in by_slice.items()}
+        answer["by"] = {
+            "*".join(columns): [_with_value(row, columns) for row in records(bins_as_text(table))]
+            for columns, table in by_slice.items()
+        }
     return formatted(answer)
+
+
+def _with_value(row: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
+    """The row of a slice, with what it is a slice of as its `value`."""
+    values = [row[column] for column in columns]
+    others = {name: value for name, value in row.items() if name not in columns}
+    return {"value": values[0] if len(values) == 1 else values} | others
 
 
 def formatted(answer: Mapping[str, Any]) -> str:

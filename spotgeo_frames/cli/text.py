@@ -1,12 +1,13 @@
 """What the commands print for people: tables as aligned text, and problems as one line each."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..analysis.comparison import Comparison
 from ..scoring.registry import METRICS, SLICED, Metric
+from ..support.labels import bins_as_text, label
 from ..tracking.registry import TRACK_METRICS
 
 
@@ -15,12 +16,26 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
+def rule_text(notes: Mapping[Hashable, Any]) -> str:
+    """How a table was matched, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`."""
+    units = {"tau": " px", "epsilon": " px"}
+    told = [
+        f"{name} {label(notes[name])}{units.get(name, '')}" for name in ("tau", "epsilon", "threshold") if name in notes
+    ]
+    return ", ".join(told if notes["rule"] == "distance" else [f"similarity {notes['rule']}", *told])
+
+
 def overview(row: Mapping[Hashable, Any]) -> str:
     """A row of a summary: what was counted, then a line a metric with its unit and formula."""
     nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
     counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
     outcomes = "   ".join(f"{METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
-    metrics = [metric for metric in METRICS.values() if metric.written != "count" and metric.name in row]
+    by_similarity = "loc_a" in row
+    metrics = [
+        metric
+        for metric in METRICS.values()
+        if metric.written != "count" and (metric.by_similarity if by_similarity else metric.by_distance)
+    ]
     width = max(len(metric.label) for metric in metrics)
     lines = [
         f"  {metric.label:<{width}} {_aligned(row[metric.name], metric)}   {_unit_and_formula(metric)}"
@@ -38,14 +53,14 @@ def _unit_and_formula(metric: Metric) -> str:
     return f"{metric.unit}, {metric.formula}" if metric.unit else metric.formula
 
 
-def slice_text(table: pd.DataFrame) -> str:
-    """A summary by slice as aligned text, with a dash for what is not known."""
-    shown = [table.columns[0], *SLICED]
+def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
+    """A summary by these columns as aligned text, with a dash for what is not known."""
+    shown = [*columns, *SLICED]
 
     def text(value: Any) -> str:
         return "-" if pd.isna(value) else f"{value:.4f}" if isinstance(value, float) else f"{value}"
 
-    return table[shown].map(text).to_string(index=False)
+    return bins_as_text(table)[shown].map(text).to_string(index=False)
 
 
 def comparison_text(compared: Comparison) -> str:

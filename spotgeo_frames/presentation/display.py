@@ -138,9 +138,7 @@ def _text(value: Any, share: bool, is_identifier: bool, precision: int | None) -
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
         return f"{value}" if is_identifier else f"{value:,}"
-    if isinstance(value, float):
-        return number_text(value, share, precision)
-    return label(value) if isinstance(value, pd.Interval) else str(value)
+    return number_text(value, share, precision) if isinstance(value, float) else label(value)
 
 
 def as_html(table: pd.DataFrame) -> str:

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.errors import InputError, first_line
-from .contents import File, Gap, RowGroup, open_parquet
+from .contents import Gap, RowGroup
+from .files import File, open_parquet
 from .parts import Part, out_of_order
 
 # Rows of a block, both sides together, and the bytes they may have where columns are many: enough to be worth what a

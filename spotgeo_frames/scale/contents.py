@@ -1,14 +1,12 @@
-"""What a Parquet dataset holds, from the files' footers alone: columns, types, and the sequences of each row group.
+"""What a Parquet dataset holds, from the files' footers: columns, types, and the sequences of each row group.
 
 Files that cannot be read, lack a column or have one of another type are found here, before anything is evaluated.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -16,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError, first_line
 from ..support.reading import readable
-from ..support.storage import Place, parquet_files, place_of
+from .files import File, files_of, open_parquet
 
 # Footers that are read at once: over a network most of the time is spent waiting.
 READERS = 8
@@ -25,16 +23,11 @@ READERS = 8
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}
 KEYS = ["sequence", "object", "joint"]
 
+# Writers cut text in statistics, most of them after 64 bytes, and before a character that does not fit.
+MOST_BYTES = 60
+
 # What `on_error` may be.
 ON_ERROR = ("raise", "skip")
-
-
-class File(NamedTuple):
-    """A Parquet file, its state (size in bytes, time of change in ns), and what its hive partition says of its rows."""
-
-    place: Place
-    state: tuple[int, int]
-    partition: dict[str, Any]
 
 
 class RowGroup(NamedTuple):
@@ -106,7 +99,7 @@ def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -
     Raises InputError, naming the files, where some cannot be read, lack a `required` column or have one of another
     type; with `on_error="skip"` only where it cannot be told which sequences such a file holds.
     """
-    name, folder, files = _files(source)
+    name, folder, files = files_of(source)
     with ThreadPoolExecutor(READERS) as pool:
         footers = list(pool.map(_footer, files))
     footers = _judged(files, footers, required)
@@ -124,82 +117,6 @@ def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -
     # What has no rows need not say its types.
     schemas = [footer.schema for footer in good if footer.n_rows] or [good[0].schema]
     return Contents(name, folder, files, _unified(name, schemas), groups, _gaps(files, footers))
-
-
-def _files(source: Any) -> tuple[str, str | None, list[File]]:
-    """The name of a dataset, the folder it is, if it is one, and its files, in order.
-
-    Hive partitions are those of the folder, or of a pyarrow dataset.
-    """
-    if isinstance(source, str | Path):
-        place = place_of(source)
-        with readable(place.name):
-            info = place.filesystem.get_file_info(place.path)
-        if info.type.name == "NotFound":
-            raise InputError(f"{place.name}: there is no such file or folder")
-        if info.type.name != "Directory":
-            return place.name, None, _described([place], [{}])
-        places = parquet_files(place)
-        partitions = _partitions([file.path[len(place.path) :] for file in places])
-        return place.name, place.path, _described(places, partitions)
-    if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
-        places = [place_of(path) for path in source]
-        return f"{source[0]} and others", None, _described(places, [{} for _ in places])
-    if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
-        return _fragments(source)
-    kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
-    raise InputError(f"a dataset is needed: {kinds}; this is a {type(source).__name__}")
-
-
-def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
-    """A name for a pyarrow dataset of files, and these with their partitions."""
-    import pyarrow.dataset as ds
-
-    if dataset.format.default_extname != "parquet":
-        raise InputError(f"the dataset is of {dataset.format.default_extname}; Parquet is needed")
-    if dataset._scan_options:  # a filter, which nothing public tells of
-        raise InputError("the dataset is filtered; write what is left to files, or use exclude=")
-    fragments = list(dataset.get_fragments())
-    if not fragments:
-        raise InputError("the dataset has no files")
-    places = [Place(dataset.filesystem, fragment.path, fragment.path) for fragment in fragments]
-    partitions = [ds.get_partition_keys(fragment.partition_expression) for fragment in fragments]
-    return f"the dataset of {places[0].name}", None, _described(places, partitions)
-
-
-def _described(places: Sequence[Place], partitions: Sequence[dict[str, Any]]) -> list[File]:
-    """The files with their state and their partition."""
-    filesystem = places[0].filesystem
-    if any(place.filesystem != filesystem for place in places):
-        raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
-    with readable(places[0].name):
-        infos = filesystem.get_file_info([place.path for place in places])
-    return [
-        File(place, (info.size or 0, info.mtime_ns or 0), partition)
-        for place, info, partition in zip(places, infos, partitions, strict=True)
-    ]
-
-
-def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
-    """The values in the names of folders such as night=3/camera=a; integers where all values of a key are."""
-    import pyarrow.dataset as ds
-
-    folders = [[part for part in path.split("/")[:-1] if "=" in part] for path in paths]
-    names = list(dict.fromkeys(part.partition("=")[0] for parts in folders for part in parts))
-    if not names:
-        return [{} for _ in paths]
-    hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
-    values = [ds.get_partition_keys(hive.parse("/".join(parts) + "/")) for parts in folders]
-    whole = {name for name in names if all(_is_integer(found.get(name)) for found in values)}
-    return [
-        {name: int(text) if name in whole and text is not None else text for name, text in found.items()}
-        for found in values
-    ]
-
-
-def _is_integer(text: str | None) -> bool:
-    """Whether pyarrow takes a value of a partition for an integer; a missing one does not say."""
-    return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
 
 
 def _footer(file: File) -> _Footer:
@@ -224,14 +141,6 @@ def _with_partition(schema: pa.Schema, file: File) -> pa.Schema:
         kind = pa.null() if value is None else pa.int64() if isinstance(value, int) else pa.string()
         schema = schema.append(pa.field(name, kind))
     return schema
-
-
-def open_parquet(file: File) -> Any:
-    """The file, opened so that pages are read one after the other: memory does not grow with its row groups."""
-    import pyarrow.parquet as pq
-
-    source = file.place.filesystem.open_input_file(file.place.path)
-    return pq.ParquetFile(source, buffer_size=1 << 18, pre_buffer=False, page_checksum_verification=True)
 
 
 def _plain_schema(schema: pa.Schema) -> pa.Schema:
@@ -270,13 +179,20 @@ def _range(opened: Any, file: File, number: int) -> tuple[int, Any, Any]:
     statistics = group.column(names.index("sequence")).statistics
     if statistics is not None and statistics.null_count:
         raise InputError(f"{file.place.name}: column sequence: some of row group {number} are null")
-    if statistics is not None and statistics.has_min_max and isinstance(statistics.min, int | str):
+    if statistics is not None and statistics.has_min_max and _are_exact(statistics.min, statistics.max):
         return group.num_rows, statistics.min, statistics.max
     return group.num_rows, *_range_read(opened, number)
 
 
+def _are_exact(low: Any, high: Any) -> bool:
+    """Whether statistics are values of the column; text of 64 bytes may be cut, and then it is only a bound."""
+    if isinstance(low, str) and isinstance(high, str):
+        return max(len(low.encode()), len(high.encode())) <= MOST_BYTES
+    return isinstance(low, int) and isinstance(high, int)
+
+
 def _range_read(opened: Any, number: int) -> tuple[Any, Any]:
-    """The least and the greatest sequence of a row group whose statistics do not tell."""
+    """The least and the greatest sequence of a row group whose statistics do not tell, from the column itself."""
     found = []
     for batch in opened.iter_batches(row_groups=[number], columns=["sequence"], use_threads=False):
         column = batch.column(0).cast(_plain_schema(batch.schema).field(0).type)

@@ -30,7 +30,7 @@ from .columns import PREFIXES
 from .contents import Gap, RowGroup, gap_text
 from .journal import matches_place, sums_place
 from .parts import Part
-from .quantiles import bin_numbers
+from .quantiles import bin_codes
 from .results import MOST_LISTED, Result, add_results, write_result
 
 # Match tables keep dictionaries of these columns only: the others hardly repeat, and it takes long to find out.
@@ -64,13 +64,13 @@ def score_block(
 ) -> tuple[pd.DataFrame | None, list[Sums]]:
     """The match table by the rule, and its sums by each of the groupings.
 
-    A grouping is columns of the match table, or none; of those that have `edges`, the sums are by number of the bin.
+    A grouping is columns of the match table, or none; of those that have `edges`, the sums are by position of the bin.
     """
     carried = None if keep else {name for names in groupings for name in names}
     matches = match_annotations(truth, predictions, rule, may_be_disjoint=True, carried=carried)
     sums = []
     for names in groupings:
-        by = [bin_numbers(matches[name], edges[name]) if name in edges else name for name in names]
+        by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names]
         sums.append(summary_sums(matches, by or None))
     return matches if keep else None, sums
 
@@ -126,16 +126,17 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
         writer = None
         for blocks in read_blocks(part, job.sources, in_memory=in_memory):
             n_rows = {side: len(block.rows) for side, block in blocks.items()}
+            excluded = _excluded(blocks, job.exclude)
             blocks = {
                 side: block._replace(rows=kept_rows(block.rows, job.exclude, part.gaps))
                 for side, block in blocks.items()
             }
             if not any(len(block.rows) for block in blocks.values()):
-                results.append(results[0]._replace(n_rows=n_rows))
+                results.append(results[0]._replace(n_rows=n_rows, excluded=excluded))
                 continue
             sides = _annotations(blocks)
             matches, sums = job.method(*sides)
-            results.append(Result(sums, n_rows, *_sequences(*sides), []))
+            results.append(Result(sums, n_rows, *_sequences(*sides), [], excluded))
             if matches is not None and place is not None:
                 schema = schema or _schema_of(matches, job.sources)
                 table = _as_arrow(matches, schema, place)
@@ -149,7 +150,15 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
 
 def no_result(sources: Mapping[str, Source]) -> Result:
     """What comes of no rows."""
-    return Result([], dict.fromkeys(sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [])
+    return Result([], dict.fromkeys(sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [], [])
+
+
+def _excluded(blocks: Mapping[str, Block], exclude: Sequence[Any]) -> list[Any]:
+    """Which of the sequences to leave out are in the blocks."""
+    if not exclude:
+        return []
+    there = {name for block in blocks.values() for name in block.rows["sequence"].unique().to_pylist()}
+    return sorted(there.intersection(exclude))
 
 
 def empty_sides(sources: Mapping[str, Source]) -> tuple[Annotations, Annotations]:

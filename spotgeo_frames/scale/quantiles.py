@@ -1,6 +1,7 @@
-"""Edges of quantile bins of a column of any length: those of `pandas.qcut`, exactly, in three passes over the column.
+"""Edges of quantile bins of a column of any length, which is read up to three times and never held whole.
 
-A sample cuts the values into cells, a count says in which cell each wanted rank lies, and only those are looked into.
+They are those of `pandas.qcut`, exactly. A first pass samples the values; the sample cuts them into cells. A second
+pass counts the values of each cell, which tells the cells that hold the wanted ranks. A third pass reads those cells.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,87 +12,90 @@ import pyarrow as pa
 
 from ..support.errors import SliceError
 from ..tables.arrow import arrow_to_pandas
+from ..tables.quantile_bins import Ranks, binned_values
 from ..tables.schema import labelled_joints
 from .blocks import BLOCK_ROWS, kept_rows, row_group_batches
 from .contents import Contents
 
 # Values that cut the rest into cells.
 SAMPLE = 1 << 12
+
+# A column, from its beginning each time, in pieces without nulls.
 Values = Callable[[], Iterator[np.ndarray]]
 
 
-def bin_edges(contents: Mapping[str, Contents], column: str, bins: int, exclude: Sequence[int | str]) -> np.ndarray:
-    """The edges of `bins` bins, with about as many truths or predictions in each, of a column of the match table.
+def dataset_bin_edges(
+    contents: Mapping[str, Contents], column: str, bins: int, exclude: Sequence[int | str]
+) -> np.ndarray:
+    """The edges of `bins` quantile bins of a column of the match table; none where all its values are the same.
 
-    Of a single value, or none, there are none. Neither whole poses nor rows that are left out because something cannot
-    be read are known here. Raises SliceError where the column is not of truths or of predictions, or does not hold
-    finite numbers.
+    All rows of the files count but those of the sequences in `exclude`: this does not know rows that matching leaves
+    out later. Raises SliceError where the column belongs neither to truths nor to predictions, or does not hold finite
+    numbers.
     """
     side, _, name = column.partition("_")
-    held = contents.get({"truth": "truth", "predicted": "predictions"}.get(side, ""))
-    if held is None or name not in held.schema.names:
+    source = contents.get({"truth": "truth", "predicted": "predictions"}.get(side, ""))
+    if source is None or name not in source.schema.names:
         raise SliceError(f"column {column} cannot be binned in a dataset; those of truths and of predictions can")
-    kind = held.schema.field(name).type
+    kind = source.schema.field(name).type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise SliceError(f"column {column} holds no numbers; it cannot be binned")
-    return quantiles(lambda: _values(held, name, exclude), held.n_rows, np.linspace(0, 1, bins + 1), column)
+    return streamed_edges(lambda: _values(source, name, exclude), source.n_rows, bins, column)
 
 
-def _values(held: Contents, name: str, exclude: Sequence[int | str]) -> Iterator[np.ndarray]:
+def _values(source: Contents, name: str, exclude: Sequence[int | str]) -> Iterator[np.ndarray]:
     """The values of a column that are not null, of the rows that are matched."""
-    of_joints = ["joint", "visibility"] if {"joint", "visibility"} <= {*held.schema.names} else []
-    schema = pa.schema([held.schema.field(column) for column in dict.fromkeys(["sequence", name, *of_joints])])
-    for group in held.groups:
+    of_joints = ["joint", "visibility"] if {"joint", "visibility"} <= {*source.schema.names} else []
+    schema = pa.schema([source.schema.field(column) for column in dict.fromkeys(["sequence", name, *of_joints])])
+    for group in source.groups:
         for rows in row_group_batches(group, schema, BLOCK_ROWS):
-            table = arrow_to_pandas(kept_rows(rows, exclude), held.name)
+            table = arrow_to_pandas(kept_rows(rows, exclude), source.name)
             if of_joints:
                 table = table[labelled_joints(table)]
             values = table[name].to_numpy(np.float64, na_value=np.nan)
             yield values[~np.isnan(values)]
 
 
-def quantiles(values: Values, n_rows: int, shares: np.ndarray, name: str) -> np.ndarray:
-    """The values below which lie these shares of all, interpolated as NumPy does; none where all are the same."""
+def streamed_edges(values: Values, n_rows: int, bins: int, name: str) -> np.ndarray:
+    """The edges of `bins` quantile bins of a column called `name`; none where all its values are the same.
+
+    `n_rows` is about how long the column is. Raises SliceError where a value is infinite.
+    """
     sample, n_values = _sampled(values(), n_rows, name)
     if len(sample) < 2:
         return np.zeros(0)
-    place = shares * (n_values - 1)
-    below = np.floor(place).astype(np.int64)
-    above = np.minimum(below + 1, n_values - 1)
-    ranks = np.unique(np.concatenate([below, above]))
-    ranked = np.array(_ranked(values, sample, ranks))
-    low, high = ranked[np.searchsorted(ranks, below)], ranked[np.searchsorted(ranks, above)]
-    # As numpy.quantile has it, to the last bit: from the nearer end.
-    weight = place - below
-    return np.where(weight < 0.5, low + (high - low) * weight, high - (high - low) * (1 - weight))
+    ranks = Ranks.of(n_values, bins)
+    wanted = np.unique([ranks.below, ranks.above])
+    ranked = np.array(_ranked(values, sample, wanted))
+    return ranks.edges(ranked[np.searchsorted(wanted, ranks.below)], ranked[np.searchsorted(wanted, ranks.above)])
 
 
 def _sampled(values: Iterator[np.ndarray], n_rows: int, name: str) -> tuple[np.ndarray, int]:
-    """Some of the values, the least and the greatest among them, sorted and distinct; and how many values there are."""
+    """A sample of the values, sorted and distinct, with the least and the greatest; and how many values there are."""
     step = max(1, n_rows // SAMPLE)
-    parts, n_values = [np.zeros(0)], 0
-    for some in values:
-        if not np.isfinite(some).all():
+    samples, n_values = [np.zeros(0)], 0
+    for piece in values:
+        if not np.isfinite(piece).all():
             raise SliceError(f"column {name} holds infinite values; it cannot be binned")
-        if len(some):
-            parts.append(np.concatenate([some[-n_values % step :: step], [some.min(), some.max()]]))
-        n_values += len(some)
-    return np.unique(np.concatenate(parts)), n_values
+        if len(piece):
+            samples.append(np.concatenate([piece[-n_values % step :: step], [piece.min(), piece.max()]]))
+        n_values += len(piece)
+    return np.unique(np.concatenate(samples)), n_values
 
 
 def _ranked(values: Values, sample: np.ndarray, ranks: np.ndarray) -> list[float]:
     """The values of these ranks, counted from 0; the sample has the least and the greatest of all."""
     # Cell 2 i + 1 has what equals sample i, cell 2 i what lies before it.
     counts = np.zeros(2 * len(sample) + 1, np.int64)
-    for some in values():
-        counts += np.bincount(_cells(sample, some), minlength=len(counts))
+    for piece in values():
+        counts += np.bincount(_cells(sample, piece), minlength=len(counts))
     ends = np.cumsum(counts)
     begins = ends - counts
     cells = np.searchsorted(ends, ranks, side="right")
     wanted = np.zeros(len(counts), bool)
     wanted[cells[cells % 2 == 0]] = True
     looked_into = values() if wanted.any() else iter(())
-    inside = np.sort(np.concatenate([np.zeros(0), *(some[wanted[_cells(sample, some)]] for some in looked_into)]))
+    inside = np.sort(np.concatenate([np.zeros(0), *(piece[wanted[_cells(sample, piece)]] for piece in looked_into)]))
     # Where the values of each wanted cell begin among those inside.
     starts = np.cumsum(np.where(wanted, counts, 0)) - counts
     return [
@@ -104,21 +108,21 @@ def _cells(sample: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.searchsorted(sample, values, side="left") + np.searchsorted(sample, values, side="right")
 
 
-def bin_numbers(values: pd.Series, edges: np.ndarray) -> pd.Series:
-    """The number of each value's bin, null where it is null; the value itself where there are no edges."""
+def bin_codes(values: pd.Series, edges: np.ndarray) -> pd.Series:
+    """The position of each value's bin, null where it is null; the value itself where there are no edges.
+
+    Positions, unlike intervals, are small and are the same whatever part of the dataset a block holds.
+    """
     if not len(edges):
         return values
-    codes = _bins(values.to_numpy(np.float64, na_value=np.nan), edges).codes.astype(np.int64)
+    codes = binned_values(values, edges).cat.codes.to_numpy(np.int64)
     return pd.Series(pd.arrays.IntegerArray(codes, codes < 0), values.index, name=values.name)
 
 
-def numbered_bins(numbers: pd.Series, edges: np.ndarray) -> pd.Series:
-    """The bins of these numbers, as `pandas.qcut` calls them."""
+def bins_of_codes(codes: pd.Series, edges: np.ndarray) -> pd.Series:
+    """The bins at these positions, as `pandas.qcut` calls them; what is given where there are no edges."""
     if not len(edges):
-        return numbers
-    dtype = _bins(np.zeros(0), edges).dtype
-    return pd.Series(pd.Categorical.from_codes(numbers.fillna(-1).astype(int), dtype=dtype), name=numbers.name)
-
-
-def _bins(values: np.ndarray, edges: np.ndarray) -> pd.Categorical:
-    return pd.cut(values, pd.Index(edges), include_lowest=True, duplicates="drop")
+        return codes
+    bins = binned_values(pd.Series(dtype=np.float64), edges).cat.categories
+    found = pd.Categorical.from_codes(codes.fillna(-1).astype(int), categories=bins, ordered=True)
+    return pd.Series(found, name=codes.name)

@@ -23,8 +23,8 @@ class Result(NamedTuple):
     """What came of a part, or of several: sums by each grouping (none where nothing was there), and what was noticed.
 
     `n_rows` are the rows of each side, `one_sided` how many sequences only the truth or only the predictions have and
-    the first of them, `n_shared` how many both have, `skipped` what could not be read, and `n_bytes` the size of the
-    part's match table (None: there is no file).
+    the first of them, `n_shared` how many both have, `skipped` what could not be read, `excluded` the sequences that
+    were there and left out as asked, and `n_bytes` the size of the part's match table (None: there is no file).
     """
 
     sums: list[Sums]
@@ -32,6 +32,7 @@ class Result(NamedTuple):
     one_sided: dict[str, tuple[int, list[Any]]]
     n_shared: int
     skipped: list[str]
+    excluded: list[Any]
     n_bytes: int | None = None
 
 
@@ -42,6 +43,7 @@ class _Notes(msgspec.Struct):
     one_sided: dict[str, tuple[int, list[int | str]]]
     n_shared: int
     skipped: list[str]
+    excluded: list[int | str]
     n_bytes: int | None
     groupings: list[tuple[dict[int, tuple[int, int]], bool, dict[Hashable, Any]]]
 
@@ -65,6 +67,7 @@ def add_results(results: Sequence[Result]) -> Result:
         {side: _listed([result.one_sided[side] for result in results]) for side in results[0].one_sided},
         sum(result.n_shared for result in results),
         list(dict.fromkeys(text for result in results for text in result.skipped)),
+        list(dict.fromkeys(name for result in results for name in result.excluded)),
     )
 
 
@@ -95,7 +98,7 @@ def read_result(place: Place) -> Result:
             table = pa.ipc.open_stream(stream).read_all()
             labels = labels if len(labels.columns) else pd.DataFrame(index=range(table.num_rows))
             sums.append(Sums(labels, _values(table), rows, by_similarity, attrs))
-    return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.n_bytes)
+    return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.excluded, notes.n_bytes)
 
 
 def _values_table(values: Mapping[str, np.ndarray]) -> pa.Table:

@@ -1,7 +1,6 @@
 """A run over all parts of two datasets: what was finished before, who does the rest, and whether nothing was lost."""
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from ..support.errors import InputError
 from ..support.progress import progress_bar
 from ..support.storage import Place
 from ..support.writing import check_folder_writable
+from ..tables.selections import check_names
 from .blocks import Source
 from .contents import Contents, gap_text
 from .dask import evaluated_on_cluster
@@ -36,15 +36,10 @@ class RunOptions(NamedTuple):
     def excluded(self, contents: Mapping[str, Contents]) -> list[int | str]:
         """The sequences to leave out; raises InputError where they are not of the type that sequences have."""
         names = self.exclude or []
-        filled = [held for held in contents.values() if held.n_rows] or [contents["truth"]]
-        numbered = filled[0].numbered
-        wrong = [name for name in names if not isinstance(name, Integral if numbered else str)]
-        if wrong:
-            kinds = "integers" if numbered else "strings"
-            raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kinds}")
-        if not numbered:
-            return [str(name) for name in names]
-        return [number for number in map(int, names) if -(1 << 63) <= number < 1 << 63]  # no sequence is beyond
+        filled = [side for side in contents.values() if side.n_rows] or [contents["truth"]]
+        check_names(names, filled[0].numbered)
+        # No sequence is beyond 64 bits, and Arrow could not hold what is.
+        return [name for name in names if isinstance(name, str) or -(1 << 63) <= name < 1 << 63]
 
 
 def sources_of(

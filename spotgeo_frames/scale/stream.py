@@ -12,7 +12,6 @@ Known differences from evaluating the tables in memory
 """
 
 import hashlib
-import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,27 +27,25 @@ from ..matching.words import Geometry, Words, asked, asked_of_tracks, rule_for, 
 from ..scoring.group_sums import Sums
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import summary_of
-from ..support.errors import InputError
+from ..support.errors import InputError, warn
 from ..support.storage import Place, place_of, written
 from ..support.writing import as_arrow
-from ..tables.selections import check_column, listed_sequences
+from ..tables.selections import By, check_column, column_bins, listed_sequences, warn_of_unknown
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.tracks import track_summary
 from .columns import check_alike, columns_to_read, required_columns
 from .contents import ON_ERROR, Contents, contents_of
 from .evaluation import empty_sides, score_block, track_block
-from .quantiles import bin_edges, numbered_bins
+from .quantiles import bins_of_codes, dataset_bin_edges
 from .results import Result
 from .run import RunOptions, run, sources_of
-
-By = str | Sequence[str] | Mapping[str, int | None] | None
 
 
 def score_dataset(
     truth: Any,
     predictions: Any,
     out: str | Path | None = None,
-    by: By = None,
+    by: By | None = None,
     client: Any = None,
     *,
     tau: float | None = None,
@@ -73,8 +70,9 @@ def score_dataset(
         A folder, on any file system that pyarrow reaches, for the match table (`matches/`, one file a part), the
         summary, and what makes a run that was interrupted go on where it was.
     by
-        Columns of the match table to group by, crossed; or a dict of them, with the number of quantile bins that the
-        numbers of a column of truths or of predictions are put into (None: as they are), as `pandas.qcut` does.
+        Columns of the match table to group by, crossed: one, a list of them, or a dict that gives each a number of
+        quantile bins (2 to 1000, those of `pandas.qcut`) or None for its values as they are. Columns of truths and of
+        predictions can be binned.
     client
         A `dask.distributed.Client`: the work is done on its cluster, whose workers have to reach the files by the
         same names.
@@ -83,7 +81,7 @@ def score_dataset(
     frames
         The truth's frames, a dataset like the others: `sequence`, `frame`, and any attributes.
     exclude
-        Sequences to leave out.
+        Sequences to leave out, strings or integers. A warning names those that the datasets do not have.
     on_error
         "raise" stops at a file that cannot be read; "skip" leaves out the sequences that it holds, on both sides, and
         warns which.
@@ -102,29 +100,11 @@ def score_dataset(
     ValueError: an option is out of range.
     """
     words = asked(tau, epsilon, similarity, threshold, sigmas)
-    how = RunOptions(None if out is None else place_of(out), client, _listed(exclude), on_error, workers)
+    left_out = None if exclude is None else listed_sequences(exclude)
+    how = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    [table] = summaries(contents, [_grouping(by)], dataset_rule(words, contents), how)
+    [table] = summaries(contents, [column_bins(by)], dataset_rule(words, contents), how)
     return table
-
-
-def _listed(exclude: Iterable[int] | Iterable[str] | None) -> list[int | str] | None:
-    return None if exclude is None else listed_sequences(exclude)
-
-
-def _grouping(by: By) -> dict[str, int | None]:
-    """The columns to group by and their numbers of bins; raises InputError where they are none, or one is twice."""
-    names = [] if by is None else [by] if isinstance(by, str) else list(by)
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd:
-        raise InputError(f"by: is or holds a {type(odd[0]).__name__}; names of columns are needed")
-    if len({*names}) < len(names):
-        raise InputError(f"by: {', '.join(names)}: a name is there twice")
-    grouping = dict(by) if isinstance(by, Mapping) else dict.fromkeys(names)
-    for name, bins in grouping.items():
-        if bins is not None and (not isinstance(bins, int) or bins < 2):
-            raise InputError(f"by: {name}: {bins!r} bins; 2 or more are needed")
-    return grouping
 
 
 def summaries(
@@ -144,12 +124,15 @@ def summaries(
     empty = match_annotations(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
     for name in wanted:
         check_column(empty, name)
-    bins = {name: number for grouping in groupings for name, number in grouping.items() if number is not None}
+    wanted_bins = {*((name, count) for grouping in groupings for name, count in grouping.items())}
+    if len(wanted_bins) > len({name for name, _ in wanted_bins}):
+        raise InputError("by: a column is there with several numbers of bins, which a dataset cannot take; give one")
+    bins = {name: count for name, count in wanted_bins if count is not None}
     if bins and (rule.name == "oks" or how.on_error == "skip"):
         raise InputError(
             "by: bins are possible neither for whole poses nor where files are skipped; give plain columns"
         )
-    edges = {name: bin_edges(contents, name, number, how.excluded(contents)) for name, number in bins.items()}
+    edges = {name: dataset_bin_edges(contents, name, count, how.excluded(contents)) for name, count in bins.items()}
     keep = how.out is not None
     method = partial(score_block, groupings=names, edges=edges, rule=rule, keep=keep)
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule))
@@ -158,7 +141,7 @@ def summaries(
         "rule": _told_apart(rule),
     }
     result = run(contents, sources, method, what, how)
-    _warn_of(result, stacklevel=4)
+    _warn_of(result, how.exclude)
     tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
     if how.out is not None:
         for some, table in zip(names, tables, strict=True):
@@ -168,8 +151,8 @@ def summaries(
 
 
 def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:
-    """The sums by bins instead of by their numbers."""
-    bins = {str(name): numbered_bins(sums.labels[name], edges[name]) for name in sums.labels if name in edges}
+    """The sums by bins instead of by their positions."""
+    bins = {str(name): bins_of_codes(sums.labels[name], edges[name]) for name in sums.labels if name in edges}
     return sums._replace(labels=sums.labels.assign(**bins))
 
 
@@ -193,7 +176,8 @@ def track_dataset(
     With `out` the match table of CLEAR is kept. Memory grows by about 1.5 kB a sequence.
     """
     words = asked_of_tracks(tau, similarity)
-    how = RunOptions(None if out is None else place_of(out), client, _listed(exclude), on_error, workers)
+    left_out = None if exclude is None else listed_sequences(exclude)
+    how = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
     rule = track_rule(words, *_geometries(contents), threshold=THRESHOLD, identity=identity)
     keep = how.out is not None
@@ -201,7 +185,7 @@ def track_dataset(
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
     what = {"rule": _told_apart(rule)}
     result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
-    _warn_of(result, stacklevel=3)
+    _warn_of(result, how.exclude)
     summary = track_summary(result.sums[0])
     summary.attrs = rule.notes
     summary = _noted(summary, result)
@@ -230,16 +214,18 @@ def opened(
     return contents
 
 
-def _warn_of(result: Result, stacklevel: int) -> None:
-    """Warns of what was skipped, and of sequences that one side only has."""
+def _warn_of(result: Result, exclude: Sequence[int | str] | None) -> None:
+    """Warns of what was skipped, of sequences on one side only, and of names to leave out that no sequence has."""
     for text in result.skipped:
-        warnings.warn(f"skipped: {text}", stacklevel=stacklevel)
+        warn(f"skipped: {text}")
     meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
-    for side, (number, names) in result.one_sided.items():
-        if number:
-            listed = ", ".join([*map(str, names[:5]), *(["..."] if number > 5 else [])])
-            which = "1 sequence is" if number == 1 else f"{number:,} sequences are"
-            warnings.warn(f"{which} in the {side} only ({meaning[side]}): {listed}", stacklevel=stacklevel)
+    for side, (count, names) in result.one_sided.items():
+        if count:
+            listed = ", ".join([*map(str, names[:5]), *(["..."] if count > 5 else [])])
+            which = "1 sequence is" if count == 1 else f"{count:,} sequences are"
+            warn(f"{which} in the {side} only ({meaning[side]}): {listed}")
+    if exclude and not result.skipped:  # what was skipped may be what is left out
+        warn_of_unknown(exclude, {*result.excluded})
 
 
 def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pandas as pd
 from ..support.keys import distinct, positions, row_keys
 from ..tables.arrow import Table
 from ..tables.schema import FN, FP, FRAME_KEY, check_matches, measure_of
-from ..tables.selections import By, by_columns, excluded_rows, number_groups
+from ..tables.selections import By, by_columns, excluded_sequences, number_groups
 from .match_sums import counted_rows, group_sums, match_sums, share
 from .registry import METRICS
 
@@ -134,8 +134,9 @@ def group_rows(
     """Groups a match table as `summarize` does, whose docstring says how; one group of all rows where `by` is None."""
     table = check_matches(matches)
     columns = by_columns(table, by, list(METRICS))
-    if exclude is not None:
-        excluded = excluded_rows(table, exclude)
+    names = excluded_sequences(exclude, [table])
+    if names is not None:
+        excluded = table["sequence"].isin(names).to_numpy()
         table, columns = table[~excluded], [column[~excluded] for column in columns]
     outcome = table["outcome"].array.codes
     null = np.zeros(len(table), bool)

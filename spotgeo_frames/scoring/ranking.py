@@ -2,14 +2,14 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
 from ..tables.arrow import Table
-from ..tables.selections import listed_sequences
+from ..tables.schema import check_matches
+from ..tables.selections import excluded_sequences, without_sequences
 from .registry import METRICS, RANKING
 from .summary import summarized
 
@@ -55,18 +55,17 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
         raise InputError(f"leaderboard: matches is a {type(matches).__name__}; {what}")
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
-    left_out: Any = None if exclude is None else listed_sequences(exclude)  # which may be gone through only once
-    answer, missing = ranked(matches, left_out)
+    tables = {name: check_matches(table) for name, table in matches.items()}
+    left_out = excluded_sequences(exclude, tables.values())
+    answer, missing = ranked({name: without_sequences(table, left_out) for name, table in tables.items()})
     if missing:
         warnings.warn(f"leaderboard: {missing}", stacklevel=2)
     return answer
 
 
-def ranked(
-    matches: Mapping[str, Table], exclude: list[int] | list[str] | None = None
-) -> tuple[pd.DataFrame, str | None]:
+def ranked(matches: Mapping[str, Table]) -> tuple[pd.DataFrame, str | None]:
     """What `leaderboard` returns, and what to warn of, if anything: the first match table that lacks rows."""
-    found = {name: summarized(table, exclude=exclude) for name, table in matches.items()}
+    found = {name: summarized(table) for name, table in matches.items()}
     missing = next((f"{name}: {text}" for name, (_, text) in found.items() if text), None)
     return _ranking({name: summary for name, (summary, _) in found.items()}), missing
 

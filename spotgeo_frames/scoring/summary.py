@@ -36,10 +36,13 @@ def summarize(
     matches
         A match table, as `match` makes it or as it comes back from a file; pandas or Arrow.
     by
-        A column of the match table, a Series of its length and index (a `pd.cut` of a column), or several of them,
-        which are crossed. Each is a column of the answer; values that do not occur are not listed.
+        A column of the match table; a Series, of pandas with the table's index (a `pd.cut` of a column) or of polars
+        with a value for each row; a list of these, which are crossed; or a dict of columns, crossed, each with a number
+        of quantile bins (2 to 1000, those of `pandas.qcut`) or None for its values as they are. Each is a column of
+        the answer; values that do not occur are not listed.
     exclude
-        Sequences to leave out, as the competition's server left some out.
+        Sequences to leave out, strings or integers, as the competition's server left some out. A warning names those
+        that the table does not have.
     dropna
         Whether rows whose value in `by` is null are left out.
 

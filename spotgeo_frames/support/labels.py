@@ -1,14 +1,67 @@
-"""Values as labels: all the digits that tell one from others, and a dash for null."""
+"""Values as people read them: numbers with the digits that tell them apart, bins as `12 to 47`, a dash for null."""
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 DASH = "–"
 
+# Decimals that pandas rounds the edges of bins to, fewest first; it takes more where fewer would make two edges one.
+EDGE_DECIMALS = range(3, 20)
+
 
 def label(value: Any) -> str:
-    """A value as a name: all the digits that tell it from others, or a dash for null."""
-    if pd.isna(value):
+    """A value as a name: with all the digits that tell it from others, an interval as `12 to 47`, null as a dash.
+
+    >>> label(0.1), label(pd.Interval(12.0, 47.5)), label(None)
+    ('0.1', '12 to 47.5', '–')
+    """
+    if isinstance(value, pd.Interval):
+        return f"{label(value.left)} to {label(value.right)}"
+    if pd.api.types.is_scalar(value) and pd.isna(value):
         return DASH
     return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def is_binned(values: pd.Series) -> bool:
+    """Whether a column holds bins: intervals, as categories or by themselves."""
+    kind = values.dtype.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
+    return isinstance(kind, pd.IntervalDtype)
+
+
+def bins_as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with its bins as text such as `12 to 47`, null where they are null; other columns as they are.
+
+    pandas moves the lower edge of the first bin down a little, so that the bin holds its least value; the text takes
+    that back.
+
+    >>> bins_as_text(pd.qcut(pd.Series([12, 30, 47, 60]), 2).to_frame("x"))["x"].tolist()
+    ['12 to 38.5', '12 to 38.5', '38.5 to 60', '38.5 to 60']
+    """
+    columns = {name: _as_text(table[name]) for name in table.columns if is_binned(table[name])}
+    return table.assign(**columns) if columns else table
+
+
+def _as_text(values: pd.Series) -> pd.Series:
+    texts = {interval: label(interval) for interval in values.dropna().unique()}
+    if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories):
+        bins = values.cat.categories
+        texts[bins[0]] = f"{label(_first_edge(bins))} to {label(bins[0].right)}"
+    return pd.Series([texts.get(value) for value in values], values.index, dtype="str", name=values.name)
+
+
+def _first_edge(bins: Any) -> Any:
+    """The lower edge of the first bin as it was before pandas moved it down, where it did: with fewer digits."""
+    edge = bins[0].left
+    if not isinstance(edge, float) or not np.isfinite(edge):
+        return edge
+    edges = [value for value in bins.right if np.isfinite(value)]
+    decimals = next((n for n in EDGE_DECIMALS if len({_rounded(value, n) for value in edges}) == len(edges)), 3)
+    moved_back = float(f"{edge + 10.0**-decimals:.15g}")
+    return moved_back if len(label(moved_back)) < len(label(edge)) else edge
+
+
+def _rounded(edge: float, decimals: int) -> float:
+    """An edge as pandas rounds it: to so many decimals, or digits where it is less than 1."""
+    return float(f"{edge:.{decimals}g}") if abs(edge) < 1 else round(edge, decimals)

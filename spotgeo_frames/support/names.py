@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from .labels import label
+
 
 def stem(path: Path) -> str:
     """A file's name without the endings that say of what kind it is."""
@@ -31,7 +33,9 @@ def is_text(name: str) -> bool:
 
 
 def plain_value(value: Any) -> Any:
-    """A value that JSON and Parquet know: null for what is missing, text for intervals, times and the like."""
+    """A value that JSON and Parquet know: null for what is missing, `12 to 47` for bins, text for times and so on."""
+    if isinstance(value, pd.Interval):
+        return label(value)
     if pd.isna(value):
         return None
     if hasattr(value, "item"):

@@ -1,71 +1,120 @@
-"""Which rows of a table are meant: columns to group by, bins, and sequences to leave out."""
+"""Which rows of a table are meant: columns to group by, bins of numbers, and sequences to leave out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from ..support.errors import InputError, SliceError
+from ..support.errors import InputError, SliceError, warn
 from ..support.keys import distinct, ordinals, pack, positions
-from .arrow import Table
-from .schema import check_matches
+from .arrow import ArrowStream, arrow_to_pandas
+from .quantile_bins import bin_edges, binned_values
 
-By = str | pd.Series | Sequence[str | pd.Series]
+# A column, a Series of pandas or of polars, several of these, or columns with a number of quantile bins each (None: the
+# values as they are).
+By = str | pd.Series | ArrowStream | Sequence[str | pd.Series | ArrowStream] | Mapping[str, int | None]
 
+# More bins than this are a slip of the keyboard, and no table to look at.
+MOST_BINS = 1000
 
-def without(matches: Table, exclude: Iterable[int] | Iterable[str]) -> pd.DataFrame:
-    """The match table without the rows of some sequences; raises InputError where their type is another."""
-    return without_sequences(check_matches(matches), exclude)
-
-
-def without_sequences(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> pd.DataFrame:
-    """Any table with `sequence` without the rows of some; raises InputError where their type is another."""
-    return table[~excluded_rows(table, exclude)].reset_index(drop=True)
+# Sequences that a warning names.
+MOST_NAMED = 5
 
 
-def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
-    """The sequences to leave out as a list; raises InputError where it is none."""
-    if isinstance(exclude, str) or not isinstance(exclude, Iterable):
-        raise InputError(f"exclude: is {exclude!r}; a list of sequences is needed")
-    return list(exclude)
+class GroupKey(NamedTuple):
+    """One thing to group rows by: a Series, or a column in `bins` quantile bins (None: its values as they are)."""
+
+    name: str
+    bins: int | None = None
+    series: pd.Series | ArrowStream | None = None
 
 
-def excluded_rows(table: pd.DataFrame, exclude: Iterable[int] | Iterable[str]) -> np.ndarray:
-    names = listed_sequences(exclude)
-    is_text = not pd.api.types.is_integer_dtype(table["sequence"].dtype)
-    wrong = [name for name in names if isinstance(name, str) != is_text]
-    if wrong and len(table):
-        kind = "strings" if is_text else "integers"
-        raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kind}")
-    return table["sequence"].isin(names).to_numpy()
+def group_keys(by: By | None) -> list[GroupKey]:
+    """What `by` asks for, in its order.
+
+    Raises InputError where it is or holds anything but columns and Series, and where a number of bins is not 2 to 1000.
+    """
+    if by is None:
+        return []
+    if isinstance(by, Mapping):
+        return [GroupKey(_key(name).name, _checked_bins(name, bins)) for name, bins in by.items()]
+    given: Any = by
+    alone = isinstance(by, str | ArrowStream | pd.Series | pd.DataFrame) or not isinstance(by, Collection)
+    return [_key(key) for key in ([given] if alone else given)]
+
+
+def column_bins(by: By | None) -> dict[str, int | None]:
+    """The columns that `by` names, with their numbers of bins, for what takes no Series.
+
+    Raises InputError as `group_keys` does, and where there is a Series or a column is there twice.
+    """
+    keys = group_keys(by)
+    series = [key.name for key in keys if key.series is not None]
+    if series:
+        raise InputError(f"by: is or holds the Series {series[0]}; here names of columns are needed")
+    names = [key.name for key in keys]
+    if len({*names}) < len(names):
+        raise InputError(f"by: {', '.join(names)}: a name is there twice")
+    return {key.name: key.bins for key in keys}
+
+
+def _key(given: Any) -> GroupKey:
+    if isinstance(given, str):
+        return GroupKey(given)
+    if _is_series(given):
+        return GroupKey("by" if given.name in (None, "") else str(given.name), series=given)
+    raise InputError(f"by: is or holds a {type(given).__name__}; names of columns, or Series, are needed")
+
+
+def _is_series(given: Any) -> bool:
+    """Whether this is a Series of pandas, or of polars, which is known by what it offers."""
+    is_other = isinstance(given, ArrowStream) and isinstance(getattr(given, "name", None), str)
+    return isinstance(given, pd.Series) or (is_other and not isinstance(given, pd.DataFrame))
+
+
+def _checked_bins(column: str, bins: Any) -> int | None:
+    if bins is None:
+        return None
+    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= MOST_BINS:
+        raise InputError(f"by: {column}: {bins!r} bins are not possible; 2 to {MOST_BINS} are")
+    return int(bins)
 
 
 def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> list[pd.Series]:
-    """The columns to group by, each of the table's length and with a name of its own that is not `taken`."""
-    if by is None:
-        return []
-    wanted = list(by) if isinstance(by, list | tuple) else [by]
-    columns = []
-    for column in wanted:
-        if not isinstance(column, str | pd.Series):
-            raise InputError(f"by: is or holds a {type(column).__name__}; names of columns, or Series, are needed")
-        if isinstance(column, pd.Series):
-            if not column.index.equals(table.index):
-                raise InputError(f"by: the Series {column.name} does not have the match table's index")
-            columns.append(column if column.name is not None else column.rename("by"))
-        else:
-            check_column(table, column)
-            columns.append(table[column])
-    names = [str(column.name) for column in columns]
+    """The columns to group by, each of the table's length and index and with a name of its own that is not `taken`.
+
+    Raises InputError where `by` is not right or does not fit the table.
+    """
+    keys = group_keys(by)
+    columns = [
+        binned(table, key.name, key.bins) if key.series is None else _aligned(table, key.name, key.series)
+        for key in keys
+    ]
+    names = [key.name for key in keys]
     if len({*names, *taken}) < len(names) + len(taken):
         raise InputError(f"by: {', '.join(names)}: a name is there twice, or is that of a number; rename the Series")
     return columns
 
 
+def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) -> pd.Series:
+    """A Series of pandas by its index, or of polars by position, as a column of the table."""
+    if isinstance(series, pd.Series):
+        if not series.index.equals(table.index):
+            raise InputError(f"by: the Series {name} does not have the match table's index")
+        return series.rename(name)
+    column = arrow_to_pandas(pa.table({name: pa.chunked_array(series)}), "by")[name]
+    if len(column) != len(table):
+        raise InputError(f"by: the Series {name} has {len(column):,} values; the match table has {len(table):,} rows")
+    return column.set_axis(table.index)
+
+
 def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
     """A column of a match table to group by, its numbers in `bins` quantile bins where these are wanted.
 
-    Raises SliceError where there is no such column, or it cannot be binned.
+    The bins are those of `pandas.qcut`; a single value, which no quantile parts, stays as it is. Raises SliceError
+    where there is no such column, or it does not hold finite numbers.
     """
     check_column(table, column)
     values = table[column]
@@ -73,10 +122,12 @@ def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
         return values
     if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
         raise SliceError(f"column {column} holds no numbers; it cannot be binned")
-    if not np.isfinite(values.dropna().to_numpy(np.float64)).all():
+    known = values.dropna().to_numpy(np.float64)
+    if not np.isfinite(known).all():
         raise SliceError(f"column {column} holds infinite values; it cannot be binned")
-    # A single value is parted by no quantile.
-    return values if values.nunique() < 2 else pd.qcut(values, bins, duplicates="drop")
+    if not len(known) or known.min() == known.max():
+        return values
+    return binned_values(values, bin_edges(known, bins))
 
 
 def check_column(table: pd.DataFrame, column: str) -> None:
@@ -102,3 +153,57 @@ def number_groups(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray,
     keys = pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
     values, first = distinct(keys)
     return positions(keys, values, first), first
+
+
+def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
+    """The sequences to leave out as a list, each once; raises InputError where it is none or holds anything else."""
+    if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
+        raise InputError(f"exclude: is {exclude!r}; a list of sequences is needed")
+    names: dict[int | str, None] = {}
+    for name in exclude:
+        if isinstance(name, str):
+            names[str(name)] = None
+        elif isinstance(name, int | np.integer) and not isinstance(name, bool):
+            names[int(name)] = None
+        else:
+            raise InputError(f"exclude: {name!r} is a {type(name).__name__}; strings or integers are needed")
+    return list(names)
+
+
+def excluded_sequences(
+    exclude: Iterable[int] | Iterable[str] | None, tables: Iterable[pd.DataFrame]
+) -> list[int | str] | None:
+    """The sequences to leave out of tables with a column `sequence`; None where none are asked for.
+
+    Warns of those that are in none of the tables. Raises InputError where `exclude` is not right, or where its type is
+    not that of the sequences.
+    """
+    if exclude is None:
+        return None
+    names = listed_sequences(exclude)
+    columns = [table["sequence"] for table in tables if len(table)]
+    if columns:
+        check_names(names, is_integer=pd.api.types.is_integer_dtype(columns[0].dtype))
+    warn_of_unknown(names, {name for column in columns for name in pd.unique(column[column.isin(names)])})
+    return names
+
+
+def check_names(names: Sequence[int | str], is_integer: bool) -> None:
+    """Raises InputError where names of sequences to leave out are of another type than the sequences."""
+    wrong = [name for name in names if isinstance(name, int) != is_integer]
+    if wrong:
+        kinds = "integers" if is_integer else "strings"
+        raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kinds}")
+
+
+def warn_of_unknown(names: Sequence[int | str], known: Collection[int | str]) -> None:
+    """Warns of the sequences to leave out that are not `known`."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        more = f" or {len(unknown) - MOST_NAMED:,} more" if len(unknown) > MOST_NAMED else ""
+        warn(f"exclude: no sequence is called {', '.join(map(repr, unknown[:MOST_NAMED]))}{more}; check the names")
+
+
+def without_sequences(table: pd.DataFrame, names: Sequence[int | str] | None) -> pd.DataFrame:
+    """A table with a column `sequence` without the rows of the sequences of these names."""
+    return table if names is None else table[~table["sequence"].isin(names)].reset_index(drop=True)

@@ -674,6 +674,9 @@ def test_what_is_refused_is_refused_before_any_work(tmp_path: Path, monkeypatch:
         sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "file")
     with pytest.raises(sf.InputError, match="there is no column truth_brightness"):
         sf.report(truth, predictions, tmp_path / "report.html", by=["truth_brightness"])
+    for wrong in ([predictions["x"]], {"truth_x": 1}, 5):
+        with pytest.raises(sf.InputError, match="by: "):
+            sf.report(truth, predictions, tmp_path / "report.html", by=wrong)
     with pytest.raises(sf.InputError, match="exclude: is 5"):
         sf.report(truth, predictions, tmp_path / "report.html", exclude=5)  # type: ignore[arg-type]
     with pytest.raises(sf.InputError, match="'' is no name"):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset as ds
@@ -91,10 +92,16 @@ def test_slices(kind: str, by: str | list[str], tmp_path: Path, small: None) -> 
     assert_same(sf.score_dataset(*paths, by=by), sf.summarize(sf.match(truth, predictions), by=by))
 
 
-@pytest.mark.parametrize(("sample", "exclude"), [(3, [3, 4, 5]), (4096, None)])
+@pytest.mark.parametrize(("sample", "exclude", "bins"), [(3, [3, 4, 5], 5), (4096, None, 14)])
 @pytest.mark.parametrize("column", ["truth_x", "truth_brightness", "predicted_score", "truth_same"])
 def test_quantile_bins(
-    column: str, sample: int, exclude: list[int] | None, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+    column: str,
+    sample: int,
+    exclude: list[int] | None,
+    bins: int,
+    tmp_path: Path,
+    small: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from spotgeo_frames.scale import quantiles
 
@@ -107,10 +114,10 @@ def test_quantile_bins(
     if exclude is not None:
         matches = matches[~matches["sequence"].isin(exclude)]
     values = matches[column]
-    by = values if column == "truth_same" else pd.qcut(values, 5, duplicates="drop")
+    by = values if column == "truth_same" else pd.qcut(values, bins, duplicates="drop")
     expected = sf.summarize(matches, by=by)
-    assert_same(sf.score_dataset(*paths, tmp_path / "out", by={column: 5}, exclude=exclude), expected)
-    crossed = sf.score_dataset(*paths, by={column: 5, "frame": None}, exclude=exclude)
+    assert_same(sf.score_dataset(*paths, tmp_path / "out", by={column: bins}, exclude=exclude), expected)
+    crossed = sf.score_dataset(*paths, by={column: bins, "frame": None}, exclude=exclude)
     assert_same(crossed, sf.summarize(matches, by=[by, "frame"]))
 
 
@@ -120,10 +127,10 @@ def test_columns_to_group_by_that_are_not_there(tmp_path: Path, small: None) -> 
     for by, message in (
         ("truth_brightnes", "there is no column truth_brightnes; did you mean truth_brightness"),
         (["frame", "frame"], "frame, frame: a name is there twice"),
-        ([truth["x"]], "holds a Series; names of columns are needed"),
+        ([truth["x"]], "holds the Series x; here names of columns are needed"),
         ({"distance": 4}, "column distance cannot be binned in a dataset"),
-        ({"truth_x": 1}, "truth_x: 1 bins; 2 or more are needed"),
-        ({1: None}, "holds a int; names of columns are needed"),
+        ({"truth_x": 1}, "truth_x: 1 bins are not possible"),
+        ({1: None}, "holds a int; names of columns, or Series, are needed"),
         ({"truth_label": 4}, "column truth_label holds no numbers; it cannot be binned"),
     ):
         with pytest.raises(sf.InputError, match=message):
@@ -133,6 +140,20 @@ def test_columns_to_group_by_that_are_not_there(tmp_path: Path, small: None) -> 
     odd = in_files(truth.rename(columns={"brightness": "a/b"}), tmp_path / "odd")
     sf.score_dataset(odd, paths[1], tmp_path / "out", by="truth_a/b")
     assert (tmp_path / "out" / "by_truth_a%2fb.parquet").exists()
+
+
+@pytest.mark.parametrize("length", [50, 62, 200])
+def test_statistics_of_long_names_may_be_cut(length: int, tmp_path: Path, small: None) -> None:
+    """polars keeps 64 bytes of each: the least and the greatest sequence of all row groups look the same then."""
+    truth, predictions = points(100, kind="str")
+    tables = [side.assign(sequence="\u00e9" * (length // 2) + side["sequence"]) for side in (truth, predictions)]
+    paths = [tmp_path / name for name in ("truth.parquet", "predictions.parquet")]
+    for path, table in zip(paths, tables, strict=True):
+        pl.from_pandas(table.reset_index(drop=True)).write_parquet(path, row_group_size=3)
+    found = sf.score_dataset(*paths, tmp_path / "out", by="sequence")
+    assert_same(found, sf.summarize(sf.match(*tables), by="sequence"))
+    sf.repartition_by_sequence(paths[0], tmp_path / "sorted")
+    assert_same(sf.score_dataset(tmp_path / "sorted", paths[1], by="sequence"), found)
 
 
 def test_match_table_is_that_in_memory(tmp_path: Path, small: None) -> None:
@@ -247,9 +268,14 @@ def test_excluded_sequences_are_not_there(tmp_path: Path, small: None) -> None:
         assert_same(sf.score_dataset(*paths, exclude=same), found)
     assert_same(sf.score_dataset(*paths, exclude=range(40)), sf.summarize(matches, exclude=range(40)))
     for wrong, kind in (("a", "str"), (3.7, "float"), (None, "NoneType")):
-        with pytest.raises(sf.InputError, match=f"exclude: {wrong!r} is a {kind}; the sequences here are integers"):
+        with pytest.raises(sf.InputError, match=f"exclude: {wrong!r} is a {kind}; .*integers"):
             sf.score_dataset(*paths, exclude=[wrong])
-    assert_same(sf.score_dataset(*paths, exclude=[np.int32(3), 1 << 70]), sf.summarize(matches, exclude=[3]))
+    with pytest.warns(UserWarning, match=f"no sequence is called {1 << 70}, 99;") as caught:
+        found = sf.score_dataset(*paths, exclude=[np.int32(3), 1 << 70, 99])
+    assert_same(found, sf.summarize(matches, exclude=[3]))
+    assert [warning.filename for warning in caught if "99" in str(warning.message)] == [__file__]
+    with pytest.warns(UserWarning, match="no sequence is called 99;"):
+        sf.track_dataset(*paths, similarity="point", exclude=[99])
     nothing = tmp_path / "nothing.parquet"
     pd.DataFrame(columns=list(predictions)).to_parquet(nothing)
     assert_same(

@@ -1,5 +1,6 @@
 """summarize() and leaderboard(): numbers, slices, and what slices cannot know."""
 
+import warnings
 from pathlib import Path
 
 import duckdb
@@ -210,13 +211,55 @@ def test_bins_keep_their_order_and_empty_ones_are_left_out() -> None:
 
 
 def test_excluded_sequences() -> None:
-    pd.testing.assert_frame_equal(
-        sf.summarize(MATCHES, exclude=[2, 99]), sf.summarize(MATCHES[MATCHES["sequence"] != 2])
-    )
+    without = sf.summarize(MATCHES[MATCHES["sequence"] != 2])
+    for same in ([2], iter([2]), np.array([2], np.int32), {np.uint8(2)}, pl.Series([2])):
+        pd.testing.assert_frame_equal(sf.summarize(MATCHES, exclude=same), without)
     assert sf.summarize(MATCHES, exclude=range(1, 3))["n_sequences"].item() == 1
     assert sf.summarize(MATCHES.convert_dtypes(), exclude=[1, 2])["n_sequences"].item() == 1
     with pytest.raises(sf.InputError, match="'2' is a str; the sequences here are integers"):
         sf.summarize(MATCHES, exclude=["2"])
+    for wrong in (2.0, True, None):
+        with pytest.raises(sf.InputError, match=f"exclude: {wrong!r} is a {type(wrong).__name__}"):
+            sf.summarize(MATCHES, exclude=[wrong])
+
+
+def test_sequences_to_leave_out_that_are_not_there_are_named() -> None:
+    without = sf.summarize(MATCHES[MATCHES["sequence"] != 2])
+    with pytest.warns(UserWarning, match=f"no sequence is called 99, {1 << 70};") as caught:
+        pd.testing.assert_frame_equal(sf.summarize(MATCHES, exclude=[2, 99, 1 << 70]), without)
+    assert caught[0].filename == __file__
+    # What one of several tables has is there.
+    tables = {"both": MATCHES, "one": MATCHES[MATCHES["sequence"] != 2]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sf.leaderboard(tables, exclude=[2])
+        sf.compare({"a": MATCHES, "b": MATCHES}, exclude=iter([2]), resamples=10)
+    for function in (sf.leaderboard, sf.compare):
+        with pytest.warns(UserWarning, match="no sequence is called 98;") as caught:
+            function({"a": MATCHES, "b": MATCHES}, exclude=[98])
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_every_way_to_say_by() -> None:
+    x = MATCHES["truth_x"].rename("x")
+    bins = pd.qcut(x, 3, duplicates="drop").rename("truth_x")
+    frame = MATCHES["frame"]
+    for same in ("frame", frame, pl.Series("frame", frame.to_list()), ["frame"], ("frame",), {"frame": None}):
+        pd.testing.assert_frame_equal(sf.summarize(MATCHES, by=same), sf.summarize(MATCHES, by="frame"))
+    pd.testing.assert_frame_equal(sf.summarize(MATCHES, by={"truth_x": 3}), sf.summarize(MATCHES, by=bins))
+    crossed = sf.summarize(MATCHES, by=[bins, "frame"])
+    pd.testing.assert_frame_equal(sf.summarize(MATCHES, by={"truth_x": np.int64(3), "frame": None}), crossed)
+    for function in (sf.intervals, sf.bias):
+        found = function(MATCHES, by={"truth_x": 3}, resamples=10)
+        pd.testing.assert_frame_equal(found, function(MATCHES, by=bins, resamples=10))
+    assert "by" in sf.summarize(pl.from_pandas(MATCHES), by=pl.Series(frame.to_list()))
+    for wrong, said in (({"truth_x": 1}, "truth_x: 1 bins"), ({"truth_x": True}, "truth_x: True bins")):
+        with pytest.raises(sf.InputError, match=said):
+            sf.summarize(MATCHES, by=wrong)
+    with pytest.raises(sf.InputError, match="the Series frame has 2 values"):
+        sf.summarize(MATCHES, by=pl.Series("frame", [1, 2]))
+    with pytest.raises(sf.InputError, match="by: is or holds a DataFrame"):
+        sf.summarize(MATCHES, by=MATCHES[["frame"]])
 
 
 def test_columns_that_are_not_there() -> None:

@@ -19,7 +19,7 @@ from ...support.writing import check_file_writable, check_folder_writable, make_
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.arrow import Table
 from ...tables.inputs import input_notes, inputs_of, source
-from ...tables.selections import listed_sequences, without_sequences
+from ...tables.selections import By, column_bins, excluded_sequences, without_sequences
 from . import parquet
 from .evaluation import Evaluation, evaluate
 from .frame_browser import Held, hold, packed
@@ -34,7 +34,7 @@ def report(
     truth: Annotations | Table,
     submissions: Annotations | Table | Mapping[str, Annotations | Table],
     path: str | Path,
-    by: Sequence[str] | Mapping[str, int | None] = (),
+    by: By = (),
     tau: float | None = None,
     epsilon: float | None = None,
     *,
@@ -53,15 +53,15 @@ def report(
     path
         The page to write.
     by
-        Columns of the match table to slice by, besides `sequence` and `frame_n_truth`; a dict gives each a number of
-        quantile bins, or None for its values as they are.
+        Columns of the match table to slice by, each on its own, besides `sequence` and `frame_n_truth`: one, a list of
+        them, or a dict that gives each a number of quantile bins (2 to 1000) or None for its values as they are.
     tau, epsilon
         The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
         default), in pixels. With boxes (`w`, `h`) a `tau` is needed: their centres are matched.
     similarity, threshold
         Words of other functions that match. A report is of matching by distance, so they are refused.
     exclude
-        Sequences to leave out, as for `summarize`.
+        Sequences to leave out, strings or integers. A warning names those that no table has.
     images
         Folder of the frames' pictures, SEQUENCE/FRAME.png, drawn behind the frames; the centre of their first pixel is
         at 0, 0. Frames whose picture is missing, damaged or of another size are drawn without, with one warning.
@@ -82,8 +82,9 @@ def report(
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))
     _check_kept(page_path, folder, [one.path for one in inputs])
-    slices = _slices(by)
-    left_out: Any = [] if exclude is None else listed_sequences(exclude)
+    slices = dict.fromkeys(ALWAYS) | column_bins(by)
+    tables_of_rows = [table for side in (known, *named.values()) for table in side if table is not None]
+    left_out: Any = excluded_sequences(exclude, tables_of_rows) or []
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
     [rule, *_] = [check_by_distance(rule_of_tables(words, known, side), "report") for side in named.values()]
@@ -109,6 +110,9 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
         how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
         raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
     check_file_writable(path)
+    above = path.absolute().parent.parent
+    if not above.exists():
+        raise InputError(f"{path}: cannot be written: there is no folder {above}; make it first, or give another")
     if tables is not None:
         check_folder_writable(tables)
         is_above = path.absolute() in (tables.absolute(), *tables.absolute().parents)
@@ -203,17 +207,6 @@ def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None
             raise InputError(f"{folder}: the report is made from {path}; give the tables a folder of their own")
     if folder is not None:
         parquet.check_folder(folder)
-
-
-def _slices(by: Sequence[str] | Mapping[str, int | None]) -> dict[str, int | None]:
-    """The columns to slice by, with how many bins."""
-    given = dict.fromkeys(by) if isinstance(by, Iterable) and not isinstance(by, Mapping | str) else by
-    if not isinstance(given, Mapping) or not all(isinstance(column, str) for column in given):
-        raise InputError(f"by: is {by!r}; a list of columns is needed, or a dict of columns and numbers of bins")
-    for column, bins in given.items():
-        if bins is not None and (isinstance(bins, bool) or not isinstance(bins, int) or bins < 2):
-            raise InputError(f"by: {column}: {bins!r} is no number of bins; 2 or more are needed")
-    return dict.fromkeys(ALWAYS) | dict(given)
 
 
 def _browser_notes(held: Held, behind: Pictures) -> list[str]:

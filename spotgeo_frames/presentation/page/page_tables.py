@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.registry import HEADLINE, METRICS, SLICED
-from ...support.labels import DASH, label
+from ...support.labels import DASH, bins_as_text, label
 from ..display import texts, words
 from ..metric_text import arrow, definition, title
 from .evaluation import Evaluation
@@ -101,7 +101,7 @@ def slice_table(name: str, column: str, summary: pd.DataFrame, names: Sequence[s
     kinds = _kinds(shown)
     kinds[len(by) - 1] = "position" if binned else kinds[len(by) - 1]  # the order of bins is not that of their text
     rows = _cells(shown)
-    for row, value in zip(rows, shown[column], strict=True):
+    for row, value in zip(rows, bins_as_text(shown)[column], strict=True):
         row[len(by) - 1] = label(value)  # values that are not the same are not shown so
     return Table(
         name,

@@ -154,7 +154,7 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
     `notes` are kept with each table. Raises InputError where that cannot be.
     """
     matches = evaluation.matches
-    slices = slice_files(evaluation.slices)
+    slices = slice_files({(column,): table for column, table in evaluation.slices.items()})
     errors = matches[matches["outcome"].cat.codes.isin([FN, FP])]
     places = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
     who = [column for column in ("sequence", "frame", "joint", "outcome", "kind", "pair_distance") if column in matches]

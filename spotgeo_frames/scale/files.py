@@ -1,0 +1,104 @@
+"""Which files a Parquet dataset has, in order, and what the names of their folders say of their rows."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from ..support.errors import InputError
+from ..support.reading import readable
+from ..support.storage import Place, parquet_files, place_of
+
+
+class File(NamedTuple):
+    """A Parquet file, its state (size in bytes, time of change in ns), and what its hive partition says of its rows."""
+
+    place: Place
+    state: tuple[int, int]
+    partition: dict[str, Any]
+
+
+def files_of(source: Any) -> tuple[str, str | None, list[File]]:
+    """The name of a dataset, the folder it is, if it is one, and its files, in order.
+
+    Hive partitions are those of the folder, or of a pyarrow dataset.
+    """
+    if isinstance(source, str | Path):
+        place = place_of(source)
+        with readable(place.name):
+            info = place.filesystem.get_file_info(place.path)
+        if info.type.name == "NotFound":
+            raise InputError(f"{place.name}: there is no such file or folder")
+        if info.type.name != "Directory":
+            return place.name, None, _described([place], [{}])
+        places = parquet_files(place)
+        partitions = _partitions([file.path[len(place.path) :] for file in places])
+        return place.name, place.path, _described(places, partitions)
+    if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
+        places = [place_of(path) for path in source]
+        return f"{source[0]} and others", None, _described(places, [{} for _ in places])
+    if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
+        return _fragments(source)
+    kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
+    raise InputError(f"a dataset is needed: {kinds}; this is a {type(source).__name__}")
+
+
+def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
+    """A name for a pyarrow dataset of files, and these with their partitions."""
+    import pyarrow.dataset as ds
+
+    if dataset.format.default_extname != "parquet":
+        raise InputError(f"the dataset is of {dataset.format.default_extname}; Parquet is needed")
+    if dataset._scan_options:  # a filter, which nothing public tells of
+        raise InputError("the dataset is filtered; write what is left to files, or use exclude=")
+    fragments = list(dataset.get_fragments())
+    if not fragments:
+        raise InputError("the dataset has no files")
+    places = [Place(dataset.filesystem, fragment.path, fragment.path) for fragment in fragments]
+    partitions = [ds.get_partition_keys(fragment.partition_expression) for fragment in fragments]
+    return f"the dataset of {places[0].name}", None, _described(places, partitions)
+
+
+def _described(places: Sequence[Place], partitions: Sequence[dict[str, Any]]) -> list[File]:
+    """The files with their state and their partition."""
+    filesystem = places[0].filesystem
+    if any(place.filesystem != filesystem for place in places):
+        raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
+    with readable(places[0].name):
+        infos = filesystem.get_file_info([place.path for place in places])
+    return [
+        File(place, (info.size or 0, info.mtime_ns or 0), partition)
+        for place, info, partition in zip(places, infos, partitions, strict=True)
+    ]
+
+
+def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The values in the names of folders such as night=3/camera=a; integers where all values of a key are."""
+    import pyarrow.dataset as ds
+
+    folders = [[part for part in path.split("/")[:-1] if "=" in part] for path in paths]
+    names = list(dict.fromkeys(part.partition("=")[0] for parts in folders for part in parts))
+    if not names:
+        return [{} for _ in paths]
+    hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
+    values = [ds.get_partition_keys(hive.parse("/".join(parts) + "/")) for parts in folders]
+    whole = {name for name in names if all(_is_integer(found.get(name)) for found in values)}
+    return [
+        {name: int(text) if name in whole and text is not None else text for name, text in found.items()}
+        for found in values
+    ]
+
+
+def _is_integer(text: str | None) -> bool:
+    """Whether pyarrow takes a value of a partition for an integer; a missing one does not say."""
+    return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
+
+
+def open_parquet(file: File) -> Any:
+    """The file, opened so that pages are read one after the other: memory does not grow with its row groups."""
+    import pyarrow.parquet as pq
+
+    source = file.place.filesystem.open_input_file(file.place.path)
+    return pq.ParquetFile(source, buffer_size=1 << 18, pre_buffer=False, page_checksum_verification=True)
