@@ -219,6 +219,9 @@ def report(
     check_distances(tau, epsilon)
     columns = columns_of(by)
     with problems_reported():
+        above = out.absolute().parent.parent
+        if not above.exists():  # most likely a slip of the keyboard
+            raise InputError(f"{out}: cannot be written: there is no folder {above}; make it first, or give another")
         check_beforehand(out, tables, images)
         sides = both(
             partial(read_annotations, truth, frames), *(partial(read_annotations, path) for path in submissions)
