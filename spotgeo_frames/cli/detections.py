@@ -221,6 +221,9 @@ def report(
     words_of(tau, epsilon, similarity, threshold)
     columns = columns_of(by)
     with problems_reported():
+        above = out.absolute().parent.parent
+        if not above.exists():  # most likely a slip of the keyboard
+            raise InputError(f"{out}: cannot be written: there is no folder {above}; make it first, or give another")
         check_beforehand(out, tables, images)
         sides = read_sides(truth, submissions, frames, similarity)
         left_out = names_to_exclude(exclude, sides)

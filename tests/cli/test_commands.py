@@ -132,11 +132,11 @@ def test_report_makes_only_the_folder_of_the_page(sample: Path, tmp_path: Path) 
 
 
 def test_datasets_at_addresses(sample: Path, tmp_path: Path) -> None:
-    out = f"file://{tmp_path}/sorted"
+    out = tmp_path / "sorted"
     done = run("repartition", (sample / "eager.parquet").as_uri(), out)
     assert (done.returncode, done.stdout.startswith(f"{out}: 1 file")) == (0, True)
     truth = (sample / "truth.parquet").as_uri()
-    got = answer("score", truth, out, "--dataset", "--frames", (sample / "frames.parquet").as_uri())
+    got = answer("score", truth, out.as_uri(), "--dataset", "--frames", (sample / "frames.parquet").as_uri())
     files = sample / "truth.parquet", sample / "eager.parquet", "--frames", sample / "frames.parquet"
     assert got == answer("score", *files)
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from spotgeo_frames.scale import quantiles
 from spotgeo_frames.tables.quantile_bins import Ranks, bin_edges, binned_values
 
-# Few distinct values make ties on every edge; many make edges between values.
+# Few distinct values make ties on every edge; many make edges between values. pandas itself cannot name bins of 1e-308.
 VALUES = st.one_of(
     st.lists(st.integers(0, 6).map(float), min_size=2, max_size=200),
     st.lists(st.integers(0, 400).map(lambda tenths: tenths / 10), min_size=2, max_size=400),
-    st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=2, max_size=200),
+    st.lists(st.floats(-1e6, 1e6).map(lambda value: round(value, 6)), min_size=2, max_size=200),
 ).filter(lambda values: len({*values}) > 1)
 
 

@@ -110,9 +110,6 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
         how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
         raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
     check_file_writable(path)
-    above = path.absolute().parent.parent
-    if not above.exists():
-        raise InputError(f"{path}: cannot be written: there is no folder {above}; make it first, or give another")
     if tables is not None:
         check_folder_writable(tables)
         is_above = path.absolute() in (tables.absolute(), *tables.absolute().parents)
