@@ -1,5 +1,6 @@
 """The commands for detections: validate, score, compare, check, report, repartition."""
 
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -146,7 +147,9 @@ def _score_dataset(
     groupings = [{}, *({column: bins} for column, bins in slices.items())]
     options = {"tau": tau, "epsilon": epsilon, "similarity": None, "threshold": 0.5, "sigmas": None}
     how = RunOptions(None if out is None else place_of(address_of(out)), client, left_out)
-    tables = summaries(contents, groupings, options, how)
+    tables, texts = summaries(contents, groupings, options, how)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
     return tables[0], dict(zip(slices, tables[1:], strict=True))
 
 

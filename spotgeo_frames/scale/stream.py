@@ -105,7 +105,9 @@ def score_dataset(
     options = {**thresholds, "similarity": similarity, "sigmas": sigmas}
     how = RunOptions(None if out is None else place_of(out), client, _listed(exclude), on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    [table] = summaries(contents, [_grouping(by)], options, how)
+    [table], texts = summaries(contents, [_grouping(by)], options, how)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
     return table
 
 
@@ -133,11 +135,11 @@ def summaries(
     groupings: Sequence[Mapping[str, int | None]],
     options: Mapping[str, Any],
     how: RunOptions,
-) -> list[pd.DataFrame]:
-    """What `score_dataset` returns for each of several groupings, of one run; it says what is raised.
+) -> tuple[list[pd.DataFrame], list[str]]:
+    """What `score_dataset` returns for each of several groupings, of one run, and texts to warn of.
 
     `contents` are what `opened` gives; a grouping is columns, crossed, with their numbers of bins (None: as they are),
-    or empty; `options` are all those of `match` but `frames`.
+    or empty; `options` are all those of `match` but `frames`. Raises as `score_dataset` does.
     """
     names = [list(grouping) for grouping in groupings]
     wanted = [name for some in names for name in some]
@@ -160,13 +162,12 @@ def summaries(
         "options": dict(options) | {"similarity": _told_apart(similarity)},
     }
     result = run(contents, sources, method, what, how)
-    _warn_of(result, stacklevel=4)
     tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
     if how.out is not None:
         for some, table in zip(names, tables, strict=True):
             name, plain = slice_file(some, table) if some else ("summary", table)
             _write_table(plain, how.out.inside(f"{name}.parquet"), contents)
-    return tables
+    return tables, _warnings_of(result)
 
 
 def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:
@@ -202,12 +203,13 @@ def track_dataset(
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], similarity)
     what = {"similarity": _told_apart(similarity), "identity": identity, "tau": float(tau)}
     result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
-    _warn_of(result, stacklevel=3)
     summary = track_summary(result.sums[0])
     summary.attrs = track_notes(similarity, identity, tau)
     summary = _noted(summary, result)
     if how.out is not None:
         _write_table(summary, how.out.inside("summary.parquet"), contents)
+    for text in _warnings_of(result):
+        warnings.warn(text, stacklevel=2)
     return summary
 
 
@@ -231,16 +233,16 @@ def opened(
     return contents
 
 
-def _warn_of(result: Result, stacklevel: int) -> None:
-    """Warns of what was skipped, and of sequences that one side only has."""
-    for text in result.skipped:
-        warnings.warn(f"skipped: {text}", stacklevel=stacklevel)
+def _warnings_of(result: Result) -> list[str]:
+    """What to warn of: what was skipped, and sequences that one side only has."""
+    texts = [f"skipped: {text}" for text in result.skipped]
     meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
     for side, (number, names) in result.one_sided.items():
         if number:
             listed = ", ".join([*map(str, names[:5]), *(["..."] if number > 5 else [])])
             which = "1 sequence is" if number == 1 else f"{number:,} sequences are"
-            warnings.warn(f"{which} in the {side} only ({meaning[side]}): {listed}", stacklevel=stacklevel)
+            texts.append(f"{which} in the {side} only ({meaning[side]}): {listed}")
+    return texts
 
 
 def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
