@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
+from pandas.api.types import is_integer_dtype, is_string_dtype
 
 from .matching.rule import distance_rule
 from .presentation.display import words
@@ -24,7 +25,7 @@ from .support.errors import InputError
 from .support.labels import label
 from .tables.arrow import Table, as_pandas
 from .tables.match_sides import offsets
-from .tables.schema import FN, FP, TP, check_matches, measure_of
+from .tables.schema import FN, FP, TP, check_matches, decoded, measure_of
 
 # Okabe and Ito's colours, which differ in lightness, too.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
@@ -156,8 +157,9 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
 
 def frame(matches: Table, sequence: Any, number: int, ax: Axes | None = None) -> Axes:
     """One frame: truths, predictions, and a line between those that are matched."""
-    rows = check_matches(matches)
-    rows = rows[(rows["sequence"] == sequence) & (rows["frame"] == number)]
+    table = check_matches(matches)
+    _check_sequence(table, sequence)
+    rows = table[(table["sequence"] == sequence) & (table["frame"] == number)]
     if not len(rows):
         raise InputError(f"plots: there is no sequence {sequence}, frame {number} in the match table")
     ax = _axes(ax)
@@ -170,6 +172,7 @@ def frame(matches: Table, sequence: Any, number: int, ax: Axes | None = None) ->
 def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int = 5) -> Figure:
     """The first `most` frames of a sequence side by side, on the same axes."""
     table = check_matches(matches)
+    _check_sequence(table, name)
     rows = table[table["sequence"] == name]
     if not len(rows):
         raise InputError(f"plots: there is no sequence {name} in the match table")
@@ -186,6 +189,14 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
     axes[0].invert_yaxis()
     figure.legend(handles=_frame_legend(), loc="outside lower center", ncols=4, frameon=False)
     return figure
+
+
+def _check_sequence(table: pd.DataFrame, name: Any) -> None:
+    """Raises InputError where a sequence is named by text and the table's are integers, or the other way round."""
+    values = decoded(table["sequence"])
+    kind = "integers" if is_integer_dtype(values.dtype) else "strings"
+    if len(table) and isinstance(name, str) != (kind == "strings") and (kind == "integers" or is_string_dtype(values)):
+        raise InputError(f"plots: sequence is {name!r}, a {type(name).__name__}; the sequences of the table are {kind}")
 
 
 def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:

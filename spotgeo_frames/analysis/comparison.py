@@ -11,7 +11,7 @@ Smyth, 2010, doi:10.2202/1544-6115.1585). The p-values of a metric are adjusted 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -90,10 +90,25 @@ def compare(
     Raises
     ------
     InputError: fewer than two match tables, tables of different truths (with what differs) or rules, no such baseline.
-    ValueError: as for `intervals`.
+    ValueError: an unknown metric, resamples below 1, confidence not between 0 and 1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": range(8), "frame": 1, "object": 1, "x": 50.0, "y": 50.0})
+    >>> submissions = {"all": truth, "half": truth[truth["sequence"] < 4]}
+    >>> compared = sf.compare({name: sf.match(truth, side) for name, side in submissions.items()}, metrics=["f1"])
+    >>> compared.leaderboard[["rank", "name", "f1"]].round(3)
+       rank  name     f1
+    0     1   all  1.000
+    1     2  half  0.667
+    >>> compared.pairs[["a", "b", "metric", "estimate"]].round(3)
+         a     b metric  estimate
+    0  all  half     f1     0.333
     """
     asked = check_options(metrics, resamples, confidence)
-    tables = _checked(matches, baseline, exclude)
+    tables, unknown = _checked(matches, baseline, exclude)
     best_first, missing = ranked(tables)
     names = best_first["name"].tolist()
     by_similarity = measure_of(tables[names[0]]) == "similarity"
@@ -106,23 +121,24 @@ def compare(
     best_first = best_first.assign(apart_from_next=_apart(names, table, confidence))
     notes = dict(best_first.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
     best_first.attrs, table.attrs = notes, dict(notes)
-    if missing:
-        warnings.warn(f"compare: {missing}", stacklevel=2)
+    for text in filter(None, (unknown, missing)):
+        warnings.warn(f"compare: {text}", stacklevel=2)
     return Comparison(best_first, table)
 
 
 def _checked(
     matches: Mapping[str, Table], baseline: str | None, exclude: Iterable[int] | Iterable[str] | None
-) -> dict[str, pd.DataFrame]:
-    """The match tables, which are of the same truth."""
+) -> tuple[dict[str, pd.DataFrame], str | None]:
+    """The match tables, which are of the same truth, and what to warn of, if anything."""
     if not isinstance(matches, Mapping):
-        raise InputError(f"compare: is given a {type(matches).__name__}; a dict of names and match tables is needed")
+        what = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
+        raise InputError(f"compare: matches is a {type(matches).__name__}; {what}")
     if len(matches) < 2:
         raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
     if baseline is not None and baseline not in matches:
         raise InputError(f"compare: no match table is called {baseline!r}; there are {', '.join(map(str, matches))}")
-    tables = {name: check_matches(table) for name, table in matches.items()}
-    left_out = excluded_sequences(exclude, tables.values())
+    tables = {name: check_matches(table, f"compare: matches: {name}") for name, table in matches.items()}
+    left_out, unknown = excluded_sequences(exclude, tables.values())
     tables = {name: without_sequences(table, left_out) for name, table in tables.items()}
     first, *others = tables
     if not len(tables[first]):
@@ -130,7 +146,7 @@ def _checked(
     problems = [problem for name in others for problem in _differences(first, tables[first], name, tables[name])]
     if problems:
         raise InputError(problems)
-    return tables
+    return tables, unknown
 
 
 def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.DataFrame) -> list[str]:
@@ -152,15 +168,26 @@ def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.Data
 
 
 def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The truths of a match table, sorted, as float64 and strings, whatever types the columns have."""
+    """The truths of a match table, sorted, in types that do not depend on how the table was kept."""
     rows = table.loc[np.isin(table["outcome"].array.codes, [TP, FN]), columns]
-    plain = {
-        column: rows[column].to_numpy(np.float64, na_value=np.nan)
-        if pd.api.types.is_numeric_dtype(decoded(rows[column]).dtype) and rows[column].dtype != "category"
-        else rows[column].astype("str").array
-        for column in columns
-    }
-    return pd.DataFrame(plain).sort_values(list(columns), ignore_index=True)
+    return pd.DataFrame({column: _plain_column(rows[column]) for column in columns}).sort_values(
+        list(columns), ignore_index=True
+    )
+
+
+def _plain_column(values: pd.Series) -> Any:
+    """Key columns as int64 where they are whole, since float64 tells no integers beyond 2**53 apart.
+
+    Keys that came back as float64 from a file or a merge are integers again. Other numbers are float64, the rest text.
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype) or not pd.api.types.is_numeric_dtype(values.dtype):
+        return values.astype("str").array
+    is_key = values.name in (*FRAME_KEY, "joint", "truth_object")
+    if is_key and pd.api.types.is_integer_dtype(values.dtype) and not values.isna().any():
+        return values.to_numpy(np.int64)
+    numbers = values.to_numpy(np.float64, na_value=np.nan)
+    are_whole = is_key and np.all((numbers % 1 == 0) & (np.abs(numbers) < 1 << 63))
+    return numbers.astype(np.int64) if are_whole else numbers
 
 
 def _sums(tables: Sequence[pd.DataFrame]) -> np.ndarray:

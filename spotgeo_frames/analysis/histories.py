@@ -16,18 +16,36 @@ HISTORY_TYPE = pd.CategoricalDtype(["always found", "found in part", "flickers",
 def object_summary(matches: Table) -> pd.DataFrame:
     """One row a true object: when it was found, and how often it was lost.
 
-    `truth_object` has to name an object through its sequence, as it does in the truth of the spotGEO challenge.
+    Parameters
+    ----------
+    matches
+        A match table whose `truth_object` names an object through its sequence, as the truth of the spotGEO challenge
+        does.
 
     Returns
     -------
-    DataFrame sorted by `sequence`, (`joint`,) `object`: `n_frames`, those it is in; `n_found`, those it is a true
-    positive in; `found_share`; `pattern`, a character for each of its frames in order, 1 where it is found and 0 where
-    it is missed; `longest_gap`, the most frames in a row in which it is missed; `n_changes`, how often it turns from
-    found to missed or back; `history`: "always found", "never found", "flickers" (turns twice or more), or "found in
-    part" (turns once); and `mean_distance` (px; `mean_similarity` where matching was by that), null where it is never
-    found.
+    DataFrame sorted by `sequence`, (`joint`,) `object`: `n_frames`, in how many frames the object is; `n_found`, in how
+    many of them it is a true positive; `found_share`, n_found / n_frames; `pattern`, a character for each of its frames
+    in order, 1 where it is found and 0 where it is missed; `longest_gap`, the most frames in a row in which it is
+    missed; `n_changes`, how often it turns from found to missed or back; `history`: "always found", "never found",
+    "flickers" (turns twice or more), or "found in part" (turns once); and `mean_distance` (px; `mean_similarity` where
+    matching was by similarity), null where it is never found.
 
-    Raises InputError where it is not a match table, or an object is in a frame more than once.
+    Raises
+    ------
+    InputError: not a match table, a column `truth_object` that is missing, or an object that is in a frame more than
+        once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> frames = [1, 2, 3, 4]
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": frames, "object": 1, "x": [10.0, 20.0, 30.0, 40.0], "y": 5.0})
+    >>> matches = sf.match(truth, truth[truth["frame"] != 3])
+    >>> sf.object_summary(matches)[["sequence", "object", "n_found", "pattern", "longest_gap", "history"]]
+       sequence  object  n_found pattern  longest_gap   history
+    0         1       1        3    1101            1  flickers
     """
     table = check_matches(matches)
     if "truth_object" not in table:

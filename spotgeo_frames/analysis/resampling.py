@@ -39,8 +39,8 @@ def check_options(metrics: Iterable[str], resamples: int, confidence: float) -> 
         raise ValueError(f"metrics is {metrics!r}; a list of some of {', '.join(known)} is needed")
     if not isinstance(resamples, int | np.integer) or resamples < 1:
         raise ValueError(f"resamples is {resamples!r}; an integer is needed, 1 or more")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; a share between 0 and 1 is needed")
+    if not isinstance(confidence, int | float | np.number) or not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence!r}; a share between 0 and 1 is needed")
     return list(dict.fromkeys(names))
 
 

@@ -97,7 +97,7 @@ def interval_table(
     names = check_options(metrics, resamples, confidence)
     if method not in ("percentile", "bca"):
         raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
-    if not len(check_matches(matches)):
+    if not len(check_matches(matches, "intervals: matches")):
         raise InputError("intervals: the match table has no rows")
     groups = group_rows(matches, by)
     check_labels(groups.labels)

@@ -13,7 +13,7 @@ method of Benjamini and Yekutieli (2001, doi:10.1214/aos/1013699998), which hold
 any dependence.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -91,15 +91,13 @@ def worst_slices(
 
     Raises
     ------
-    InputError: not a match table, a column that is not there or has too many values, or only one sequence.
+    InputError: not a match table, `columns` is no list of names, a column is not there or has too many values, or there
+        is only one sequence.
     ValueError: depth, min_sequences, rate or bins out of range.
     """
     check_options(["recall"], resamples, confidence)
-    if isinstance(columns, str):
-        raise ValueError(f"worst_slices: columns is {columns!r}; a list of columns is needed, such as [{columns!r}]")
-    if depth not in (1, 2) or min_sequences < 2 or not 0 < rate <= 1 or bins < 2:
-        raise ValueError("depth: 1 or 2; min_sequences, bins: 2 or more; rate: above 0, up to 1")
-    table = check_matches(matches)
+    _check_arguments(columns, depth, min_sequences, rate, bins)
+    table = check_matches(matches, "worst_slices: matches")
     sequence, n_sequences = number_sequences(table)
     if n_sequences < 2:
         raise InputError(f"worst_slices: {counted(n_sequences, 'sequence')} there; two or more are needed to compare")
@@ -127,6 +125,23 @@ def worst_slices(
     answer = answer.sort_values(["estimate", "p_value"], ignore_index=True)
     answer.attrs = dict(table.attrs) | {"rate": rate, "seed": seed}
     return answer
+
+
+def _check_arguments(columns: Any, depth: Any, min_sequences: Any, rate: Any, bins: Any) -> None:
+    """Raises InputError or ValueError, as `worst_slices` does, naming the argument that is wrong."""
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        such = f"[{columns!r}]" if isinstance(columns, str) else "['truth_x']"
+        raise InputError(f"worst_slices: columns is {columns!r}; a list of names of columns is needed, such as {such}")
+    odd = [column for column in columns if not isinstance(column, str)]
+    if odd:
+        raise InputError(f"worst_slices: columns holds a {type(odd[0]).__name__}; names of columns are needed")
+    if depth not in (1, 2):
+        raise ValueError(f"depth is {depth!r}; 1 or 2 is needed")
+    for name, value in (("min_sequences", min_sequences), ("bins", bins)):
+        if not isinstance(value, int | np.integer) or value < 2:
+            raise ValueError(f"{name} is {value!r}; an integer is needed, 2 or more")
+    if not isinstance(rate, int | float | np.number) or not 0 < rate <= 1:
+        raise ValueError(f"rate is {rate!r}; a share above 0 and up to 1 is needed")
 
 
 def _coded(table: pd.DataFrame, column: str, bins: int) -> _Coded:

@@ -1,5 +1,6 @@
 """The commands for detections: validate, score, compare, check, report, repartition."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -121,7 +122,9 @@ def _score_files(
         check_folder_writable(Path(out))
     sides = read_sides(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
     matches = match(sides[0], sides[1], **words._asdict())
-    left_out = excluded_sequences(names_to_exclude(exclude, sides), [matches])
+    left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])
+    if unknown:
+        warnings.warn(unknown, stacklevel=2)
     if left_out is not None:
         matches = without_sequences(matches, left_out)
         matches.attrs["exclude"] = exclude
@@ -149,7 +152,9 @@ def _score_dataset(
     contents = opened(truth, submission, frames, words.similarity)
     left_out = sequence_names(exclude, contents["truth"].numbered)
     how = RunOptions(None if out is None else place_of(out), client, left_out)
-    tables = summaries(contents, [{}, *slices], dataset_rule(words, contents), how)
+    tables, texts = summaries(contents, [{}, *slices], dataset_rule(words, contents), how)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
     return tables[0], {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
 
 

@@ -12,6 +12,7 @@ Known differences from evaluating the tables in memory
 """
 
 import hashlib
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,10 +28,10 @@ from ..matching.words import Geometry, Words, asked, asked_of_tracks, rule_for, 
 from ..scoring.group_sums import Sums
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import summary_of
-from ..support.errors import InputError, warn
+from ..support.errors import InputError
 from ..support.storage import Place, place_of, written
 from ..support.writing import as_arrow
-from ..tables.selections import By, check_column, column_bins, listed_sequences, warn_of_unknown
+from ..tables.selections import By, check_column, column_bins, listed_sequences, unknown_text
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.tracks import track_summary
 from .columns import check_alike, columns_to_read, required_columns
@@ -103,7 +104,9 @@ def score_dataset(
     left_out = None if exclude is None else listed_sequences(exclude)
     how = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    [table] = summaries(contents, [column_bins(by)], dataset_rule(words, contents), how)
+    [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), how)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
     return table
 
 
@@ -112,11 +115,11 @@ def summaries(
     groupings: Sequence[Mapping[str, int | None]],
     rule: Rule,
     how: RunOptions,
-) -> list[pd.DataFrame]:
-    """What `score_dataset` returns for each of several groupings, of one run; it says what is raised.
+) -> tuple[list[pd.DataFrame], list[str]]:
+    """What `score_dataset` returns for each of several groupings, of one run, and texts to warn of.
 
     `contents` are what `opened` gives; a grouping is columns, crossed, with their numbers of bins (None: as they are),
-    or empty; the rule is what `dataset_rule` gives.
+    or empty; the rule is what `dataset_rule` gives. Raises as `score_dataset` does.
     """
     names = [list(grouping) for grouping in groupings]
     wanted = [name for some in names for name in some]
@@ -141,13 +144,12 @@ def summaries(
         "rule": _told_apart(rule),
     }
     result = run(contents, sources, method, what, how)
-    _warn_of(result, how.exclude)
     tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
     if how.out is not None:
         for some, table in zip(names, tables, strict=True):
             name, plain = slice_file(some, table) if some else ("summary", table)
             _write_table(plain, how.out.inside(f"{name}.parquet"), contents)
-    return tables
+    return tables, _warnings_of(result, how.exclude)
 
 
 def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:
@@ -185,12 +187,13 @@ def track_dataset(
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
     what = {"rule": _told_apart(rule)}
     result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
-    _warn_of(result, how.exclude)
     summary = track_summary(result.sums[0])
     summary.attrs = rule.notes
     summary = _noted(summary, result)
     if how.out is not None:
         _write_table(summary, how.out.inside("summary.parquet"), contents)
+    for text in _warnings_of(result, how.exclude):
+        warnings.warn(text, stacklevel=2)
     return summary
 
 
@@ -214,18 +217,19 @@ def opened(
     return contents
 
 
-def _warn_of(result: Result, exclude: Sequence[int | str] | None) -> None:
-    """Warns of what was skipped, of sequences on one side only, and of names to leave out that no sequence has."""
-    for text in result.skipped:
-        warn(f"skipped: {text}")
+def _warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:
+    """What to warn of: what was skipped, sequences on one side only, and names to leave out that no sequence has."""
+    texts = [f"skipped: {text}" for text in result.skipped]
     meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
     for side, (count, names) in result.one_sided.items():
         if count:
             listed = ", ".join([*map(str, names[:5]), *(["..."] if count > 5 else [])])
             which = "1 sequence is" if count == 1 else f"{count:,} sequences are"
-            warn(f"{which} in the {side} only ({meaning[side]}): {listed}")
+            texts.append(f"{which} in the {side} only ({meaning[side]}): {listed}")
     if exclude and not result.skipped:  # what was skipped may be what is left out
-        warn_of_unknown(exclude, {*result.excluded})
+        unknown = unknown_text(exclude, {*result.excluded})
+        texts += [] if unknown is None else [unknown]
+    return texts
 
 
 def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:

@@ -4,7 +4,7 @@ All numbers follow from sums. Sums of tables that share no sequence add up, by `
 sequences, each taken any number of times, are weighted sums of those of the sequences, by `weighted_sums`.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ import pandas as pd
 from ..support.keys import distinct, positions, row_keys
 from ..tables.arrow import Table
 from ..tables.schema import FN, FP, FRAME_KEY, check_matches, measure_of
-from ..tables.selections import By, by_columns, excluded_sequences, number_groups
+from ..tables.selections import By, by_columns, number_groups
 from .match_sums import counted_rows, group_sums, match_sums, share
 from .registry import METRICS
 
@@ -62,7 +62,7 @@ class Groups(NamedTuple):
 def summary_sums(
     matches: Table,
     by: By | None = None,
-    exclude: Iterable[int] | Iterable[str] | None = None,
+    exclude: Sequence[int | str] | None = None,
     *,
     dropna: bool = True,
 ) -> Sums:
@@ -129,14 +129,13 @@ def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def group_rows(
-    matches: Table, by: By | None, exclude: Iterable[int] | Iterable[str] | None = None, *, dropna: bool = True
+    matches: Table, by: By | None, exclude: Sequence[int | str] | None = None, *, dropna: bool = True
 ) -> Groups:
     """Groups a match table as `summarize` does, whose docstring says how; one group of all rows where `by` is None."""
     table = check_matches(matches)
     columns = by_columns(table, by, list(METRICS))
-    names = excluded_sequences(exclude, [table])
-    if names is not None:
-        excluded = table["sequence"].isin(names).to_numpy()
+    if exclude is not None:
+        excluded = table["sequence"].isin(exclude).to_numpy()
         table, columns = table[~excluded], [column[~excluded] for column in columns]
     outcome = table["outcome"].array.codes
     null = np.zeros(len(table), bool)

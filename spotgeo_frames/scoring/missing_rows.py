@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from ..support.keys import row_keys
 from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, TP
@@ -27,7 +28,7 @@ def missing_rows_text(table: pd.DataFrame) -> str | None:
     """
     # Each column is taken out of the table once: pandas needs longer for that than NumPy for most that follows.
     columns = {name: table[name] for name in COUNTS if name in table}
-    expected = {name: c.to_numpy() for name, c in columns.items() if pd.api.types.is_numeric_dtype(c.dtype)}
+    expected = {name: _as_numbers(column) for name, column in columns.items() if is_numeric_dtype(column.dtype)}
     n_frames = _n_incomplete(table, expected) if expected and len(table) else 0
     if not n_frames:
         return None
@@ -49,13 +50,17 @@ def _n_incomplete(table: pd.DataFrame, expected: Mapping[str, np.ndarray]) -> in
     # Nearly all tables are sorted and whole: each run of rows with one key is then a frame with all its rows.
     if all(np.array_equal(np.add.reduceat(counts[name], starts), rows.take(starts)) for name, rows in expected.items()):
         return 0
-    known = {name: table[name].to_numpy(np.float64, na_value=np.nan) for name in expected}
-    groups = pd.DataFrame({"key": row_keys(table, key), **known}).groupby(["key", *known], sort=False, dropna=False)
-    number = groups.ngroup().to_numpy()
+    rows_of_table = pd.DataFrame({"key": row_keys(table, key), **expected})
+    number = rows_of_table.groupby(["key", *expected], sort=False, dropna=False).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
     found = {name: np.bincount(number, rows) for name, rows in counts.items()}
-    whole = _are_whole(found, {name: rows.take(first) for name, rows in known.items()})
+    whole = _are_whole(found, {name: rows.take(first) for name, rows in expected.items()})
     return len(table[FRAME_KEY].iloc[first[~whole]].drop_duplicates())
+
+
+def _as_numbers(column: pd.Series) -> np.ndarray:
+    """The values as integers, or as float64 where nulls are possible."""
+    return column.to_numpy() if column.dtype == np.int64 else column.to_numpy(np.float64, na_value=np.nan)
 
 
 def _starts(key: list[pd.Series]) -> np.ndarray:

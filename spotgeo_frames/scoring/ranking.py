@@ -56,10 +56,10 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
     tables = {name: check_matches(table) for name, table in matches.items()}
-    left_out = excluded_sequences(exclude, tables.values())
+    left_out, unknown = excluded_sequences(exclude, tables.values())
     answer, missing = ranked({name: without_sequences(table, left_out) for name, table in tables.items()})
-    if missing:
-        warnings.warn(f"leaderboard: {missing}", stacklevel=2)
+    for text in filter(None, (unknown, missing)):
+        warnings.warn(f"leaderboard: {text}", stacklevel=2)
     return answer
 
 

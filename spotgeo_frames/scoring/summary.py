@@ -6,14 +6,15 @@ and columns that belong to predictions.
 """
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..tables.arrow import Table
-from ..tables.selections import By
+from ..tables.schema import check_matches
+from ..tables.selections import By, excluded_sequences
 from .group_sums import Sums, group_rows, sums_of_groups
 from .missing_rows import missing_rows_text
 from .registry import METRICS, Metric, summary_columns, values_of
@@ -82,20 +83,22 @@ def summarize(
        tp  fn  fp   f1   mse
     0   1   1   1  0.5  72.0
     """
-    answer, missing = summarized(matches, by, exclude, dropna=dropna)
-    if missing:
-        warnings.warn(f"summarize: {missing}", stacklevel=2)
+    table = check_matches(matches)
+    left_out, unknown = excluded_sequences(exclude, [table])
+    answer, missing = summarized(table, by, left_out, dropna=dropna)
+    for text in filter(None, (unknown, missing)):
+        warnings.warn(f"summarize: {text}", stacklevel=2)
     return answer
 
 
 def summarized(
     matches: Table,
     by: By | None = None,
-    exclude: Iterable[int] | Iterable[str] | None = None,
+    exclude: Sequence[int | str] | None = None,
     *,
     dropna: bool = True,
 ) -> tuple[pd.DataFrame, str | None]:
-    """What `summarize` returns, and what to warn of, if anything; arguments and errors are those of `summarize`."""
+    """What `summarize` returns, and a warning of rows that are missing, if any; `exclude` has been checked."""
     groups = group_rows(matches, by, exclude, dropna=dropna)
     return summary_of(sums_of_groups(groups)), missing_rows_text(groups.all_rows)
 

@@ -1,8 +1,6 @@
 """What is raised when input cannot be accepted, and how the project warns."""
 
 import re
-import sys
-import warnings
 from collections.abc import Iterable
 
 
@@ -31,12 +29,3 @@ def first_line(error: BaseException) -> str:
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     # Arrow puts what the system says at the end of a line of its own.
     return re.sub(r"^.*Detail: \[errno \d+\] ", "", text.splitlines()[0])
-
-
-def warn(text: str) -> None:
-    """Warns with the line of the caller's own code that called this package, however deep in the package this is."""
-    package = __name__.partition(".")[0]
-    depth = 1
-    while sys._getframe(depth).f_back and sys._getframe(depth).f_globals.get("__name__", "").startswith(f"{package}."):
-        depth += 1
-    warnings.warn(text, stacklevel=depth + 1)

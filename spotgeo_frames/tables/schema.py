@@ -74,26 +74,29 @@ def check_frames(table: Table, name: str) -> pd.DataFrame:
     return _finished(given, name, FRAME_KEY, columns, problems)
 
 
-def check_matches(matches: Table) -> pd.DataFrame:
-    """A match table as pandas, with `outcome` categorical; raises InputError where a column or an outcome is wrong."""
-    table = as_pandas(matches, "match table")
+def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
+    """A match table as pandas, with `outcome` categorical.
+
+    Raises InputError where it is no table, or a column or an outcome is wrong; messages begin with `name`.
+    """
+    table = as_pandas(matches, name)
     needed = [*MATCH_COLUMNS, measure_of(table)]
     missing = [column for column in needed if column not in table.columns]
     if missing:
-        raise InputError([f"match table: column {column} is missing; match() makes such tables" for column in missing])
+        raise InputError([f"{name}: column {column} is missing; match() makes such tables" for column in missing])
     wrong = [column for column in needed[3:] if not _is_number(table[column]) and table[column].notna().any()]
     if wrong:
-        raise InputError([f"match table: column {c} is of type {table[c].dtype}; numbers are needed" for c in wrong])
+        raise InputError([f"{name}: column {c} is of type {table[c].dtype}; numbers are needed" for c in wrong])
     kind = table["outcome"].dtype
     if isinstance(kind, pd.CategoricalDtype) and list(kind.categories) == OUTCOMES:  # == would not mind their order
         if len(table) and table["outcome"].array.codes.min() < 0:
-            raise InputError("match table: column outcome: some are null")
+            raise InputError(f"{name}: column outcome: some are null")
         return table
     outcome = table["outcome"].astype("object")
     unknown = outcome[~outcome.isin(OUTCOMES)]
     if len(unknown):
         what = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
-        raise InputError(f"match table: column outcome: {what}")
+        raise InputError(f"{name}: column outcome: {what}")
     return table.assign(outcome=outcome.astype(OUTCOME_TYPE))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..support.errors import InputError, SliceError, warn
+from ..support.errors import InputError, SliceError
 from ..support.keys import distinct, ordinals, pack, positions
 from .arrow import ArrowStream, arrow_to_pandas
 from .quantile_bins import bin_edges, binned_values
@@ -172,20 +172,20 @@ def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
 
 def excluded_sequences(
     exclude: Iterable[int] | Iterable[str] | None, tables: Iterable[pd.DataFrame]
-) -> list[int | str] | None:
-    """The sequences to leave out of tables with a column `sequence`; None where none are asked for.
+) -> tuple[list[int | str] | None, str | None]:
+    """The sequences to leave out of tables with a column `sequence`, and what to warn of; None where there is neither.
 
-    Warns of those that are in none of the tables. Raises InputError where `exclude` is not right, or where its type is
-    not that of the sequences.
+    The warning names those that are in none of the tables. Raises InputError where `exclude` is not right, or where its
+    type is not that of the sequences.
     """
     if exclude is None:
-        return None
+        return None, None
     names = listed_sequences(exclude)
     columns = [table["sequence"] for table in tables if len(table)]
     if columns:
         check_names(names, is_integer=pd.api.types.is_integer_dtype(columns[0].dtype))
-    warn_of_unknown(names, {name for column in columns for name in pd.unique(column[column.isin(names)])})
-    return names
+    known = {name for column in columns for name in pd.unique(column[column.isin(names)])}
+    return names, unknown_text(names, known)
 
 
 def check_names(names: Sequence[int | str], is_integer: bool) -> None:
@@ -196,12 +196,13 @@ def check_names(names: Sequence[int | str], is_integer: bool) -> None:
         raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kinds}")
 
 
-def warn_of_unknown(names: Sequence[int | str], known: Collection[int | str]) -> None:
-    """Warns of the sequences to leave out that are not `known`."""
+def unknown_text(names: Sequence[int | str], known: Collection[int | str]) -> str | None:
+    """A warning of the sequences to leave out that are not `known`; None where all are."""
     unknown = [name for name in names if name not in known]
-    if unknown:
-        more = f" or {len(unknown) - MOST_NAMED:,} more" if len(unknown) > MOST_NAMED else ""
-        warn(f"exclude: no sequence is called {', '.join(map(repr, unknown[:MOST_NAMED]))}{more}; check the names")
+    if not unknown:
+        return None
+    more = f" or {len(unknown) - MOST_NAMED:,} more" if len(unknown) > MOST_NAMED else ""
+    return f"exclude: no sequence is called {', '.join(map(repr, unknown[:MOST_NAMED]))}{more}; check the names"
 
 
 def without_sequences(table: pd.DataFrame, names: Sequence[int | str] | None) -> pd.DataFrame:

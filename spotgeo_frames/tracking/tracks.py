@@ -122,6 +122,18 @@ def track(
     InputError: a table is not right, boxes are on one side only, an identity is twice in a frame, the sides share no
         sequence, or their frames do not agree.
     ValueError: similarity or tau out of range, or a tau with a similarity that has none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3], "object": 7, "x": [0.0, 5.0, 9.0], "y": 0.0})
+    >>> predictions = truth.assign(object=[1, 1, 2])  # the identity changes in the last frame
+    >>> result = sf.track(truth, predictions)
+    >>> result.summary[["sequence", "MOTA", "IDSW", "IDF1", "n_frames"]].round(3)
+       sequence   MOTA  IDSW   IDF1  n_frames
+    0         1  0.667     1  0.667         3
+    1      <NA>  0.667     1  0.667         3
     """
     words = asked_of_tracks(tau, similarity)
     given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")

@@ -281,3 +281,42 @@ def test_left_out_sequences(challenge: Path) -> None:
     board, _ = sf.compare(matches, exclude=range(1, 1000), resamples=200)
     assert board["n_sequences"].tolist() == [281] * 3
     assert board["name"].tolist() == ["alpha", "beta", "gamma"]
+
+
+@pytest.mark.parametrize("column", ["sequence", "object"])
+def test_integer_keys_beyond_float64_are_told_apart(column: str) -> None:
+    truth = objects([(1, 1, 10.0, 10.0), (2, 1, 10.0, 10.0)])
+    others = truth.copy()
+    truth[column], others[column] = [1 << 53, 1 << 54], [(1 << 53) + 1, 1 << 54]
+    tables = {"a": sf.match(truth, truth), "b": sf.match(others, others)}
+    with pytest.raises(ValueError, match=f"2 truths are in only one of a and b: .*{(1 << 53) + 1}"):
+        sf.compare(tables, resamples=10)
+
+
+def test_truths_are_the_same_whatever_types_their_keys_came_back_in() -> None:
+    truth = objects([(1, 1, 10.0, 10.0), (2, 1, 10.0, 10.0)])
+    matches = sf.match(truth, truth)
+    others = matches.astype({"truth_object": "float64", "sequence": "Int32"})
+    assert (sf.compare({"a": matches, "b": others}, resamples=10).pairs["estimate"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda m: sf.intervals({"a": m}), "intervals: matches: .*dict.*DataFrame"),
+        (lambda m: sf.intervals(m, confidence="high"), "confidence.*'high'"),  # type: ignore[arg-type]
+        (lambda m: sf.compare([m, m]), "compare: matches.*list.*dict"),
+        (lambda m: sf.compare({"a": m, "b": 5}), "compare: matches: b: .*int"),
+        (lambda m: sf.worst_slices({"a": m}, ["truth_x"]), "worst_slices: matches: .*dict"),
+        (lambda m: sf.worst_slices(m, "truth_x"), r"worst_slices: columns.*'truth_x'.*\['truth_x'\]"),
+        (lambda m: sf.worst_slices(m, 5), "worst_slices: columns.*5.*list"),
+        (lambda m: sf.worst_slices(m, [5]), "worst_slices: columns.*int"),
+        (lambda m: sf.worst_slices(m, ["truth_x"], depth="2"), "depth.*'2'"),
+        (lambda m: sf.worst_slices(m, ["truth_x"], min_sequences=1.5), "min_sequences.*1.5"),
+        (lambda m: sf.worst_slices(m, ["truth_x"], rate="5%"), "rate.*'5%'"),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_named(call, argument: str) -> None:
+    truth = objects([(1, 1, 10.0, 10.0), (2, 1, 10.0, 10.0)])
+    with pytest.raises(ValueError, match=argument):
+        call(sf.match(truth, truth))

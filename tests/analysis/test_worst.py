@@ -131,7 +131,7 @@ def test_what_worst_slices_refuses() -> None:
     with pytest.raises(sf.InputError, match="column name has 300 values; bin it first"):
         sf.worst_slices(named, ["name"])
     for wrong in ({"depth": 3}, {"rate": 0}, {"min_sequences": 1}, {"bins": 1}):
-        with pytest.raises(ValueError, match="depth: 1 or 2"):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
             sf.worst_slices(matches, ["truth_kind"], **wrong)
     with pytest.raises(ValueError, match=r"columns is 'truth_kind'; a list .*\['truth_kind'\]"):
         sf.worst_slices(matches, "truth_kind")

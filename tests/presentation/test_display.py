@@ -14,7 +14,6 @@ import pytest
 import spotgeo_frames as sf
 from helpers.scenes import SCENES
 from spotgeo_frames.presentation.display import as_html, number_text, texts
-from spotgeo_frames.support.labels import label
 
 
 @pytest.mark.parametrize(

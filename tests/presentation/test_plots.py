@@ -154,3 +154,14 @@ def test_nothing_to_draw(matches: pd.DataFrame) -> None:
     assert "no true positives" in texts(plots.residuals(nothing))
     with pytest.raises(sf.InputError, match="column kind is missing"):
         plots.error_costs(matches)
+
+
+@pytest.mark.parametrize("draw", [lambda matches, name: sf.plots.frame(matches, name, 1), sf.plots.sequence])
+def test_a_sequence_of_the_wrong_type_is_refused(draw) -> None:
+    truth = pd.DataFrame({"sequence": [1], "frame": [1], "object": [1], "x": [5.0], "y": [5.0]})
+    matches = sf.match(truth, truth)
+    with pytest.raises(ValueError, match=r"sequence is '1', .* integers"):
+        draw(matches, "1")
+    texts = matches.assign(sequence=matches["sequence"].astype("str"))
+    with pytest.raises(ValueError, match=r"sequence is 1, .* strings"):
+        draw(texts, 1)

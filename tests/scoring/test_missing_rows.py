@@ -58,6 +58,7 @@ def test_a_filtered_table_is_warned_of_once_where_it_is_called(some: Callable[[p
         lambda m: m[m["frame"] != 2],
         lambda m: m.drop(columns=["frame_n_truth", "frame_n_predicted"])[m["outcome"] == "TP"],
         lambda m: m.assign(frame_n_truth=None, frame_n_predicted=pd.NA)[m["outcome"] == "TP"],
+        lambda m: m.assign(frame_n_truth=m["frame_n_truth"].astype("Int64").where(m["frame"] != 1)),
         lambda m: pd.concat([m, m]),
         lambda m: m.astype({"frame_n_truth": "Int64", "sequence": "str"}),
         lambda m: m.drop(columns="frame_n_truth"),

@@ -84,7 +84,8 @@ def report(
     _check_kept(page_path, folder, [one.path for one in inputs])
     slices = dict.fromkeys(ALWAYS) | column_bins(by)
     tables_of_rows = [table for side in (known, *named.values()) for table in side if table is not None]
-    left_out: Any = excluded_sequences(exclude, tables_of_rows) or []
+    left_out, unknown = excluded_sequences(exclude, tables_of_rows)
+    left_out = left_out or []
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
     [rule, *_] = [check_by_distance(rule_of_tables(words, known, side), "report") for side in named.values()]
@@ -96,7 +97,7 @@ def report(
         )
     make_folder(page_path.parent)
     write_text(page_path, content)
-    for text in texts:
+    for text in filter(None, (unknown, *texts)):
         warnings.warn(text, stacklevel=2)
 
 
@@ -188,7 +189,7 @@ def _by_role(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict
     return {"truth": truth.objects, "frames": truth.frames} | dict(zip(roles, objects, strict=True))
 
 
-def _without(side: Annotations, exclude: Sequence[int] | Sequence[str]) -> Annotations:
+def _without(side: Annotations, exclude: Sequence[int | str]) -> Annotations:
     frames = None if side.frames is None else without_sequences(side.frames, exclude)
     return Annotations(without_sequences(side.objects, exclude), frames)
 

@@ -13,7 +13,7 @@ from ...tables.inputs import Input
 
 
 def made_with(
-    inputs: Sequence[Input], rule: Rule, exclude: Sequence[int] | Sequence[str], truth: Annotations
+    inputs: Sequence[Input], rule: Rule, exclude: Sequence[int | str], truth: Annotations
 ) -> list[tuple[str, str]]:
     """Labels and values of the page's foot."""
     from importlib import metadata  # takes a while, and nothing else needs it
