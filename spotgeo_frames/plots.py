@@ -134,7 +134,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
 def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     """F1 over the score threshold, and precision over recall, for each tau: the curve of `sweep`."""
     table = as_pandas(curve, "sweep")
-    _check_columns(table, ["tau", "threshold", "precision", "recall", "f1"])
+    _check_columns(table, ["tau", "score_threshold", "precision", "recall", "f1"])
     figure = plt.figure(figsize=(9, 3.8), layout="constrained") if figure is None else figure
     left, right = figure.subplots(1, 2)
     for number, (tau, rows) in enumerate(table.groupby("tau")):
@@ -142,10 +142,10 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
         best = rows.iloc[len(rows) - 1 - int(rows["f1"][::-1].argmax())] if rows["f1"].notna().any() else None
         name = f"tau {label(tau)} px"
         named = name if best is None else f"{name}, best F1 {best['f1']:.3f}"
-        left.plot(rows["threshold"], rows["f1"], style, color=color, label=named)
+        left.plot(rows["score_threshold"], rows["f1"], style, color=color, label=named)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
         if best is not None:
-            left.plot(best["threshold"], best["f1"], marker, color=color)
+            left.plot(best["score_threshold"], best["f1"], marker, color=color)
             right.plot(best["recall"], best["precision"], marker, color=color)
     f1, recall, precision = map(_axis_label, ("f1", "recall", "precision"))
     left.set(xlabel="score threshold", ylabel=f1, ylim=(0, 1), title=f"{f1} by threshold (best marked)")

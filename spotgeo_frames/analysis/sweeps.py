@@ -53,7 +53,7 @@ class Sweep(NamedTuple):
         return as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.best, ["tau", "threshold", "f1", "average_precision"])
+        return headline(self.best, ["tau", "score_threshold", "f1", "average_precision"])
 
 
 def sweep(
@@ -87,11 +87,12 @@ def sweep(
     -------
     Sweep of two DataFrames.
 
-    curve: one row a tau and threshold, both rising: `tau` (px), `threshold`, `n_predicted`, `tp`, `fn`, `fp`,
+    curve: one row a tau and threshold, both rising: `tau` (px), `score_threshold`, `n_predicted`, `tp`, `fn`, `fp`,
         `precision`, `recall`, `f1`, `mse` (px²) and `kelvins_mse`, as `summarize` has them of the predictions with that
         score or more.
-    best: one row a tau: `tau`, `average_precision` (null without a truth), `threshold` with the highest f1 (the highest
-        such threshold), `threshold_low`, `threshold_high` (where it lies in resamples), `f1`, `f1_low`, `f1_high`.
+    best: one row a tau: `tau`, `average_precision` (null without a truth), `score_threshold` with the highest f1 (the
+        highest such threshold), `score_threshold_low`, `score_threshold_high` (where it lies in resamples), `f1`,
+        `f1_low`, `f1_high`.
 
     Raises
     ------
@@ -171,7 +172,7 @@ def _matched(
 def _curve(sums: np.ndarray, taus: Sequence[float], thresholds: np.ndarray) -> pd.DataFrame:
     """The numbers at each tau and threshold, from sums (taus, thresholds, sequences, sums)."""
     added = dict(zip(ALL_SUMS, sums.sum(axis=2).reshape(-1, len(ALL_SUMS)).T, strict=True))
-    key = {"tau": np.repeat(taus, len(thresholds)), "threshold": np.tile(thresholds, len(taus))}
+    key = {"tau": np.repeat(taus, len(thresholds)), "score_threshold": np.tile(thresholds, len(taus))}
     curve = pd.DataFrame(key | values_of(added, CURVE))
     return curve.astype(dict.fromkeys((name for name in CURVE if METRICS[name].written == "count"), np.int64))
 
@@ -190,7 +191,7 @@ def _best(
     n_thresholds = sums.shape[1]
     for position, (rule, of_tau) in enumerate(zip(rules, sums, strict=True)):
         points = curve.iloc[position * n_thresholds : (position + 1) * n_thresholds]
-        thresholds = points["threshold"].to_numpy()
+        thresholds = points["score_threshold"].to_numpy()
         counts = resampled_sums(of_tau[..., : len(COUNTS)].swapaxes(0, 1), resamples, seed)
         f1 = values_of(dict(zip(COUNTS, np.moveaxis(counts, -1, 0), strict=True)), ["f1"])["f1"]
         best = _highest(points["f1"].to_numpy()[None])[0]
@@ -201,7 +202,16 @@ def _best(
         at_best = (thresholds[best], points["f1"].iloc[best]) if n_thresholds else (np.nan, np.nan)
         area = average_precision(points) if any_truth else np.nan
         rows.append((rule.tau, area, at_best[0], *low_high[:, 0], at_best[1], *low_high[:, 1]))
-    names = ["tau", "average_precision", "threshold", "threshold_low", "threshold_high", "f1", "f1_low", "f1_high"]
+    names = [
+        "tau",
+        "average_precision",
+        "score_threshold",
+        "score_threshold_low",
+        "score_threshold_high",
+        "f1",
+        "f1_low",
+        "f1_high",
+    ]
     return pd.DataFrame(rows, columns=names, dtype=np.float64)
 
 

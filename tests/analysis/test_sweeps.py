@@ -28,9 +28,9 @@ def test_every_point_is_a_match_of_its_own(seed: int) -> None:
     truth, predictions = scored(seed)
     curve, _ = sf.sweep(truth, predictions, tau=[4, 10], epsilon=2, resamples=5)
     assert curve["tau"].unique().tolist() == [4, 10]
-    assert curve["threshold"].unique().tolist() == sorted(predictions["score"].unique())
+    assert curve["score_threshold"].unique().tolist() == sorted(predictions["score"].unique())
     for row in curve.to_dict("records"):
-        left = predictions[predictions["score"] >= row["threshold"]]
+        left = predictions[predictions["score"] >= row["score_threshold"]]
         [wanted] = sf.summarize(sf.match(truth, left, row["tau"], 2)).to_dict("records")
         for name in NUMBERS:
             assert row[name] == pytest.approx(wanted[name], nan_ok=True), name
@@ -47,8 +47,8 @@ def test_best_threshold() -> None:
     [row] = best.to_dict("records")
     assert len(curve) == 200, "of evenly spaced ranks"
     assert row["f1"] == curve["f1"].max()
-    assert curve.loc[curve["f1"].idxmax(), "threshold"] == row["threshold"]
-    assert 0.3 < row["threshold_low"] <= row["threshold"] <= row["threshold_high"] < 0.7
+    assert curve.loc[curve["f1"].idxmax(), "score_threshold"] == row["score_threshold"]
+    assert 0.3 < row["score_threshold_low"] <= row["score_threshold"] <= row["score_threshold_high"] < 0.7
     assert row["f1_low"] < row["f1"] < row["f1_high"]
     assert 0.9 < row["average_precision"] < 1
     assert curve["recall"].is_monotonic_decreasing
@@ -62,7 +62,7 @@ def test_average_precision_by_hand() -> None:
 def test_given_thresholds() -> None:
     truth, predictions = scored(3)
     curve, best = sf.sweep(truth, predictions, score=[2.0, 0.5, -1], tau=10)
-    assert curve["threshold"].tolist() == [-1, 0.5, 2]
+    assert curve["score_threshold"].tolist() == [-1, 0.5, 2]
     assert curve["n_predicted"].tolist()[::2] == [len(predictions), 0]
     assert np.isnan(curve["precision"].iloc[-1])
     assert len(best) == 1
@@ -84,11 +84,11 @@ def test_a_sweep_of_nothing() -> None:
     truth, predictions = scored(5)
     curve, best = sf.sweep(truth, predictions.head(0))
     assert len(curve) == 0
-    assert best["threshold"].isna().all()
+    assert best["score_threshold"].isna().all()
     assert best["average_precision"].tolist() == [0]
     nothing = sf.sweep(truth.objects.head(0), predictions.head(0))
     assert nothing.best["average_precision"].isna().all()
     _, best = sf.sweep(truth.objects.head(0), predictions)
     assert best["average_precision"].isna().all()
     _, best = sf.sweep(sf.Annotations(truth.objects.query("sequence == 0")), predictions.query("sequence == 0"))
-    assert best[["f1_low", "f1_high", "threshold_low"]].isna().all(axis=None), "one sequence only"
+    assert best[["f1_low", "f1_high", "score_threshold_low"]].isna().all(axis=None), "one sequence only"

@@ -88,7 +88,7 @@ def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
         )
         costs = sf.error_costs(sf.diagnose(matches))
         assert total("costs", "costs", "gain") == pytest.approx(costs.loc[costs["kind"] != "all", "f1_gain"].sum())
-        lowest = min(row["threshold"] for row in charts["f1_by_threshold"]["datasets"]["sweep"])
+        lowest = min(row["score_threshold"] for row in charts["f1_by_threshold"]["datasets"]["sweep"])
         assert lowest == min(one.objects["score"].min() for one in submissions.values())
 
 

@@ -86,7 +86,7 @@ def test_slices_are_named_by_all_their_digits(matches: pd.DataFrame) -> None:
     found = found.assign(estimate=0.5, low=0.4, high=0.6)
     labels = [text.get_text() for text in plots.metric_by_slice(found).get_yticklabels()]
     assert labels == ["0.333333333333333, 1", "0.333333334333333, 2", "–, 3"]
-    curve = pd.DataFrame({"tau": [5.0, 5.0000001], "threshold": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5})
+    curve = pd.DataFrame({"tau": [5.0, 5.0000001], "score_threshold": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5})
     assert "tau 5 px | tau 5.0000001 px" in texts(plots.sweep_curves(curve).axes[1])
 
 

@@ -143,7 +143,7 @@ def test_columns_derived_from_a_metric() -> None:
     assert metric_text.title("mse_gain") == "mse gained, px²"
     assert metric_text.title("f1_low") == "F1 from"
     assert metric_text.meaning("kelvins_mse_high") == "upper bound of kelvins_mse"
-    assert metric_text.title("n_truth_objects") is metric_text.meaning("threshold_low") is None
+    assert metric_text.title("n_truth_objects") is metric_text.meaning("score_threshold_low") is None
     assert [metric_text.arrow(METRICS[name]) for name in ("f1", "mse", "tp")] == ["↑", "↓", ""]
 
 

@@ -44,7 +44,7 @@ def test_the_text_names_each_table_and_its_size(results: dict[str, Any], name: s
     ("name", "table", "columns"),
     [
         ("Comparison", "leaderboard", ["f1", "kelvins_mse"]),
-        ("Sweep", "best", ["tau", "threshold", "f1"]),
+        ("Sweep", "best", ["tau", "score_threshold", "f1"]),
         ("TrackResult", "summary", ["HOTA", "MOTA", "IDF1"]),
         ("PoseResult", "summary", ["HOTA", "mota", "ap"]),
     ],

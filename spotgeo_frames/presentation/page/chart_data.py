@@ -133,7 +133,7 @@ def circle(radius: float) -> Rows:
 
 def sweep(table: pd.DataFrame) -> Rows:
     """The numbers at each threshold, or at the best."""
-    names = [name for name in ("threshold", "f1", "precision", "recall", "mse") if name in table]
+    names = [name for name in ("score_threshold", "f1", "precision", "recall", "mse") if name in table]
     return [
         {"submission": str(row["submission"])} | {name: row[name] for name in names} for row in table.to_dict("records")
     ]

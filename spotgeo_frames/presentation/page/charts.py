@@ -224,7 +224,7 @@ def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spe
 
 def f1_by_threshold(rows: Rows, best: Rows, names: Sequence[str]) -> Spec:
     """F1 by the threshold of the score, the best marked."""
-    x = alt.X("threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
+    x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
     y = share_axis(alt.Y, "f1", "F1")
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
     if len(names) > 1:
@@ -280,14 +280,14 @@ def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str,
 def _sweep_lines(names: Sequence[str]) -> Any:
     tooltip = tooltips(
         *submission_tooltip(names),
-        ("threshold:Q", "score threshold", ".4~g"),
+        ("score_threshold:Q", "score threshold", ".4~g"),
         ("f1:Q", "F1", ".2%"),
         ("precision:Q", "precision", ".2%"),
         ("recall:Q", "recall", ".2%"),
         ("mse:Q", "mse, px²", ".2f"),
     )
     lines = alt.Chart(alt.NamedData("sweep")).mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
-    lines = lines.encode(tooltip=tooltip, order="threshold:Q")
+    lines = lines.encode(tooltip=tooltip, order="score_threshold:Q")
     if len(names) < 2:
         return lines
     dashes = alt.Scale(domain=list(names), range=cycled(DASHES, len(names), len(SERIES)))

@@ -15,9 +15,9 @@ from .evaluation import Evaluation
 # How columns are called that are of no metric.
 TITLES = {
     "tau": "tau, px",
-    "threshold": "best threshold",
-    "threshold_low": "threshold from",
-    "threshold_high": "threshold to",
+    "score_threshold": "best threshold",
+    "score_threshold_low": "threshold from",
+    "score_threshold_high": "threshold to",
     "p_value": "p-value",
     "p_adjusted": "adjusted p-value",
     "low": "from",
