@@ -13,7 +13,7 @@ Known differences from evaluating the tables in memory
 
 import hashlib
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -141,7 +141,7 @@ def summaries(
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule))
     what = {
         "groupings": [list(grouping.items()) for grouping in groupings],
-        "rule": _told_apart(rule),
+        **_told_apart(rule),
     }
     result = run(contents, sources, method, what, how)
     tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
@@ -185,7 +185,7 @@ def track_dataset(
     keep = how.out is not None
     method = partial(track_block, rule=rule, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
-    what = {"rule": _told_apart(rule)}
+    what = _told_apart(rule)
     result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
     summary = track_summary(result.sums[0])
     summary.attrs = rule.notes
@@ -251,9 +251,10 @@ def _geometries(contents: Mapping[str, Contents]) -> Iterator[Geometry]:
         yield Geometry(held.name, held.schema.names, held.n_rows)
 
 
-def _told_apart(rule: Rule) -> dict[Hashable, Any]:
+def _told_apart(rule: Rule) -> dict[str, Any]:
     """What tells a rule from others; of the caller's function, what it is made of."""
-    told = rule.notes | {"sigmas": None if rule.sigmas is None else dict(rule.sigmas)}
+    told = {str(key): value for key, value in rule.notes.items()}
+    told["sigmas"] = None if rule.sigmas is None else dict(rule.sigmas)
     if rule.measure is None:
         return told
     import cloudpickle

@@ -490,9 +490,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path, small: None) -> None
     paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
     out = tmp_path / "out"
     sf.score_dataset(*paths, out)
-    with pytest.raises(
-        sf.InputError, match=r"out: holds a run of something else \(options differ\); give another folder"
-    ):
+    with pytest.raises(sf.InputError, match=r"out: .*\(tau differ\)"):
         sf.score_dataset(*paths, out, tau=5)
     os.utime(paths[0] / "part-000.parquet", ns=(1, 1))
     with pytest.raises(sf.InputError, match=r"\(truth differ\)"):

@@ -18,9 +18,9 @@ def test_sums_come_back_from_their_file(n_rows: int, tmp_path: Path) -> None:
     labelled = Sums(pd.DataFrame({"sequence": pd.array(range(n_rows), "Int64")}), values, {1: (3, 2)}, True, {"a": "b"})
     whole = Sums(pd.DataFrame(index=range(1)), {"count": np.ones(1)}, {}, False, {})
     place = place_of(tmp_path / "sums.arrow")
-    write_result(place, Result([labelled, whole], {"truth": 2}, {"truth": (1, ["x"])}, 5, ["odd"], 10))
+    write_result(place, Result([labelled, whole], {"truth": 2}, {"truth": (1, ["x"])}, 5, ["odd"], [7], 10))
     found = read_result(place)
-    assert found[1:] == ({"truth": 2}, {"truth": (1, ["x"])}, 5, ["odd"], 10)
+    assert found[1:] == ({"truth": 2}, {"truth": (1, ["x"])}, 5, ["odd"], [7], 10)
     for sums, expected in zip(found.sums, [labelled, whole], strict=True):
         pd.testing.assert_frame_equal(sums.labels, expected.labels)
         assert sums[2:] == expected[2:]
@@ -33,7 +33,7 @@ def test_sums_come_back_from_their_file(n_rows: int, tmp_path: Path) -> None:
 def test_curves_are_lists_of_a_fixed_size(tmp_path: Path) -> None:
     place = place_of(tmp_path / "sums.arrow")
     sums = Sums(pd.DataFrame({"sequence": ["a", "b"]}), {"curve": np.ones((2, 19))}, {}, True, {})
-    write_result(place, Result([sums], {}, {}, 0, []))
+    write_result(place, Result([sums], {}, {}, 0, [], []))
     with pa.OSFile(str(tmp_path / "sums.arrow")) as stream:
         tables = [pa.ipc.open_stream(stream).read_all() for _ in range(3)]
     assert tables[2].schema.field("curve").type == pa.list_(pa.float64(), 19)
