@@ -90,7 +90,7 @@ def dominant(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> np.ndar
         best = np.zeros(size)
         np.maximum.at(best, end, weight)
         is_best &= weight == best.take(end)
-    # Only a pair that is the best of its row and of its column can outweigh its rivals. All others, ties too, are rivals.
+    # Only a pair that is the best of its row and of its column can outweigh its rivals. All others are rivals.
     candidates, others = np.flatnonzero(is_best), np.flatnonzero(~is_best)
     margin = weight[candidates] - BLUR
     for end, size in ends:

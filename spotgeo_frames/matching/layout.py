@@ -40,7 +40,7 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     measure = np.full(len(outcome), np.nan)
     measure[matched_row] = pairs.measure
 
-    # Every frame has a row, so adding up the first rows gives each row's frame. Taking is faster than repeating columns.
+    # Every frame has a row, so adding up the first rows gives each row's frame. Taking is faster than repeating.
     frame = np.zeros(len(outcome), np.int64)
     frame[np.cumsum(n_rows)[:-1]] = 1
     frame = np.cumsum(frame)

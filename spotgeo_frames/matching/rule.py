@@ -184,7 +184,7 @@ def distance_rule(
     }
     for name in needs:
         if known[name] is None:
-            raise InputError(f"match table: its notes have no {name}; give {name}=, in px")
+            raise InputError(f"match table: it does not tell its {name}; give {name}=, in px")
     tau, epsilon = known["tau"], known["epsilon"]
     if tau is not None and not 0 < float(tau) < np.inf:
         raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
