@@ -1,4 +1,4 @@
-"""Truth and predictions to one match table: the rule, the frames that count, near pairs, the assignment, the layout.
+"""Makes one match table of truth and predictions: rule, frames that count, near pairs, assignment, layout.
 
 In come two `Annotations`; out comes the match table. Every room but `support` and `tables` may use it; it uses
 `tables`.

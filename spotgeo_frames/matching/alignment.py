@@ -1,13 +1,12 @@
 """Lays truth and predictions side by side: one list of frames, and each side's rows in the order of that list.
 
-This is where it is decided which frames count. Frames are the rows of the truth's frames table where there is one
-(predictions elsewhere are refused), else those that occur on either side. A frames table of the predictions says what
-the detector has seen, so it must cover the truth's frames, as a competition file must: a frame that a detector never
-saw is not a frame in which it found nothing.
+This module decides which frames count. If the truth has a frames table, its rows are the frames, and predictions in any
+other frame are refused. Otherwise the frames that occur on either side count. A frames table of the predictions says
+which frames the detector has seen. It must have exactly the truth's frames, as a competition file must: a frame that a
+detector never saw is not a frame in which it found nothing.
 
-Keypoints: each joint of a frame is matched by itself, so in tables with `joint` every (sequence, frame, joint) that
-occurs is a frame of its own here; a frame without any joint stays, its joint null. Joints whose visibility is 0 are
-not there.
+Each joint of a frame is matched by itself. So in tables of keypoints every (sequence, frame, joint) that occurs becomes
+a frame of its own here. A frame without any joint stays, with a null joint. Joints whose visibility is 0 are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,10 +28,10 @@ FrameRule = Literal["truth", "union"]
 class Side(NamedTuple):
     """Truth or predictions, in frame order.
 
-    `table` holds the rows sorted by frame, file order kept within one, `row` the position of each in the table that was
-    given, and `xy` their coordinates (2, N); `frame` is each row's position in the list of frames, `counts` how many
-    rows each frame has and `starts` (one longer) where they begin; `category` the rows' categories as numbers that both
-    sides share, or None where one side has none.
+    `table` has the N rows sorted by frame, and in file order within a frame. For each row, `row` is its position in the
+    table that was given, `xy` its x and y (2, N), `frame` its position in the list of frames, and `category` its
+    category as an integer that both sides share (None if a side has no categories). For each frame, `counts` is how
+    many rows it has, and `starts`, which is one longer, the position of its first row.
     """
 
     table: pd.DataFrame
@@ -55,11 +54,11 @@ class Aligned(NamedTuple):
 def align(
     truth: Annotations, predictions: Annotations, frames: FrameRule = "truth", *, may_be_disjoint: bool = False
 ) -> Aligned:
-    """Aligns two Annotations that `tables.as_annotations` has checked.
+    """Aligns two checked Annotations.
 
-    With `frames="union"` every frame that either side names counts. Raises InputError where the key types differ,
-    the sequences are disjoint (unless they may be, in a part of a dataset), or the frames are not covered as the module
-    says.
+    `frames` says which frames count: "truth", the rows of the truth's frames table if it has one; "union", all frames
+    that either side has. Raises InputError if the key types differ, if the sides share no sequence (`may_be_disjoint`
+    allows that, for a part of a dataset), or if predictions lie in other frames or do not cover the truth's frames.
     """
     if frames not in ("truth", "union"):
         raise ValueError(f"frames is {frames!r}; 'truth' or 'union' is needed")
@@ -118,7 +117,7 @@ def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) ->
 def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> tuple[pd.DataFrame, np.ndarray]:
     """The distinct (sequence, frame) of the tables in order, and their keys."""
     firsts = [distinct(key) for key in keys]
-    # Mostly the first table has all that the others have.
+    # Usually the first table has all frames of the others.
     if len(firsts[0][0]) and all(np.all(locate(firsts[0][0], values) >= 0) for values, _ in firsts[1:]):
         tables, firsts = tables[:1], firsts[:1]
     parts = [
@@ -135,17 +134,17 @@ def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> 
 def _with_attributes(
     listed: pd.DataFrame, listed_keys: np.ndarray, frames: pd.DataFrame, keys: np.ndarray
 ) -> pd.DataFrame:
-    """Adds the attributes of the frames table; null for frames it does not have."""
+    """Adds the attributes of the frames table; they are null for frames that it does not list."""
     attributes = [column for column in frames.columns if column not in FRAME_KEY]
     if not attributes:
         return listed
     values, rows = distinct(keys)
-    found = locate(values, listed_keys)
-    index = np.where(found < 0, -1, rows[found]) if len(rows) else found
+    position = locate(values, listed_keys)
+    index = np.where(position < 0, -1, rows[position]) if len(rows) else position
     taken = {}
     for column in attributes:
         attribute = frames[column].reset_index(drop=True)
-        # Flags get room for nulls whether or not there are any.
+        # A flag becomes nullable whether or not it has nulls, so that tables of parts have the same types.
         attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
         taken[column] = attribute.reindex(index).array
     return listed.assign(**taken)
@@ -154,7 +153,7 @@ def _with_attributes(
 def _split_joints(
     listed: pd.DataFrame, positions: list[np.ndarray], truth_joints: pd.Series, predicted_joints: pd.Series
 ) -> tuple[pd.DataFrame, list[np.ndarray]]:
-    """The list of (frame, joint) that occur, with the frames that have none; and the rows' positions in it."""
+    """The (frame, joint) pairs that occur, with frames without joints; and each row's position in that list."""
     codes, span = ordinals([truth_joints, predicted_joints])
     without = np.setdiff1d(np.arange(len(listed)), np.concatenate(positions))
     keys = [position * (span + 1) + code for position, code in zip(positions, codes, strict=True)]
@@ -169,7 +168,7 @@ def _split_joints(
 
 
 def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarray | None]:
-    """The category of each row as a number, where both sides have categories."""
+    """The category of each row as an integer, if both sides have categories; else None for both."""
     if "category" not in truth or "category" not in predictions:
         return [None, None]
     columns = [truth["category"], predictions["category"]]
@@ -194,7 +193,7 @@ def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarr
 def _side(
     table: pd.DataFrame, row: np.ndarray, position: np.ndarray, category: np.ndarray | None, n_frames: int
 ) -> Side:
-    """Sorts one side's rows by frame where they are not yet; `row` is where each stood in the table that was given."""
+    """Makes a side of rows and their frames, sorted by frame; `row` is each row's position in the given table."""
     if not in_order(position):
         order = stable_order(position, n_frames)
         table, row, position = table.take(order), row[order], position[order]
@@ -212,12 +211,12 @@ def _types_differ(column: str, truth: pd.DataFrame, predictions: pd.DataFrame, v
 
 
 def _telling(side: Annotations, column: str) -> pd.DataFrame:
-    """The table of a side that tells the type of a key column: an empty one does not."""
+    """The table of a side that tells the type of a key column, which an empty table does not."""
     return side.frames if column == "sequence" and side.frames is not None and not len(side.objects) else side.objects
 
 
 def _check_types(truth: Annotations, predictions: Annotations) -> None:
-    """Refuses keys that are integers in one table and strings in another."""
+    """Raises InputError if keys are integers in one table and strings in another, or if only one side has joints."""
     if ("joint" in truth.objects) != ("joint" in predictions.objects):
         raise InputError("column joint is on one side only; keypoints are matched with keypoints")
     problems = []
@@ -238,7 +237,7 @@ def _check_types(truth: Annotations, predictions: Annotations) -> None:
 
 
 def _check_sequences(truth: Annotations, predictions: Annotations) -> None:
-    """Refuses sides that share no sequence: they are not about the same data."""
+    """Raises InputError if the sides share no sequence, since they are then not about the same data."""
     have = [(side.objects if side.frames is None else side.frames)["sequence"] for side in (truth, predictions)]
     if not (len(have[0]) and len(have[1])) or have[0].iloc[0] == have[1].iloc[0]:
         return
@@ -246,24 +245,24 @@ def _check_sequences(truth: Annotations, predictions: Annotations) -> None:
     values = [distinct(code)[0] for code in codes]
     if np.all(locate(values[0], values[1]) < 0):
         names = [column.drop_duplicates().head(4).astype(str).tolist() for column in have]
-        listed = [", ".join([*some[:3], "..."] if len(some) > 3 else some) for some in names]
+        listed = [", ".join([*first[:3], "..."] if len(first) > 3 else first) for first in names]
         raise InputError(
-            f"{source(predictions.objects, 'predictions')}: no sequence is the truth's; "
+            f"{source(predictions.objects, 'predictions')}: shares no sequence with the truth; "
             f"it has {listed[1]} and the truth has {listed[0]}"
         )
 
 
 def _check_coverage(tables: Mapping[str, pd.DataFrame], keys: Mapping[str, np.ndarray]) -> None:
-    """Refuses objects outside the frames tables, and predictions that do not cover the frames of the truth."""
+    """Raises InputError if objects lie outside the frames tables, or predictions do not cover the truth's frames."""
     problems: list[str] = []
     names = {side: source(tables[side], side) for side in ("truth", "predictions")}
     listed = {name: distinct(keys[name])[0] for name in ("truth frames", "predictions frames") if name in keys}
 
-    def refuse(side: str, table: str, within: str, noun: str, what: str) -> None:
+    def refuse(side: str, table: str, within: str, noun: str, problem: str) -> None:
         outside = locate(listed[within], keys[table]) < 0
         if outside.any():
             text = key_text(tables[table].loc[outside, FRAME_KEY])
-            problems.append(f"{names[side]}: {counted(int(outside.sum()), noun)} {what}: {text}")
+            problems.append(f"{names[side]}: {counted(int(outside.sum()), noun)} {problem}: {text}")
 
     for side in names:
         if f"{side} frames" in listed:
@@ -273,10 +272,10 @@ def _check_coverage(tables: Mapping[str, pd.DataFrame], keys: Mapping[str, np.nd
             refuse("predictions", "truth frames", "predictions frames", "frame", "missing")
             refuse("predictions", "predictions frames", "truth frames", "frame", "not in the truth")
     elif "truth frames" in listed:
-        what = 'in frames that the truth does not have (frames="union" would count them)'
-        refuse("predictions", "predictions", "truth frames", "object", what)
+        problem = 'in frames that the truth does not have (frames="union" would count them)'
+        refuse("predictions", "predictions", "truth frames", "object", problem)
     elif "predictions frames" in listed:
-        what = "in frames that are missing from its frames"
-        refuse("predictions", "truth", "predictions frames", "object of the truth", what)
+        problem = "in frames that are missing from its frames"
+        refuse("predictions", "truth", "predictions frames", "object of the truth", problem)
     if problems:
         raise InputError(problems)

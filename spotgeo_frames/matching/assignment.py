@@ -1,9 +1,10 @@
 """The best one-to-one assignment of every frame, by least cost (`assign`) or by greatest weight (`heaviest`).
 
-The answer is that of scipy.optimize.linear_sum_assignment on the frame's full matrix, rows and columns in file order,
-far objects included. Coordinates often lie on pixel grids, so equally good answers happen, and solving a part of a
-frame can pick another of them and change the numbers. So a frame is given to the solver whole, unless its answer is
-plain: it follows from comparing single pairs, by more than rounding can blur, so that every best answer agrees.
+The answer is always that of scipy.optimize.linear_sum_assignment on the frame's full matrix, with rows and columns in
+file order and far objects included. Coordinates often lie on pixel grids, so a frame can have several equally good
+answers, and solving only a part of the frame could pick another one and change the metrics. So the solver gets a frame
+whole. It gets no frame whose answer is plain: one that follows from comparing single pairs, by margins larger than
+rounding errors, so that every best answer agrees.
 """
 
 from typing import NamedTuple
@@ -13,18 +14,18 @@ import numpy as np
 from ..support.chunks import chunks
 from ..support.keys import distinct, positions
 
-# Costs closer than this share of the largest cost there is are left to the solver, which itself rounds.
+# Where two costs differ by less than this share of the largest cost, the solver decides, since it rounds itself.
 BLUR = 1e-9
 
-# Cells of cost matrices that are laid out at once, unless a single frame has more.
+# The most cells of cost matrices in memory at once, unless a single frame has more.
 CELLS_AT_ONCE = 1 << 20
 
 
 class Entries(NamedTuple):
-    """Entries of the frames' matrices, in the order of the frames; whatever is not an entry is far.
+    """Entries of the frames' matrices, in the order of the frames; every other cell is far.
 
-    `row` and `column` are numbers that count on through the frames, and `row_starts` and `column_starts` say where
-    each frame's begin, and end with the last one's end. `value` is a cost or a weight.
+    `row` and `column` are counted through all frames, from the first frame's 0 on or later. `row_starts` and
+    `column_starts` are where those of each frame begin, then the end of the last. `value` is a cost or a weight.
     """
 
     row: np.ndarray
@@ -39,15 +40,15 @@ class Entries(NamedTuple):
         return np.repeat(np.arange(len(sizes)), sizes)[self.row - self.row_starts[0]]
 
     def take(self, chosen: np.ndarray) -> "Entries":
-        """Only the entries that are marked or numbered."""
+        """The entries that are marked, or whose positions are given."""
         return self._replace(row=self.row[chosen], column=self.column[chosen], value=self.value[chosen])
 
 
 def assign(near: Entries, largest_cost: float) -> np.ndarray:
-    """Marks the near pairs of the assignment with as many of them as possible, and among those the least cost.
+    """Marks the near pairs that the best assignment chooses: as many as possible, and among those the least cost.
 
-    `near` holds costs from 0 to `largest_cost`. Pairs that are not near cost max(1000, 2 * min(N, M) * largest_cost) in
-    a frame of N rows and M columns, more than any number of near pairs can save.
+    `near` has costs from 0 to `largest_cost`. All other pairs cost max(1000, 2 * min(N, M) * largest_cost) in a frame
+    of N rows and M columns. That is more than the near pairs of a frame can cost together.
     """
     smaller = np.minimum(np.diff(near.row_starts), np.diff(near.column_starts))
     with np.errstate(over="ignore"):
@@ -64,8 +65,8 @@ def assign(near: Entries, largest_cost: float) -> np.ndarray:
 def heaviest(positive: Entries, counts: np.ndarray | None = None) -> np.ndarray:
     """Marks the pairs of the assignment with the greatest sum of weights.
 
-    `positive` holds weights above 0; all other pairs weigh 0. Where nobody asks for some pairs (`counts` is false),
-    frames in which only those are undecided are not solved, and the marks of those pairs may be wrong.
+    `positive` has weights above 0; all other pairs weigh 0. `counts` marks the pairs that the caller needs. A frame in
+    which only others are undecided is not solved, and the marks of those others may be wrong.
     """
     chosen, left = dominant_rounds(positive.row, positive.column, positive.value)
     frame = positive.frame()
@@ -77,10 +78,10 @@ def heaviest(positive: Entries, counts: np.ndarray | None = None) -> np.ndarray:
 
 
 def dominant(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The positions of pairs that are in every assignment of the greatest weight, pairs not listed weighing 0.
+    """The positions of pairs that are in every assignment of the greatest weight, if pairs not listed weigh 0.
 
-    Such is a pair that outweighs the best rival at its row and the best rival at its column together: an assignment
-    without it could only have had those instead.
+    These are the pairs that outweigh the best rival in their row and the best rival in their column together: an
+    assignment without such a pair could at best have those two instead.
     """
     row, column = row - row.min(initial=0), column - column.min(initial=0)
     ends = [(end, int(end.max(initial=-1)) + 1) for end in (row, column)]
@@ -89,7 +90,7 @@ def dominant(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> np.ndar
         best = np.zeros(size)
         np.maximum.at(best, end, weight)
         is_best &= weight == best.take(end)
-    # Only pairs that are the best at both their ends can outweigh; the others are the rivals, and so are ties.
+    # Only a pair that is the best of its row and of its column can outweigh its rivals. All others are rivals.
     candidates, others = np.flatnonzero(is_best), np.flatnonzero(~is_best)
     margin = weight[candidates] - BLUR
     for end, size in ends:
@@ -102,9 +103,9 @@ def dominant(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> np.ndar
 
 
 def dominant_rounds(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Marks the pairs that `dominant` finds, again and again without those that share an end with one; and who is left.
+    """Marks the dominant pairs, round by round; also returns the positions of the pairs that no round decides.
 
-    The second are the positions of the pairs that comparing single pairs does not decide.
+    Each round leaves out the pairs that share a row or a column with one chosen before.
     """
     chosen = np.zeros(len(row), bool)
     taken = np.zeros(int(row.max(initial=-1)) + 1, bool), np.zeros(int(column.max(initial=-1)) + 1, bool)
@@ -119,9 +120,10 @@ def dominant_rounds(row: np.ndarray, column: np.ndarray, weight: np.ndarray) -> 
 
 
 def solve(near: Entries, far: np.ndarray) -> np.ndarray:
-    """Marks the pairs that linear_sum_assignment takes in the frames that have any, all other cells costing `far`.
+    """Marks the entries that linear_sum_assignment chooses.
 
-    `near` holds all entries of those frames, as costs; `far` is one cost a frame of the whole list.
+    `near` has the costs of all near pairs of the frames to solve; frames without entries are not solved. `far` is the
+    cost of all other cells, one value for each frame of the whole list.
     """
     frame = near.frame()
     frames, first_of_frame = distinct(frame)
@@ -143,17 +145,17 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
 
 
 def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs of least cost that are chosen where the answer is plain, and the positions of those that are not.
+    """Marks the pairs that are plainly chosen; also returns the positions of the pairs that are not plain.
 
-    Plain are pairs that are the only one of both their ends, and those that share one end only with pairs that share
-    nothing else and that they beat.
+    A pair is plain if it is the only one of its row and of its column. It is also plain if it shares only one of the
+    two, only with pairs of which the same holds, and one of these costs clearly less than the others.
     """
     row, column, cost = near.row - near.row_starts[0], near.column - near.column_starts[0], near.value
     n_rows = int(row.max(initial=-1)) + 1
     shared = np.bincount(row)[row] > 1, np.bincount(column)[column] > 1
     chosen = ~(shared[0] | shared[1])
     stars = np.flatnonzero(shared[0] ^ shared[1])
-    # The shared end of each: a row, or a column numbered after all rows.
+    # What each shares: a row, or a column, counted after all rows.
     hub = np.where(shared[0][stars], row[stars], n_rows + column[stars])
     best = np.full(int(hub.max(initial=-1)) + 1, np.inf)
     np.minimum.at(best, hub, cost[stars])
@@ -164,7 +166,7 @@ def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _solved(costs: np.ndarray, starts: np.ndarray, n_rows: np.ndarray, n_columns: np.ndarray) -> np.ndarray:
-    """The cells of `costs` that are assigned, matrix by matrix: the one loop over frames, and only over these."""
+    """The positions in `costs` of the assigned cells; loops over the matrices, since the solver takes one at a time."""
     from scipy.optimize import linear_sum_assignment  # slow to import, and many inputs never need it
 
     rows, columns = [], []

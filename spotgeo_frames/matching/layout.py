@@ -1,8 +1,9 @@
 """Lays out the match table from aligned sides and their assigned pairs.
 
-Which column has which type depends on the type of what it carries alone, never on the rows a part happens to hold,
-so that tables of parts concatenate: object identities are `Int64` or string, numbers float64, flags `boolean`, and
-null wherever a row has no truth, no prediction or no such frame.
+The type of a column depends only on the type of the column that it carries, never on the rows that happen to be there,
+so the match tables of several parts can be concatenated. Object identities are `Int64` or string, numbers are float64
+and flags are `boolean`. All are null in rows without a truth, without a prediction, or without an entry in the table of
+frames.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,17 +18,17 @@ from .alignment import Aligned
 from .pairs import Pairs
 from .rule import Rule
 
-# What happens in a track, in the order of outcomes, and a true positive whose identity is another than before.
+# The events of tracks: one for each outcome, in the order of TP, FN, FP, then a TP with another identity than before.
 EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
 SWITCH = 3
 
 
 def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[str] | None = None) -> pd.DataFrame:
-    """The match table of the pairs, with the columns and the order of rows that `match` promises.
+    """The match table of the assigned pairs: a row for each TP, FN and FP, and one for each frame without any.
 
-    The rule says whether the pairs' measure is a distance (px) or a similarity, and what the errors are; its notes go
-    into the table's attrs. Of the columns that begin with `truth_`, `predicted_` or `frame_` the table has all, or
-    those that are `carried`.
+    Rows are sorted by frame; within a frame, truths come first in file order, then false positives in file order. The
+    rule says whether the pairs' measure is a distance (px) or a similarity, gives the errors, and writes its notes into
+    the table's attrs. `carried` names the `truth_`, `predicted_` and `frame_` columns to make; None makes all.
     """
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     n_rows, truth_row, predicted_row = _places(aligned, pairs)
@@ -39,7 +40,7 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     measure = np.full(len(outcome), np.nan)
     measure[matched_row] = pairs.measure
 
-    # Every frame has a row, so counting first rows numbers them; taking by number is faster than repeating each column.
+    # Every frame has a row, so adding up the first rows gives each row's frame. Taking is faster than repeating.
     frame = np.zeros(len(outcome), np.int64)
     frame[np.cumsum(n_rows)[:-1]] = 1
     frame = np.cumsum(frame)
@@ -75,9 +76,9 @@ def with_events(table: pd.DataFrame, switch: np.ndarray) -> pd.DataFrame:
 
 
 def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How many rows each frame takes, and the row of each truth and of each prediction.
+    """How many rows each frame has in the match table, and the row of each truth and of each prediction.
 
-    A frame's truths come first, then its false positives; a frame with neither takes one row.
+    A frame's truths come first, then its false positives; a frame with neither has one row.
     """
     truth, predictions = aligned.truth, aligned.predictions
     unmatched = np.ones(len(predictions.frame), bool)
@@ -96,7 +97,7 @@ def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _measured(outcome: np.ndarray, measure: np.ndarray, rule: Rule) -> dict[str, np.ndarray]:
-    """The measure of every row, under its name, and its errors."""
+    """The columns `distance` or `similarity`, `squared_error` and `kelvins_error`."""
     squared, kelvins = rule.errors(outcome, measure)
     name = "distance" if rule.by_distance else "similarity"
     return {name: measure, "squared_error": squared, "kelvins_error": kelvins}
@@ -114,7 +115,7 @@ def _carried(
     key: Sequence[str],
     carried: Collection[str] | None,
 ) -> dict[str, Any]:
-    """The columns of a table but its key, under its prefix and at its rows; geometry first, then the score."""
+    """The columns of a table without its key, with a prefix, placed at their rows; geometry first, then the score."""
     order = [column for column in dict.fromkeys(["object", "x", "y", "w", "h", "score", *table]) if column in table]
     named = {f"{prefix}_{column}": column for column in order if column not in key}
     return {
@@ -140,7 +141,7 @@ def _placed(values: Any, rows: np.ndarray, n_rows: int) -> Any:
 
 
 def _nullable(values: pd.Series) -> Any:
-    """The column as an array whose type says how it becomes nullable; it is chosen by the column's type alone."""
+    """The column as an array that `_placed` can fill with nulls; its type depends only on the column's type."""
     if values.name == "object":
         return values.to_numpy() if values.dtype == np.int64 else values.array
     if pd.api.types.is_bool_dtype(values.dtype):

@@ -1,21 +1,22 @@
-"""match(): truth and predictions in, one row for every true positive, false negative and false positive out.
+"""match() and match_frames(): truth and predictions in, one row for every true positive, miss and false alarm out.
 
-The rules are those of the spotGEO metric document (eqs. 1-13 and 17): per frame, predictions and truths are paired
-one to one, as many pairs within `tau` as possible and among those the least sum of distances. The match table holds,
-next to the outcome, two errors a row, so that both published scores are sums of it:
+Matching follows the spotGEO metric document (eqs. 1-13 and 17). In each frame, predictions and truths are paired one to
+one: as many pairs within `tau` as possible, and among those the pairs with the least sum of distances. Each row of the
+match table has an outcome and two errors, so that both published scores are sums over the table:
 
-`squared_error` (px²), the document's
+`squared_error` (px²), of the document
     0 for a true positive at most `epsilon` away, distance² for one beyond it, tau² for every miss and false alarm.
-`kelvins_error`, the competition server's
+`kelvins_error`, of the competition's server
     the plain distance of a true positive where epsilon <= distance < tau, else 0; tau² for every miss and false alarm.
 
-Known differences from the official evaluators
-    - The server's script (validation.py of the starter kit) adds distances where the document squares them, and the
-      public leaderboard was ranked with it. Both are kept.
-    - Eq. 10 of the document prints its last sum over TP; its worked example and text show that FP is meant.
-    - The competition's web page counts distance = epsilon as distance², the document as 0. The document is followed.
-    - The server's script puts far pairs at 1000. Here they cost max(1000, 2 * min(N, M) * tau), the same up to 50
-      objects a frame at tau = 10, beyond which 1000 would no longer keep the number of pairs the first aim.
+Known differences between the official sources
+    - The server's script (validation.py of the starter kit) adds distances where the document adds their squares, and
+      the public leaderboard was ranked with it. The match table has both errors.
+    - Eq. 10 of the document prints its last sum over TP. Its worked example and its text show that FP is meant.
+    - The competition's web page counts distance = epsilon as distance², the document as 0. This project follows the
+      document.
+    - In the server's script a pair beyond tau costs 1000. Here it costs max(1000, 2 * min(N, M) * tau), which is the
+      same up to 50 objects a frame at tau = 10. Beyond that, a cost of 1000 could prefer fewer pairs.
 """
 
 import warnings
@@ -54,47 +55,60 @@ def match(
 ) -> pd.DataFrame:
     """Matches predictions with truth, frame by frame, and returns the match table.
 
-    Without a word on how, boxes (`w` and `h` on both sides) are matched by IoU from 0.5 on, and everything else by
-    distance, with tau 10 and epsilon 3; keypoints joint by joint.
+    If you give no tau, epsilon, similarity or threshold, the tables decide: boxes (`w` and `h` on both sides) match
+    from an IoU of 0.5 on; points match by distance with tau 10 and epsilon 3; so do keypoints, each joint by itself.
 
     Parameters
     ----------
     truth, predictions
-        Annotations, or a table of objects (pandas, or anything that exports an Arrow stream): `sequence`, `frame`,
-        `object`, `x`, `y` in pixels (`w`, `h` for boxes, `x` and `y` being the top left corner), and any other columns,
-        which are carried along. With `category` on both sides only equal categories match; with `joint`, each joint is
-        matched by itself, and those whose `visibility` is 0 are not there.
+        Annotations, or a table of objects (a pandas DataFrame, or anything that exports an Arrow stream, such as a
+        polars DataFrame). Its columns are `sequence`, `frame`, `object`, and `x` and `y` in pixels. Boxes also have `w`
+        and `h` in pixels, and their `x` and `y` are the top left corner. Keypoints have one row a joint, with a column
+        `joint`; a joint whose `visibility` is 0 counts as absent. If both sides have a column `category`, only objects
+        of equal categories match. The match table carries all other columns along.
     tau, epsilon
-        Match by distance: the largest distance of a true positive (10 by default), and the tolerance up to which its
-        error is 0 (3 by default), in pixels; 0 <= epsilon < tau. The distance of boxes is that of their centres.
+        Match by distance, in pixels, with 0 <= epsilon < tau. `tau` is the largest distance of a true positive (10 by
+        default), `epsilon` the distance up to which its error is 0 (3 by default). Given for boxes, the distance is
+        that of their centres.
     similarity, threshold
-        Match by similarity instead: as many pairs as possible whose similarity is `threshold` or more (above 0, up to
-        1; 0.5 by default), and among those the greatest sum. "iou" is the intersection over union of boxes; "point" is
-        max(0, 1 - distance / (2 tau)); "oks" is the object keypoint similarity of whole poses: rows are then objects,
-        not joints, `x`, `y`, `w`, `h` their boxes, and truth needs `area` (px²). A function gets two DataFrames of
-        equal length, rows of truth and of predictions that are pairs, at most some 100,000 at a time, and returns a
-        similarity for each, 0 to 1.
+        Match by similarity instead: as many pairs as possible whose similarity is at least `threshold` (above 0, up to
+        1; 0.5 by default), and among those the greatest sum of similarities. `similarity` is one of
+
+        - "iou": the intersection over union of boxes;
+        - "point": max(0, 1 - distance / (2 tau)), with the distance of points or of the centres of boxes;
+        - "oks": the object keypoint similarity of whole poses. The truth then needs a column `area` (px²), and the
+          match table has a row a pose instead of a row a joint, whose `x`, `y`, `w`, `h` are the box of the pose;
+        - a function that gets two DataFrames of equal length, whose rows k are a truth and a prediction, and returns a
+          similarity from 0 to 1 for each such pair. It is called with up to about 100,000 pairs at a time.
     sigmas
-        For "oks", a dict of joints and their deviations as shares of the object's size; COCO's seventeen are known.
+        For "oks": a dict from joint to the standard deviation of its labelled place, as a share of the object's size
+        (the square root of its area). By default those of COCO's seventeen joints.
     frames
-        "truth": the frames are those of the truth's frames table, and predictions elsewhere are refused; without
-        such a table they are those that occur on either side. "union": those that either side names.
+        Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
+        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
+        that either side has, in its objects or in its frames table.
 
     Returns
     -------
-    DataFrame with `sequence`, `frame`, (`joint`,) `outcome` (TP, FN, FP, or `empty` for a frame without any),
-    `distance` (px, null unless TP; `similarity` where matching was by that), `squared_error` (px²), `kelvins_error`
-    (both null where matching was by similarity), then `truth_object`, `truth_x`, ..., `predicted_object`,
-    `predicted_x`, ..., `predicted_file_order` (the prediction's position in its frame, in file order), `frame_n_truth`,
-    `frame_n_predicted` and the frame's attributes. Sorted by sequence and frame, then truths in file order, then false
-    positives in file order. Its `attrs` hold `rule` and `version`, `tau` and `epsilon` or `threshold` (for "point" also
-    `tau`).
+    DataFrame with a row for each true positive, false negative and false positive, and one for each frame without any.
+    Rows are sorted by sequence and frame; within a frame, truths come first in file order, then false positives in file
+    order. The columns:
+
+    - `sequence`, `frame`, and `joint` for keypoints;
+    - `outcome`: categorical, TP, FN, FP, or `empty` for a frame without objects;
+    - `distance` (px), or `similarity` if you match by similarity; null unless TP;
+    - `squared_error` (px²) and `kelvins_error`: null for `empty`, and null everywhere if you match by similarity;
+    - `truth_object`, `truth_x`, ... and `predicted_object`, `predicted_x`, ...: the columns of both tables;
+    - `predicted_file_order`: the position of the prediction within its frame, in file order, from 0;
+    - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes.
+
+    Its `attrs` hold `rule`, `version`, and what the rule has of `tau`, `epsilon` and `threshold`.
 
     Raises
     ------
-    InputError: a table is not right, boxes are on one side only, a word does not fit the geometry, the sides share no
-        sequence, or their frames do not agree.
-    ValueError: tau, epsilon, similarity or threshold out of range, or one that does not fit another.
+    InputError: a column is missing or wrong, a key occurs twice, only one side has boxes and no `tau` is given, an
+        argument does not fit the tables, the sides share no sequence, or their frames do not agree.
+    ValueError: tau, epsilon, similarity or threshold is out of range or does not fit another argument.
 
     Examples
     --------
@@ -126,21 +140,21 @@ def match_annotations(
     may_be_disjoint: bool = False,
     carried: Collection[str] | None = None,
 ) -> pd.DataFrame:
-    """What `match` returns, of checked sides and by a rule that fits them.
+    """The match table of two checked sides, by a rule that fits them.
 
-    A part of a dataset may be disjoint: it has sequences of one side only. Where only sums are wanted of the table, its
-    columns can be restricted to those that are `carried`, besides the key, the outcome and the errors.
+    A part of a dataset may have sequences of one side only; `may_be_disjoint` allows that. If you need only sums of the
+    table, `carried` names the columns to make besides the key, the outcome and the errors.
     """
-    found = compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint)
-    return match_table(found.aligned, _assigned(found, rule), rule, carried)
+    sides = compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint)
+    return match_table(sides.aligned, _assigned(sides, rule), rule, carried)
 
 
-def _assigned(found: Compared, rule: Rule) -> Pairs:
-    """The assigned ones of the near pairs of all frames, by the least cost of their measures."""
-    aligned = found.aligned
+def _assigned(sides: Compared, rule: Rule) -> Pairs:
+    """The pairs of all frames that the assignment of least cost chooses from the near ones."""
+    aligned = sides.aligned
     parts = []
     for first, last in frame_chunks(aligned.truth, aligned.predictions):
-        pairs = found.near(first, last)
+        pairs = sides.near(first, last)
         starts = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
         entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts)
         parts.append(pairs.take(assign(entries, rule.largest_cost)))
@@ -156,37 +170,42 @@ def match_frames(
     *,
     frames: FrameRule = "truth",
 ) -> pd.DataFrame:
-    """The match table from the caller's own matcher, called frame by frame.
+    """Matches predictions with truth by a function of your own, called frame by frame; returns the match table.
 
-    `matcher(truth_xy, predicted_xy)` gets two float64 arrays (N, 2) and (M, 2) of one frame in file order, neither
-    empty, and returns two integer arrays of equal length: the positions of the paired truths and of their
-    predictions. Pairs farther apart than `tau` are dropped afterwards. Where both sides have categories it is called
-    for each category of a frame; between equally good answers it can then take another than `match`, which solves the
-    frame as a whole. Boxes need an explicit `tau`, and the matcher gets their centres. A progress bar appears when it
-    takes more than two seconds.
+    If both sides have a column `category`, the function is called once for each category of a frame. It can then choose
+    another of two equally good answers than `match`, which solves a frame as a whole. A progress bar appears on a
+    terminal or in Jupyter after two seconds.
 
     Parameters
     ----------
     truth, predictions
-        Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, and any other columns.
+        Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, and any other columns,
+        which the match table carries along. Boxes (`w` and `h`, px) need an explicit `tau`.
     matcher
-        The function to call.
+        A function `matcher(truth_xy, predicted_xy)`. It gets two float64 arrays of shapes (N, 2) and (M, 2): x and y of
+        the objects of one frame in file order, the centres for boxes; neither is empty. It returns a tuple of two
+        integer arrays of equal length: the positions of the paired truths and those of their predictions. Pairs farther
+        apart than `tau` are dropped afterwards.
     tau, epsilon
-        The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
-        default), in pixels.
+        The largest distance of a true positive (10 by default) and the distance up to which its error is 0 (3 by
+        default), in pixels; 0 <= epsilon < tau.
     frames
-        "truth": the frames are those of the truth's frames table, or else those that occur on either side; "union":
-        those that either side names.
+        Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
+        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
+        that either side has, in its objects or in its frames table.
 
     Returns
     -------
-    DataFrame with the columns and the order of rows of a match table by distance.
+    DataFrame with a row for each true positive, false negative and false positive, and one for each frame without any:
+    `sequence`, `frame`, (`joint`,) `outcome` (TP, FN, FP or `empty`), `distance` (px, null unless TP), `squared_error`
+    (px²) and `kelvins_error` (both null for `empty`), then the `truth_`, `predicted_` and `frame_` columns. Rows are
+    sorted by sequence and frame; within a frame, truths come first in file order, then false positives in file order.
 
     Raises
     ------
-    InputError: a table is not right, boxes without a `tau`, or the matcher returned anything else than such positions
-        (the message names the frame).
-    ValueError: tau or epsilon out of range.
+    InputError: a column is missing or wrong, a key occurs twice, boxes come without a `tau`, the sides' frames do not
+        agree, or the matcher returned anything but such positions (the message names the frame).
+    ValueError: tau or epsilon is out of range.
 
     Examples
     --------
@@ -208,8 +227,8 @@ def match_frames(
         try:
             positions = _checked_answer(answer, len(truth_rows), len(predicted_rows))
         except ValueError as error:
-            sequence, number = aligned.frames.loc[frame, ["sequence", "frame"]]
-            raise InputError(f"sequence {sequence}, frame {number}: the matcher returned {error}") from None
+            sequence, name = aligned.frames.loc[frame, ["sequence", "frame"]]
+            raise InputError(f"sequence {sequence}, frame {name}: the matcher returned {error}") from None
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
         distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
         parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.largest_cost))
@@ -217,7 +236,7 @@ def match_frames(
 
 
 def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Frame, truth rows and prediction rows of every frame, or frame and category, that has both."""
+    """Yields the frame, its truth rows and its prediction rows, for every frame (or frame and category) with both."""
     truth, predictions = aligned.truth, aligned.predictions
     for frame in np.flatnonzero((truth.counts > 0) & (predictions.counts > 0)).tolist():
         rows = [np.arange(*side.starts[[frame, frame + 1]]) for side in (truth, predictions)]
@@ -230,7 +249,7 @@ def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarra
 
 
 def _checked_answer(answer: Any, n_truth: int, n_predicted: int) -> tuple[np.ndarray, np.ndarray]:
-    """The matcher's two arrays; the message of the ValueError says what it returned instead."""
+    """The matcher's two arrays of positions; a ValueError's message continues "the matcher returned"."""
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise ValueError(f"a {type(answer).__name__}; a tuple of two arrays of positions is needed")
     arrays = []
@@ -242,8 +261,10 @@ def _checked_answer(answer: Any, n_truth: int, n_predicted: int) -> tuple[np.nda
         if array.size and not (array.min() >= 0 and array.max() < count):
             raise ValueError(f"a {name} position outside 0 to {count - 1}")
         if len(np.unique(array)) < array.size:
-            raise ValueError(f"a {name} position twice; pairs have to be one to one")
+            raise ValueError(f"a {name} position twice; each may be in one pair only")
         arrays.append(array)
     if len(arrays[0]) != len(arrays[1]):
-        raise ValueError(f"{len(arrays[0])} truth and {len(arrays[1])} predicted positions; as many are needed")
+        raise ValueError(
+            f"{len(arrays[0])} truth and {len(arrays[1])} predicted positions; equally many of both are needed"
+        )
     return arrays[0], arrays[1]

@@ -1,7 +1,7 @@
-"""The boxes of a frame that overlap.
+"""Finds the boxes of a frame that overlap.
 
-Boxes are looked up by columns of the image: each box meets only those that begin in the columns it covers, so that
-most of what lies apart is never looked at.
+The image is divided into columns. Each box is compared only with boxes that begin in the columns that it covers, so
+most pairs of boxes that lie apart are never compared.
 """
 
 import numpy as np
@@ -11,24 +11,27 @@ from .alignment import Aligned
 from .pairs import ROOM, SIMILAR_AT_ONCE, Pairs, join_pairs, same_category
 from .similarity import iou
 
-# Edges of boxes are searched up to here (px); beyond, they count as here, which finds more and misses none.
+# Edges of boxes farther out than this (px) are moved here for the search, which finds more pairs and misses none.
 FARTHEST = 1e12
 
-# Columns of the image, to look up boxes by, for each box of a frame.
+# Columns into which the image is divided, for each box of a frame.
 COLUMNS = 4
 
 
 def overlapping(
     aligned: Aligned, truth_boxes: np.ndarray, predicted_boxes: np.ndarray, least: float, first: int, last: int
 ) -> Pairs:
-    """The pairs of boxes, (4, N) on both sides, that overlap enough."""
+    """The pairs of the frames [first, last) of an equal category whose IoU is above 0, and at least `least`.
+
+    The boxes of a side are an array (4, N): left, top, width and height (px) of the side's rows.
+    """
     start, end = aligned.truth.starts[[first, last]].tolist()
     predicted = slice(*aligned.predictions.starts[[first, last]].tolist())
-    # A single frame may have more pairs than can be looked at at once: some truths after the other.
+    # A single frame may have more pairs than fit in memory, so its truths are taken in several chunks.
     n_predicted = aligned.predictions.counts.take(aligned.truth.frame[start:end])
-    parts = [slice(start + begin, start + stop) for begin, stop in chunks(n_predicted, 2 * SIMILAR_AT_ONCE)]
+    chunked = [slice(start + begin, start + stop) for begin, stop in chunks(n_predicted, 2 * SIMILAR_AT_ONCE)]
     return join_pairs(
-        [_overlapping_rows(aligned, truth_boxes, predicted_boxes, least, rows, predicted) for rows in parts]
+        [_overlapping_rows(aligned, truth_boxes, predicted_boxes, least, rows, predicted) for rows in chunked]
     )
 
 
@@ -40,7 +43,7 @@ def _overlapping_rows(
     truth_rows: slice,
     predicted_rows: slice,
 ) -> Pairs:
-    """The same of some truths and all predictions of their frames."""
+    """The overlapping pairs of a range of truth rows and a range of prediction rows."""
     truth_boxes, predicted_boxes = truth_boxes[:, truth_rows], predicted_boxes[:, predicted_rows]
     frames = aligned.truth.frame[truth_rows], aligned.predictions.frame[predicted_rows]
     first = min(side.min(initial=len(aligned.frames)) for side in frames)
@@ -57,28 +60,28 @@ def _overlapping_rows(
 def _perhaps_overlapping(
     truth: np.ndarray, predictions: np.ndarray, truth_frames: np.ndarray, predicted_frames: np.ndarray, least: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The positions of boxes (4, N) of the same frame that may overlap by `least`: all that do, and few others.
+    """The positions of pairs of boxes (4, N) of one frame that may have an IoU of `least`: all that do, and few others.
 
-    If two boxes have an IoU of `least`, they share at least that part of the width of either, so that the one that
-    begins further right does so within the first 1 - least of the other's. From top to bottom the same holds.
+    Two boxes with an IoU of `least` share at least that part of the width of each. So the left edge of the box further
+    right lies within the first 1 - least of the other box's width. The same holds from top to bottom.
     """
     truth, predictions = _early_parts(truth, least), _early_parts(predictions, least)
     begins, ends, n_columns = _image_columns((truth, predictions), (truth_frames, predicted_frames))
     rows, others = _beginning_within(begins[0], ends[0], begins[1], n_columns)
     late = predictions[0].take(others) > truth[0].take(rows)
     others_too, rows_too = _beginning_within(begins[1], ends[1], begins[0], n_columns)
-    not_late = predictions[0].take(others_too) <= truth[0].take(rows_too)  # the others are found already
+    not_late = predictions[0].take(others_too) <= truth[0].take(rows_too)  # the late ones are there already
     rows = np.concatenate([rows[late], rows_too[not_late]])
     others = np.concatenate([others[late], others_too[not_late]])
     with np.errstate(over="ignore"):
         level = (truth[1] + truth[3]).take(rows) > predictions[1].take(others)
         level &= (predictions[1] + predictions[3]).take(others) > truth[1].take(rows)
-    some = np.flatnonzero(level)
-    return rows[some], others[some]
+    crossing = np.flatnonzero(level)
+    return rows[crossing], others[crossing]
 
 
 def _early_parts(boxes: np.ndarray, least: float) -> np.ndarray:
-    """The boxes with only the first 1 - least of their sizes, and some room, since their far edges are rounded."""
+    """The boxes with only the first 1 - least of their sizes, and a little more, since far edges are rounded."""
     corners, sizes = boxes[:2], boxes[2:]
     with np.errstate(over="ignore"):
         return np.concatenate([corners, (1.0 - least) * sizes + ROOM * (np.abs(corners) + np.abs(sizes))])
@@ -87,7 +90,7 @@ def _early_parts(boxes: np.ndarray, least: float) -> np.ndarray:
 def _image_columns(
     sides: tuple[np.ndarray, np.ndarray], frames: tuple[np.ndarray, np.ndarray]
 ) -> tuple[list[np.ndarray], list[np.ndarray], int]:
-    """The column of the image, counted on through the frames, of each left and right edge; and how many there are."""
+    """The image column of each left and of each right edge, counted through all frames; and how many columns exist."""
     with np.errstate(over="ignore"):
         edges = [np.clip([left, left + width], -FARTHEST, FARTHEST) for left, _, width, _ in sides]
     low, high = min(side.min(initial=0.0) for side in edges), max(side.max(initial=0.0) for side in edges)
@@ -95,7 +98,7 @@ def _image_columns(
     n_columns = min(max(COLUMNS * sum(map(len, frames)) // n_frames, 8), 1024)
     scale = n_columns / (high - low + 1.0)
     columns = [
-        ((side - low) * scale).astype(np.int64) + n_columns * number for side, number in zip(edges, frames, strict=True)
+        ((side - low) * scale).astype(np.int64) + n_columns * frame for side, frame in zip(edges, frames, strict=True)
     ]
     return [side[0] for side in columns], [side[1] for side in columns], n_columns * n_frames
 
@@ -103,7 +106,10 @@ def _image_columns(
 def _beginning_within(
     begins: np.ndarray, ends: np.ndarray, others: np.ndarray, n_columns: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each box with all of the `others` that begin in the columns from where it begins to where it ends."""
+    """Pairs of a box and another that begins in one of its columns: the positions of both.
+
+    `begins` and `ends` are the first and the last column of each box, `others` the first column of each other box.
+    """
     order = np.argsort(others)
     starts = np.cumsum(np.bincount(others + 1, minlength=n_columns + 1))
     first = starts[begins]

@@ -1,4 +1,4 @@
-"""The truths and predictions of a frame whose points lie near each other."""
+"""Finds the truths and predictions of a frame whose points lie near each other."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .similarity import difference, point_distance
 
 
 def all_near_points(aligned: Aligned, tau: float | np.ndarray) -> Pairs:
-    """What near_points finds in all frames, with bounded memory beside the answer."""
+    """The pairs of all frames that are at most `tau` pixels apart, found chunk by chunk to bound the memory."""
     chunks = frame_chunks(aligned.truth, aligned.predictions)
     return join_pairs([near_points(aligned, *chunk, tau) for chunk in chunks])
 
@@ -16,8 +16,8 @@ def all_near_points(aligned: Aligned, tau: float | np.ndarray) -> Pairs:
 def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray) -> Pairs:
     """The pairs of the frames [first, last) that are at most `tau` pixels apart, sorted by prediction, then truth.
 
-    `tau` may be another for each row of truth. It is the distance that is compared, not its square. Where both sides
-    have categories, only equal ones are near.
+    `tau` is one value or one for each row of truth. The distance itself is compared, not its square, since rounding
+    differs. If both sides have categories, only objects of equal categories are near.
     """
     truth, predictions = aligned.truth, aligned.predictions
 
@@ -25,11 +25,11 @@ def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray
         return tau[truth_rows] if isinstance(tau, np.ndarray) else tau
 
     parts = []
-    for some_predictions, n_pairs, some_truths in all_pairs(aligned, first, last):
-        dx = difference(np.repeat(predictions.xy[0][some_predictions], n_pairs), truth.xy[0][some_truths])
+    for of_chunk, n_pairs, truths_of_chunk in all_pairs(aligned, first, last):
+        dx = difference(np.repeat(predictions.xy[0][of_chunk], n_pairs), truth.xy[0][truths_of_chunk])
         # |dx| > tau alone is too far (rounding keeps order), so most pairs need no second coordinate.
-        maybe = np.flatnonzero(np.abs(dx) <= reach(some_truths))
-        rows, truth_rows = np.repeat(some_predictions, n_pairs)[maybe], some_truths[maybe]
+        maybe = np.flatnonzero(np.abs(dx) <= reach(truths_of_chunk))
+        rows, truth_rows = np.repeat(of_chunk, n_pairs)[maybe], truths_of_chunk[maybe]
         distance = point_distance(dx[maybe], difference(predictions.xy[1][rows], truth.xy[1][truth_rows]))
         close = (distance <= reach(truth_rows)) & same_category(aligned, rows, truth_rows)
         parts.append(Pairs(rows, truth_rows, distance).take(np.flatnonzero(close)))
@@ -37,12 +37,12 @@ def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray
 
 
 def near_keypoints(aligned: Aligned, head_size: np.ndarray, most: float, first: int, last: int) -> Pairs:
-    """The pairs of joints in the frames [first, last) whose distance is `most` or less, sorted by truth.
+    """The pairs of joints in the frames [first, last) that are at most `most` head sizes apart, sorted by truth.
 
-    They are measured in head sizes: `head_size` is that of each row of truth, in pixels.
+    The measure of a pair is its distance in head sizes. `head_size` (px) is that of each row of truth.
     """
     near = near_points(aligned, first, last, head_size * (most * (1 + ROOM)))
-    with np.errstate(divide="ignore", invalid="ignore"):  # of a head without a size, 0 / 0 is near to nothing
+    with np.errstate(divide="ignore", invalid="ignore"):  # a head of size 0 gives inf or NaN, which is never near
         distance = near.measure / head_size[near.truth]
     pairs = near._replace(measure=distance).take(np.flatnonzero(distance <= most))
     return pairs.take(np.argsort(pairs.truth, kind="stable"))

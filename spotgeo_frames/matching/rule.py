@@ -1,11 +1,10 @@
-"""The rule: how a pair of a truth and a prediction is found near, and what it costs.
+"""The rule: when a truth and a prediction are near each other, and what a pair of them costs.
 
-The errors of a match by distance are those of the spotGEO metric document and of the competition's server; tau and
-epsilon are in pixels:
+Matching by distance gives each row two errors; tau and epsilon are in pixels:
 
-`squared_error` (px²), the document's (eqs. 10-13 and 17)
+`squared_error` (px²), of the spotGEO metric document (eqs. 10-13 and 17)
     0 for a true positive at most epsilon away, distance² for one beyond it, tau² for every miss and false alarm.
-`kelvins_error`, the server's
+`kelvins_error`, of the competition's server
     the plain distance of a true positive where epsilon <= distance < tau, else 0; tau² for every miss and false alarm.
 """
 
@@ -29,23 +28,23 @@ from .similar_pairs import check_boxes, measured_pairs, similar_pairs
 from .similarity import Measure
 from .whole_poses import whole_poses
 
-# The distances of a rule where nothing else is said, px.
+# The default distances of a rule, px.
 TAU, EPSILON = 10.0, 3.0
 
 VERSION: dict[Hashable, Any] = {"version": __version__}
 
-# Finds the near pairs of the frames [first, last).
+# A function that finds the near pairs of the frames [first, last).
 NearPairs = Callable[[int, int], Pairs]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How pairs are found near and what they cost.
+    """When pairs are near and what they cost; a field that does not apply to the rule is None.
 
-    `name` is "distance", "iou", "oks", "point", "keypoint", or the name of the caller's function, which is then
-    `measure`. `tau` and `epsilon` are in pixels, `threshold` is the least similarity of a match. `identity` is the
-    column that names objects through a sequence, `head_sizes` the largest distance of joints in sizes of the head, and
-    `sigmas` the deviation of each joint. What a rule does not have is None.
+    `name` is "distance", "iou", "oks", "point", "keypoint", or the name of the caller's function, which is then in
+    `measure`. `tau` and `epsilon` are in pixels. `threshold` is the least similarity of a match. `identity` is the
+    column that names objects through a sequence. `head_sizes` is the largest distance of joints, in head sizes.
+    `sigmas` are the standard deviations of the joints' places, as shares of the object's size.
     """
 
     name: str
@@ -64,7 +63,7 @@ class Rule:
 
     @property
     def similarity(self) -> str | Measure:
-        """What `similar_pairs` takes as the similarity of this rule."""
+        """The similarity of this rule: its name, or the caller's function."""
         return self.name if self.measure is None else self.measure
 
     @property
@@ -74,12 +73,12 @@ class Rule:
 
     @property
     def reads_all_columns(self) -> bool:
-        """Whether the rule may look at any column: the caller's function may, and poses carry what joints share."""
+        """Whether the rule may need any column: the caller's function may, and poses carry the columns of joints."""
         return self.measure is not None or self.name == "oks"
 
     @property
     def notes(self) -> dict[Hashable, Any]:
-        """What a table that was made with this rule keeps in its `attrs`."""
+        """The notes that a table made with this rule keeps in its `attrs`."""
         named = {key: getattr(self, key) for key in ("threshold", "tau", "epsilon", "head_sizes", "identity")}
         return {"rule": self.name} | {key: value for key, value in named.items() if value is not None} | VERSION
 
@@ -94,14 +93,14 @@ class Rule:
         return 0.0 if self.threshold is None else self.threshold
 
     def cost(self, measure: np.ndarray) -> np.ndarray:
-        """What pairs with these distances (px) or similarities cost."""
+        """The cost of pairs with these distances (px) or similarities."""
         return measure if self.by_distance else 1.0 - measure
 
     def near(self, aligned: Aligned, least: float | None = None) -> NearPairs:
-        """A function that finds the near pairs of aligned sides; similarities from `least` on, else the threshold.
+        """A function that finds the near pairs of aligned sides.
 
-        It does not know whole poses, which `compared` makes of joints first. Raises InputError where columns are
-        missing.
+        By similarity, pairs are near from `least` on, or from the threshold on if `least` is None. For "oks", the rows
+        of the sides must already be whole poses. Raises InputError if boxes lack a column.
         """
         if self.by_distance:
             return partial(near_points, at_centres(aligned), tau=self.largest_cost)
@@ -111,9 +110,9 @@ class Rule:
         return similar_pairs(at_centres(aligned), self.similarity, np.nan if self.tau is None else self.tau, least)
 
     def errors(self, outcome: np.ndarray, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """`squared_error` (px²) and `kelvins_error` of rows with these outcomes, and distances (px) where they match.
+        """`squared_error` (px²) and `kelvins_error` of rows with these outcomes and distances (px, null unless TP).
 
-        Both are null for `empty`, and null throughout where matching was by similarity.
+        Both are null for `empty`, and null everywhere if the rule is by similarity.
         """
         if not self.by_distance or self.tau is None or self.epsilon is None:
             return np.full(len(outcome), np.nan), np.full(len(outcome), np.nan)
@@ -129,7 +128,7 @@ class Rule:
 
 
 class Compared(NamedTuple):
-    """Two sides, frame by frame, and what finds their near pairs."""
+    """Two aligned sides, and the function that finds their near pairs."""
 
     aligned: Aligned
     near: NearPairs
@@ -143,9 +142,9 @@ def compared(
     *,
     may_be_disjoint: bool = False,
 ) -> Compared:
-    """Aligns two checked sides as the rule needs them: whole poses for "oks", else the rows that there are.
+    """Aligns two checked sides as the rule needs them: as whole poses for "oks", and otherwise row by row.
 
-    Raises InputError as `align` does, and where columns are missing that the rule needs.
+    Raises InputError if the sides do not fit each other, or lack a column that the rule needs.
     """
     if rule.name == "oks" and rule.measure is None:
         poses = whole_poses(truth, predictions, rule.sigmas)
@@ -157,13 +156,13 @@ def compared(
 
 
 def check_distances(tau: float | None = None, epsilon: float | None = None) -> tuple[float, float]:
-    """Tau and epsilon (px), those that are None by default; raises ValueError unless 0 <= epsilon < tau < inf."""
+    """Tau and epsilon (px), with defaults for None; raises ValueError unless 0 <= epsilon < tau < inf."""
     largest, tolerated = TAU if tau is None else float(tau), EPSILON if epsilon is None else float(epsilon)
     if not 0 <= tolerated < largest < np.inf:
-        unsaid = "tau" if tau is None else "epsilon" if epsilon is None else None
-        hint = "" if unsaid is None else f"; {unsaid} was not given, so give {unsaid}, too"
-        what = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed, in pixels"
-        raise ValueError(what + hint)
+        by_default = "tau" if tau is None else "epsilon" if epsilon is None else None
+        hint = "" if by_default is None else f"; {by_default} was not given, so give {by_default}, too"
+        problem = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed, in pixels"
+        raise ValueError(problem + hint)
     return largest, tolerated
 
 
@@ -173,13 +172,13 @@ def distance_rule(
     tau: float | None = None,
     epsilon: float | None = None,
 ) -> Rule:
-    """The rule by distance of a match table: what is given, or else what the table's notes say.
+    """The rule by which a match table was made, if it is by distance.
 
-    Of tau and epsilon (px) those in `needs` have to be known. Raises InputError where one is not, or where matching was
-    by similarity; ValueError where one is out of range.
+    `tau` and `epsilon` (px), where given, go before the table's notes. Raises InputError if the table is by similarity,
+    or if one that `needs` names is neither given nor noted; ValueError if one is out of range.
     """
     if measure_of(table) == "similarity":
-        raise InputError("match table: matching was by similarity; a table with distances is needed")
+        raise InputError("match table: it was matched by similarity; a table with distances is needed")
     known = {
         name: _noted(table, name) if value is None else value for name, value in (("tau", tau), ("epsilon", epsilon))
     }
@@ -195,17 +194,17 @@ def distance_rule(
 
 
 def _noted(table: pd.DataFrame, name: str) -> float | None:
-    """A number that the table's notes have; None where they have none, or something else."""
+    """The value of a note of the table as a float; None if there is none, or if it is not a number."""
     value = table.attrs.get(name)
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
 def check_by_distance(rule: Rule, function: str) -> Rule:
-    """The rule, where it is one by distance; raises InputError, saying what will do, where it is not."""
+    """The rule, if it is by distance; otherwise raises an InputError that says what `function` needs."""
     if rule.by_distance:
         return rule
-    what = "boxes are matched by IoU" if rule.name == "iou" else f"matching is by the similarity {rule.name!r}"
+    reason = "boxes are matched by IoU" if rule.name == "iou" else f"matching is by the similarity {rule.name!r}"
     raise InputError(
-        f"{function}: {what}, and {function} needs distances; give tau (px), which matches points, or the centres of "
-        "boxes"
+        f"{function}: {reason}, and {function} needs distances; give tau (px), which matches points, or the centres "
+        "of boxes"
     )

@@ -1,4 +1,4 @@
-"""The truths and predictions of a frame that are similar, by IoU, by distance or by a measure of the caller's."""
+"""Finds the similar truths and predictions of a frame: by IoU, by distance, or by the caller's function."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,15 +14,16 @@ from .near_points import near_points
 from .pairs import Pairs, all_pairs, join_pairs, same_category
 from .similarity import Measure, point_similarity
 
-# The similarity of each pair of a row of truth and one of predictions.
+# A function from rows of truth and rows of predictions to the similarity of each pair.
 RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def check_boxes(aligned: Aligned) -> None:
-    """Raises InputError where a side that has rows lacks the columns of boxes."""
+    """Raises InputError if a side that has rows lacks a column of boxes."""
     sides = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
     problems = [
-        f"{source(table, name)}: column {column} is missing; boxes have w and h ('point' is of points, 'oks' of poses)"
+        f"{source(table, name)}: column {column} is missing; boxes need w and h (similarity='point' compares points, "
+        "'oks' poses)"
         for name, table in sides.items()
         for column in ("w", "h")
         if column not in table and len(table)
@@ -32,7 +33,7 @@ def check_boxes(aligned: Aligned) -> None:
 
 
 def flat_boxes(truth: pd.DataFrame, predictions: pd.DataFrame) -> str | None:
-    """A warning of boxes of zero or negative size, which no other box overlaps; None where there are none."""
+    """A warning of boxes of zero or negative size, which overlap with no box; None if there are none."""
     counts = {
         name: int(((table["w"] <= 0) | (table["h"] <= 0)).sum()) if {"w", "h"} <= {*table.columns} else 0
         for name, table in (("truth", truth), ("predictions", predictions))
@@ -46,11 +47,11 @@ def flat_boxes(truth: pd.DataFrame, predictions: pd.DataFrame) -> str | None:
 def similar_pairs(
     aligned: Aligned, similarity: str | Measure, tau: float = np.nan, least: float = 0.0
 ) -> Callable[[int, int], Pairs]:
-    """A function that gives the pairs of the frames [first, last) whose similarity is above 0, and `least` or more.
+    """A function that finds the pairs of the frames [first, last) whose similarity is above 0, and at least `least`.
 
-    They are sorted by truth, then prediction. `similarity` is "iou" for boxes, "point" for
-    max(0, 1 - distance / (2 tau)), or a measure of the caller's. Where both sides have categories, only equal ones are
-    similar. Raises InputError, when pairs are asked for, where a measure of the caller's returns something else than
+    The pairs are sorted by truth, then prediction. `similarity` is "iou" for boxes, "point" for
+    max(0, 1 - distance / (2 tau)), or a function of the caller. If both sides have categories, only objects of equal
+    categories are similar. The returned function raises InputError if the caller's function returns anything but
     similarities.
     """
     if similarity == "iou":
@@ -65,39 +66,44 @@ def similar_pairs(
 
 
 def _column(boxes: pd.DataFrame, name: str) -> np.ndarray:
-    """A column of boxes; a table without rows need not have it."""
+    """A column of boxes, empty if the table lacks it, which only a table without rows may."""
     return boxes[name].to_numpy() if name in boxes else np.zeros(0)
 
 
 def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last: int) -> Pairs:
+    """The similar pairs of points of the frames [first, last), by max(0, 1 - distance / (2 tau))."""
     near = near_points(aligned, first, last, 2.0 * tau)
     return _in_order(near._replace(measure=point_similarity(near.measure, 2.0 * tau)), least)
 
 
 def measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: int, last: int) -> Pairs:
-    """The pairs that `similar_pairs` gives for the frames [first, last), by a measure of rows."""
+    """The pairs of the frames [first, last) that are similar by a measure of rows, sorted by truth, then prediction.
+
+    Their similarity is above 0 and at least `least`; categories, if both sides have them, are equal.
+    """
     parts = []
-    for some_predictions, n_pairs, truth_rows in all_pairs(aligned, first, last):
-        prediction_rows = np.repeat(some_predictions, n_pairs)
+    for of_chunk, n_pairs, truth_rows in all_pairs(aligned, first, last):
+        prediction_rows = np.repeat(of_chunk, n_pairs)
         same = same_category(aligned, prediction_rows, truth_rows)
         parts.append(Pairs(prediction_rows, truth_rows, measure(truth_rows, prediction_rows) * same))
     return _in_order(join_pairs(parts), least)
 
 
 def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
-    """What the caller's measure says of pairs of rows, checked."""
+    """The similarities that the caller's function returns for pairs of rows, checked."""
     tables = aligned.truth.table.iloc[truth_rows], aligned.predictions.table.iloc[prediction_rows]
     answer = np.asarray(measure(*(table.reset_index(drop=True) for table in tables)))
     if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
-        what = f"shape {answer.shape} and type {answer.dtype}"
-        raise InputError(f"similarity: the function returned {what}; a number for each of {len(truth_rows)} pairs")
+        form = f"shape {answer.shape} and type {answer.dtype}"
+        needed = f"a number for each of {len(truth_rows)} pairs is needed"
+        raise InputError(f"similarity: the function returned {form}; {needed}")
     answer = answer.astype(np.float64)
     if not np.all((answer >= 0) & (answer <= 1)):
-        raise InputError("similarity: the function returned values outside 0 to 1, or NaN")
+        raise InputError("similarity: the function returned values outside 0 to 1, or NaN; 0 to 1 is needed")
     return answer
 
 
 def _in_order(pairs: Pairs, least: float) -> Pairs:
-    """The pairs that are similar enough, sorted by truth; they are sorted by prediction."""
+    """The pairs that are similar enough, sorted by truth, then prediction; they come sorted by prediction."""
     pairs = pairs.take(np.flatnonzero((pairs.measure > 0) & (pairs.measure >= least)))
     return pairs.take(np.argsort(pairs.truth, kind="stable"))

@@ -1,4 +1,4 @@
-"""How near a truth and a prediction are: vectorised over rows of pairs, whatever frames they are of.
+"""How near a truth and a prediction are, computed for many pairs at once.
 
 A distance is in pixels, 0 where they coincide. A similarity is 0 (nothing in common) to 1 (the same).
 """
@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-# A measure of the caller's own: two DataFrames of equal length, truths and predictions, row k of both being a pair;
-# returns a similarity a row, 0 to 1.
+# The caller's own similarity: a function of two DataFrames of equal length, whose rows k are a truth and a prediction,
+# that returns a similarity from 0 to 1 for each row.
 Measure = Callable[[pd.DataFrame, pd.DataFrame], np.ndarray]
 
 # Left, top, width and height, pixels; an array (4, N) or four arrays.
 Boxes = np.ndarray | Sequence[np.ndarray]
 
-# The spacing of float64 at 1. trackeval forgives so much at its thresholds, and takes so small an area for none.
+# The spacing of float64 at 1. trackeval tolerates this much at its thresholds, and takes a smaller area for 0.
 ROUNDING = float(np.finfo(np.float64).eps)
 
 
 def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """left - right (px), infinite without a warning where coordinates are too large for their difference."""
+    """left - right (px); infinite, without a warning, if the difference is too large for float64."""
     with np.errstate(over="ignore"):
         return left - right
 
@@ -28,8 +28,8 @@ def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def point_distance(dx: np.ndarray, dy: np.ndarray) -> np.ndarray:
     """Euclidean distance (px) of pairs that differ by dx and dy (px): sqrt(dx*dx + dy*dy) in float64.
 
-    Written out, since np.hypot rounds differently, and the competition's numbers come from this formula. Coordinates
-    too large to be squared are infinitely far apart.
+    The competition's numbers come from this formula; np.hypot rounds differently. Coordinates too large to be squared
+    are infinitely far apart.
     """
     with np.errstate(over="ignore"):
         return np.sqrt(dx * dx + dy * dy)
@@ -41,11 +41,15 @@ def point_similarity(distance: np.ndarray, zero_distance: float) -> np.ndarray:
 
 
 def iou(truth: Boxes, predictions: Boxes) -> np.ndarray:
-    """Intersection over union of pairs of boxes, (N,); four arrays (N,) each: left, top, width and height in pixels.
+    """Intersection over union of N pairs of boxes, (N,).
 
-    In the order of operations of trackeval's box_ious, so that equal boxes give equal bits: the far edges first, areas
-    from the edges, and 0 where an area or the union is not above 2**-52. A box of zero or negative size has no overlap
-    with anything. Overlaps too large for float64 are 0.
+    Each side is four arrays (N,): left, top, width and height in pixels. The order of operations is that of trackeval's
+    box_ious, so that the results are equal to the last bit: far edges first, areas from the edges, and 0 if an area or
+    the union is not above 2**-52. So a box of zero or negative size overlaps with nothing. The result is also 0 if an
+    area is too large for float64.
+
+    >>> iou(np.array([[0.0], [0.0], [10.0], [10.0]]), np.array([[5.0], [0.0], [10.0], [10.0]])).round(3).tolist()
+    [0.333]
     """
     (left, top, width, height), (left2, top2, width2, height2) = truth, predictions
     with np.errstate(over="ignore", invalid="ignore"):
@@ -66,20 +70,21 @@ def oks(
     predictions: np.ndarray,
     sigmas: np.ndarray,
 ) -> np.ndarray:
-    """Object keypoint similarity of pairs of poses, (N,): the mean over labelled joints of exp(-d² / (2 s² k²)).
+    """Object keypoint similarity of N pairs of poses, (N,): the mean over labelled joints of exp(-d² / (2 s² k²)).
 
-    As pycocotools 2.0.11 has it (cocoeval.py, computeOks): d is the distance of a joint (px), s² the area of the truth
-    (px²) and k twice the joint's sigma. Where no joint of the truth is labelled, d is how far each joint of the
-    prediction lies outside the truth's box made three times as wide and high about its middle, and the mean is over
-    all joints. A joint that a prediction does not have, which pycocotools does not know, counts as infinitely far.
+    The formula is that of pycocotools 2.0.11 (cocoeval.py, computeOks): d is the distance of a joint (px), s² the area
+    of the truth (px²), and k twice the joint's sigma. If no joint of the truth is labelled, the mean is over all
+    joints, and d is how far the predicted joint lies outside the truth's box, enlarged three times about its middle. A
+    joint that a prediction lacks counts as infinitely far; pycocotools has no such predictions.
 
-    `truth` and `predictions` are the joints' x and y, (N, J, 2), pixels, null where there is none; `labelled` (N, J)
-    marks the truth's; `area` is (N,), `boxes` four arrays (N,), pixels, `sigmas` (J,).
+    `truth` and `predictions` are the x and y of the joints, (N, J, 2), in pixels, and null for missing joints.
+    `labelled` (N, J) marks the truth's labelled joints. `area` is (N,) in px², `boxes` are four arrays (N,) in pixels
+    (left, top, width, height), and `sigmas` (J,) are shares of the object's size.
     """
     left, top, width, height = (side[:, None] for side in boxes)
     (x, y), any_labelled = np.moveaxis(predictions, 2, 0), labelled.any(axis=1, keepdims=True)
     variances = (sigmas * 2) ** 2
-    with np.errstate(over="ignore", invalid="ignore"):  # what is too far for its square is infinitely far
+    with np.errstate(over="ignore", invalid="ignore"):  # a distance too large to be squared counts as infinite
         outside = [
             np.maximum(0.0, start - size - here) + np.maximum(0.0, here - (start + size * 2))
             for here, start, size in ((x, left, width), (y, top, height))

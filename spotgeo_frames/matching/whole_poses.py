@@ -1,8 +1,8 @@
-"""From keypoints, one row a joint, to whole poses, one row an object, and how similar two of them are.
+"""Turns keypoints, one row a joint, into whole poses, one row an object, and compares poses by OKS.
 
-A pose's row carries what is the same in all rows of its joints; what differs from joint to joint is null there. Its
-`x`, `y`, `w`, `h` (px) are the box that `box_x`, `box_y`, `box_w`, `box_h` tell, or else the smallest one around its
-joints.
+A column of the keypoints becomes a column of the poses. Its value is that of all joints of the pose, or null if they
+differ. The columns `x`, `y`, `w`, `h` (px) of a pose are its box: the one in the columns `box_x`, `box_y`, `box_w`,
+`box_h` if it is known, and otherwise the smallest box around the joints.
 """
 
 from collections.abc import Mapping
@@ -24,15 +24,15 @@ from .similarity import difference, oks
 POSE_KEY = [*FRAME_KEY, "object"]
 BOX = {"box_x": "x", "box_y": "y", "box_w": "w", "box_h": "h"}
 
-# Columns that are of a joint, not of its pose, by what they mean.
+# Columns that belong to a joint, not to its pose.
 OF_JOINTS = ["joint", "x", "y", "visibility"]
 
 
 class WholePoses(NamedTuple):
-    """The poses of one side: one row each, and their joints.
+    """The N poses of one side, with J joints each.
 
-    `joints` (N, J, 2) are their places, px, null where a pose has none; `labelled` (N, J) marks those that are. Rows of
-    `annotations.objects` are in the order of the arrays.
+    `annotations.objects` has one row a pose. In the same order, `joints` (N, J, 2) are x and y of the joints in pixels,
+    null for missing ones, and `labelled` (N, J) marks the labelled joints.
     """
 
     annotations: Annotations
@@ -41,14 +41,14 @@ class WholePoses(NamedTuple):
 
 
 class PosePairs(NamedTuple):
-    """Both sides, and the sigma of each joint: what it takes to compare poses."""
+    """The poses of both sides, and the sigma of each joint (J,)."""
 
     truth: WholePoses
     predictions: WholePoses
     sigmas: np.ndarray
 
     def similarity(self, aligned: Aligned, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
-        """OKS of pairs of rows of the two sides, aligned."""
+        """OKS of pairs of rows of the two aligned sides, (N,)."""
         truth = aligned.truth.row[truth_rows]
         predictions = aligned.predictions.row[prediction_rows]
         objects = self.truth.annotations.objects
@@ -61,8 +61,8 @@ class PosePairs(NamedTuple):
 def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[Any, float] | None) -> PosePairs:
     """Both sides as whole poses.
 
-    `sigmas` are those of the joints by name, COCO's where there are none. Raises InputError where a side has no joints,
-    a joint has no sigma, or the truth no areas; ValueError where a sigma is not above 0.
+    `sigmas` maps each joint to its sigma; None means those of COCO. Raises InputError if a side has no column `joint`,
+    a joint has no sigma, or the truth has no areas; ValueError if a sigma is not above 0.
     """
     if not isinstance(sigmas, Mapping | None):
         raise ValueError(f"sigmas is a {type(sigmas).__name__}; a dict of joints and their sigmas is needed")
@@ -77,22 +77,23 @@ def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[An
     whole = pairs.truth.annotations.objects
     several = whole["area"].isna().to_numpy()
     if several.any():
-        what = f"{counted(int(several.sum()), 'object')} not of one size: {key_text(whole.loc[several, POSE_KEY])}"
-        raise InputError(f"{source(truth.objects, 'truth')}: column area: {what}")
+        problem = f"{counted(int(several.sum()), 'object')} listed with several areas; one for all its rows is needed"
+        keys = key_text(whole.loc[several, POSE_KEY])
+        raise InputError(f"{source(truth.objects, 'truth')}: column area: {problem}: {keys}")
     return pairs
 
 
 def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any, float]) -> list[str]:
-    """What keeps poses from being compared by OKS; `named` are the joints that have a sigma."""
+    """The problems that keep poses from being compared by OKS; `named` has the sigmas by joint."""
     problems = []
     for name, table in (("truth", truth), ("predictions", predictions)):
         if "joint" not in table:
-            problems.append(f"{source(table, name)}: column joint is missing; OKS is of keypoints, one row a joint")
+            problems.append(f"{source(table, name)}: column joint is missing; OKS needs keypoints, one row a joint")
             continue
         unknown = [str(joint) for joint in table["joint"].unique() if joint not in named]
         if unknown:
-            what = f"no sigma is known of {', '.join(unknown)}; sigmas={{joint: sigma}} tells them"
-            problems.append(f"{source(table, name)}: {what}")
+            problem = f"column joint: there is no sigma for {', '.join(unknown)}; give sigmas={{joint: sigma}}"
+            problems.append(f"{source(table, name)}: {problem}")
     name = source(truth, "truth")
     problems += size_problems(truth, "area", name, "OKS needs the size of each object, px²")
     return problems + [
@@ -103,32 +104,33 @@ def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any
 
 
 def _poses(side: Annotations, names: list[Any]) -> WholePoses:
+    """The poses of a side, in the order of their first rows; `names` are the joints in the order of the arrays."""
     objects = side.objects
     keys = row_keys(objects, POSE_KEY)
     values, first = distinct(keys)
-    number = positions(keys, values, first)
+    pose = positions(keys, values, first)
     # From the order of keys to that of the file, which is the order of first rows.
     order = np.argsort(first)
-    number, first = np.argsort(order)[number], first[order]
+    pose, first = np.argsort(order)[pose], first[order]
     codes, occurring = pd.factorize(objects["joint"])
     joint = pd.Index(names).get_indexer(occurring)[codes]
     joints = np.full((len(first), len(names), 2), np.nan)
     labelled = np.zeros(joints.shape[:2], bool)
-    joints[number, joint] = objects[["x", "y"]].to_numpy()
-    labelled[number, joint] = labelled_joints(objects)
+    joints[pose, joint] = objects[["x", "y"]].to_numpy()
+    labelled[pose, joint] = labelled_joints(objects)
     table = objects[POSE_KEY].take(first).reset_index(drop=True)
-    table = table.assign(**_box(objects, number, first), **_common(objects, number, first))
+    table = table.assign(**_box(objects, pose, first), **_common(objects, pose, first))
     table.attrs = objects.attrs
     return WholePoses(Annotations(table, side.frames), joints, labelled)
 
 
-def _box(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
-    """The box of each pose: the one it has, or else the smallest around its joints."""
+def _box(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:
+    """The box of each pose: the given one if it is known, and otherwise the smallest around the joints."""
     corners = []
     for axis in ("x", "y"):
         low, high = np.full(len(first), np.inf), np.full(len(first), -np.inf)
-        np.minimum.at(low, number, objects[axis].to_numpy())
-        np.maximum.at(high, number, objects[axis].to_numpy())
+        np.minimum.at(low, pose, objects[axis].to_numpy())
+        np.maximum.at(high, pose, objects[axis].to_numpy())
         corners.append((low, difference(high, low)))
     around = {"x": corners[0][0], "y": corners[1][0], "w": corners[0][1], "h": corners[1][1]}
     if not all(column in objects for column in BOX):
@@ -138,18 +140,18 @@ def _box(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dict[s
     return {side: np.where(known, values, around[side]) for side, values in zip(BOX.values(), given.T, strict=True)}
 
 
-def _common(objects: pd.DataFrame, number: np.ndarray, first: np.ndarray) -> dict[str, pd.Series]:
-    """The columns of poses: what all rows of a pose have in common, null where they differ."""
+def _common(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, pd.Series]:
+    """The columns of poses: the value that all rows of a pose share, null if they differ."""
     columns = {}
     for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *BOX], sort=False):
         values = objects[column].reset_index(drop=True)
         values = values.astype("boolean") if pd.api.types.is_bool_dtype(values.dtype) else values
-        of_first = values.take(first[number]).reset_index(drop=True)
+        of_first = values.take(first[pose]).reset_index(drop=True)
         try:
             equal = values.eq(of_first).to_numpy(bool, na_value=False) | (values.isna() & of_first.isna()).to_numpy()
         except (TypeError, ValueError, NotImplementedError):  # arrays and other values that cannot be compared
-            equal = first[number] == np.arange(len(number))
+            equal = first[pose] == np.arange(len(pose))
         same = np.ones(len(first), bool)
-        same[number[~equal]] = False
+        same[pose[~equal]] = False
         columns[column] = values.take(first).reset_index(drop=True).where(same)
     return columns

@@ -1,8 +1,8 @@
-"""The caller's words on how to match, and the rule that they make together with the geometry of the tables.
+"""The caller's arguments on how to match, called words here, and the rule that they and the tables make.
 
-`asked` checks the words by themselves, before anything is read; `rule_for` adds what the columns of both sides tell.
-Words win. Where they say nothing, keypoints are matched joint by joint by distance, boxes (`w` and `h` on both sides)
-by IoU, and everything else by distance.
+`asked` checks the words by themselves, before any file is read. `rule_for` then chooses the rule. Words come first. If
+they leave it open, boxes (`w` and `h` on both sides) are matched by IoU, keypoints joint by joint by distance, and all
+other objects by distance.
 """
 
 from collections.abc import Collection, Hashable, Mapping
@@ -18,17 +18,17 @@ from ..tables.inputs import source
 from .rule import TAU, Rule, check_distances
 from .similarity import Measure
 
-# The least similarity of a match where nothing else is said.
+# The default of the least similarity of a match.
 THRESHOLD = 0.5
 
 SIMILARITIES = ("iou", "oks", "point")
 
-# Names of rules that no function of the caller's may pass for.
+# Names of the built-in rules. A caller's function of such a name is called "function NAME" in notes.
 OWN_NAMES = ("distance", "keypoint", *SIMILARITIES)
 
 
 class Words(NamedTuple):
-    """What the caller said of the rule; None is nothing. `asked` has checked that the words fit each other."""
+    """The caller's arguments on the rule, None if not given; they have been checked to fit each other."""
 
     tau: float | None = None
     epsilon: float | None = None
@@ -38,7 +38,7 @@ class Words(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """What tells the geometry of one side: its columns, how many rows it has, and what messages call it."""
+    """The geometry of one side: its name in messages, its columns, and how many rows it has."""
 
     name: str
     columns: Collection[Hashable]
@@ -56,7 +56,7 @@ def asked(
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
 ) -> Words:
-    """The caller's words; raises ValueError where one is out of range, or does not fit another."""
+    """The caller's words, checked; raises ValueError if one is out of range or does not fit another."""
     given = {"tau": tau, "epsilon": epsilon, "threshold": threshold}
     for name, value in given.items():
         if value is not None and (not isinstance(value, Real) or isinstance(value, bool)):
@@ -65,33 +65,33 @@ def asked(
     if not (similarity is None or callable(similarity) or similarity in SIMILARITIES):
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
     if similarity != "oks" and sigmas is not None:
-        raise ValueError("sigmas are those of similarity='oks'")
+        raise ValueError("sigmas only go with similarity='oks'; give that, too, or leave out sigmas")
     _check_fit(tau, epsilon, similarity, threshold)
     return Words(tau, epsilon, similarity, threshold, sigmas)
 
 
 def asked_of_tracks(tau: float | None, similarity: str | Measure | None) -> Words:
-    """The caller's words for tracks: a similarity always, which a tau says is that of points.
+    """The caller's words for tracks, checked; a tau alone means the similarity "point".
 
-    Raises ValueError where a word is out of range, or does not fit another.
+    Raises ValueError if one is out of range or does not fit another.
     """
     if similarity == "oks":
-        raise ValueError("similarity is 'oks'; 'iou', 'point' or a function is needed")
+        raise ValueError("similarity is 'oks', which tracks cannot use; 'iou', 'point' or a function is needed")
     return asked(tau, similarity="point" if similarity is None and tau is not None else similarity)
 
 
 def _check_fit(
     tau: float | None, epsilon: float | None, similarity: str | Measure | None, threshold: float | None
 ) -> None:
-    """Raises ValueError where words are out of range or do not fit each other."""
+    """Raises ValueError if a word is out of range or does not fit another."""
     if tau is not None and similarity not in (None, "point"):
         raise ValueError(f"tau is a distance, and similarity={_name(similarity)} has none; give a threshold instead")
     if epsilon is not None and similarity is not None:
         raise ValueError(f"epsilon is a distance, and similarity={_name(similarity)} knows no tolerance; leave it out")
     if threshold is not None and similarity is None and (tau is not None or epsilon is not None):
-        raise ValueError("threshold is that of a similarity; give similarity, too, or leave out tau and epsilon")
+        raise ValueError("threshold belongs to a similarity; give similarity, too, or leave out tau and epsilon")
     if threshold is not None and not 0 < threshold <= 1:
-        raise ValueError(f"threshold is {threshold}; a similarity above 0, up to 1, is needed")
+        raise ValueError(f"threshold is {threshold}; a number above 0 and at most 1 is needed")
     if similarity == "point" and tau is not None and not 0 < tau < np.inf:
         raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
     if similarity is None:
@@ -99,24 +99,24 @@ def _check_fit(
 
 
 def _name(similarity: str | Measure | None) -> str:
-    """How messages and notes call a similarity."""
+    """The name of a similarity in messages and notes."""
     if not callable(similarity):
         return repr(similarity)
     return str(getattr(similarity, "__name__", type(similarity).__name__))
 
 
 def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
-    """The rule that the words and the geometry of both sides make.
+    """The rule that follows from the words and the geometry of both sides.
 
-    Raises InputError where boxes are on one side only and no word says what to do with them, or where a word does not
-    fit the geometry.
+    Raises InputError if only one side has boxes and neither a similarity nor a tau is given, or if a word does not fit
+    the geometry.
     """
     similarity = _by_geometry(words, truth, predictions)
     if similarity is None:
         if words.threshold is not None:
             raise InputError(
-                "threshold is that of a similarity, and these objects are matched by distance; give tau and epsilon "
-                "(px), or say which similarity"
+                "threshold belongs to a similarity, and these objects are matched by distance; give tau and epsilon "
+                "(px), or give similarity, too"
             )
         return Rule("distance", *check_distances(words.tau, words.epsilon))
     threshold = THRESHOLD if words.threshold is None else words.threshold
@@ -124,9 +124,10 @@ def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
 
 
 def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshold: float, identity: str) -> Rule:
-    """The rule of tracks: a similarity always, for points that of their distance; CLEAR matches from `threshold` on.
+    """The rule of tracks, which is always by similarity; for points, max(0, 1 - distance / (2 tau)).
 
-    Raises InputError as `rule_for` does.
+    CLEAR matches from `threshold` on; `identity` is the column that names objects. Raises InputError if only one side
+    has boxes and neither a similarity nor a tau is given.
     """
     similarity = _by_geometry(words, truth, predictions)
     made = _similarity_rule("point" if similarity is None else similarity, words, threshold)
@@ -134,6 +135,7 @@ def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshol
 
 
 def _similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:
+    """The rule by a built-in similarity or by the caller's function."""
     if callable(similarity):
         name = _name(similarity)
         name = f"function {name}" if name in OWN_NAMES else name
@@ -143,10 +145,10 @@ def _similarity_rule(similarity: str | Measure, words: Words, threshold: float) 
 
 
 def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | Measure | None:
-    """The similarity that is said, or that boxes have; None where pairs are measured by distance."""
+    """The similarity that is given, or "iou" for boxes; None if pairs are measured by distance."""
     if words.similarity is not None or words.tau is not None:
         return words.similarity
-    # A side without rows does not say what it would have: it has the other's geometry.
+    # A side without rows takes the geometry of the other side.
     sides = [side for side in (truth, predictions) if side.n_rows]
     boxes = [side for side in sides if side.has_boxes]
     if not boxes:
@@ -154,8 +156,8 @@ def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | 
     points = [side for side in sides if not side.has_boxes]
     if points:
         raise InputError(
-            f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none; to match the centres of the boxes "
-            "with the points give tau (px)"
+            f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none; give tau (px) to match the centres "
+            "of the boxes with the points"
         )
     if words.epsilon is not None:
         raise InputError("epsilon is a distance, and boxes are matched by IoU; to match their centres give tau, too")
@@ -163,10 +165,10 @@ def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | 
 
 
 def geometry_of(table: pd.DataFrame, name: str) -> Geometry:
-    """The geometry of a table of objects; `name` is what messages call it where it was not read from a file."""
+    """The geometry of a table of objects; `name` names it in messages if it was not read from a file."""
     return Geometry(source(table, name), table.columns, len(table))
 
 
 def rule_of_tables(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
-    """The rule for two checked sides; raises InputError as `rule_for` does."""
+    """The rule for two checked sides; raises InputError if the words do not fit the tables."""
     return rule_for(words, geometry_of(truth.objects, "truth"), geometry_of(predictions.objects, "predictions"))

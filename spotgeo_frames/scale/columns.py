@@ -79,4 +79,5 @@ def _apart(contents: Mapping[str, Contents]) -> list[str]:
     if truth is None or predictions is None or (predictions[0] <= truth[1] and truth[0] <= predictions[1]):
         return []
     has = [f"{low} to {high}" for low, high in (predictions, truth)]
-    return [f"{contents['predictions'].name}: no sequence is the truth's; it has {has[0]} and the truth has {has[1]}"]
+    problem = f"shares no sequence with the truth; it has {has[0]} and the truth has {has[1]}"
+    return [f"{contents['predictions'].name}: {problem}"]

@@ -22,7 +22,7 @@ from ..support.storage import Place, written
 from ..support.writing import as_arrow
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
-from ..tables.inputs import SOURCE
+from ..tables.inputs import name_source
 from ..tables.schema import check_frames, check_objects
 from ..tracking.tracks import evaluate_tracks, track_matches
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
@@ -202,7 +202,7 @@ def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]
     for side, block in blocks.items():
         check = check_frames if side == "frames" else check_objects
         tables[side] = check(arrow_to_pandas(block.rows, block.name), block.name)
-        tables[side].attrs[SOURCE] = block.name
+        name_source(tables[side], block.name)
     return Annotations(tables["truth"], tables.get("frames")), Annotations(tables["predictions"])
 
 

@@ -128,4 +128,4 @@ def _check_whole(result: Result, contents: Mapping[str, Contents], how: RunOptio
     there = [held for side, held in contents.items() if held.n_rows and side != "frames"]
     n_only = [number for number, _ in result.one_sided.values()]
     if len(there) == 2 and not result.n_shared and all(n_only) and how.exclude is None:
-        raise InputError(f"{contents['predictions'].name}: no sequence is the truth's")
+        raise InputError(f"{contents['predictions'].name}: shares no sequence with the truth")

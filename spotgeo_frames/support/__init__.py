@@ -1,4 +1,4 @@
-"""What every other room needs and what knows nothing of evaluation: keys as integers, chunks, files, progress, errors.
+"""Tools that know nothing of evaluation: keys as integers, chunks, files, progress, errors, text of values.
 
 In come arrays, paths and texts, and out come arrays, bytes and texts. Every room may use it; it uses none.
 """

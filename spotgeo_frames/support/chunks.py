@@ -1,4 +1,4 @@
-"""Cuts long work into chunks that fit the memory."""
+"""Cuts long work into chunks that fit in memory."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,11 @@ import numpy as np
 
 
 def chunks(sizes: np.ndarray, at_once: int) -> Iterator[tuple[int, int]]:
-    """Ranges [first, last) of neighbours whose sizes add up to `at_once` at most, or of a single one that is larger."""
+    """Ranges [first, last) of neighbours whose sizes add up to at most `at_once`, or of a single larger item.
+
+    >>> list(chunks(np.array([3, 4, 9, 1, 1]), 8))
+    [(0, 2), (2, 3), (3, 5)]
+    """
     ends = np.cumsum(sizes)
     first = 0
     while first < len(ends):

@@ -1,14 +1,28 @@
-"""What is raised when input cannot be accepted, and how the project warns."""
+"""The errors for input that cannot be accepted."""
 
 import re
 from collections.abc import Iterable
 
 
 class InputError(ValueError):
-    """Input that cannot be accepted.
+    """A file, a table or an argument that cannot be accepted; a ValueError.
 
-    `problems` holds every reason found, one line each, naming the file or table, the place in it, what is
-    wrong and, where that is not plain, what to do. The message is those lines.
+    Parameters
+    ----------
+    problems
+        One problem or several, a line of text each. A line names the file or table, the place in it (a row, a key, a
+        column), what is wrong, and what to do unless that is plain. They become the attribute `problems`, a list, and
+        the message of the error.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> try:
+    ...     sf.match(pd.DataFrame({"sequence": [1]}), pd.DataFrame())
+    ... except sf.InputError as error:
+    ...     print(error.problems[0])
+    truth: column frame is missing; there are sequence
     """
 
     def __init__(self, problems: str | Iterable[str]):
@@ -16,16 +30,16 @@ class InputError(ValueError):
         super().__init__("\n".join(self.problems))
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[list[str]]]:
-        # What comes back from another process still has its problems apart.
+        # An error that comes back from another process keeps its list of problems.
         return type(self), (self.problems,)
 
 
 class SliceError(InputError):
-    """A column to slice by that is not there, or cannot be parted as asked."""
+    """A column to slice by that does not exist, or cannot be divided into bins."""
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says in one line: what the system says where it is of the system, else its own first line."""
+    """The message of an error in one line: for an OSError the system's message, otherwise the first line."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    # Arrow puts what the system says at the end of a line of its own.
+    # Arrow puts the system's message at the end of a longer line.
     return re.sub(r"^.*Detail: \[errno \d+\] ", "", text.splitlines()[0])

@@ -1,7 +1,7 @@
-"""Turns key columns (integers or strings) into integers that sort as the columns do, so that the rest is arithmetic.
+"""Turns key columns (integers or strings) into integers that sort as the columns do.
 
-`ordinals` numbers the values of one column, over several tables at once; `pack` joins several such columns into a
-single integer a row. Both keep the order of the values, so sorting by the result sorts by the columns.
+`ordinals` numbers the values of one column, over several tables at once. `pack` joins several such columns into a
+single integer for each row. Both keep the order of the values, so sorting by the result sorts by the columns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,28 +10,32 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-# Codes below this are packed without a second look: two of them still fit an int64.
+# Codes below this are packed without checking: two of them fit in an int64.
 WIDEST = 1 << 31
 
 
 def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
-    """Numbers the values of one key column that several tables share.
+    """Turns the values of one key column that several tables share into codes: integers from 0 on in the same order.
 
-    Returns one int64 array a table, and an upper bound of the numbers in them (exclusive, at least 1). Small integers
-    stay as they are and those that span little are only shifted, which costs next to nothing; everything else is
-    numbered by its sorted distinct values. Null becomes the highest number.
+    Returns one int64 array for each table, and an exclusive upper bound of all codes, at least 1. Small integers stay
+    as they are, and integers of a small range are only shifted, which is fast. All other values become their position
+    among the sorted distinct values. Null becomes the largest code.
+
+    >>> codes, bound = ordinals([pd.Series(["b", "a"]), pd.Series(["c", "b"])])
+    >>> [code.tolist() for code in codes], bound
+    ([[1, 0], [2, 1]], 4)
     """
     filled = [column for column in columns if len(column)]
     if not filled:
         return [np.zeros(0, np.int64) for _ in columns], 1
     if all(isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" for column in filled):
-        numbers = [column.to_numpy() for column in columns]
-        low = min(int(column.min()) for column in numbers if len(column))
-        high = max(int(column.max()) for column in numbers if len(column))
+        integers = [column.to_numpy() for column in columns]
+        low = min(int(column.min()) for column in integers if len(column))
+        high = max(int(column.max()) for column in integers if len(column))
         if low >= 0 and high + 1 < WIDEST:
-            return [column.astype(np.int64, copy=False) for column in numbers], high + 1
+            return [column.astype(np.int64, copy=False) for column in integers], high + 1
         if high - low + 1 < WIDEST:
-            return [column.astype(np.int64, copy=False) - low for column in numbers], high - low + 1
+            return [column.astype(np.int64, copy=False) - low for column in integers], high - low + 1
     codes, values = pd.factorize(pd.concat(filled, ignore_index=True), sort=True)
     codes = np.where(codes < 0, len(values), codes)
     ends = np.cumsum([len(column) for column in columns])
@@ -39,7 +43,10 @@ def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
 
 
 def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:
-    """One int64 a row for several columns of codes, most significant first; `spans` bounds each column's codes."""
+    """Joins several columns of codes into one int64 for each row, the most significant column first.
+
+    `spans` are the exclusive upper bounds of each column's codes.
+    """
     packed, width = codes[0], spans[0]
     for code, span in zip(codes[1:], spans[1:], strict=True):
         if width * span >= 1 << 62:
@@ -52,21 +59,21 @@ def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:
 
 
 def row_keys(table: pd.DataFrame | Mapping[str, pd.Series], columns: Sequence[str]) -> np.ndarray:
-    """One int64 a row of `table` that is equal and ordered as the named columns are."""
+    """One int64 for each row of `table`, equal and ordered as the values of the named columns."""
     numbered = [ordinals([table[column]]) for column in columns]
     return pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
 
 
 def frame_keys(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
-    """One int64 a row of each table, the same in all of them for the same (sequence, frame), and in its order."""
+    """One int64 for each row of each table, equal and ordered, over all tables, as (sequence, frame)."""
     sequences, sequence_span = ordinals([table["sequence"] for table in tables])
     frames, frame_span = ordinals([table["frame"] for table in tables])
     return [pack(codes, [sequence_span, frame_span]) for codes in zip(sequences, frames, strict=True)]
 
 
 def stable_order(codes: np.ndarray, span: int) -> np.ndarray:
-    """The order that sorts codes below `span` and leaves equals as they come."""
-    if span <= 1 << 16:  # of short integers NumPy sorts by their digits, which is many times faster
+    """The order that sorts codes below `span`, with equal codes in the order they come in."""
+    if span <= 1 << 16:  # NumPy sorts short integers by radix, which is many times faster
         codes = codes.astype(np.uint16)
     return np.argsort(codes, kind="stable")
 
@@ -78,14 +85,14 @@ def in_order(keys: np.ndarray) -> bool:
 
 def repeated(keys: np.ndarray) -> np.ndarray:
     """Marks the keys that occur more than once."""
-    # Most tables are in order; and to sort integers is much faster than to hash them.
+    # Most tables are in order, and sorting integers is much faster than hashing them.
     if np.all(keys[1:] > keys[:-1]) or not np.any(np.diff(np.sort(keys)) == 0):
         return np.zeros(len(keys), bool)
     return np.asarray(pd.Index(keys).duplicated(keep=False))
 
 
 def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted distinct keys, and the first row of each; keys in order, or densely together, need no sort."""
+    """The sorted distinct keys, and the first row of each; sorted keys and keys of a small range need no sorting."""
     if in_order(keys):
         first = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), keys[1:] > keys[:-1]]))
         return keys[first], first
@@ -99,19 +106,23 @@ def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def positions(keys: np.ndarray, values: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """The position of each key among the `values` and their `first` rows that `distinct` gave for these keys."""
+    """The position of each key among the distinct `values`, whose `first` rows speed it up; both from `distinct`."""
     if in_order(keys):
         return np.repeat(np.arange(len(values)), np.diff(first, append=len(keys)))
     return locate(values, keys)
 
 
 def locate(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The position of each key in `values` (sorted, distinct), or -1 where it is not among them."""
+    """The position of each key in `values` (sorted, distinct), or -1 if it is not among them."""
     return locator(values, len(keys))(keys)
 
 
 def locator(values: np.ndarray, n_keys: int) -> Callable[[np.ndarray], np.ndarray]:
-    """`locate` for the same values again and again, about `n_keys` keys in all: what can be prepared is, once."""
+    """A function from keys to their positions in `values` (sorted, distinct), or -1 for keys that are not among them.
+
+    Use it instead of `locate` for many calls with the same values: it prepares the search once. `n_keys` is about how
+    many keys all calls have together.
+    """
     if len(values) == 0:
         return lambda keys: np.full(len(keys), -1, np.int64)
     low, span = int(values[0]), int(values[-1]) - int(values[0]) + 1
@@ -123,6 +134,7 @@ def locator(values: np.ndarray, n_keys: int) -> Callable[[np.ndarray], np.ndarra
 
 
 def _looked_up(position: np.ndarray, low: int, keys: np.ndarray) -> np.ndarray:
+    """The entries of a table of positions that begins at the key `low`; -1 for keys beyond the table."""
     if len(keys) == 0 or (keys.min() >= low and keys.max() < low + len(position)):
         return position[keys - low]
     inside = (keys >= low) & (keys < low + len(position))
@@ -130,10 +142,11 @@ def _looked_up(position: np.ndarray, low: int, keys: np.ndarray) -> np.ndarray:
 
 
 def _searched(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The positions of keys in sorted values by binary search, or -1."""
     position = np.minimum(np.searchsorted(values, keys), len(values) - 1)
     return np.where(values[position] == keys, position, -1)
 
 
 def _dense(span: int, count: int) -> bool:
-    """Whether a table over the whole span of keys is small enough that looking up beats sorting and searching."""
+    """Whether a table over the whole span of keys is small enough to be faster than sorting and searching."""
     return span <= 4 * count + 1024

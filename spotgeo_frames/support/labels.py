@@ -1,4 +1,4 @@
-"""Values as people read them: numbers with the digits that tell them apart, bins as `12 to 47`, a dash for null."""
+"""Writes values for people: numbers with all their digits, bins as `12 to 47`, null as a dash."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ import pandas as pd
 
 DASH = "–"
 
-# Decimals that pandas rounds the edges of bins to, fewest first; it takes more where fewer would make two edges one.
+# Decimals to which pandas may round the edges of bins. It takes the fewest that keep all edges distinct.
 EDGE_DECIMALS = range(3, 20)
 
 
 def label(value: Any) -> str:
-    """A value as a name: with all the digits that tell it from others, an interval as `12 to 47`, null as a dash.
+    """A value as text: a number with up to 15 digits, an interval as `12 to 47`, null as a dash.
 
     >>> label(0.1), label(pd.Interval(12.0, 47.5)), label(None)
     ('0.1', '12 to 47.5', '–')
@@ -31,10 +31,10 @@ def is_binned(values: pd.Series) -> bool:
 
 
 def bins_as_text(table: pd.DataFrame) -> pd.DataFrame:
-    """A table with its bins as text such as `12 to 47`, null where they are null; other columns as they are.
+    """A table with its bins as text such as `12 to 47`, or null; other columns as they are.
 
-    pandas moves the lower edge of the first bin down a little, so that the bin holds its least value; the text takes
-    that back.
+    pandas moves the lower edge of the first bin down a little, so that the bin contains its least value. The text has
+    the edge before it was moved.
 
     >>> bins_as_text(pd.qcut(pd.Series([12, 30, 47, 60]), 2).to_frame("x"))["x"].tolist()
     ['12 to 38.5', '12 to 38.5', '38.5 to 60', '38.5 to 60']
@@ -44,6 +44,7 @@ def bins_as_text(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _as_text(values: pd.Series) -> pd.Series:
+    """A column of bins as text."""
     texts = {interval: label(interval) for interval in values.dropna().unique()}
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories):
         bins = values.cat.categories
@@ -52,7 +53,7 @@ def _as_text(values: pd.Series) -> pd.Series:
 
 
 def _first_edge(bins: Any) -> Any:
-    """The lower edge of the first bin as it was before pandas moved it down, where it did: with fewer digits."""
+    """The lower edge of the first bin before pandas moved it down; a moved edge shows by its many digits."""
     edge = bins[0].left
     if not isinstance(edge, float) or not np.isfinite(edge):
         return edge
@@ -63,5 +64,5 @@ def _first_edge(bins: Any) -> Any:
 
 
 def _rounded(edge: float, decimals: int) -> float:
-    """An edge as pandas rounds it: to so many decimals, or digits where it is less than 1."""
+    """An edge as pandas rounds it: to so many decimals, or to so many digits if it is less than 1."""
     return float(f"{edge:.{decimals}g}") if abs(edge) < 1 else round(edge, decimals)

@@ -1,4 +1,4 @@
-"""How results, which are NamedTuples of tables, show themselves: as a few lines of text, and as HTML in a notebook."""
+"""Shows results, which are NamedTuples of tables, as a few lines of text and as HTML in a notebook."""
 
 from collections.abc import Sequence
 from html import escape
@@ -9,15 +9,15 @@ import pandas as pd
 from .labels import DASH
 from .notebook import html_of
 
-# Rows of a headline.
+# The most rows of a headline.
 MOST_ROWS = 3
 
 
 def headline(table: Any, names: Sequence[str], null: Sequence[str] = ()) -> list[str]:
-    """The first rows of a table, each as a line such as `HOTA 0.7238, MOTA 0.878`.
+    """The first rows of a table as lines such as `HOTA 0.7238, MOTA 0.878`.
 
-    `names` are the columns to show, as far as the table has them; `null` are columns that are null in the rows to show.
-    A table that is no DataFrame gives no lines.
+    `names` are the columns to show if the table has them. Only rows count in which the columns `null` are null. There
+    are no lines if the table is not a DataFrame.
     """
     if not isinstance(table, pd.DataFrame):
         return []
@@ -36,10 +36,10 @@ def as_text(result: NamedTuple, lines: Sequence[str] = ()) -> str:
 
 
 def as_html(result: NamedTuple, lines: Sequence[str] = ()) -> str | None:
-    """The name of the result, its headline, and each table under its name as the notebook shows it alone.
+    """The name of the result, its headline, and the HTML of each table under its name.
 
-    None where a table has no HTML, such as with the option `display.notebook_repr_html` of pandas off: a notebook then
-    shows the text.
+    None if a table has no HTML, for example because the option `display.notebook_repr_html` of pandas is off. A
+    notebook then shows the text.
     """
     blocks = ["<br>".join([f"<b>{type(result).__name__}</b>", *map(escape, lines)])]
     for name, table in result._asdict().items():
@@ -51,6 +51,7 @@ def as_html(result: NamedTuple, lines: Sequence[str] = ()) -> str | None:
 
 
 def _size(table: Any) -> str:
+    """The size of a table as text, such as `3 rows × 5 columns`; `none` for None."""
     if table is None:
         return "none"
     shape = getattr(table, "shape", None)
@@ -58,6 +59,7 @@ def _size(table: Any) -> str:
 
 
 def _short(value: Any) -> str:
+    """A value with at most four digits; a dash for null."""
     if pd.isna(value):
         return DASH
     return f"{value:.4g}" if isinstance(value, float) else str(value)

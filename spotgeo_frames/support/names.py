@@ -1,4 +1,4 @@
-"""Names and values as files can hold them."""
+"""Names of files, and values in the form that files can store."""
 
 import math
 import os
@@ -12,19 +12,19 @@ from .labels import label
 
 
 def stem(path: Path) -> str:
-    """A file's name without the endings that say of what kind it is."""
+    """A file's name without the endings that tell its format and packing, such as `.json.gz`."""
     return re.sub(r"(\.(json|parquet|csv|arrow|feather|txt))?(\.(gz|zip))?$", "", path.name, flags=re.I) or path.name
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a name can be that of a file in a folder, on any system."""
-    path = PureWindowsPath(name)  # knows both kinds of separators, drives, and what Windows keeps for itself
+    """Whether a name can be that of a file in a folder, on any operating system."""
+    path = PureWindowsPath(name)  # knows both kinds of separators, drives, and the names that Windows reserves
     plain = name == path.name != "" and name.isprintable() and not set(name) & set('<>:"|?*')
     return plain and not path.is_reserved() and not name.startswith(".") and not name.endswith((".", " "))
 
 
 def is_text(name: str) -> bool:
-    """Whether a name that the system gave is text; on some it may be any bytes."""
+    """Whether a file's name is valid text; on some systems it may be any bytes."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -33,7 +33,7 @@ def is_text(name: str) -> bool:
 
 
 def plain_value(value: Any) -> Any:
-    """A value that JSON and Parquet know: null for what is missing, `12 to 47` for bins, text for times and so on."""
+    """A value that JSON and Parquet know: None if it is missing, `12 to 47` for bins, text for times and the like."""
     if isinstance(value, pd.Interval):
         return label(value)
     if pd.isna(value):
@@ -45,5 +45,5 @@ def plain_value(value: Any) -> Any:
 
 
 def text_name(path: Path) -> str:
-    """A file's name as text, which on disk it need not be."""
+    """A file's name as valid text; bytes that are not UTF-8 become replacement characters."""
     return os.fsencode(path.name).decode("utf-8", "replace")

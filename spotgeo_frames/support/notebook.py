@@ -1,4 +1,4 @@
-"""What IPython, and so Jupyter, shows as HTML; without importing IPython where it does not run."""
+"""The HTML that IPython, and so Jupyter, shows for a table. IPython is never imported unless it runs already."""
 
 import sys
 from typing import Any
@@ -15,12 +15,12 @@ def html_formatter() -> Any | None:
 
 
 def html_of(table: Any) -> str | None:
-    """The HTML of a table as a notebook shows it; None where its options, or its kind, give none."""
+    """The HTML of a table as a notebook shows it; None if pandas' options or the table's type give none."""
     formatter = html_formatter()
     if formatter is not None:
         try:
             return formatter.lookup(table)(table)
-        except KeyError:  # nobody registered a function for this kind of table
+        except KeyError:  # no function is registered for this type of table
             pass
     written = getattr(table, "_repr_html_", None)
     return None if written is None else written()

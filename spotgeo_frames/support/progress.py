@@ -1,4 +1,4 @@
-"""A progress bar that appears only where work takes long and somebody can see it."""
+"""A progress bar that appears only if the work takes long, on a terminal or in Jupyter."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -10,12 +10,12 @@ Item = TypeVar("Item")
 # Seconds after which a bar appears.
 PATIENCE = 2.0
 
-# Counts from here on are shown in thousands or millions: 1.2M.
+# Counts of this size or more are shown in thousands or millions, such as 1.2M.
 MANY = 10_000
 
 
 def progress(items: Sequence[Item], description: str, unit: str) -> Iterator[Item]:
-    """The items, with a bar on standard error after PATIENCE, on a terminal or in Jupyter only."""
+    """Yields the items, with a bar on standard error after PATIENCE seconds, on a terminal or in Jupyter only."""
     with progress_bar(len(items), description, unit) as advance:
         for item in items:
             yield item
@@ -24,9 +24,10 @@ def progress(items: Sequence[Item], description: str, unit: str) -> Iterator[Ite
 
 @contextmanager
 def progress_bar(total: int, description: str, unit: str, done: int = 0) -> Iterator[Callable[[int], object]]:
-    """A function to call with how much more of `total` is done; the bar appears as that of `progress` does.
+    """A context that gives a function to call with how much more of `total` is done.
 
-    `done` is what an earlier run did; the bar begins there, and its speed is that of the rest alone.
+    The bar appears on standard error after PATIENCE seconds, on a terminal or in Jupyter only. It begins at `done`, the
+    amount that an earlier attempt has finished, which does not count for its speed.
     """
     if not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield lambda more: None

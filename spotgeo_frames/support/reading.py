@@ -1,7 +1,7 @@
-"""Bounded reading of files that may be compressed.
+"""Reads files that may be compressed or hostile, with bounded memory.
 
-Input is taken as hostile. What is compressed is unpacked no further than LARGEST_UNPACKED bytes whatever its header
-says, an archive holds exactly one file unless more are asked for, and no name inside it is ever used as a path.
+Unpacking stops after LARGEST_UNPACKED bytes, whatever a header promises. An archive must contain exactly one file
+unless the caller asks for more. No name inside an archive is ever used as a path.
 """
 
 import gzip
@@ -17,15 +17,15 @@ from .errors import InputError, first_line
 
 LARGEST_UNPACKED = 1 << 30
 
-# What reading a file, damaged or not, may raise; pyarrow's own errors come on top.
+# The errors that reading a damaged file may raise, besides those of pyarrow.
 UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 def read_bytes(path: Path) -> bytes:
     """The content of a file, unpacked where its name ends in .gz or .zip.
 
-    Raises InputError where it cannot be read, is damaged, unpacks to more than LARGEST_UNPACKED bytes, or is an
-    archive of anything but one file.
+    Raises InputError if it cannot be read, is damaged, unpacks to more than LARGEST_UNPACKED bytes, or is an archive
+    that does not contain exactly one file.
     """
     with readable(path):
         _check_regular(path)
@@ -41,7 +41,7 @@ def read_bytes(path: Path) -> bytes:
 
 @contextmanager
 def readable(name: str | Path) -> Iterator[None]:
-    """Turns what reading a file may raise into an InputError that begins with the file's name."""
+    """Turns errors of reading a file into an InputError that begins with the file's name."""
     try:
         yield
     except InputError:
@@ -49,7 +49,7 @@ def readable(name: str | Path) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError(f"{name}: there is no such file") from None
     except Exception as error:
-        from pyarrow import ArrowException  # takes a while, and sound files of text never need it
+        from pyarrow import ArrowException  # imported only here: it takes a while, and intact text files need none
 
         if not isinstance(error, (*UNREADABLE, ArrowException)):
             raise
@@ -57,13 +57,16 @@ def readable(name: str | Path) -> Iterator[None]:
 
 
 def _check_regular(path: Path) -> None:
-    """Refuses what would never end, or never begin, such as a pipe."""
+    """Raises InputError unless a path is a regular file; reading a pipe, for one, could wait forever."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is no regular file")
 
 
 def read_archive(path: Path, ending: str) -> dict[str, bytes]:
-    """The names and contents of the files in a .zip whose names end so; raises InputError as `read_bytes` does."""
+    """The names and contents of the files in a .zip whose names have this ending.
+
+    Raises InputError if it cannot be read, is damaged, or unpacks to more than LARGEST_UNPACKED bytes.
+    """
     with readable(path):
         _check_regular(path)
         with zipfile.ZipFile(path) as archive:
@@ -72,7 +75,7 @@ def read_archive(path: Path, ending: str) -> dict[str, bytes]:
 
 
 def check_no_nul(content: bytes, name: str) -> None:
-    """Raises InputError with the line of the first NUL byte; a text file that holds any is damaged, or UTF-16."""
+    """Raises InputError with the line of the first NUL byte; a text file with NUL bytes is damaged, or UTF-16."""
     position = content.find(b"\0")
     if position >= 0:
         line = len(content[: position + 1].splitlines())
@@ -80,6 +83,7 @@ def check_no_nul(content: bytes, name: str) -> None:
 
 
 def _unzipped(path: Path) -> bytes:
+    """The content of the only file in an archive."""
     with zipfile.ZipFile(path) as archive:
         members = _members(archive, path)
         if len(members) != 1:
@@ -89,9 +93,10 @@ def _unzipped(path: Path) -> bytes:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
-    if not all(member.filename for member in archive.infolist()):  # a name that begins with NUL is empty here, too
+    """The files of an archive; raises InputError if a name is missing, leaves the archive or occurs twice."""
+    if not all(member.filename for member in archive.infolist()):  # zipfile cuts names at a NUL byte
         raise InputError(f"{path}: holds a file without a name; pack it again")
-    # Folders, and what macOS adds of its own, are not content.
+    # Folders, and the files that macOS adds, are not content.
     members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
     for member in members:
         inner = PureWindowsPath(member.filename)  # knows both kinds of separators, and drives
@@ -103,6 +108,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
 
 
 def _contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: Path) -> dict[str, bytes]:
+    """The content of each member, by name; all together at most LARGEST_UNPACKED bytes."""
     left = LARGEST_UNPACKED
     if sum(member.file_size for member in members) > left:
         raise _too_large(path)
@@ -115,6 +121,7 @@ def _contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path
 
 
 def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, most: int) -> bytes:
+    """The whole content of a stream; raises InputError if it has more than `most` bytes."""
     content = stream.read(most + 1)
     if len(content) > most:
         raise _too_large(path)
@@ -122,4 +129,4 @@ def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, most: int) -> bytes:
 
 
 def _too_large(path: Path) -> InputError:
-    return InputError(f"{path}: unpacks to more than {LARGEST_UNPACKED >> 20} MiB; unpack it yourself if it is sound")
+    return InputError(f"{path}: unpacks to more than {LARGEST_UNPACKED >> 20} MiB; if you trust it, unpack it yourself")

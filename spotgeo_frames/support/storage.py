@@ -1,4 +1,7 @@
-"""Files and folders on any file system that pyarrow reaches, by path or URI; written beside and moved into place."""
+"""Files and folders on any file system that pyarrow reaches, by path or URI.
+
+A file is written under a temporary name and then moved into place, so that no other process sees half of it.
+"""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +17,7 @@ from .reading import readable
 
 
 class Place(NamedTuple):
-    """A file or a folder: its file system, its path there, and what people called it."""
+    """A file or a folder: its file system, its path there, and its name in messages, as the caller wrote it."""
 
     filesystem: Any
     path: str
@@ -22,7 +25,7 @@ class Place(NamedTuple):
 
     @property
     def base_name(self) -> str:
-        """Its name in the folder it is in."""
+        """Its name within its folder."""
         return self.path.rpartition("/")[2]
 
     def inside(self, *names: str) -> "Place":
@@ -31,8 +34,8 @@ class Place(NamedTuple):
 
 
 def place_of(name: str | Path) -> Place:
-    """The place of a path, or of a URI such as s3://bucket/folder; raises InputError where no file system is known."""
-    from pyarrow import fs  # takes a while, and little needs it
+    """The place of a path, or of a URI such as s3://bucket/folder; raises InputError if pyarrow cannot reach it."""
+    from pyarrow import fs  # imported only here: it takes a while, and little needs it
 
     text = os.fspath(name)
     if "://" not in text:
@@ -45,14 +48,14 @@ def place_of(name: str | Path) -> Place:
 
 
 def parquet_files(folder: Place) -> list[Place]:
-    """All Parquet files below a folder, in the order of their names, as `read_objects` takes them."""
+    """All Parquet files below a folder, in the order of their names; raises InputError if there are none."""
     from pyarrow import fs
 
     with readable(folder.name):
-        found = folder.filesystem.get_file_info(fs.FileSelector(folder.path, recursive=True))
+        infos = folder.filesystem.get_file_info(fs.FileSelector(folder.path, recursive=True))
         names = [
             info.path[len(folder.path) :].strip("/").split("/")
-            for info in found
+            for info in infos
             if info.type == fs.FileType.File and info.path.endswith(".parquet")
         ]
     if not names:
@@ -62,22 +65,25 @@ def parquet_files(folder: Place) -> list[Place]:
 
 @contextmanager
 def written(place: Place) -> Iterator[Any]:
-    """A stream to write a file with, which is there only once it is whole; raises InputError where it cannot be."""
+    """A context that gives a stream to write a file with; the file appears once it is complete.
+
+    Raises InputError if it cannot be written.
+    """
     folder, _, name = place.path.rpartition("/")
     temporary = f"{folder}/.{name[:40]}.{uuid4().hex}.tmp"
     try:
         with place.filesystem.open_output_stream(temporary) as stream:
             yield stream
         place.filesystem.move(temporary, place.path)
-    except (OSError, pa.ArrowException) as error:  # such as a type that Parquet does not know
+    except (OSError, pa.ArrowException) as error:  # an ArrowException means, for example, a type unknown to Parquet
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
     finally:
-        with suppress(OSError):  # it is gone already, or so is the disk
+        with suppress(OSError):  # it was moved, or the disk is gone
             place.filesystem.delete_file(temporary)
 
 
 def make_folder(place: Place) -> None:
-    """Makes a folder and those it is in; raises InputError where that cannot be."""
+    """Makes a folder and its parents; raises InputError if that fails."""
     try:
         place.filesystem.create_dir(place.path, recursive=True)
     except OSError as error:
@@ -85,20 +91,20 @@ def make_folder(place: Place) -> None:
 
 
 def sizes(folder: Place) -> dict[str, int]:
-    """The names and sizes (bytes) of the files in a folder, hidden ones left out; none where there is no folder."""
+    """The names and sizes (bytes) of the files in a folder without the hidden ones; empty if there is no folder."""
     from pyarrow import fs
 
     with readable(folder.name):
-        found = folder.filesystem.get_file_info(fs.FileSelector(folder.path, allow_not_found=True))
+        infos = folder.filesystem.get_file_info(fs.FileSelector(folder.path, allow_not_found=True))
     return {
         info.base_name: info.size
-        for info in found
+        for info in infos
         if info.type == fs.FileType.File and not info.base_name.startswith(".")
     }
 
 
 def remove_temporary(folder: Place) -> None:
-    """Removes what a run that was killed had begun to write into a folder."""
+    """Removes the unfinished files of a killed process from a folder."""
     from pyarrow import fs
 
     for info in folder.filesystem.get_file_info(fs.FileSelector(folder.path, allow_not_found=True)):

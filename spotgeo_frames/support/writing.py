@@ -1,4 +1,4 @@
-"""Writing that never leaves half a file: everything is written beside its place and moved there when it is whole."""
+"""Writes files under a temporary name and moves them into place, so that an error never leaves half a file."""
 
 import errno
 import gzip
@@ -19,11 +19,11 @@ from .errors import InputError, first_line
 
 
 def check_folder_writable(folder: Path) -> None:
-    """Raises InputError where `folder` could not be made and written to; makes nothing yet."""
+    """Raises InputError if `folder` cannot be made or written to; makes nothing yet."""
     _check_name(folder)
     try:
         ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    except (OSError, ValueError) as error:  # a name too long or none, or a folder that may not be looked into
+    except (OSError, ValueError) as error:  # a name that is too long or empty, or a folder without permission
         raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
     if not ancestor.is_dir():
         raise InputError(f"{folder}: cannot be written: {ancestor} is not a folder")
@@ -32,7 +32,7 @@ def check_folder_writable(folder: Path) -> None:
 
 
 def check_file_writable(path: Path) -> None:
-    """Raises InputError where a file could not be written at `path`, in folders made for it; makes nothing yet."""
+    """Raises InputError if a file at `path` cannot be written, even if its folders were made; makes nothing yet."""
     try:
         is_folder, is_other = path.is_dir(), path.exists() and not path.is_file()
     except (OSError, ValueError) as error:  # a name too long, or one that no file can have
@@ -44,14 +44,15 @@ def check_file_writable(path: Path) -> None:
 
 
 def _check_name(path: Path) -> None:
+    """Raises InputError if a path contains a null character."""
     if "\0" in str(path):
-        raise InputError(f"{path}: cannot be written: no name has a null character")
+        raise InputError(f"{path}: cannot be written: its name contains a null character")
 
 
 @contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to and then to move into place; what is left there is removed at the end."""
-    temporary = path.with_name(f".{path.name[:40]}.{uuid4().hex}.tmp")  # no longer than a name may be
+    """A context that gives a temporary path beside `path`, to write to and to move into place; removed at the end."""
+    temporary = path.with_name(f".{path.name[:40]}.{uuid4().hex}.tmp")  # shortened, since systems limit a name's length
     try:
         yield temporary
     finally:
@@ -59,9 +60,9 @@ def temporary_beside(path: Path) -> Iterator[Path]:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Writes a file, packed where its name ends in .gz or .zip; equal content gives an equal file.
+    """Writes a file, packed if its name ends in .gz or .zip; equal content gives an equal file.
 
-    Raises InputError where it cannot be written.
+    Raises InputError if it cannot be written.
     """
     match path.suffix.lower():
         case ".gz":
@@ -72,7 +73,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def replace_with(path: Path, content: bytes) -> None:
-    """Writes a file beside and moves it into place; raises InputError where that cannot be."""
+    """Writes a temporary file and moves it into place; raises InputError if that fails."""
     try:
         with temporary_beside(path) as temporary:
             temporary.write_bytes(content)
@@ -82,22 +83,26 @@ def replace_with(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a file as `replace_with` does; what is no text, as a name on disk may be, becomes question marks."""
+    """Writes a text file in UTF-8; characters that UTF-8 cannot encode become question marks.
+
+    Raises InputError if it cannot be written.
+    """
     replace_with(path, text.encode("utf-8", "replace"))
 
 
 def _zipped(contents: Mapping[str, bytes]) -> bytes:
+    """An archive of these contents by name."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in contents.items():
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # without the time of day
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # ZipInfo has a fixed time
     return packed.getvalue()
 
 
 def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
-    """Writes files of these relative paths into `folder`, or into one archive where its name ends in .zip.
+    """Writes files of these relative paths into `folder`, or into one archive if its name ends in .zip.
 
-    Raises InputError where that cannot be.
+    Raises InputError if one cannot be written.
     """
     if folder.suffix.lower() == ".zip":
         replace_with(folder, _zipped(contents))
@@ -109,7 +114,7 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and those it is in; raises InputError where that cannot be."""
+    """Makes a folder and its parents; raises InputError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -119,9 +124,9 @@ def make_folder(folder: Path) -> None:
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mapping[str, str]) -> None:
     """Writes tables as `folder`/NAME.parquet, NaN as null.
 
-    Each table's attrs go into its metadata, with the `notes`, such as which inputs it was made from. All are
-    written beside first, and moved into place only then. Raises InputError where that cannot be, and then leaves
-    nothing behind.
+    The metadata of each file gets the table's attrs and the `notes`, for example the names of the inputs. All tables
+    are written before any is moved into place. Raises InputError if one cannot be written, and then leaves no file or
+    folder behind.
     """
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
@@ -139,7 +144,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mappin
                 temporary.replace(path)
     except OSError as error:
         raise _unwritable(Path(error.filename or folder), error) from None
-    except (pa.ArrowException, UnicodeError) as error:  # a column Parquet knows no type for, a name that is no text
+    except (pa.ArrowException, UnicodeError) as error:  # a type unknown to Parquet, or a name that is not text
         raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
     finally:
         for path in made:
@@ -148,23 +153,25 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mappin
 
 
 def _write_parquet(table: pd.DataFrame, path: Path, attrs: Mapping[Hashable, Any]) -> None:
-    import pyarrow.parquet as pq  # takes a while, and scoring for the terminal never needs it
+    """Writes a table as Parquet, with `attrs` in its metadata."""
+    import pyarrow.parquet as pq  # imported only here: it takes a while, and scoring for the terminal needs none
 
     pq.write_table(as_arrow(table, attrs), path)
 
 
 def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Schema | None = None) -> pa.Table:
-    """A table as Parquet keeps it, NaN as null, with `attrs` in its metadata, for people and for pandas.
+    """A table in the form of a Parquet file: NaN as null, and `attrs` in its metadata, for people and for pandas.
 
-    Where there is no `schema`, types follow from pandas' types, or from the values where these do not tell.
+    Without a `schema`, types follow from the pandas types, or from the values of columns of Python objects.
     """
-    # More threads are no faster here, and processes that share the cores would start them all.
+    # More threads are no faster here, and each of several processes would start as many.
     arrow = pa.Table.from_pandas(table, schema, preserve_index=False, nthreads=1)
     notes = {str(key): str(value) for key, value in attrs.items()}
-    # PANDAS_ATTRS is where pandas looks for attrs when it reads the file.
+    # pandas reads attrs from the key PANDAS_ATTRS.
     metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(attrs)}
     return arrow.replace_schema_metadata(metadata)
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
+    """The error of a file that cannot be written."""
     return InputError(f"{path}: cannot be written: {first_line(error)}")

@@ -1,4 +1,4 @@
-"""What each table is: the checks that say what is wrong with one, and how rows of one are selected.
+"""Defines each table, checks tables and says what is wrong with one, and selects rows of one.
 
 In come pandas DataFrames and anything that exports an Arrow stream; out come checked DataFrames and `Annotations`.
 Every room but `support` may use it; it uses `support`.

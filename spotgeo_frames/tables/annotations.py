@@ -1,4 +1,4 @@
-"""Annotations: the objects of one side with the frames they lie in, checked together."""
+"""Annotations: the objects of one side, with the frames that they lie in."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,29 @@ from .schema import check_frames, check_objects
 
 
 class Annotations(NamedTuple):
-    """Objects and the frames they lie in. `frames` is None where nobody said which frames there are."""
+    """The objects of one side, truth or predictions, and the frames that they lie in.
+
+    Parameters
+    ----------
+    objects
+        A DataFrame with one row for each object (for each joint, with keypoints): `sequence`, `frame`, `object`,
+        (`joint`,) `x`, `y` (px), for boxes also `w`, `h` (px), and any other columns. No two rows share their
+        `sequence`, `frame`, `object` (and `joint`).
+    frames
+        A DataFrame with one row for each frame: `sequence`, `frame`, and any attributes of the frame. List a frame here
+        to count it even when it is empty. None, the default, means that the frames are those that occur.
+
+    Making Annotations checks nothing; the functions that take them raise an InputError if a table is wrong.
+
+    Examples
+    --------
+    >>> objects = pd.DataFrame({"sequence": [1], "frame": [1], "object": [0], "x": [10.0], "y": [5.0]})
+    >>> frames = pd.DataFrame({"sequence": [1, 1], "frame": [1, 2]})
+    >>> Annotations(objects, frames)  # frame 2 is empty
+    Annotations
+      objects  1 rows × 5 columns
+      frames   2 rows × 2 columns
+    """
 
     objects: pd.DataFrame
     frames: pd.DataFrame | None = None
@@ -25,10 +47,11 @@ class Annotations(NamedTuple):
 
 
 def as_annotations(data: Annotations | Table, name: str) -> Annotations:
-    """Checks `data`, a table of objects or Annotations, and returns it in the types named above.
+    """Checks `data`, a table of objects or Annotations, and returns it as Annotations of pandas DataFrames.
 
-    Tables whose rows are no longer those of the file they were read from lose the reader's note of that file.
-    Raises InputError with every problem of the objects and of the frames.
+    Keys become int64 or string and coordinates float64. A table whose rows are no longer those of the file that it was
+    read from loses the reader's note of that file. Raises InputError with every problem of the objects and the frames;
+    messages call the table `name`.
     """
     objects, frames = data if isinstance(data, Annotations) else (data, None)
     problems: list[str] = []

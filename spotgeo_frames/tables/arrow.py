@@ -1,4 +1,4 @@
-"""Tables from elsewhere: anything that exports an Arrow stream becomes a pandas DataFrame."""
+"""Turns anything that exports an Arrow stream into a pandas DataFrame."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,8 +8,7 @@ import pyarrow as pa
 
 from ..support.errors import InputError
 
-# Types that would otherwise follow from the values: flags get room for nulls whether or not there are any, and text is
-# text even where all of it is null.
+# Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.
 PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
 PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], pd.StringDtype(na_value=np.nan))
 
@@ -25,9 +24,9 @@ Table = pd.DataFrame | ArrowStream
 
 
 def as_pandas(table: Table, name: str) -> pd.DataFrame:
-    """A DataFrame of `table` with its columns as columns; raises InputError where it is no table.
+    """`table` as a DataFrame; named index levels become columns unless there is a column of that name.
 
-    Index levels that are named like a column that is missing become columns.
+    Raises InputError if it is not a table, or if a column name is not a string or occurs twice.
     """
     if isinstance(table, pd.DataFrame):
         frame = table
@@ -38,7 +37,7 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         try:
             arrow = pa.table(table)
         except (pa.ArrowException, TypeError, ValueError) as error:
-            raise InputError(f"{name}: is no table that Arrow can read: {error}") from None
+            raise InputError(f"{name}: is not a table that Arrow can read: {error}") from None
         frame = arrow_to_pandas(arrow, name)
     else:
         raise InputError(
@@ -54,10 +53,10 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
 
 
 def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
-    """An Arrow table as pandas: decimals become int64 or float64, and the columns of pandas' index go.
+    """An Arrow table as a DataFrame: decimals become int64 or float64, and columns of a pandas index are left out.
 
-    Raises InputError with every column that cannot be held: text that is not UTF-8, times out of range, decimals that
-    are too large.
+    Raises InputError with every column that pandas cannot represent: text that is not UTF-8, times out of range,
+    decimals that are too large.
     """
     columns: dict[str, pd.Series] = {}
     problems: list[str] = []
@@ -72,7 +71,7 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
             if pa.types.is_decimal(column.type):
                 column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
             elif not pa.types.is_primitive(column.type):
-                column.validate(full=True)  # text may hold what is not UTF-8, which would only show later
+                column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
             columns[field] = column.to_pandas(types_mapper=PANDAS_TYPES.get)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")

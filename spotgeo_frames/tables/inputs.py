@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..support.names import text_name
 
-# What readers read of a folder: the first of these that it has.
+# The files that readers read in a folder: those of the first pattern that matches any.
 READ_IN_FOLDERS = ("*/gt/gt.txt", "*.txt", "**/*.parquet", "*.json")
 
 # The key in a table's attrs under which readers note which file it is from.
@@ -33,13 +33,13 @@ def sha256(path: Path) -> str:
 
 def _read_files(folder: Path) -> list[Path]:
     """The files of a folder that readers read, in order."""
-    found = ([file for file in folder.glob(pattern) if file.is_file()] for pattern in READ_IN_FOLDERS)
-    files = next((files for files in found if files), [])
+    matching = ([file for file in folder.glob(pattern) if file.is_file()] for pattern in READ_IN_FOLDERS)
+    files = next((files for files in matching if files), [])
     return sorted(files + [file for file in folder.glob("*/seqinfo.ini") if file.is_file()])
 
 
 class FileState(NamedTuple):
-    """What tells a file, or what readers read of a folder, from others and from what it was earlier."""
+    """The state of a file, or of the files that readers read in a folder; it differs once one of them has changed."""
 
     path: Path  # absolute
     changed: int  # when the last of its files was changed, ns
@@ -48,6 +48,7 @@ class FileState(NamedTuple):
 
 
 def _file_state(path: Path) -> FileState:
+    """The present state of a file or folder; raises OSError if it cannot be looked at."""
     states = [file.stat() for file in (_read_files(path) if path.is_dir() else [path])]
     changed = max((state.st_mtime_ns for state in states), default=0)
     return FileState(path.absolute(), changed, sum(state.st_size for state in states), len(states))
@@ -56,9 +57,9 @@ def _file_state(path: Path) -> FileState:
 class Origin(str):
     """The path of the file that a table was read from, with the table as it was read.
 
-    It is text so that pandas can write it to Parquet with the other attrs. Copies of a table share one Origin. `table`
-    shares its memory with the table that the reader returned until somebody changes that one; pandas then changes a
-    copy. A pickled Origin is plain text, which proves nothing.
+    It is a string so that pandas can write it to Parquet with the other attrs. Copies of a table share one Origin.
+    `table` shares its memory with the table that the reader returned; when that one is changed, pandas changes a copy.
+    `n_rows` is how many rows the file has. A pickled Origin becomes a plain string, which proves nothing.
     """
 
     state: FileState
@@ -89,8 +90,13 @@ def note_source(table: pd.DataFrame, path: str | Path, n_rows: int | None = None
     table.attrs[SOURCE] = origin
 
 
+def name_source(table: pd.DataFrame, name: str) -> None:
+    """Notes in a table's attrs what messages call it; unlike `note_source`, that claims nothing about its rows."""
+    table.attrs[SOURCE] = name
+
+
 def confirmed(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as it is where its rows are those of the file it was read from; else the table without that note."""
+    """The table itself if its rows are those of the file in its note, and otherwise the table without that note."""
     if SOURCE not in table.attrs or _origin(table) is not None:
         return table
     changed = table.copy(deep=False)
@@ -99,12 +105,12 @@ def confirmed(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def source(table: pd.DataFrame, name: str) -> str:
-    """What messages call a table that is `confirmed`: the file it was read from, or else `name`."""
+    """The name of a table in messages: the file that it was read from, or otherwise `name`."""
     return str(table.attrs.get(SOURCE, name))
 
 
 def _origin(table: pd.DataFrame) -> Origin | None:
-    """Where the rows of a table are from; None where nobody knows. Attrs may come from anywhere."""
+    """The origin of a table's rows, or None if the note in its attrs does not prove one."""
     origin = table.attrs.get(SOURCE)
     return origin if isinstance(origin, Origin) and _holds(origin.table, table) else None
 
@@ -112,7 +118,7 @@ def _origin(table: pd.DataFrame) -> Origin | None:
 def _holds(read: pd.DataFrame, table: pd.DataFrame) -> bool:
     """Whether every row of `table` is a row of `read`, in the same order and with the same columns.
 
-    The index tells which row each one was; pandas keeps it where rows are selected.
+    The index tells which row of `read` each one was, since pandas keeps the index when rows are selected.
     """
     if not table.columns.equals(read.columns):
         return False
@@ -126,17 +132,22 @@ def _holds(read: pd.DataFrame, table: pd.DataFrame) -> bool:
 
 
 def _equal(values: pd.Series, others: pd.Series) -> bool:
+    """Whether two columns have the same type and values; columns that share their memory need no comparison."""
     if values.dtype != others.dtype:
         return False
     if isinstance(values.dtype, np.dtype):
         layouts = [column.to_numpy().__array_interface__ for column in (values, others)]
         if all(layouts[0][key] == layouts[1][key] for key in ("data", "shape", "strides")):
-            return True  # pandas shares memory only as long as nobody changed it
+            return True  # pandas shares memory only until one of the columns is changed
     return values.reset_index(drop=True).equals(others.reset_index(drop=True))
 
 
 class Input(NamedTuple):
-    """A file that a table was read from: what it is to the result, its digest unless it has changed, and a remark."""
+    """A file that a table was read from.
+
+    `role` is what the table is to the result, such as "truth". `sha256` is None if the file has changed since or is
+    gone. `remark` says so, and how many of the file's rows the table has if not all.
+    """
 
     role: str
     path: Path
@@ -145,7 +156,7 @@ class Input(NamedTuple):
 
 
 def inputs_of(tables: Mapping[str, pd.DataFrame | None]) -> list[Input]:
-    """The files that tables, by their roles, were read from; none for a table whose rows are not those of a file."""
+    """The files that tables were read from, by the tables' roles; a table whose rows are no file's has none."""
     origins = {role: None if table is None else _origin(table) for role, table in tables.items()}
     return [
         _input(role, origin, len(table))
@@ -155,6 +166,7 @@ def inputs_of(tables: Mapping[str, pd.DataFrame | None]) -> list[Input]:
 
 
 def _input(role: str, origin: Origin, n_rows: int) -> Input:
+    """The input of a table of `n_rows` rows, with the digest of its file as it is now."""
     path = origin.state.path
     of_all = "" if n_rows == origin.n_rows else f", of which {n_rows:,} of {origin.n_rows:,} rows"
     try:
@@ -166,6 +178,6 @@ def _input(role: str, origin: Origin, n_rows: int) -> Input:
 
 
 def input_notes(inputs: Sequence[Input]) -> dict[str, str]:
-    """The name and SHA-256 of each file that a result was made from, as Parquet files keep them."""
+    """The name and SHA-256 of each file that a result was made from, as text for the metadata of a Parquet file."""
     names = {file.role: text_name(file.path) for file in inputs}
     return names | {f"{file.role}_sha256": file.sha256 for file in inputs if file.sha256 is not None}

@@ -1,6 +1,7 @@
-"""The names of joints, and how far annotators place them apart."""
+"""The names of joints, and how precisely annotators place them."""
 
-# The standard deviation of each joint's place among annotators, as a share of the object's size (square root of area).
+# The standard deviation of each joint's place among annotators, as a share of the object's size (the square root of its
+# area), from COCO's evaluator (pycocotools).
 COCO_SIGMAS = {
     "nose": 0.026,
     "left_eye": 0.025,
@@ -24,4 +25,6 @@ PAIRED = ["shoulder", "elbow", "wrist", "hip", "knee", "ankle"]
 RAW_JOINTS = ["nose", "head_bottom", "head_top", "left_ear", "right_ear"]
 RAW_JOINTS += [f"{side}_{joint}" for joint in PAIRED for side in ("left", "right")]
 EARS = (3, 4)
-JOINTS = [joint for number, joint in enumerate(RAW_JOINTS) if number not in EARS]
+
+# PoseTrack's files list the joints of RAW_JOINTS in this order; its evaluation leaves out the ears, at these positions.
+JOINTS = [joint for position, joint in enumerate(RAW_JOINTS) if position not in EARS]

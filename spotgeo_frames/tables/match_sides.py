@@ -1,4 +1,4 @@
-"""Back from a match table to the truths and predictions that it was made of."""
+"""Takes the truths and predictions back out of a match table."""
 
 import numpy as np
 import pandas as pd
@@ -9,10 +9,11 @@ from .schema import FILE_ORDER, FN, FP, FRAME_KEY, TP, centres
 
 
 def sides_of(table: pd.DataFrame) -> tuple[Annotations, Annotations]:
-    """Truth, with its frames, and predictions of a checked match table; `object` is the position of each one's row.
+    """Truth, with its frames, and predictions of a checked match table.
 
-    Each side is in file order; where the table does not tell that of the predictions, false positives come after those
-    that are matched. Raises InputError where coordinates are missing.
+    `object` is the position of the object's row in the match table. Each side is in file order. If the table has no
+    `predicted_file_order`, false positives come after the matched predictions. Raises InputError if a column of
+    coordinates is missing.
     """
     outcome = table["outcome"].array.codes
     sides = {"truth": [TP, FN], "predicted": [TP, FP]}
@@ -27,7 +28,7 @@ def sides_of(table: pd.DataFrame) -> tuple[Annotations, Annotations]:
         rows = np.flatnonzero(np.isin(outcome, kinds))
         if side == "predicted" and FILE_ORDER in table:
             order = table[FILE_ORDER].to_numpy(np.int64, na_value=-1)[rows]
-            rows = rows[np.argsort(order, kind="stable")]  # frames are put in order where the sides are aligned
+            rows = rows[np.argsort(order, kind="stable")]  # aligning the sides later sorts by frame
         columns = {column: table[column].array.take(rows) for column in key} | {"object": rows}
         carried = ["x", "y", *size, *category]
         tables.append(pd.DataFrame(columns | {name: table[f"{side}_{name}"].array.take(rows) for name in carried}))
@@ -35,6 +36,9 @@ def sides_of(table: pd.DataFrame) -> tuple[Annotations, Annotations]:
 
 
 def offsets(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted less true x and y (px) of every row of a match table, of boxes by their centres; null unless TP."""
+    """Predicted minus true x and y (px) of every row of a match table; null unless TP.
+
+    The x and y of boxes are those of their centres.
+    """
     predicted, truth = centres(table, "predicted_"), centres(table, "truth_")
     return predicted[0] - truth[0], predicted[1] - truth[1]

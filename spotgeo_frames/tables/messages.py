@@ -7,12 +7,17 @@ import numpy as np
 import pandas as pd
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 row is` or `3 rows are`."""
-    return f"1 {noun} is" if number == 1 else f"{number} {noun}s are"
+def counted(count: int, noun: str) -> str:
+    """A count of things as the beginning of a sentence.
+
+    >>> counted(1, "row"), counted(3, "row")
+    ('1 row is', '3 rows are')
+    """
+    return f"1 {noun} is" if count == 1 else f"{count} {noun}s are"
 
 
 def listed(names: pd.Index) -> str:
+    """Names with commas between them, or `none`."""
     return ", ".join(map(str, names)) or "none"
 
 

@@ -1,6 +1,6 @@
-"""Quantile bins of numbers, exactly those of `pandas.qcut`: which ranks the edges lie between, and who is in which bin.
+"""Quantile bins of numbers, exactly those of `pandas.qcut`: where their edges lie, and which value is in which bin.
 
-Whoever has all values at hand calls `bin_edges`. Whoever reads them in pieces asks `Ranks` which ranks to look for.
+Call `bin_edges` if all values are in memory. If you read them in pieces, `Ranks` tells which ranks to look for.
 """
 
 from typing import NamedTuple
@@ -10,9 +10,10 @@ import pandas as pd
 
 
 class Ranks(NamedTuple):
-    """Where the edges of quantile bins lie among sorted values, one entry an edge.
+    """Where the edges of quantile bins lie among sorted values; each array has one entry for each edge.
 
-    An edge lies between the values of the ranks `below` and `above`, counted from 0, by a `weight` of 0 to 1.
+    An edge lies between the values of the ranks `below` and `above`, counted from 0. `weight`, from 0 to 1, is how far
+    it lies towards the upper one.
     """
 
     below: np.ndarray
@@ -23,7 +24,7 @@ class Ranks(NamedTuple):
     def of(cls, n_values: int, bins: int) -> "Ranks":
         """The ranks for the edges of `bins` bins of `n_values` values, 1 or more."""
         shares = np.linspace(0, 1, bins + 1)
-        # pandas moves shares that no float equals, such as 1/7, one float up: then a value on an edge is below it.
+        # pandas moves shares that are not exact floats, such as 1/7, one float up, so a value on an edge is below it.
         inexact = bins * shares != np.arange(bins + 1)
         shares[inexact] = np.nextafter(shares[inexact], 1)
         rank = shares * (n_values - 1)
@@ -32,15 +33,15 @@ class Ranks(NamedTuple):
 
     def edges(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """The edges, from the values of the ranks `below` and `above`, interpolated as `numpy.quantile` does."""
-        # Rounding depends on the end from which one goes: NumPy goes from the nearer one.
+        # Rounding depends on the end to start from. NumPy starts from the nearer one.
         step = high - low
         return np.where(self.weight < 0.5, low + step * self.weight, high - step * (1 - self.weight))
 
 
 def bin_edges(values: np.ndarray, bins: int) -> np.ndarray:
-    """The edges of `bins` bins with about as many values in each; an edge that is there twice is listed twice.
+    """The edges of `bins` bins with about equally many values in each; equal edges are listed as often as they occur.
 
-    `values` are finite numbers, at least one, in any order.
+    `values` are one or more finite numbers, in any order.
 
     >>> bin_edges(np.array([3.0, 1.0, 2.0, 5.0, 4.0]), 2).tolist()
     [1.0, 3.0, 5.0]
@@ -51,9 +52,9 @@ def bin_edges(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def binned_values(values: pd.Series, edges: np.ndarray) -> pd.Series:
-    """The bin of each value as an ordered category of `pandas.Interval`; null where it is null or beyond the edges.
+    """The bin of each value, as an ordered category of `pandas.Interval`; null for null and beyond the edges.
 
-    Bins between equal edges are left out. A value on an edge is in the bin below it.
+    There are no bins between equal edges. A value on an edge is in the bin below it.
     """
     numbers = values.to_numpy(np.float64, na_value=np.nan)
     bins = pd.cut(numbers, pd.Index(edges), include_lowest=True, duplicates="drop")

@@ -1,20 +1,23 @@
-"""What each table is, and the checks that say precisely what is wrong with one.
+"""The columns of each table, and the checks that say precisely what is wrong with one.
 
 Objects (truth and predictions alike)
     `sequence` (int64 or string), `frame` (int64), `object` (int64 or string), `joint` (int64 or string) for
-    keypoints, and `x`, `y` (float64, pixels). Optional: `score`, `category`, and for keypoints `visibility`, which is 0
-    where a joint is listed but not there; any other column is carried along.
-    One row per key, no nulls in the key, finite coordinates. File order is row order within a (sequence, frame).
+    keypoints, and `x`, `y` (float64, pixels). Boxes have `w`, `h` (float64, pixels), too. Optional: `score`,
+    `category`, and for keypoints `visibility`, which is 0 for a joint that is listed although it is absent. Any other
+    column is carried along.
+    No two rows share a key, the key has no nulls, and coordinates are finite. File order is row order within a
+    (sequence, frame).
 
 Frames
     `sequence`, `frame` and any attributes of a frame, one row a frame. List a frame here to count it even when it is
     empty.
 
 Match table
-    `sequence`, `frame`, (`joint`,) `outcome`, `distance` or `similarity`, `squared_error`, `kelvins_error`, then
-    `truth_*`, `predicted_*` and `frame_*` columns; `match` says what they hold.
+    `sequence`, `frame`, (`joint`,) `outcome` (TP, FN, FP or `empty`), `distance` (px) or `similarity` of a TP,
+    `squared_error` (px²), `kelvins_error`, then the columns of the truth (`truth_*`), of the prediction (`predicted_*`)
+    and of the frame (`frame_*`).
 
-A table that is not right is refused with every problem in one `InputError`.
+The checks raise one `InputError` with all problems of a table.
 """
 
 from collections.abc import Mapping
@@ -32,19 +35,20 @@ OUTCOMES = ["TP", "FN", "FP", "empty"]
 OUTCOME_TYPE = pd.CategoricalDtype(OUTCOMES)
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
 
-# What the match table calls a prediction's position in its frame, in file order. Rows of the table are in the order of
-# truths, so it is all that remains of the order in which the predictions came, which decides ties.
+# The column of a match table with the prediction's position in its frame, in file order. It keeps the order in which
+# the predictions came, which decides ties, since the rows of the table are in the order of truths.
 FILE_ORDER = "predicted_file_order"
 MATCH_COLUMNS = ["sequence", "frame", "outcome", "squared_error", "kelvins_error"]
 
-# Beyond this an integer is no longer exact as float64, which is what carried numbers become in a match table.
+# Larger integers are not exact as float64, which is the type of carried numbers in a match table.
 LARGEST_EXACT_INTEGER = 1 << 53
 
 
 def check_objects(table: Table, name: str) -> pd.DataFrame:
-    """The objects table with its key and coordinates in their types, the other columns as they are.
+    """The table of objects with its key and coordinates in their types, and the other columns as they are.
 
-    Raises InputError with every problem: the column, how many rows and the keys of the first few.
+    Raises InputError with every problem: the column, how many rows, and the keys of the first few. Messages call the
+    table `name`.
     """
     given = as_pandas(table, name)
     key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
@@ -55,7 +59,7 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
         if not (_is_number(given["visibility"]) or pd.api.types.is_bool_dtype(kind)):
             problems.append(f"{name}: column visibility is of type {kind}; numbers are needed")
     if "score" in given and not _is_number(given["score"]):
-        if given["score"].isna().all():  # a column of nothing, or none at all, need not say its type
+        if given["score"].isna().all():  # a column without values may have any type
             columns["score"] = pd.Series(np.full(len(given), np.nan), index=given.index)
         else:
             problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
@@ -63,7 +67,7 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
 
 
 def check_frames(table: Table, name: str) -> pd.DataFrame:
-    """The frames table with its key in its types; raises InputError with every problem, as `check_objects` does."""
+    """The table of frames with its key in its types; raises InputError with every problem and its place."""
     given = as_pandas(table, name)
     columns, problems = _checked(given, name, FRAME_KEY, [])
     problems += [
@@ -77,7 +81,7 @@ def check_frames(table: Table, name: str) -> pd.DataFrame:
 def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
     """A match table as pandas, with `outcome` categorical.
 
-    Raises InputError where it is no table, or a column or an outcome is wrong; messages begin with `name`.
+    Raises InputError if it is not a table, or if a column or an outcome is wrong; messages begin with `name`.
     """
     table = as_pandas(matches, name)
     needed = [*MATCH_COLUMNS, measure_of(table)]
@@ -95,20 +99,20 @@ def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
     outcome = table["outcome"].astype("object")
     unknown = outcome[~outcome.isin(OUTCOMES)]
     if len(unknown):
-        what = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
-        raise InputError(f"{name}: column outcome: {what}")
+        problem = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
+        raise InputError(f"{name}: column outcome: {problem}")
     return table.assign(outcome=outcome.astype(OUTCOME_TYPE))
 
 
 def labelled_joints(keypoints: pd.DataFrame) -> np.ndarray:
-    """Marks the joints that are there: all but those whose `visibility`, where there is such a column, is 0 or less."""
+    """Marks the joints that are present: all of them, or with a column `visibility`, all but those of 0 or less."""
     if "visibility" not in keypoints:
         return np.ones(len(keypoints), bool)
     return ~(keypoints["visibility"].to_numpy(np.float64, na_value=np.nan) <= 0)
 
 
 def centres(objects: pd.DataFrame, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """Where objects are (px): x and y of points, the centres of boxes. `prefix` is that of a match table's columns."""
+    """x and y (px) of the points, or of the centres of the boxes; `prefix` is that of a match table's columns."""
     corner, size = [[f"{prefix}{name}" for name in names] for names in ("xy", "wh")]
     x, y = (objects[name].to_numpy(np.float64, na_value=np.nan) for name in corner)
     if any(name not in objects for name in size):
@@ -118,7 +122,7 @@ def centres(objects: pd.DataFrame, prefix: str = "") -> tuple[np.ndarray, np.nda
 
 
 def measure_of(matches: pd.DataFrame) -> str:
-    """The name of the column that says how near the pairs of a match table are."""
+    """The column of a match table that has the measure of its pairs: "distance" or "similarity"."""
     return "similarity" if "similarity" in matches and "distance" not in matches else "distance"
 
 
@@ -143,13 +147,16 @@ def _checked(
 def _finished(
     given: pd.DataFrame, name: str, key: list[str], columns: dict[str, pd.Series], problems: list[str]
 ) -> pd.DataFrame:
-    """Adds the checks of the other columns and of the whole key, raises what there is, and puts in what was changed."""
+    """The table with its converted columns, after checking its other columns and the whole key.
+
+    Raises InputError with these problems and those found before.
+    """
     for column in [column for column in given.columns if column not in key and column not in columns]:
         large = _too_large(given[column])
         if large.any():
-            what = f"{counted(int(large.sum()), 'row')} beyond 2**53, which a match table cannot hold exactly"
+            problem = f"{counted(int(large.sum()), 'row')} beyond 2**53, which a match table cannot hold exactly"
             keys = first_keys(given, large, key)
-            problems.append(f"{name}: column {column}: {what}; make them strings: {keys}")
+            problems.append(f"{name}: column {column}: {problem}; make them strings: {keys}")
     if all(column in columns for column in key):
         problems += repetitions(columns, key, name)
     if problems:
@@ -160,7 +167,7 @@ def _finished(
 
 
 def repetitions(columns: pd.DataFrame | Mapping[str, pd.Series], key: list[str], name: str) -> list[str]:
-    """What is wrong where rows have the same key, in one line; nothing where each is the only one."""
+    """A problem in one line if rows share a key; nothing if every key is unique."""
     twice = repeated(row_keys(columns, key))
     if not twice.any():
         return []
@@ -169,7 +176,7 @@ def repetitions(columns: pd.DataFrame | Mapping[str, pd.Series], key: list[str],
 
 
 def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> list[str]:
-    """What makes a column no sizes: it is missing (`why` it is needed), not of numbers, null, negative or infinite."""
+    """The problem of a column of sizes: missing (then `why` it is needed), no numbers, null, negative or infinite."""
     if column not in objects:
         return [f"{name}: column {column} is missing; {why}"]
     if not _is_number(objects[column]):
@@ -191,16 +198,16 @@ def _too_large(values: pd.Series) -> np.ndarray:
 
 
 def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
-    """A key column as int64 or `str`; the message of the ValueError follows "column NAME"."""
+    """A key column as int64 or `str`; the message of a ValueError continues "column NAME"."""
     values = given[column]
-    if values.dtype == np.int64:  # the common case: nothing to convert, and no room for nulls
+    if values.dtype == np.int64:  # the common case: nothing to convert, and no nulls possible
         return values
     null = values.isna().to_numpy()
     if null.any():
         raise ValueError(f": {counted(int(null.sum()), 'row')} null: {first_keys(given, null, key)}")
     values = decoded(values)
     if len(values) == 0 and not isinstance(values.dtype, pd.StringDtype):
-        return pd.Series(np.zeros(0, np.int64), index=values.index)  # an empty table does not say what its keys are
+        return pd.Series(np.zeros(0, np.int64), index=values.index)  # the keys of an empty table may have any type
     if pd.api.types.is_integer_dtype(values.dtype):
         if pd.api.types.is_unsigned_integer_dtype(values.dtype) and int(values.max() or 0) >= 1 << 63:
             raise ValueError(": has integers of more than 63 bits; use strings")
@@ -213,12 +220,12 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
 
 
 def decoded(values: pd.Series) -> pd.Series:
-    """The values of a categorical column, which must have no nulls; any other column as it is."""
+    """A categorical column without nulls as a column of its values; any other column as it is."""
     return values.astype(values.cat.categories.dtype) if isinstance(values.dtype, pd.CategoricalDtype) else values
 
 
 def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
-    """A coordinate column as finite float64; the message of the ValueError follows "column NAME"."""
+    """A coordinate column as finite float64; the message of a ValueError continues "column NAME"."""
     values = given[column]
     numbers = values
     if values.dtype != np.float64:

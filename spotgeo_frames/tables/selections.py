@@ -1,4 +1,4 @@
-"""Which rows of a table are meant: columns to group by, bins of numbers, and sequences to leave out."""
+"""Selects rows of a table: columns to group by, bins of numbers, and sequences to leave out."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,19 +12,19 @@ from ..support.keys import distinct, ordinals, pack, positions
 from .arrow import ArrowStream, arrow_to_pandas
 from .quantile_bins import bin_edges, binned_values
 
-# A column, a Series of pandas or of polars, several of these, or columns with a number of quantile bins each (None: the
-# values as they are).
+# A column; a Series of pandas or polars; a list of these; or a dict from column to how many quantile bins it gets
+# (None: the values as they are).
 By = str | pd.Series | ArrowStream | Sequence[str | pd.Series | ArrowStream] | Mapping[str, int | None]
 
-# More bins than this are a slip of the keyboard, and no table to look at.
+# More bins than this are most likely a typing mistake.
 MOST_BINS = 1000
 
-# Sequences that a warning names.
+# The most sequences that a warning names.
 MOST_NAMED = 5
 
 
 class GroupKey(NamedTuple):
-    """One thing to group rows by: a Series, or a column in `bins` quantile bins (None: its values as they are)."""
+    """A key to group rows by: a Series, or a column in `bins` quantile bins (None: its values as they are)."""
 
     name: str
     bins: int | None = None
@@ -32,9 +32,9 @@ class GroupKey(NamedTuple):
 
 
 def group_keys(by: By | None) -> list[GroupKey]:
-    """What `by` asks for, in its order.
+    """The keys that `by` asks for, in its order.
 
-    Raises InputError where it is or holds anything but columns and Series, and where a number of bins is not 2 to 1000.
+    Raises InputError if `by` is or contains anything but columns and Series, or if a count of bins is not 2 to 1000.
     """
     if by is None:
         return []
@@ -46,14 +46,15 @@ def group_keys(by: By | None) -> list[GroupKey]:
 
 
 def column_bins(by: By | None) -> dict[str, int | None]:
-    """The columns that `by` names, with their numbers of bins, for what takes no Series.
+    """The columns that `by` names, each with its count of bins, for functions that take no Series.
 
-    Raises InputError as `group_keys` does, and where there is a Series or a column is there twice.
+    Raises InputError if `by` is or contains anything but columns, names a column twice, or has a count of bins that is
+    not 2 to 1000.
     """
     keys = group_keys(by)
     series = [key.name for key in keys if key.series is not None]
     if series:
-        raise InputError(f"by: is or holds the Series {series[0]}; here names of columns are needed")
+        raise InputError(f"by: is or holds the Series {series[0]}; names of columns are needed here")
     names = [key.name for key in keys]
     if len({*names}) < len(names):
         raise InputError(f"by: {', '.join(names)}: a name is there twice")
@@ -61,6 +62,7 @@ def column_bins(by: By | None) -> dict[str, int | None]:
 
 
 def _key(given: Any) -> GroupKey:
+    """The key that a column's name or a Series stands for; a Series without a name is called "by"."""
     if isinstance(given, str):
         return GroupKey(given)
     if _is_series(given):
@@ -69,12 +71,13 @@ def _key(given: Any) -> GroupKey:
 
 
 def _is_series(given: Any) -> bool:
-    """Whether this is a Series of pandas, or of polars, which is known by what it offers."""
+    """Whether this is a Series of pandas, or of polars: an Arrow stream with a name."""
     is_other = isinstance(given, ArrowStream) and isinstance(getattr(given, "name", None), str)
     return isinstance(given, pd.Series) or (is_other and not isinstance(given, pd.DataFrame))
 
 
 def _checked_bins(column: str, bins: Any) -> int | None:
+    """A count of bins, or None; raises InputError if it is not 2 to 1000."""
     if bins is None:
         return None
     if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= MOST_BINS:
@@ -83,9 +86,9 @@ def _checked_bins(column: str, bins: Any) -> int | None:
 
 
 def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> list[pd.Series]:
-    """The columns to group by, each of the table's length and index and with a name of its own that is not `taken`.
+    """The columns to group by, with the table's length and index.
 
-    Raises InputError where `by` is not right or does not fit the table.
+    Raises InputError if `by` does not fit the table, or if two columns would have the same name or one that is `taken`.
     """
     keys = group_keys(by)
     columns = [
@@ -94,12 +97,12 @@ def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> list
     ]
     names = [key.name for key in keys]
     if len({*names, *taken}) < len(names) + len(taken):
-        raise InputError(f"by: {', '.join(names)}: a name is there twice, or is that of a number; rename the Series")
+        raise InputError(f"by: {', '.join(names)}: a name occurs twice, or is that of a metric; rename the Series")
     return columns
 
 
 def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) -> pd.Series:
-    """A Series of pandas by its index, or of polars by position, as a column of the table."""
+    """A Series as a column of the table: of pandas by its index, of polars by position."""
     if isinstance(series, pd.Series):
         if not series.index.equals(table.index):
             raise InputError(f"by: the Series {name} does not have the match table's index")
@@ -111,10 +114,10 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) ->
 
 
 def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
-    """A column of a match table to group by, its numbers in `bins` quantile bins where these are wanted.
+    """A column of a match table to group by: its numbers in `bins` quantile bins, or as they are if `bins` is None.
 
-    The bins are those of `pandas.qcut`; a single value, which no quantile parts, stays as it is. Raises SliceError
-    where there is no such column, or it does not hold finite numbers.
+    The bins are those of `pandas.qcut`. A column with a single value, which cannot be divided, stays as it is. Raises
+    SliceError if there is no such column, or if a column to bin does not have finite numbers only.
     """
     check_column(table, column)
     values = table[column]
@@ -131,7 +134,7 @@ def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
 
 
 def check_column(table: pd.DataFrame, column: str) -> None:
-    """Raises SliceError, with the nearest names, where the table has no such column."""
+    """Raises SliceError, with the most similar names, if the table has no such column."""
     if column not in table:
         import difflib
 
@@ -142,7 +145,7 @@ def check_column(table: pd.DataFrame, column: str) -> None:
 
 
 def number_groups(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """The group of each row, as a position in the sorted groups, and the first row of each group."""
+    """The group of each row, as a position among the sorted groups, and the first row of each group."""
     if not groups:
         return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
     try:
@@ -156,7 +159,7 @@ def number_groups(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray,
 
 
 def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
-    """The sequences to leave out as a list, each once; raises InputError where it is none or holds anything else."""
+    """The sequences to leave out as a list, each once; raises InputError unless they are strings or integers."""
     if isinstance(exclude, str | bytes) or not isinstance(exclude, Iterable):
         raise InputError(f"exclude: is {exclude!r}; a list of sequences is needed")
     names: dict[int | str, None] = {}
@@ -173,10 +176,10 @@ def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
 def excluded_sequences(
     exclude: Iterable[int] | Iterable[str] | None, tables: Iterable[pd.DataFrame]
 ) -> tuple[list[int | str] | None, str | None]:
-    """The sequences to leave out of tables with a column `sequence`, and what to warn of; None where there is neither.
+    """The sequences to leave out of tables with a column `sequence`, or None; and the text of a warning, or None.
 
-    The warning names those that are in none of the tables. Raises InputError where `exclude` is not right, or where its
-    type is not that of the sequences.
+    The warning names those that are in none of the tables. Raises InputError if `exclude` is not strings or integers,
+    or not of the type of the sequences.
     """
     if exclude is None:
         return None, None
@@ -189,7 +192,7 @@ def excluded_sequences(
 
 
 def check_names(names: Sequence[int | str], is_integer: bool) -> None:
-    """Raises InputError where names of sequences to leave out are of another type than the sequences."""
+    """Raises InputError if names of sequences to leave out are of another type than the sequences."""
     wrong = [name for name in names if isinstance(name, int) != is_integer]
     if wrong:
         kinds = "integers" if is_integer else "strings"
@@ -197,7 +200,7 @@ def check_names(names: Sequence[int | str], is_integer: bool) -> None:
 
 
 def unknown_text(names: Sequence[int | str], known: Collection[int | str]) -> str | None:
-    """A warning of the sequences to leave out that are not `known`; None where all are."""
+    """A warning that names the sequences to leave out that are not `known`; None if all are."""
     unknown = [name for name in names if name not in known]
     if not unknown:
         return None
@@ -206,5 +209,5 @@ def unknown_text(names: Sequence[int | str], known: Collection[int | str]) -> st
 
 
 def without_sequences(table: pd.DataFrame, names: Sequence[int | str] | None) -> pd.DataFrame:
-    """A table with a column `sequence` without the rows of the sequences of these names."""
+    """A table without the rows of these sequences; None leaves all rows in."""
     return table if names is None else table[~table["sequence"].isin(names)].reset_index(drop=True)
