@@ -68,7 +68,7 @@ def bias(
     table = groups.table
     sides_of(table)  # which looks for the coordinates
     rule = distance_rule(table, tau=tau, epsilon=epsilon)
-    sums = _offset_sums(table, groups.of_row, groups.number)
+    sums = _offset_sums(table, groups.of_row, groups.n_groups)
     estimate = _means(sums.sum(axis=0))
     samples = _means(resampled_sums(sums, resamples, seed))
     low_high = bounds(samples, confidence)
@@ -77,11 +77,11 @@ def bias(
     numbers = np.column_stack(
         [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, groups, estimate, rule))]
     )
-    unknown = np.full((groups.number, 2 * len(CORRECTED)), np.nan)
+    unknown = np.full((groups.n_groups, 2 * len(CORRECTED)), np.nan)
     low, high = (np.column_stack([bound, unknown]) for bound in low_high)
     names = ["dx", "dy", *CORRECTED, *(f"{name}_corrected" for name in CORRECTED)]
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
-    columns |= {"metric": pd.array(names * groups.number, dtype="str")}
+    columns |= {"metric": pd.array(names * groups.n_groups, dtype="str")}
     columns |= {name: part.ravel() for name, part in (("estimate", numbers), ("low", low), ("high", high))}
     answer = pd.DataFrame(columns)
     answer.attrs = dict(table.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
@@ -107,7 +107,7 @@ def _means(sums: np.ndarray) -> np.ndarray:
 def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, rule: Rule) -> np.ndarray:
     """f1 and mse of each group, predictions moved back by its offset and matched again; null where that cannot be."""
     groups = group_rows(matches, by, dropna=False)
-    unknown = np.full((kept.number, len(CORRECTED)), np.nan)
+    unknown = np.full((kept.n_groups, len(CORRECTED)), np.nan)
     keys = row_keys(groups.table, [column for column in (*FRAME_KEY, "joint") if column in groups.table])
     values, first = distinct(keys)
     of_frame = groups.of_row[first]
@@ -121,5 +121,5 @@ def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, 
     row = again["truth_object"].fillna(again["predicted_object"])
     some = again[row.notna()]
     group = kept.of_row[row.dropna().to_numpy(np.int64)]
-    corrected = np.column_stack(list(values_of(match_sums(some, group, kept.number), CORRECTED).values()))
+    corrected = np.column_stack(list(values_of(match_sums(some, group, kept.n_groups), CORRECTED).values()))
     return np.where(np.isnan(offset).any(axis=1, keepdims=True), np.nan, corrected)

@@ -105,7 +105,7 @@ def interval_table(
     sequence, n_sequences = number_sequences(groups.table)
     low, high = np.full((2, *estimates.shape), np.nan)
     at_once = len(ALL_SUMS) * max(resamples, n_sequences)
-    for first, last in chunks(np.full(groups.number, at_once), NUMBERS_AT_ONCE):
+    for first, last in chunks(np.full(groups.n_groups, at_once), NUMBERS_AT_ONCE):
         sums = _sums_of_groups(groups, first, last, sequence, n_sequences)
         by_similarity = measure_of(groups.table) == "similarity"
         low[first:last], high[first:last] = _bounds(sums, names, by_similarity, resamples, confidence, method, seed)
@@ -113,12 +113,12 @@ def interval_table(
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
-    columns |= {"metric": pd.array(names * groups.number, dtype="str")}
+    columns |= {"metric": pd.array(names * groups.n_groups, dtype="str")}
     columns |= {"estimate": estimates.ravel(), "low": low.ravel(), "high": high.ravel()}
     answer = pd.DataFrame(columns | {"n_sequences": n_present.repeat(len(names))}, copy=False)
     notes = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
     answer.attrs = dict(groups.table.attrs) | notes
-    texts = _few_sequences_text(int((n_present < 2).sum()), groups.number), missing_rows_text(groups.all_rows)
+    texts = _few_sequences_text(int((n_present < 2).sum()), groups.n_groups), missing_rows_text(groups.all_rows)
     return answer, [text for text in texts if text]
 
 
@@ -133,7 +133,7 @@ def _sums_of_groups(groups: Groups, first: int, last: int, sequence: np.ndarray,
 def _n_present(sequence: np.ndarray, groups: Groups) -> np.ndarray:
     """Of each group, in how many sequences it has rows."""
     cells, _ = distinct(np.sort(groups.of_row * (int(sequence.max(initial=0)) + 1) + sequence))
-    return np.bincount(cells // (int(sequence.max(initial=0)) + 1), minlength=groups.number)
+    return np.bincount(cells // (int(sequence.max(initial=0)) + 1), minlength=groups.n_groups)
 
 
 def _few_sequences_text(n_few: int, n_groups: int) -> str | None:
