@@ -1,9 +1,9 @@
-"""Pictures of the project's tables, one function a picture, with matplotlib.
+"""Plots of the tables of this package, made with matplotlib.
 
-Each takes a table and, where it draws one picture, an Axes to draw into (without one, a new figure); where it draws
-several, a Figure. Each returns what it drew into, and shows or saves nothing. Axes carry their units. Colours are those
-that people with any colour vision tell apart, and lines and markers differ in shape, too, so that the pictures can be
-read in grey. Image planes have y downwards, as images do.
+Every function draws one table. A plot with a single panel is drawn into the given Axes, and a plot with several panels
+into the given Figure; without one, a new figure is made. The function returns what it drew into and neither shows nor
+saves it. Axis labels carry units. The colours can be told apart with any kind of colour vision, and lines and markers
+also differ in shape, so plots can be read in grey. In image planes y points down, as in images.
 """
 
 from typing import Any
@@ -18,41 +18,110 @@ from matplotlib.patches import Circle
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
 from .matching.rule import distance_rule
-from .presentation.display import words
 from .presentation.image_plane import recall_grid
-from .presentation.metric_text import title
+from .presentation.plot_parts import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    RED,
+    axes_or_new,
+    axis_label,
+    check_columns,
+    nothing_to_draw,
+)
+from .presentation.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
 from .support.errors import InputError
 from .support.labels import label
-from .tables.arrow import Table, as_pandas
+from .tables.arrow import Table
 from .tables.match_sides import offsets
 from .tables.schema import FN, FP, TP, check_matches, decoded, measure_of
 
-# Okabe and Ito's colours, which differ in lightness, too.
-BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
-LINES = [("-", "o", BLUE), ("--", "s", RED), (":", "^", GREEN), ("-.", "D", ORANGE)]
+__all__ = [
+    "distances",
+    "error_costs",
+    "forest",
+    "frame",
+    "hota_curve",
+    "metric_by_slice",
+    "recall_map",
+    "residuals",
+    "sequence",
+    "sweep_curves",
+]
 
 
 def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
-    """Recall over the image plane (px), in `bins` columns and as many rows as make squares; blank without a truth."""
+    """Draws a map of recall over the image plane (px).
+
+    Parameters
+    ----------
+    matches
+        A match table with `truth_x` and `truth_y`.
+    ax
+        The Axes to draw into; a new figure without it.
+    bins
+        The count of columns of the map. There are as many rows as make its cells square.
+
+    Returns
+    -------
+    The Axes. Cells without truths are blank.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, or the coordinates of truths are missing.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> sf.plots.recall_map(matches).get_title()
+    'Recall over the image, 627 truths'
+    """
     table = check_matches(matches)
     grid = recall_grid(table, bins)
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     if grid is None:
-        return _nothing(ax, "no truths")
+        return nothing_to_draw(ax, "no truths")
     mesh = ax.pcolormesh(grid.x_edges, grid.y_edges, grid.recall.T, cmap="cividis", vmin=0, vmax=1)
-    ax.figure.colorbar(mesh, ax=ax, label=_axis_label("recall"))
+    ax.figure.colorbar(mesh, ax=ax, label=axis_label("recall"))
     ax.set(title=f"Recall over the image, {int(grid.n_truth.sum()):,} truths")
     return _image_plane(ax)
 
 
 def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
-    """The distances of the true positives (px), with epsilon and tau marked where the table tells them."""
+    """Draws a histogram of the distances (px), or of the similarities, of the true positives.
+
+    Parameters
+    ----------
+    matches
+        A match table. Where its notes have them, epsilon and tau are marked.
+    ax
+        The Axes to draw into; a new figure without it.
+    bins
+        The count of bars.
+
+    Returns
+    -------
+    The Axes, which say so if there are no true positives.
+
+    Raises
+    ------
+    InputError: `matches` is no match table.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> sf.plots.distances(matches).get_xlabel()
+    'distance, px'
+    """
     table = check_matches(matches)
     measure = measure_of(table)
     values = table[measure].dropna().to_numpy(np.float64)
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     if not len(values):
-        return _nothing(ax, "no true positives")
+        return nothing_to_draw(ax, "no true positives")
     ax.hist(values, bins=bins, color=BLUE, edgecolor="white", linewidth=0.3)
     if measure == "distance":
         for name, style, color in (("epsilon", "--", GREY), ("tau", "-", RED)):
@@ -67,20 +136,42 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
 
 
 def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) -> Axes:
-    """Predicted less true coordinates of the true positives (px), with their mean, and tau as a circle.
+    """Draws predicted minus true coordinates of the true positives (px), with their mean, and tau as a circle.
 
-    `tau` (px) is needed where the table does not tell it.
+    Parameters
+    ----------
+    matches
+        A match table by distance, with the coordinates of truths and predictions.
+    ax
+        The Axes to draw into; a new figure without it.
+    tau
+        The largest distance of a true positive (px). Needed only where the match table has lost its own.
+
+    Returns
+    -------
+    The Axes, which say so if there are no true positives.
+
+    Raises
+    ------
+    InputError: `matches` is no match table by distance, coordinates are missing, or tau is not known.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> sf.plots.residuals(matches).get_xlabel()
+    'predicted - true x, px'
     """
     table = check_matches(matches)
     tau = distance_rule(table, ["tau"], tau).largest_cost
     for side in ("truth", "predicted"):
-        _check_columns(table, [f"{side}_{axis}" for axis in "xy"])
+        check_columns(table, [f"{side}_{axis}" for axis in "xy"], "a match table with coordinates")
     dx, dy = offsets(table)
-    some = ~(np.isnan(dx) | np.isnan(dy)) & (table["outcome"].array.codes == TP)
-    dx, dy = dx[some], dy[some]
-    ax = _axes(ax)
+    hits = ~(np.isnan(dx) | np.isnan(dy)) & (table["outcome"].array.codes == TP)
+    dx, dy = dx[hits], dy[hits]
+    ax = axes_or_new(ax)
     if not len(dx):
-        return _nothing(ax, "no true positives")
+        return nothing_to_draw(ax, "no true positives")
     ax.scatter(dx, dy, s=float(np.clip(4000 / len(dx), 1, 20)), color=BLUE, alpha=0.4, linewidths=0)
     ax.add_patch(Circle((0, 0), tau, fill=False, linestyle="-", edgecolor=GREY, label=f"tau, {label(tau)} px"))
     mean = f"mean, {dx.mean():+.2f}, {dy.mean():+.2f} px"
@@ -93,76 +184,40 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     return ax
 
 
-def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
-    """A metric with its intervals by slice: a table of `intervals(matches, by=...)`; its first metric unless told."""
-    table = as_pandas(intervals, "intervals")
-    _check_columns(table, ["metric", "estimate", "low", "high"])
-    metric = metric if metric is not None else (str(table["metric"].iloc[0]) if len(table) else "metric")
-    rows = table[table["metric"] == metric]
-    by = list(table.columns[: list(table.columns).index("metric")])
-    ax = _axes(ax)
-    if not len(rows):
-        return _nothing(ax, f"no rows of {metric}")
-    slices = [", ".join(map(label, values)) for values in zip(*(rows[name] for name in by), strict=True)]
-    _points_with_bars(ax, slices if by else ["all"], rows)
-    ax.set(
-        xlabel=_axis_label(metric),
-        ylabel=", ".join(map(str, by)),
-        title=f"{_axis_label(metric)}, by slice, with intervals",
-    )
-    ax.invert_yaxis()
-    return ax
-
-
-def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
-    """What mending each kind of error alone would add to F1: a table of `error_costs`."""
-    table = as_pandas(costs, "error costs")
-    _check_columns(table, ["kind", "n_misses", "n_false_alarms", "f1_gain"])
-    rows = table[table["kind"] != "all"].sort_values("f1_gain")
-    ax = _axes(ax)
-    bars = ax.barh(rows["kind"].map(words), rows["f1_gain"], color=BLUE)
-    counts = [
-        ", ".join(f"{n:,} {noun}" for n, noun in ((misses, "missed"), (alarms, "false")) if n) or "none"
-        for misses, alarms in zip(rows["n_misses"], rows["n_false_alarms"], strict=True)
-    ]
-    ax.bar_label(bars, counts, padding=4, fontsize="small")
-    ax.margins(x=0.35)
-    ax.set(xlabel=f"{_axis_label('f1_gain')} if this kind alone were mended", title="What each kind of error costs")
-    return ax
-
-
-def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
-    """F1 over the score threshold, and precision over recall, for each tau: the curve of `sweep`."""
-    table = as_pandas(curve, "sweep")
-    _check_columns(table, ["tau", "score_threshold", "precision", "recall", "f1"])
-    figure = plt.figure(figsize=(9, 3.8), layout="constrained") if figure is None else figure
-    left, right = figure.subplots(1, 2)
-    for number, (tau, rows) in enumerate(table.groupby("tau")):
-        style, marker, color = LINES[number % len(LINES)]
-        best = rows.iloc[len(rows) - 1 - int(rows["f1"][::-1].argmax())] if rows["f1"].notna().any() else None
-        name = f"tau {label(tau)} px"
-        named = name if best is None else f"{name}, best F1 {best['f1']:.3f}"
-        left.plot(rows["score_threshold"], rows["f1"], style, color=color, label=named)
-        right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
-        if best is not None:
-            left.plot(best["score_threshold"], best["f1"], marker, color=color)
-            right.plot(best["recall"], best["precision"], marker, color=color)
-    f1, recall, precision = map(_axis_label, ("f1", "recall", "precision"))
-    left.set(xlabel="score threshold", ylabel=f1, ylim=(0, 1), title=f"{f1} by threshold (best marked)")
-    right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
-    left.legend(loc="lower left")
-    right.legend(loc="lower left")
-    return figure
-
-
 def frame(matches: Table, sequence: Any, number: int, ax: Axes | None = None) -> Axes:
-    """One frame: truths, predictions, and a line between those that are matched."""
+    """Draws one frame: its truths, its predictions, and a line between each truth and its matched prediction.
+
+    Parameters
+    ----------
+    matches
+        A match table with the coordinates of truths and predictions.
+    sequence, number
+        The sequence, of the type that the table's sequences have, and the number of the frame.
+    ax
+        The Axes to draw into; a new figure without it.
+
+    Returns
+    -------
+    The Axes, in px, with y pointing down.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, coordinates are missing, `sequence` is of another type than the table's, or
+        the table has no such frame.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> sf.plots.frame(matches, 1, 1).get_title()
+    'Sequence 1, frame 1: 4 found, 1 missed, 0 false'
+    """
     table = check_matches(matches)
     _check_sequence(table, sequence)
     rows = table[(table["sequence"] == sequence) & (table["frame"] == number)]
     if not len(rows):
         raise InputError(f"plots: there is no sequence {sequence}, frame {number} in the match table")
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     _draw_frame(ax, rows)
     ax.set_title(f"Sequence {sequence}, frame {number}: {_tally(rows)}")
     ax.legend(handles=_frame_legend(), loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
@@ -170,7 +225,35 @@ def frame(matches: Table, sequence: Any, number: int, ax: Axes | None = None) ->
 
 
 def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int = 5) -> Figure:
-    """The first `most` frames of a sequence side by side, on the same axes."""
+    """Draws the first frames of a sequence side by side, with equal axes.
+
+    Parameters
+    ----------
+    matches
+        A match table with the coordinates of truths and predictions.
+    name
+        The sequence, of the type that the table's sequences have.
+    figure
+        The Figure to draw the panels into; a new one without it.
+    most
+        The largest count of frames to draw.
+
+    Returns
+    -------
+    The Figure, with one panel for each frame, in px, with y pointing down.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, coordinates are missing, `name` is of another type than the table's
+        sequences, or the table has no such sequence.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> len(sf.plots.sequence(matches, 1).axes)
+    5
+    """
     table = check_matches(matches)
     _check_sequence(table, name)
     rows = table[table["sequence"] == name]
@@ -180,10 +263,10 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
     figure = plt.figure(figsize=(3.1 * len(numbers), 3.4), layout="constrained") if figure is None else figure
     axes = figure.subplots(1, len(numbers), sharex=True, sharey=True, squeeze=False)[0]
     for ax, number in zip(axes, numbers, strict=True):
-        some = rows[rows["frame"] == number]
-        _draw_frame(ax, some)
-        whose = f"sequence {name}, " if number == numbers[0] else ""
-        ax.set_title(f"{whose}frame {number}\n{_tally(some)}", fontsize="medium")
+        of_frame = rows[rows["frame"] == number]
+        _draw_frame(ax, of_frame)
+        prefix = f"sequence {name}, " if number == numbers[0] else ""
+        ax.set_title(f"{prefix}frame {number}\n{_tally(of_frame)}", fontsize="medium")
         ax.set(xlabel="x, px", aspect="equal")
     axes[0].set_ylabel("y, px")
     axes[0].invert_yaxis()
@@ -192,100 +275,36 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
 
 
 def _check_sequence(table: pd.DataFrame, name: Any) -> None:
-    """Raises InputError where a sequence is named by text and the table's are integers, or the other way round."""
+    """Raises InputError if a sequence is given as text and the table has integers, or the other way round."""
     values = decoded(table["sequence"])
     kind = "integers" if is_integer_dtype(values.dtype) else "strings"
     if len(table) and isinstance(name, str) != (kind == "strings") and (kind == "integers" or is_string_dtype(values)):
         raise InputError(f"plots: sequence is {name!r}, a {type(name).__name__}; the sequences of the table are {kind}")
 
 
-def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
-    """Differences of a metric with their intervals, a row a pair: the pairs of `compare`."""
-    table = as_pandas(pairs, "pairs")
-    _check_columns(table, ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"])
-    rows = table[table["metric"] == metric]
-    ax = _axes(ax)
-    if not len(rows):
-        return _nothing(ax, f"no rows of {metric}")
-    adjusted = [f"p = {p:.2g}" if p >= 0.001 else "p < 0.001" for p in rows["p_adjusted"].fillna(1)]
-    names = [f"{a} - {b}\n{p}" for a, b, p in zip(rows["a"], rows["b"], adjusted, strict=True)]
-    _points_with_bars(ax, names, rows)
-    ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
-    ax.set(xlabel=f"difference of {_axis_label(metric)}", title=f"Difference of {_axis_label(metric)}")
-    ax.invert_yaxis()
-    return ax
-
-
-def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
-    """HOTA, DetA, AssA and LocA over alpha, all sequences combined: the curve of `track` or `pose`."""
-    table = as_pandas(curve, "curve")
-    names = ["HOTA", "DetA", "AssA", "LocA"]
-    _check_columns(table, ["sequence", "alpha", *names])
-    rows = table[table["sequence"].isna()]
-    rows = rows[rows["joint"].isna()] if "joint" in rows else rows
-    ax = _axes(ax)
-    for name, (style, marker, color) in zip(names, LINES, strict=True):
-        named = f"{name}, mean {rows[name].mean():.2f}"
-        ax.plot(rows["alpha"], rows[name], style, marker=marker, markersize=4, color=color, label=named)
-    ax.set(xlabel="alpha: least similarity of a match", ylabel="share", ylim=(0, 1.02), title="HOTA by threshold")
-    ax.legend(loc="lower left")
-    return ax
-
-
-def _axes(ax: Axes | None) -> Axes:
-    return plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1] if ax is None else ax
-
-
-def _nothing(ax: Axes, why: str) -> Axes:
-    """An empty picture that says why it is one."""
-    ax.text(0.5, 0.5, why, ha="center", va="center", transform=ax.transAxes, color=GREY)
-    ax.set(xticks=[], yticks=[])
-    return ax
-
-
 def _image_plane(ax: Axes) -> Axes:
+    """Labels the Axes in px and makes y point down."""
     ax.set(xlabel="x, px", ylabel="y, px", aspect="equal")
     if not ax.yaxis_inverted():
         ax.invert_yaxis()
     return ax
 
 
-def _check_columns(table: pd.DataFrame, names: list[str]) -> None:
-    missing = [name for name in names if name not in table]
-    if missing:
-        raise InputError(
-            [f"plots: column {name} is missing; the docstring says which table is needed" for name in missing]
-        )
-
-
 def _column(table: pd.DataFrame, name: str) -> np.ndarray:
+    """A column of coordinates (px); raises InputError if it is missing."""
     if name not in table:
         raise InputError(f"match table: column {name} is missing")
     return table[name].to_numpy(np.float64, na_value=np.nan)
 
 
-def _axis_label(metric: str) -> str:
-    """The label of a metric with its unit; the name itself of what is no metric."""
-    return title(metric) or metric
-
-
-def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame) -> None:
-    """Estimates and their intervals, one below the other; without an interval, only the point."""
-    place = np.arange(len(names))
-    low, high = rows["low"].fillna(rows["estimate"]), rows["high"].fillna(rows["estimate"])
-    ax.hlines(place, low, high, color=BLUE, linewidth=2)
-    ax.plot(rows["estimate"], place, "o", color=BLUE, markeredgecolor="white", markersize=8)
-    ax.set_yticks(place, names)
-    ax.grid(axis="x", color="0.9")
-    ax.set_axisbelow(True)
-    ax.margins(y=0.5 / max(len(names), 1))
-
-
 def _draw_frame(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draws the marks of one frame and the lines between matched ones."""
     outcome = rows["outcome"].array.codes
     truth, claims = ([_column(rows, f"{side}_{axis}") for axis in "xy"] for side in ("truth", "predicted"))
     ax.plot(
-        *([one[outcome == TP], other[outcome == TP]] for one, other in zip(truth, claims, strict=True)), "-", color=GREY
+        *([true[outcome == TP], claimed[outcome == TP]] for true, claimed in zip(truth, claims, strict=True)),
+        "-",
+        color=GREY,
     )
     missed, false = outcome == FN, outcome == FP
     ax.plot(*(side[outcome == TP] for side in truth), "o", markersize=11, fillstyle="none", color=GREEN)
@@ -295,6 +314,7 @@ def _draw_frame(ax: Axes, rows: pd.DataFrame) -> None:
 
 
 def _frame_legend() -> list[Line2D]:
+    """The entries of the legend for the marks of a frame."""
     entries = [("truth, found", "o", GREEN, 1.0), ("truth, missed", "o", RED, 2.5)]
     entries += [("prediction, right", "+", BLUE, 1.0), ("prediction, false", "x", ORANGE, 2.0)]
     return [
@@ -304,5 +324,6 @@ def _frame_legend() -> list[Line2D]:
 
 
 def _tally(rows: pd.DataFrame) -> str:
+    """The counts of outcomes as text."""
     counts = rows["outcome"].value_counts()
     return f"{counts['TP']} found, {counts['FN']} missed, {counts['FP']} false"

@@ -1,7 +1,8 @@
-"""Why, where and how sure: intervals, comparisons, kinds of error, offsets, histories, slices, mistakes, sweeps.
+"""Explains results: why and where they are wrong, and how certain they are.
 
-In come match tables, or truth and predictions to match anew; out come tables. `presentation` and `cli` may use it; it
-uses `tracking`.
+The room computes confidence intervals, comparisons of submissions, kinds of error, offsets, histories of objects, the
+worst slices, common mistakes, and sweeps over score thresholds. In come match tables, or truth and predictions to match
+anew; out come tables. `presentation` and `cli` may use it; it uses `tracking`.
 """
 
 import lazy_loader

@@ -1,11 +1,13 @@
-"""compare(): whether one submission is better than another, or only luckier.
+"""compare(): whether one submission is better than another by more than chance.
 
-Submissions are compared sequence by sequence, since a sequence that is hard for one is hard for the others. The
-interval of a difference comes from drawing sequences with replacement, the same for both (see resampling.py). Its
-p-value comes from swapping the results of whole sequences between the two, which changes nothing but chance where both
-are equally good: p = (b + 1) / (m + 1), b being how many of m such permutations differ at least as much (Phipson and
-Smyth, 2010, doi:10.2202/1544-6115.1585). The p-values of a metric are adjusted over all pairs shown by Holm's method
-(Holm, 1979), so that the chance of calling any two equally good submissions different is at most the chosen one.
+Submissions are compared on the same sequences, because a sequence that is hard for one submission is usually hard for
+the others. The interval of a difference comes from the bootstrap: sequences are drawn with replacement, the same
+sequences for both submissions. The p-value comes from a permutation test: if both submissions are equally good,
+swapping their results for whole sequences changes the difference by chance only. p = (b + 1) / (m + 1), where b of m
+random permutations have a difference at least as large as the observed one (Phipson and Smyth, 2010,
+doi:10.2202/1544-6115.1585). The p-values of a metric are adjusted over all pairs by Holm's method (Holm, 1979,
+https://www.jstor.org/stable/4615733), which bounds the probability of calling any two equally good submissions
+different.
 """
 
 import warnings
@@ -28,15 +30,23 @@ from ..tables.schema import FN, FRAME_KEY, TP, check_matches, decoded, measure_o
 from ..tables.selections import excluded_sequences, without_sequences
 from .resampling import METRICS, bounds, check_options, metrics_of, resampled_sums, sequence_sums
 
-# Differences closer than this share of the numbers are the same: sums that are swapped are added in another order.
+# Differences are equal up to this share of the values, because swapping changes the order of floating-point additions.
 BLUR = 1e-9
 
-# Signs of permutations that are made at once, 8 bytes each.
+# The count of swaps, one for each sequence and permutation, that are in memory at once, 8 bytes each.
 SIGNS_AT_ONCE = 1 << 20
 
 
 class Comparison(NamedTuple):
-    """What `compare` returns: two plain tables; its docstring says what they hold."""
+    """The result of `compare`: two DataFrames.
+
+    Attributes
+    ----------
+    leaderboard
+        One row for each submission, best first, with its metrics, their intervals and the chance of each rank.
+    pairs
+        One row for each pair of submissions and metric, with the difference, its interval and its p-values.
+    """
 
     leaderboard: pd.DataFrame
     pairs: pd.DataFrame
@@ -61,36 +71,49 @@ def compare(
     *,
     exclude: Iterable[int] | Iterable[str] | None = None,
 ) -> Comparison:
-    """Compares submissions on one truth, each with each, or all with one.
+    """Compares submissions on the same truth: each with each other, or all with a baseline.
 
     Parameters
     ----------
     matches
-        The match table of each submission, by name; all of the same truth, made with the same rule.
+        A dict from the name of each submission to its match table. All tables are of the same truth and were made with
+        the same rule.
     baseline
-        The name of the submission that all others are compared with; without it, every two are.
-    metrics, resamples, confidence, seed
-        As for `intervals`; there are as many permutations as resamples.
+        The name of the submission that all others are compared with. Without it, every pair is compared.
+    metrics
+        A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
+        (px), "loc_a" and "kelvins_mse".
+    resamples
+        How often sequences are drawn for the intervals, and how often they are swapped for the p-values; at least 1.
+    confidence
+        The share of intervals that contain the true difference, between 0 and 1.
+    seed
+        Equal seeds give equal results.
     exclude
-        Sequences to leave out, strings or integers. A warning names those that no table has.
+        Sequences to leave out, a list of strings or of integers like the tables'. A warning names those that no table
+        has.
 
     Returns
     -------
     Comparison of two DataFrames.
 
-    leaderboard: the rows of `leaderboard` (best first), with `f1_low`, `f1_high` and, after matching by distance,
-        `kelvins_mse_low`, `kelvins_mse_high`; `chance_of_rank_1`, `chance_of_rank_2`, ..., the share of resamples in
-        which the submission has that rank (equals share a rank; null where there is only one sequence); and
-        `apart_from_next`, whether its f1 is told apart from that of the next row (p_adjusted below 1 - confidence; null
-        for the last row, and where the two were not compared).
-    pairs: one row a pair and metric: `a`, `b` (the baseline, or the one further down), `metric`, `estimate` (that of
-        `a` less that of `b`), `low`, `high`, `p_value` and `p_adjusted`. Null where a metric is undefined; `low` and
-        `high` are null, too, where there is only one sequence.
+    leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse: `rank`, `name`, the metrics that
+        `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low` and `kelvins_mse_high` (null after matching by
+        similarity), then `chance_of_rank_1`, `chance_of_rank_2` and so on, the share of resamples in which the
+        submission has this rank (equal submissions share a rank; null if there is only one sequence), and
+        `apart_from_next`, whether its f1 differs from the f1 of the next row (p_adjusted below 1 - confidence; null in
+        the last row, and where the two were not compared).
+    pairs: one row for each pair and metric: `a`, `b` (the baseline, or the lower-ranked of the two), `metric`,
+        `estimate` (the metric of `a` minus that of `b`), its percentile bootstrap interval `low` to `high`, `p_value`
+        of a two-sided permutation test (Phipson and Smyth, 2010, doi:10.2202/1544-6115.1585), and `p_adjusted` over all
+        pairs by Holm's method (1979). All are null where the metric is undefined; `low` and `high` also if there is
+        only one sequence.
 
     Raises
     ------
-    InputError: fewer than two match tables, tables of different truths (with what differs) or rules, no such baseline.
-    ValueError: an unknown metric, resamples below 1, confidence not between 0 and 1.
+    InputError: `matches` is no dict or has fewer than two match tables, a table has no rows, the tables have different
+        truths (the message names one) or rules, or no table has the name `baseline`.
+    ValueError: an unknown metric, `resamples` below 1, or `confidence` not between 0 and 1.
 
     Examples
     --------
@@ -129,14 +152,15 @@ def compare(
 def _checked(
     matches: Mapping[str, Table], baseline: str | None, exclude: Iterable[int] | Iterable[str] | None
 ) -> tuple[dict[str, pd.DataFrame], str | None]:
-    """The match tables, which are of the same truth, and what to warn of, if anything."""
+    """Checks that all tables have the same truth; returns them without excluded sequences, and a warning's text."""
     if not isinstance(matches, Mapping):
-        what = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
-        raise InputError(f"compare: matches is a {type(matches).__name__}; {what}")
+        needed = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
+        raise InputError(f"compare: matches is a {type(matches).__name__}; {needed}")
     if len(matches) < 2:
         raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
     if baseline is not None and baseline not in matches:
-        raise InputError(f"compare: no match table is called {baseline!r}; there are {', '.join(map(str, matches))}")
+        known = ", ".join(map(str, matches))
+        raise InputError(f"compare: baseline: no match table has the name {baseline!r}; the names are {known}")
     tables = {name: check_matches(table, f"compare: matches: {name}") for name, table in matches.items()}
     left_out, unknown = excluded_sequences(exclude, tables.values())
     tables = {name: without_sequences(table, left_out) for name, table in tables.items()}
@@ -150,12 +174,12 @@ def _checked(
 
 
 def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.DataFrame) -> list[str]:
-    """What of the truth of two match tables is not the same."""
+    """Lists the differences between the truths of two match tables, one text each; empty where they are the same."""
     key = [column for column in (*FRAME_KEY, "joint") if column in table]
     if key != [column for column in (*FRAME_KEY, "joint") if column in other]:
-        return [f"compare: {name} and {other_name}: joints are in one of them only"]
+        return [f"compare: {name} and {other_name}: only one of the tables has a column joint"]
     if measure_of(table) != measure_of(other):
-        return [f"compare: {name} and {other_name}: one is by distance, the other by similarity"]
+        return [f"compare: {name} and {other_name}: one was matched by distance, the other by similarity"]
     geometry = [f"truth_{column}" for column in ("object", "x", "y", "w", "h")]
     columns = [*key, *(column for column in geometry if column in table and column in other)]
     truths = [_plain(side, columns) for side in (table, other)]
@@ -163,12 +187,12 @@ def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.Data
         return []
     together = truths[0].merge(truths[1], how="outer", indicator=True)
     odd = together.loc[together["_merge"] != "both", columns]
-    what = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
-    return [f"compare: {what}: {key_text(odd.convert_dtypes())}"]
+    problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
+    return [f"compare: {problem}: {key_text(odd.convert_dtypes())}"]
 
 
 def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The truths of a match table, sorted, in types that do not depend on how the table was kept."""
+    """The truths of a match table, sorted, with data types that are the same for every kind of table and file."""
     rows = table.loc[np.isin(table["outcome"].array.codes, [TP, FN]), columns]
     return pd.DataFrame({column: _plain_column(rows[column]) for column in columns}).sort_values(
         list(columns), ignore_index=True
@@ -176,22 +200,23 @@ def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _plain_column(values: pd.Series) -> Any:
-    """Key columns as int64 where they are whole, since float64 tells no integers beyond 2**53 apart.
+    """Converts a column to int64, float64 or text, so that columns of different origin can be compared.
 
-    Keys that came back as float64 from a file or a merge are integers again. Other numbers are float64, the rest text.
+    Key columns of whole values become int64, also where a file or a merge made them float64. Integer keys never pass
+    through float64, which cannot tell integers beyond 2**53 apart. Other numeric columns become float64, all else text.
     """
     if isinstance(values.dtype, pd.CategoricalDtype) or not pd.api.types.is_numeric_dtype(values.dtype):
         return values.astype("str").array
     is_key = values.name in (*FRAME_KEY, "joint", "truth_object")
     if is_key and pd.api.types.is_integer_dtype(values.dtype) and not values.isna().any():
         return values.to_numpy(np.int64)
-    numbers = values.to_numpy(np.float64, na_value=np.nan)
-    are_whole = is_key and np.all((numbers % 1 == 0) & (np.abs(numbers) < 1 << 63))
-    return numbers.astype(np.int64) if are_whole else numbers
+    floats = values.to_numpy(np.float64, na_value=np.nan)
+    are_whole = is_key and np.all((floats % 1 == 0) & (np.abs(floats) < 1 << 63))
+    return floats.astype(np.int64) if are_whole else floats
 
 
 def _sums(tables: Sequence[pd.DataFrame]) -> np.ndarray:
-    """The sums of each sequence that any of the tables has, (sequences, tables, sums)."""
+    """The sums of every sequence that occurs in any of the tables: (sequences, tables, sums)."""
     codes, _ = ordinals([decoded(table["sequence"]) for table in tables])
     values, _ = distinct(np.concatenate(codes))
     return np.stack(
@@ -201,6 +226,7 @@ def _sums(tables: Sequence[pd.DataFrame]) -> np.ndarray:
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    """The pairs of names to compare."""
     if baseline is None:
         return list(combinations(names, 2))
     return [(name, baseline) for name in names if name != baseline]
@@ -216,10 +242,10 @@ def _pair_table(
     confidence: float,
     seed: int,
 ) -> pd.DataFrame:
-    """One row a pair and metric."""
+    """Makes the table `pairs` of a Comparison, with one row for each pair and metric."""
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    numbers = metrics_of(sums.sum(axis=0), metrics, by_similarity)
-    estimate = numbers[a] - numbers[b]
+    values = metrics_of(sums.sum(axis=0), metrics, by_similarity)
+    estimate = values[a] - values[b]
     low, high = _bounds(samples[:, a] - samples[:, b], len(sums), confidence)
     p_value = _p_values(sums, pairs, metrics, by_similarity, len(samples), seed)
     p_value[np.isnan(estimate)] = low[np.isnan(estimate)] = high[np.isnan(estimate)] = np.nan
@@ -239,9 +265,9 @@ def _pair_table(
 
 
 def _bounds(samples: np.ndarray, n_sequences: int, confidence: float) -> np.ndarray:
-    """Lower and upper bounds of samples (N, ...); null where there is only one sequence."""
-    found = bounds(samples, confidence)
-    return found if n_sequences > 1 else np.full_like(found, np.nan)
+    """The lower and upper bounds (2, ...) of samples (N, ...); null if there is only one sequence."""
+    low_high = bounds(samples, confidence)
+    return low_high if n_sequences > 1 else np.full_like(low_high, np.nan)
 
 
 def _p_values(
@@ -252,7 +278,10 @@ def _p_values(
     permutations: int,
     seed: int,
 ) -> np.ndarray:
-    """Two-sided p-values (pairs, metrics), by swapping the sums (sequences, submissions, sums) of whole sequences."""
+    """Two-sided p-values (pairs, metrics) of permutations that swap whole sequences between the two of a pair.
+
+    `sums` are (sequences, submissions, sums).
+    """
     random = np.random.default_rng([seed, 1])
     n_as_large = np.zeros((len(pairs), len(metrics)), np.int64)
     for first, last in chunks(np.full(permutations, len(sums)), SIGNS_AT_ONCE):
@@ -260,16 +289,16 @@ def _p_values(
         for row, (a, b) in enumerate(pairs):
             totals = sums[:, a].sum(axis=0), sums[:, b].sum(axis=0)
             moved = swapped @ (sums[:, b] - sums[:, a])
-            numbers = [metrics_of(total, metrics, by_similarity) for total in totals]
-            least = np.abs(numbers[0] - numbers[1]) - BLUR * np.maximum(*map(np.abs, numbers))
+            values = [metrics_of(total, metrics, by_similarity) for total in totals]
+            least = np.abs(values[0] - values[1]) - BLUR * np.maximum(*map(np.abs, values))
             differences = metrics_of(totals[0] + moved, metrics, by_similarity)
             differences -= metrics_of(totals[1] - moved, metrics, by_similarity)
-            n_as_large[row] += np.count_nonzero(~(np.abs(differences) < least), axis=0)  # what is undefined, too
+            n_as_large[row] += np.count_nonzero(~(np.abs(differences) < least), axis=0)  # counts undefined ones, too
     return (n_as_large + 1.0) / (permutations + 1.0)
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """p-values (tests, families) adjusted within each family by Holm's method; null ones are no tests."""
+    """Adjusts p-values (tests, families) within each family by Holm's method (1979); null ones are not counted."""
     order = np.argsort(p_values, axis=0)  # null last
     n_tests = np.count_nonzero(~np.isnan(p_values), axis=0)
     ordered = np.take_along_axis(p_values, order, axis=0)
@@ -283,7 +312,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 def _with_intervals(
     ranked: pd.DataFrame, samples: np.ndarray, metrics: Sequence[str], n_sequences: int, confidence: float
 ) -> pd.DataFrame:
-    """The leaderboard with the intervals of what ranks it, and the chance of each rank."""
+    """Adds the intervals of the ranking metrics and the chance of each rank to a leaderboard."""
     f1, kelvins = (samples[..., metrics.index(name)] for name in RANKING)
     columns = {}
     for name, values in zip(RANKING, (f1, kelvins), strict=True):
@@ -302,8 +331,8 @@ def _with_intervals(
 
 
 def _apart(names: Sequence[str], pairs: pd.DataFrame, confidence: float) -> pd.Series:
-    """Whether each is told apart from the next by its f1; null where that was not asked."""
+    """Whether the f1 of each submission differs from that of the next one; null where the two were not compared."""
     f1 = pairs[pairs["metric"] == "f1"].dropna(subset="p_adjusted")
     p_adjusted = {frozenset((a, b)): p for a, b, p in zip(f1["a"], f1["b"], f1["p_adjusted"], strict=True)}
-    found = [p_adjusted.get(frozenset(two)) for two in zip(names, [*names[1:], None], strict=True)]
-    return pd.Series([None if p is None else p < 1 - confidence for p in found], dtype="boolean")
+    to_next = [p_adjusted.get(frozenset(pair)) for pair in zip(names, [*names[1:], None], strict=True)]
+    return pd.Series([None if p is None else p < 1 - confidence for p in to_next], dtype="boolean")

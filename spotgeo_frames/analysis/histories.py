@@ -1,4 +1,4 @@
-"""object_summary(): how each true object fares from frame to frame."""
+"""object_summary(): in which of its frames each true object was found, and in which it was missed."""
 
 import numpy as np
 import pandas as pd
@@ -14,27 +14,31 @@ HISTORY_TYPE = pd.CategoricalDtype(["always found", "found in part", "flickers",
 
 
 def object_summary(matches: Table) -> pd.DataFrame:
-    """One row a true object: when it was found, and how often it was lost.
+    """Summarizes the history of each true object: in which of its frames it was found.
 
     Parameters
     ----------
     matches
-        A match table whose `truth_object` names an object through its sequence, as the truth of the spotGEO challenge
-        does.
+        A match table. Its `truth_object` has to name the same object in all frames of a sequence, as the truth of the
+        spotGEO challenge does.
 
     Returns
     -------
-    DataFrame sorted by `sequence`, (`joint`,) `object`: `n_frames`, in how many frames the object is; `n_found`, in how
-    many of them it is a true positive; `found_share`, n_found / n_frames; `pattern`, a character for each of its frames
-    in order, 1 where it is found and 0 where it is missed; `longest_gap`, the most frames in a row in which it is
-    missed; `n_changes`, how often it turns from found to missed or back; `history`: "always found", "never found",
-    "flickers" (turns twice or more), or "found in part" (turns once); and `mean_distance` (px; `mean_similarity` where
-    matching was by similarity), null where it is never found.
+    DataFrame with one row for each true object, sorted by `sequence`, (`joint`,) `object`:
+
+    n_frames, n_found: the count of frames that have the object, and of those in which it is a true positive.
+    found_share: n_found / n_frames.
+    pattern: one character for each of the object's frames, in order: 1 where it was found, 0 where it was missed.
+    longest_gap: the most frames in a row in which it was missed, among its own frames.
+    n_changes: how often it changes from found to missed or back.
+    history: "always found", "never found", "found in part" (one change) or "flickers" (two changes or more).
+    mean_distance: px, the mean over the frames in which it was found, null if it never was; `mean_similarity` instead
+        after matching by similarity.
 
     Raises
     ------
-    InputError: not a match table, a column `truth_object` that is missing, or an object that is in a frame more than
-        once.
+    InputError: `matches` is no match table, its column `truth_object` is missing, or an object occurs in a frame more
+        than once.
 
     Examples
     --------
@@ -49,29 +53,30 @@ def object_summary(matches: Table) -> pd.DataFrame:
     """
     table = check_matches(matches)
     if "truth_object" not in table:
-        raise InputError("match table: column truth_object is missing")
+        raise InputError("object_summary: matches: column truth_object is missing; match() adds it")
     outcome = table["outcome"].array.codes
     rows = np.flatnonzero((outcome == TP) | (outcome == FN))
     key = [column for column in ("sequence", "joint", "truth_object") if column in table]
     truths = table[[*key, "frame"]].take(rows)
     numbered = [ordinals([truths[column]]) for column in [*key, "frame"]]
-    codes, spans = [some[0] for some, _ in numbered], [span for _, span in numbered]
+    codes, spans = [column[0] for column, _ in numbered], [span for _, span in numbered]
     keys = pack(codes, spans)
     order = np.argsort(keys, kind="stable")
     if np.any(np.diff(keys[order]) == 0):
-        raise InputError("match table: a true object is in a frame more than once; truth_object has to name objects")
+        problem = "column truth_object: a name is in a frame more than once; it has to be unique within its frame"
+        raise InputError(f"object_summary: matches: {problem}")
     objects = pack(codes[:-1], spans[:-1])[order]
     values, first = distinct(objects)
-    number = positions(objects, values, first)
+    of_row = positions(objects, values, first)
     rows = rows[order]
     found = outcome[rows] == TP
-    n_frames, n_found = np.bincount(number), np.bincount(number, found)
-    turns = np.diff(found, prepend=False) & (np.diff(number, prepend=-1) == 0)
-    n_changes = np.bincount(number, turns).astype(np.int64)
+    n_frames, n_found = np.bincount(of_row), np.bincount(of_row, found)
+    changes = np.diff(found, prepend=False) & (np.diff(of_row, prepend=-1) == 0)
+    n_changes = np.bincount(of_row, changes).astype(np.int64)
     measure = measure_of(table)
     near = np.nan_to_num(table[measure].to_numpy(np.float64)[rows])
     with np.errstate(invalid="ignore"):
-        mean = np.bincount(number, near) / n_found
+        mean = np.bincount(of_row, near) / n_found
     history = np.select([n_found == n_frames, n_found == 0, n_changes > 1], [0, 3, 2], 1)
     answer = table[key].take(rows[first]).reset_index(drop=True).rename(columns={"truth_object": "object"})
     answer = answer.assign(
@@ -79,7 +84,7 @@ def object_summary(matches: Table) -> pd.DataFrame:
         n_found=n_found.astype(np.int64),
         found_share=n_found / n_frames,
         pattern=_patterns(found, first),
-        longest_gap=_longest_gaps(found, number, len(first)),
+        longest_gap=_longest_gaps(found, of_row, len(first)),
         n_changes=n_changes,
         history=pd.Categorical.from_codes(history, dtype=HISTORY_TYPE),
         **{f"mean_{measure}": mean},
@@ -89,16 +94,16 @@ def object_summary(matches: Table) -> pd.DataFrame:
 
 
 def _patterns(found: np.ndarray, first: np.ndarray) -> pd.Series:
-    """The marks of each object as a string; objects begin at `first`."""
+    """Writes the pattern of each object, a string of 0 and 1; the rows of an object begin at its place in `first`."""
     marks = pa.array(["0", "1"]).take(pa.array(found.view(np.int8)))
     marks_of_objects = pa.LargeListArray.from_arrays(np.append(first, len(found)), marks)
     return pd.Series(pc.binary_join(marks_of_objects, ""), dtype="str")
 
 
-def _longest_gaps(found: np.ndarray, number: np.ndarray, n_objects: int) -> np.ndarray:
-    """The longest run of misses of each object."""
-    begins = np.flatnonzero((np.diff(number, prepend=-1) != 0) | (np.diff(found, prepend=False)))
+def _longest_gaps(found: np.ndarray, of_row: np.ndarray, n_objects: int) -> np.ndarray:
+    """The longest run of misses of each object; `of_row` is the object of each row."""
+    begins = np.flatnonzero((np.diff(of_row, prepend=-1) != 0) | (np.diff(found, prepend=False)))
     lengths = np.diff(begins, append=len(found)) * ~found[begins]
     longest = np.zeros(n_objects, np.int64)
-    np.maximum.at(longest, number[begins], lengths)
+    np.maximum.at(longest, of_row[begins], lengths)
     return longest

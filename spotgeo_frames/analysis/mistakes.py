@@ -1,14 +1,15 @@
-"""check(): the common mistakes of a submission, each tested by what correcting it would do.
+"""check(): searches a submission for common mistakes, mostly by correcting each one and computing F1 again.
 
-A mistake of coordinates or numbering is suspected where undoing it raises F1 by GAIN, and by a quarter of what is
-missing to 1 or to twice what it was: far more than chance does. What F1 cannot tell has signs of its own:
+A mistake of coordinates or of numbering is suspected if its correction raises F1 by at least GAIN, and by at least a
+quarter of the distance to 1 or to twice its value. Chance does not gain that much. Mistakes that F1 does not show have
+signs of their own:
 
-    half a pixel or one off    the mean offset of the true positives is surely not 0 and at least 0.35 px
-    exchanged                  truth has scores and predictions have none; or predictions are as many in all frames of
-                               nearly every sequence, as objects that are there are, and those of the truth are not
-    listed twice               predictions of a frame at the same place
-    capped                     where truths are more than the most predictions that any frame has, most frames have
-                               exactly that many
+    half a pixel or one off    the mean offset of the true positives is at least 0.35 px, and its interval excludes 0
+    exchanged                  only the truth has scores; or nearly every sequence has the same count of predictions in
+                               all its frames, as real objects do, while the counts of truths vary
+    listed twice               several predictions of a frame lie at the same place
+    capped                     most frames with more truths than any frame has predictions have exactly the largest
+                               count of predictions
 """
 
 from collections.abc import Callable, Iterator
@@ -31,19 +32,19 @@ from ..tables.arrow import Table
 from ..tables.schema import FRAME_KEY, centres
 from .offsets import bias
 
-# The least that undoing a mistake has to gain, in F1, and as a share of what is missing to 1.
+# The least gain in F1 from correcting a mistake, and the least gain as a share of 1 - F1.
 GAIN, SHARE_OF_MISSING = 0.05, 0.25
 
-# The least offset that is worth a word (px), and how sure it has to be.
+# The least mean offset that is reported (px), and the confidence that it is not 0.
 LEAST_OFFSET, SURE = 0.35, 0.999
 
-# Predictions closer than this (px) are the same one listed twice; what share of all it takes to be told.
+# Predictions closer than this (px) count as one that is listed twice; the least share of such that is reported.
 SAME_PLACE, LEAST_TWICE = 0.1, 0.02
 
-# The share of frames with more truths than any has predictions from which a limit is suspected.
+# The least share of frames with more truths than any frame has predictions for which a cap is suspected.
 LEAST_CAPPED = 0.02
 
-# Fewer frames, or sequences, than this tell too little of a cap, or of an offset.
+# A cap needs at least this many frames as evidence, and an offset this many sequences.
 FEWEST = 20
 
 # The size of the spotGEO challenge's images, px.
@@ -51,7 +52,7 @@ CHALLENGE = (640.0, 480.0)
 
 
 class Suspicion(NamedTuple):
-    """One row of the answer."""
+    """One row of the table that `check` returns."""
 
     suspicion: str
     f1: float
@@ -68,10 +69,13 @@ def check(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
 ) -> pd.DataFrame:
-    """Looks for the common mistakes of a submission.
+    """Searches a submission for common mistakes.
 
-    Frames and sequences of the two sides need not agree, since numbering them otherwise is one of the mistakes. What
-    may follow from another mistake is looked for only where that one is not suspected.
+    The mistakes are: x and y swapped, an axis counted from the other edge, frames or sequences numbered one too low or
+    too high, coordinates halved, doubled or normalised to 0 to 1, truth and predictions exchanged, sequences named
+    differently, a mean offset, objects listed twice, and a cap on the count of predictions in a frame. Frames and
+    sequences of the two sides need not agree. A mistake that may be the consequence of another one is searched for only
+    if the other one is not suspected.
 
     Parameters
     ----------
@@ -81,17 +85,19 @@ def check(
         The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
         default), in pixels. With boxes (`w`, `h`) a `tau` is needed: their centres are matched.
     similarity, threshold
-        Words of other functions that match. Only matching by distance can be checked, so they are refused.
+        Every function that matches accepts these. check() needs distances, so a rule by similarity is refused.
 
     Returns
     -------
-    DataFrame with one row a suspicion, the one that costs most first: `suspicion`, `f1` (now), `f1_corrected` (null
-    where that cannot be told), and `advice`. No rows where nothing is suspicious.
+    DataFrame with one row for each suspected mistake, the one with the largest loss of f1 first: `suspicion` (text),
+    `f1` as it is, `f1_corrected` after the mistake is corrected (null where that cannot be computed), and `advice`
+    (text). No rows where nothing is suspicious.
 
     Raises
     ------
-    InputError: a table is not right, it has joints or is matched by similarity, or keys are of different types.
-    ValueError: tau or epsilon out of range.
+    InputError: a table lacks a column or has invalid values, it has a column `joint`, matching would be by similarity,
+        or `sequence` is of different types on the two sides.
+    ValueError: `tau` or `epsilon` is out of range, or `threshold` does not fit.
 
     Examples
     --------
@@ -104,7 +110,7 @@ def check(
     words = asked(tau, epsilon, similarity, threshold)
     known, claimed = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     if "joint" in known.objects or "joint" in claimed.objects:
-        raise InputError("check: there is a column joint; it is for objects, not for joints")
+        raise InputError("check: there is a column joint; check() takes objects, not joints of poses")
     rule = check_by_distance(rule_of_tables(words, known, claimed), "check")
     known, claims = known._replace(objects=_as_points(known.objects)), _as_points(claimed.objects)
     if len(known.objects) and len(claims) and known.objects["sequence"].dtype != claims["sequence"].dtype:
@@ -112,56 +118,56 @@ def check(
         raise InputError(f"check: column sequence is {kinds}; make them the same")
     f1_of = partial(_f1, known, rule=rule)
     now = f1_of(claims)
-    found = [
+    suspicions = [
         Suspicion(suspicion, now, corrected, advice)
-        for suspicion, corrected, advice in _undone(known.objects, claims, f1_of, rule.largest_cost)
+        for suspicion, corrected, advice in _corrections(known.objects, claims, f1_of, rule.largest_cost)
         if corrected - now >= GAIN and corrected - now >= min(SHARE_OF_MISSING * (1 - now), now)
     ]
-    found = found or list(_nothing_shared(known.objects, claims, now))
-    # What coordinates and numbering bring about looks like other mistakes, and so does what an exchange does.
-    found = found or list(_exchanged(known.objects, claims, now))
-    found = found or [
+    # Wrong coordinates, wrong numbering and an exchange also show the signs of the mistakes further down.
+    suspicions = suspicions or list(_nothing_shared(known.objects, claims, now))
+    suspicions = suspicions or list(_exchanged(known.objects, claims, now))
+    suspicions = suspicions or [
         *_offset(known, claims, now, rule),
         *_twice(claims, now, f1_of),
         *_capped(known.objects, claims, now),
     ]
-    found.sort(key=lambda one: one.f1 - np.nan_to_num(one.f1_corrected, nan=one.f1))
-    answer = pd.DataFrame(found, columns=list(Suspicion._fields))
+    suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
+    answer = pd.DataFrame(suspicions, columns=list(Suspicion._fields))
     answer = answer.astype({"suspicion": "str", "f1": "float64", "f1_corrected": "float64", "advice": "str"})
     answer.attrs = rule.notes
     return answer
 
 
 def _as_points(objects: pd.DataFrame) -> pd.DataFrame:
-    """Objects as points: boxes at their centres."""
+    """Converts objects to points; a box becomes its centre."""
     x, y = centres(objects)
     return objects.assign(x=x, y=y).drop(columns=["w", "h"], errors="ignore")
 
 
 def _f1(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> float:
-    """F1, whatever frames and sequences there are; 0 where nothing is there at all."""
+    """Computes F1 for any frames and sequences; 0 where the sides share no sequence or f1 is null."""
     if not {*truth.objects["sequence"]} & {*claims["sequence"]} or not np.isfinite(claims[["x", "y"]].to_numpy()).all():
-        return 0.0  # what is undone may leave the range of numbers
+        return 0.0  # a correction may overflow to infinity
     f1 = summarize(match_annotations(truth, Annotations(claims), rule, "union"))["f1"].iloc[0]
     return float(np.nan_to_num(f1))
 
 
-def _undone(
+def _corrections(
     truth: pd.DataFrame, claims: pd.DataFrame, f1_of: Callable[[pd.DataFrame], float], tau: float
 ) -> Iterator[tuple[str, float, str]]:
-    """Mistakes of coordinates and of numbering, with the F1 without each."""
+    """Corrects each mistake of coordinates and of numbering; yields its name, F1 after the correction, and advice."""
     yield (
         "x and y are swapped",
         f1_of(claims.assign(x=claims["y"], y=claims["x"])),
         "write the column of the image, then its row: x, y",
     )
     for axis, edge in (("x", "right"), ("y", "bottom")):
-        whole = _mirror(truth, claims, axis, tau)
-        if whole is not None:
-            advice = f"count {axis} from the other edge: {axis} = {whole:g} - {axis}"
+        total = _mirror(truth, claims, axis, tau)
+        if total is not None:
+            advice = f"count {axis} from the other edge: {axis} = {total:g} - {axis}"
             yield (
                 f"{axis} is counted from the {edge} edge",
-                f1_of(claims.assign(**{axis: whole - claims[axis]})),
+                f1_of(claims.assign(**{axis: total - claims[axis]})),
                 advice,
             )
     for column in ("frame", "sequence"):
@@ -181,7 +187,10 @@ def _undone(
 
 
 def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, tau: float) -> float | None:
-    """What true and predicted coordinates most often add up to, where they agree along the other axis."""
+    """The most frequent sum of a true and a predicted coordinate (px) of pairs that agree along the other axis.
+
+    Returns None where there are no such pairs.
+    """
     other = "y" if axis == "x" else "x"
     sides = [
         Annotations(side[[*FRAME_KEY, "object"]].assign(x=side[other], y=0.0, value=side[axis]))
@@ -206,7 +215,7 @@ def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, tau: float) ->
 
 
 def _offset(truth: Annotations, claims: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]:
-    """A mean offset that is surely not 0."""
+    """Reports a mean offset whose interval excludes 0."""
     if now < GAIN:
         return
     matches = match_annotations(truth, Annotations(claims), rule, "union")
@@ -219,59 +228,63 @@ def _offset(truth: Annotations, claims: pd.DataFrame, now: float, rule: Rule) ->
         return
     dx, dy = rows["estimate"]
     half = all(abs(abs(value) - 0.5) < 0.15 or abs(value) < 0.15 for value in (dx, dy))
-    one = all(abs(abs(value) - 1) < 0.2 or abs(value) < 0.2 for value in (dx, dy))
-    what = "half a pixel" if half else "a pixel" if one else f"{np.hypot(dx, dy):.1f} px"
-    where = "the centre of the first pixel is at 0 in the challenge" if half or one else "see bias()"
-    advice = f"predictions lie {dx:+.2f} px in x and {dy:+.2f} px in y of the truth; {where}"
+    whole = all(abs(abs(value) - 1) < 0.2 or abs(value) < 0.2 for value in (dx, dy))
+    size = "half a pixel" if half else "a pixel" if whole else f"{np.hypot(dx, dy):.1f} px"
+    hint = "in the challenge the centre of the first pixel is at 0, 0" if half or whole else "bias() gives its interval"
+    advice = f"predictions lie {dx:+.2f} px in x and {dy:+.2f} px in y from the truth on average; {hint}"
     corrected = offset["estimate"].to_dict()["f1_corrected"]
-    yield Suspicion(f"coordinates are {what} off", now, corrected, advice)
+    yield Suspicion(f"coordinates are {size} off", now, corrected, advice)
 
 
 def _nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
-    """Predictions that are none, or of other sequences."""
+    """Reports that there are no predictions, or that they share no sequence with the truth."""
     if not len(claims) and len(truth):
-        yield Suspicion("there are no predictions", now, np.nan, "is it the right file?")
+        yield Suspicion("there are no predictions", now, np.nan, "check that it is the right file")
     elif len(truth) and not {*truth["sequence"]} & {*claims["sequence"]}:
         names = [", ".join(map(str, side["sequence"].unique()[:3])) for side in (truth, claims)]
-        advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions {names[1]}, ..."
+        advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
         yield Suspicion("no sequence is the truth's", now, np.nan, advice)
 
 
 def _exchanged(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
-    """Signs that the files are exchanged, which leaves F1 as it is."""
+    """Reports signs that truth and predictions are exchanged, which does not change F1."""
     scores = "score" in truth and "score" not in claims
     steady = [_steady_share(side) for side in (truth, claims)]
     if scores or (steady[1] > 0.9 and steady[0] < 0.6):
-        advice = "give the truth first, then the predictions: precision and recall are exchanged otherwise"
+        advice = "give the truth first, then the predictions; otherwise precision and recall are exchanged"
         yield Suspicion("truth and predictions are exchanged", now, now, advice)
 
 
 def _steady_share(side: pd.DataFrame) -> float:
-    """The share of sequences with several frames in which all of these have as many objects."""
+    """Among sequences with several frames, the share whose frames all have the same count of objects."""
     counts = side.groupby(FRAME_KEY).size().groupby("sequence").agg(["min", "max", "size"])
     several = counts[counts["size"] > 1]
     return float((several["min"] == several["max"]).mean()) if len(several) else 0.0
 
 
 def _twice(claims: pd.DataFrame, now: float, f1_of: Callable[[pd.DataFrame], float]) -> Iterator[Suspicion]:
-    """Predictions that lie at the same place."""
+    """Reports predictions of a frame that lie at the same place."""
     columns = [*FRAME_KEY, *(["category"] if "category" in claims else [])]
     places = claims[columns].assign(x=(claims["x"] / SAME_PLACE).round(), y=(claims["y"] / SAME_PLACE).round())
-    again = places.duplicated().to_numpy()
-    if not len(claims) or again.mean() < LEAST_TWICE:
+    repeated = places.duplicated().to_numpy()
+    if not len(claims) or repeated.mean() < LEAST_TWICE:
         return
-    corrected = f1_of(claims[~again])
+    corrected = f1_of(claims[~repeated])
     if corrected - now >= LEAST_TWICE:
-        what = f"{again.sum():,} of {len(claims):,} predictions lie where another of their frame does"
-        yield Suspicion("the same objects are listed twice", now, corrected, f"list each object once: {what}")
+        reason = f"{repeated.sum():,} of {len(claims):,} predictions lie where another one of their frame lies"
+        yield Suspicion("the same objects are listed twice", now, corrected, f"list each object once: {reason}")
 
 
 def _capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
-    """A limit to the number of predictions in a frame, below that of truths."""
+    """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
     n_truth, n_claims = (side.groupby(FRAME_KEY).size() for side in (truth, claims))
     most = int(n_claims.max()) if len(n_claims) else 0
     more_there = n_truth.index[n_truth > most]
     full = int((n_claims.reindex(more_there) == most).sum())
     if most and len(more_there) >= max(LEAST_CAPPED * len(n_truth), FEWEST) and full >= len(more_there) / 2:
-        what = f"no frame has more than {most}, and {full:,} of the {len(more_there):,} with more truths have {most}"
-        yield Suspicion("the number of predictions in a frame is capped", now, np.nan, f"look for a limit: {what}")
+        reason = (
+            f"no frame has more than {most} predictions, and {full:,} of the {len(more_there):,} frames with more "
+            f"truths have exactly {most}"
+        )
+        advice = f"look for a limit in your program: {reason}"
+        yield Suspicion("the number of predictions in a frame is capped", now, np.nan, advice)

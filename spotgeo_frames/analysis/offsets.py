@@ -1,9 +1,9 @@
-"""bias(): whether predictions lie to one side of the truth, and what taking that out would gain.
+"""bias(): the mean offset of predictions from the truth, and the gain if it were removed.
 
-The offset is the mean of predicted less true coordinates over the true positives, of boxes by their centres. The
-corrected numbers come from matching again by the match table's own rule, with the predictions moved back by the offset.
-Predictions keep their file order, so that moving them by nothing changes nothing, ties included. Only a table that
-another matcher made may then change: bias() always matches as `match` does.
+The offset is the mean, over the true positives, of predicted minus true coordinates; those of a box are its centre. For
+the corrected f1 and mse, predictions are moved back by the offset and matched again by the match table's own rule.
+Predictions keep their file order, so an offset of 0 reproduces the match table, also where several assignments are
+equally good. A table that another matcher made may differ, because bias() always matches as `match` does.
 """
 
 import numpy as np
@@ -37,28 +37,56 @@ def bias(
     tau: float | None = None,
     epsilon: float | None = None,
 ) -> pd.DataFrame:
-    """The mean offset of the true positives, and f1 and mse without it.
+    """Estimates the mean offset of the predictions, and computes f1 and mse as if it had been removed.
+
+    The offset is the mean, over the true positives, of predicted minus true coordinates; those of a box are its centre.
 
     Parameters
     ----------
-    matches, by
-        A match table by distance, and columns to group by, as for `summarize`. Each group has its own offset.
-    resamples, confidence, seed
-        As for `intervals`: whole sequences are resampled.
+    matches
+        A match table by distance, with the coordinates of truths and predictions.
+    by
+        The groups, each with an offset of its own: a column of the match table; a Series with a value for each row; a
+        list of these, whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None.
+    resamples
+        How often sequences are drawn, with replacement, to compute the intervals; at least 1.
+    confidence
+        The share of intervals that contain the true offset, between 0 and 1.
+    seed
+        Equal seeds give equal intervals.
     tau, epsilon
-        Thresholds to match again with, px; the match table's own where it tells.
+        The largest distance of a true positive and the tolerance (px) to match again with. Needed only where the match
+        table has lost its own.
 
     Returns
     -------
-    DataFrame with the `by` columns, `metric`, `estimate`, `low` and `high`. Of each group the metrics `dx` and `dy`
-    (px, predicted less true, with their intervals), `f1` and `mse` (px²) as they are, and `f1_corrected` and
-    `mse_corrected`, predictions moved back by the offset and matched again. Null where a group has no true positive;
-    the corrected ones also where a column of `by` is not the same for all rows of a frame, since predictions cannot be
-    moved for one group alone then. `low` and `high` are null where fewer than two sequences have true positives.
+    DataFrame with the `by` columns, `metric`, `estimate`, `low` and `high`. Each group has six rows, with the metrics
+    `dx` and `dy` (px, the offset, with percentile bootstrap intervals), `f1` and `mse` (px²) as they are, and
+    `f1_corrected` and `mse_corrected`, computed after predictions are moved back by the offset and matched again.
+
+    Estimates are null where a group has no true positive. The corrected metrics are also null where the rows of a
+    frame belong to different groups, because the predictions of one group cannot be moved alone then. `low` and `high`
+    are null where fewer than two sequences have true positives.
 
     Raises
     ------
-    InputError: not a match table by distance, one without coordinates, or one that does not tell tau and epsilon.
+    InputError: `matches` is no match table by distance, has no rows or no coordinates, or its tau and epsilon are not
+        known; a column of `by` is missing.
+    ValueError: `resamples`, `confidence`, `tau` or `epsilon` is out of range.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_spotgeo("data/sample/truth.json").objects
+    >>> moved = truth.assign(x=truth["x"] + 3.5)
+    >>> offset = sf.bias(sf.match(truth, moved), resamples=100)
+    >>> offset.set_index("metric")["estimate"].round(3).loc[["dx", "dy", "mse", "mse_corrected"]]
+    metric
+    dx                3.50
+    dy                0.00
+    mse              12.25
+    mse_corrected     0.00
+    Name: estimate, dtype: float64
     """
     check_options(["f1"], resamples, confidence)
     if not len(check_matches(matches)):
@@ -66,48 +94,51 @@ def bias(
     groups = group_rows(matches, by)
     check_labels(groups.labels)
     table = groups.table
-    sides_of(table)  # which looks for the coordinates
+    sides_of(table)  # raises InputError where coordinates are missing, before anything is computed
     rule = distance_rule(table, tau=tau, epsilon=epsilon)
-    sums = _offset_sums(table, groups.of_row, groups.number)
+    sums = _offset_sums(table, groups.of_row, groups.n_groups)
     estimate = _means(sums.sum(axis=0))
     samples = _means(resampled_sums(sums, resamples, seed))
     low_high = bounds(samples, confidence)
     low_high[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
     now = summary_of(sums_of_groups(groups))[CORRECTED].to_numpy(np.float64, na_value=np.nan)
-    numbers = np.column_stack(
+    estimates = np.column_stack(
         [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, groups, estimate, rule))]
     )
-    unknown = np.full((groups.number, 2 * len(CORRECTED)), np.nan)
+    unknown = np.full((groups.n_groups, 2 * len(CORRECTED)), np.nan)
     low, high = (np.column_stack([bound, unknown]) for bound in low_high)
     names = ["dx", "dy", *CORRECTED, *(f"{name}_corrected" for name in CORRECTED)]
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
-    columns |= {"metric": pd.array(names * groups.number, dtype="str")}
-    columns |= {name: part.ravel() for name, part in (("estimate", numbers), ("low", low), ("high", high))}
+    columns |= {"metric": pd.array(names * groups.n_groups, dtype="str")}
+    columns |= {name: values.ravel() for name, values in (("estimate", estimates), ("low", low), ("high", high))}
     answer = pd.DataFrame(columns)
     answer.attrs = dict(table.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
     return answer
 
 
 def _offset_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """How many true positives there are, and their summed offsets in x and y, by sequence and group."""
+    """The count of true positives and their summed offsets in x and y (px): (sequences, groups, 3)."""
     rows = np.flatnonzero(table["outcome"].array.codes == TP)
     shifts = [shift[rows] for shift in offsets(table)]
     sequence, n_sequences = number_sequences(table)
     cell = sequence[rows] * n_groups + group[rows]
     values = np.ones(len(rows)), *shifts
-    sums = [np.bincount(cell, some, n_sequences * n_groups) for some in values]
+    sums = [np.bincount(cell, weights, n_sequences * n_groups) for weights in values]
     return np.stack(sums, axis=-1).reshape(n_sequences, n_groups, 3)
 
 
 def _means(sums: np.ndarray) -> np.ndarray:
-    """The mean offsets (..., 2) of sums (..., 3)."""
+    """The mean offsets (..., 2) from the sums (..., 3) of `_offset_sums`."""
     return share(sums[..., 1:], sums[..., :1])
 
 
 def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, rule: Rule) -> np.ndarray:
-    """f1 and mse of each group, predictions moved back by its offset and matched again; null where that cannot be."""
+    """f1 and mse of each group, (groups, 2), after its predictions are moved back by its offset and matched again.
+
+    Both are null where the group has no offset, or the rows of a frame belong to different groups.
+    """
     groups = group_rows(matches, by, dropna=False)
-    unknown = np.full((kept.number, len(CORRECTED)), np.nan)
+    unknown = np.full((kept.n_groups, len(CORRECTED)), np.nan)
     keys = row_keys(groups.table, [column for column in (*FRAME_KEY, "joint") if column in groups.table])
     values, first = distinct(keys)
     of_frame = groups.of_row[first]
@@ -119,7 +150,7 @@ def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, 
     moved[["x", "y"]] -= shift
     again = match_annotations(truth, Annotations(moved), rule)
     row = again["truth_object"].fillna(again["predicted_object"])
-    some = again[row.notna()]
+    of_objects = again[row.notna()]
     group = kept.of_row[row.dropna().to_numpy(np.int64)]
-    corrected = np.column_stack(list(values_of(match_sums(some, group, kept.number), CORRECTED).values()))
+    corrected = np.column_stack(list(values_of(match_sums(of_objects, group, kept.n_groups), CORRECTED).values()))
     return np.where(np.isnan(offset).any(axis=1, keepdims=True), np.nan, corrected)

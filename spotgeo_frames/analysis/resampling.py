@@ -1,8 +1,8 @@
-"""Resampling: the sums of each sequence of a match table, drawn again and again, and the metrics of each draw.
+"""Bootstrap resampling of whole sequences: the sums of each resample, and the metrics computed from them.
 
-The sequence is the unit, because frames and objects of one sequence depend on each other, and sequences do not. Metrics
-follow from sums, and those of a resample from the sums of the sequences that were drawn, each as often as it was: a
-matrix of weights times the sums of the sequences.
+Sequences are drawn, not frames or objects, because frames and objects of one sequence depend on each other, while
+sequences are independent. The sums of a resample are the sums of its sequences, each counted as often as it was drawn,
+so the sums of all resamples are a matrix of draw counts times the matrix of the sequences' sums.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,25 +18,25 @@ from ..support.errors import InputError
 from ..support.keys import distinct, positions, row_keys
 from ..tables.schema import EMPTY
 
-# What `intervals` and `compare` compute where the caller names no metrics.
+# The metrics that `intervals` and `compare` compute by default.
 METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
 
-# What is summed of each sequence. kelvins_mse, which is itself a sum over sequences, is among it.
+# The sums of each sequence. They include kelvins_mse, because this metric is a sum over sequences.
 ALL_SUMS = (*SUMS, "kelvins_mse")
 
-# Sequences that are drawn at once, 12 bytes each.
+# The count of drawn sequences that are in memory at once, 12 bytes each.
 DRAWN_AT_ONCE = 1 << 18
 
-# Up to so many sums a sequence it is faster to gather them as they are drawn than to count how often each was drawn.
+# Up to this many sums per sequence, adding the drawn rows one by one is faster than counting draws first.
 MOST_GATHERED = 32
 
 
 def check_options(metrics: Iterable[str], resamples: int, confidence: float) -> list[str]:
-    """The metrics, each once; raises ValueError where one is unknown, or resamples or confidence cannot be."""
+    """Returns the metrics without repetition; raises ValueError for an unknown metric or an option out of range."""
     known = resampled_metrics()
     names = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
     if isinstance(metrics, str) or not names or any(name not in known for name in names):
-        raise ValueError(f"metrics is {metrics!r}; a list of some of {', '.join(known)} is needed")
+        raise ValueError(f"metrics is {metrics!r}; a list is needed, of {', '.join(known)}")
     if not isinstance(resamples, int | np.integer) or resamples < 1:
         raise ValueError(f"resamples is {resamples!r}; an integer is needed, 1 or more")
     if not isinstance(confidence, int | float | np.number) or not 0 < confidence < 1:
@@ -45,21 +45,21 @@ def check_options(metrics: Iterable[str], resamples: int, confidence: float) -> 
 
 
 def check_labels(labels: Iterable[str]) -> None:
-    """Raises InputError where a column to group by is called as one of a long table's own."""
+    """Raises InputError where a column to group by has the name of a column that the result has itself."""
     taken = [name for name in labels if name in ("metric", "estimate", "low", "high", "n_sequences")]
     if taken:
-        raise InputError(f"by: {taken[0]} is a column of the answer itself; rename the Series or the column")
+        raise InputError(f"by: {taken[0]} is a column of the result itself; rename the Series or the column")
 
 
 def number_sequences(table: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """The number of each row's sequence, and how many there are."""
+    """Numbers the sequences from 0; returns the number of each row's sequence, and the count of sequences."""
     keys = row_keys(table, ["sequence"])
     values, first = distinct(keys)
     return positions(keys, values, first), len(values)
 
 
 def sequence_sums(table: pd.DataFrame, cell: np.ndarray, n_cells: int) -> np.ndarray:
-    """ALL_SUMS of each cell, (cells, sums); a cell is of one sequence."""
+    """Computes ALL_SUMS of each cell: (n_cells, sums). `cell` is the cell of each row; no cell spans two sequences."""
     sums = match_sums(table, cell, n_cells)
     n_counted = sums["tp"] + sums["fn"] + sums["fp"]
     rows = np.flatnonzero(table["outcome"].array.codes != EMPTY)
@@ -68,60 +68,67 @@ def sequence_sums(table: pd.DataFrame, cell: np.ndarray, n_cells: int) -> np.nda
 
 
 def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool) -> np.ndarray:
-    """The metrics (..., metrics) of sums (..., ALL_SUMS); all are null where there is no TP, FN or FP."""
+    """Computes metrics (..., metrics) from sums (..., ALL_SUMS); all are null where there is no TP, FN or FP."""
     named = dict(zip(ALL_SUMS, np.moveaxis(sums, -1, 0), strict=True))
-    found = np.stack(list(values_of(named, metrics, by_similarity).values()), axis=-1)
-    found[named["tp"] + named["fn"] + named["fp"] == 0] = np.nan
-    return found
+    values = np.stack(list(values_of(named, metrics, by_similarity).values()), axis=-1)
+    values[named["tp"] + named["fn"] + named["fp"] == 0] = np.nan
+    return values
 
 
-def draw(n_sequences: int, n_resamples: int, seed: int, part: int) -> np.ndarray:
-    """The sequences that are drawn in some resamples, (resamples, sequences); equal seeds and parts draw the same."""
-    kind = np.uint16 if n_sequences < 1 << 16 else np.uint32  # short numbers are drawn faster
-    return np.random.default_rng([seed, part]).integers(0, n_sequences, (n_resamples, n_sequences), dtype=kind)
+def draw(n_sequences: int, n_resamples: int, seed: int, batch: int) -> np.ndarray:
+    """Draws the sequences of one batch of resamples, (n_resamples, n_sequences), as positions of sequences.
+
+    The draws depend only on `seed` and on `batch`, the position of the batch.
+    """
+    integer_type = np.uint16 if n_sequences < 1 << 16 else np.uint32  # narrower integers are drawn faster
+    return np.random.default_rng([seed, batch]).integers(0, n_sequences, (n_resamples, n_sequences), dtype=integer_type)
 
 
 def resampled_sums(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """The sums of each resample, (resamples, ...), from those of each sequence, (sequences, ...)."""
-    from concurrent.futures import ThreadPoolExecutor  # what else is there does without
+    """Computes the sums of each resample, (resamples, ...), from the sums of each sequence, (sequences, ...)."""
+    from concurrent.futures import ThreadPoolExecutor  # imported here, because summaries do not need it
 
     if not sums.size:
         return np.zeros((resamples, *sums.shape[1:]))
     flat = np.ascontiguousarray(sums.reshape(len(sums), -1))
-    parts = list(enumerate(chunks(np.full(resamples, len(sums)), DRAWN_AT_ONCE)))
-    ones = np.ones(max(DRAWN_AT_ONCE, len(sums)))  # made once: to get fresh memory costs as much as to fill it
-    with ThreadPoolExecutor(2) as threads:  # most of it does not hold the interpreter
-        found = list(threads.map(partial(_drawn_sums, flat, seed, ones), parts))
-    return np.concatenate(found).reshape(resamples, *sums.shape[1:])
+    ranges = list(enumerate(chunks(np.full(resamples, len(sums)), DRAWN_AT_ONCE)))
+    ones = np.ones(max(DRAWN_AT_ONCE, len(sums)))  # shared by all batches, because allocating it is slow
+    with ThreadPoolExecutor(2) as threads:  # NumPy and SciPy release the interpreter lock most of the time
+        batches = list(threads.map(partial(_drawn_sums, flat, seed, ones), ranges))
+    return np.concatenate(batches).reshape(resamples, *sums.shape[1:])
 
 
-def _drawn_sums(sums: np.ndarray, seed: int, ones: np.ndarray, part: tuple[int, tuple[int, int]]) -> np.ndarray:
-    number, (first, last) = part
-    drawn = draw(len(sums), last - first, seed, number)
+def _drawn_sums(sums: np.ndarray, seed: int, ones: np.ndarray, batch: tuple[int, tuple[int, int]]) -> np.ndarray:
+    """Computes the sums of one batch of resamples, (resamples, sums); `batch` is its position and its range."""
+    position, (first, last) = batch
+    drawn = draw(len(sums), last - first, seed, position)
     if sums.shape[1] > MOST_GATHERED:
         weights = np.empty(drawn.shape)
-        for row, some in enumerate(drawn):
-            weights[row] = np.bincount(some, minlength=len(sums))
+        for row, sequences in enumerate(drawn):
+            weights[row] = np.bincount(sequences, minlength=len(sums))
         return weights @ sums
-    from scipy.sparse import csr_array  # takes a while, and summaries do without
+    from scipy.sparse import csr_array  # imported here, because it is slow to import and summaries do not need it
 
     starts = np.arange(0, drawn.size + 1, len(sums), dtype=np.int32)
     return csr_array((ones[: drawn.size], drawn.ravel().astype(np.int32), starts), shape=drawn.shape) @ sums
 
 
 def tails(confidence: float, shape: Sequence[int]) -> np.ndarray:
-    """The levels (2, ...) that leave as much below as above, the same for all of a shape."""
+    """The two quantile levels of a central interval, (2, *shape), the same everywhere in the shape."""
     levels = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     return np.broadcast_to(levels.reshape(2, *[1] * len(shape)), (2, *shape))
 
 
 def bounds(samples: np.ndarray, confidence: float) -> np.ndarray:
-    """Lower and upper bounds (2, ...) of samples (N, ...), without those that are null."""
+    """The lower and upper bounds (2, ...) of samples (N, ...); null samples are ignored."""
     return quantiles(samples, tails(confidence, samples.shape[1:]))
 
 
 def quantiles(samples: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """The quantiles (levels, ...) of samples (N, ...), each of its own, without those that are null."""
+    """The quantiles (levels, ...) of samples (N, ...), by linear interpolation; null samples are ignored.
+
+    `levels` (levels, ...) may differ from one column of samples to the next.
+    """
     ordered = np.sort(samples, axis=0)  # null last
     n_known = np.count_nonzero(~np.isnan(samples), axis=0)
     place = np.clip(levels, 0, 1) * np.maximum(n_known - 1, 0)

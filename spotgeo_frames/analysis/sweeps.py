@@ -1,10 +1,11 @@
-"""sweep(): the official numbers at every score threshold and every tau.
+"""sweep(): the metrics at every score threshold and every tau.
 
-At each threshold only predictions with that score or more are there, and they are matched anew: a prediction that is
-left out may leave its truth to another. What is near is looked for once, at the largest tau.
+At each threshold, predictions with a lower score are removed and the others are matched anew, because a prediction that
+is removed may leave its truth to another one. Near pairs are searched only once, at the largest tau.
 
-Average precision is the area under the curve of precision over recall through these re-matched points, precision made
-non-increasing (all-point interpolation). It is not that of evaluators that match once, in the order of scores.
+Average precision is the area under precision over recall at these thresholds, after each precision is raised to the
+highest one at the same or a higher recall (all-point interpolation, as in PASCAL VOC 2010,
+doi:10.1007/s11263-014-0733-5). Evaluators that match only once, in the order of scores, get other values.
 """
 
 from collections.abc import Sequence
@@ -32,16 +33,24 @@ from ..tables.messages import counted, key_text
 from ..tables.schema import FN, FRAME_KEY, TP
 from .resampling import ALL_SUMS, bounds, check_options, number_sequences, resampled_sums
 
-# Of more distinct scores than this, so many of evenly spaced ranks are taken.
+# Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
 MOST_THRESHOLDS = 200
 
-# The metrics of the curve, and the sums, the first of ALL_SUMS, that the best threshold follows from.
+# The metrics of the curve, and the sums, the first of ALL_SUMS, that determine the best threshold.
 CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse"]
 COUNTS = ["tp", "fn", "fp"]
 
 
 class Sweep(NamedTuple):
-    """What `sweep` returns: two plain tables; its docstring says what they hold."""
+    """The result of `sweep`: two DataFrames.
+
+    Attributes
+    ----------
+    curve
+        One row for each tau and score threshold, with the metrics there.
+    best
+        One row for each tau, with the average precision and the threshold of the highest f1.
+    """
 
     curve: pd.DataFrame
     best: pd.DataFrame
@@ -70,41 +79,73 @@ def sweep(
     threshold: float | None = None,
     frames: FrameRule = "truth",
 ) -> Sweep:
-    """Matches at every score threshold and every tau.
+    """Computes metrics at every score threshold and every tau, matching anew each time.
 
     Parameters
     ----------
-    truth, predictions, frames
-        As for `match`, by distance; predictions have a `score`.
+    truth, predictions
+        Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels; predictions also need a
+        `score`, where higher means surer. Boxes (`w`, `h`) need a `tau`: their centres are matched.
     score
-        The thresholds; without it every score that occurs, or 200 of evenly spaced ranks where there are more.
-    tau, epsilon
-        One distance or several, and the tolerance, px; 0 <= epsilon < tau.
-    resamples, confidence, seed
-        As for `intervals`: whole sequences are resampled.
+        A list of score thresholds. Without it, every score that occurs is a threshold, or 200 scores of evenly spaced
+        ranks if more occur.
+    tau
+        The largest distance of a true positive (px), or a list of such distances; 10 by default.
+    epsilon
+        The distance up to which the error of a true positive is 0 (px); 3 by default, 0 <= epsilon < tau.
+    resamples
+        How often sequences are drawn, with replacement, for the intervals; at least 1.
+    confidence
+        The share of intervals that contain the true value, between 0 and 1.
+    seed
+        Equal seeds give equal intervals.
+    similarity, threshold
+        Every function that matches accepts these. sweep() needs distances, so a rule by similarity is refused.
+    frames
+        "truth": the frames are those of the truth's frames table, and predictions in other frames are refused. Without
+        such a table they are the frames in which either side has objects. "union": all frames of either side.
 
     Returns
     -------
     Sweep of two DataFrames.
 
-    curve: one row a tau and threshold, both rising: `tau` (px), `score_threshold`, `n_predicted`, `tp`, `fn`, `fp`,
-        `precision`, `recall`, `f1`, `mse` (px²) and `kelvins_mse`, as `summarize` has them of the predictions with that
-        score or more.
-    best: one row a tau: `tau`, `average_precision` (null without a truth), `score_threshold` with the highest f1 (the
-        highest such threshold), `score_threshold_low`, `score_threshold_high` (where it lies in resamples), `f1`,
-        `f1_low`, `f1_high`.
+    curve: one row for each tau and threshold, in rising order: `tau` (px), `score_threshold`, `n_predicted`, `tp`,
+        `fn`, `fp`, `precision`, `recall`, `f1`, `mse` (px²) and `kelvins_mse` of the predictions whose score is at
+        least the threshold.
+    best: one row for each tau: `tau` (px), `average_precision` (null without truths), `score_threshold`, the one with
+        the highest f1 (the highest threshold of several), `score_threshold_low` and `score_threshold_high`, the
+        interval of the best threshold over resamples, and `f1`, `f1_low` and `f1_high` at the best threshold. Intervals
+        are null if there are fewer than two sequences. Average precision is the area under precision over recall at the
+        thresholds, each precision raised to the highest one at the same or a higher recall (PASCAL VOC 2010,
+        doi:10.1007/s11263-014-0733-5).
 
     Raises
     ------
-    InputError: as for `match`; no column `score`, or nulls in it.
-    ValueError: tau or epsilon out of range, thresholds that are no numbers.
+    InputError: a table lacks a column or has invalid values, `score` is missing or null, the sides share no sequence,
+        predictions lie in frames that the truth does not have, or matching would be by similarity.
+    ValueError: `tau`, `epsilon`, `resamples` or `confidence` is out of range, or thresholds are not numeric.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 10.0, "y": 5.0})
+    >>> predictions = pd.concat([truth.assign(score=0.9), truth.assign(object=2, x=90.0, score=0.4)])
+    >>> swept = sf.sweep(truth, predictions, resamples=100)
+    >>> swept.curve[["score_threshold", "tp", "fp", "precision", "recall", "f1"]].round(3)
+       score_threshold  tp  fp  precision  recall     f1
+    0              0.4   2   2        0.5     1.0  0.667
+    1              0.9   2   0        1.0     1.0  1.000
+    >>> swept.best[["tau", "average_precision", "score_threshold", "f1"]]
+        tau  average_precision  score_threshold   f1
+    0  10.0                1.0              0.9  1.0
     """
     taus = [None] if tau is None else list(np.unique(np.atleast_1d(tau)).tolist()) or [np.nan]
-    words = [asked(one, epsilon, similarity, threshold) for one in taus]
+    words = [asked(distance, epsilon, similarity, threshold) for distance in taus]
     check_options(["f1"], resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     _check_scores(sides[1].objects)
-    rules = [check_by_distance(rule_of_tables(one, *sides), "sweep") for one in words]
+    rules = [check_by_distance(rule_of_tables(at_tau, *sides), "sweep") for at_tau in words]
     aligned = at_centres(align(sides[0], sides[1], frames))
     scores = aligned.predictions.table["score"].to_numpy(np.float64)
     thresholds = _thresholds(scores, score)
@@ -113,8 +154,7 @@ def sweep(
     sums = np.zeros((len(rules), len(thresholds), n_sequences, len(ALL_SUMS)))
     points = [(row, column) for row in range(len(rules)) for column in range(len(thresholds))]
     for row, column in progress(points, "matching", "point"):
-        kept = scores >= thresholds[column]
-        sums[row, column] = _matched(aligned, near, kept, rules[row], sequence, n_sequences)
+        sums[row, column] = _matched(aligned, near, scores >= thresholds[column], rules[row], sequence, n_sequences)
     curve = _curve(sums, [rule.largest_cost for rule in rules], thresholds)
     best = _best(curve, sums, rules, len(aligned.truth.frame) > 0, resamples, confidence, seed)
     notes = {key: value for key, value in rules[0].notes.items() if key != "tau"}
@@ -124,9 +164,10 @@ def sweep(
 
 
 def _check_scores(objects: pd.DataFrame) -> None:
+    """Raises InputError unless every prediction has a score."""
     name = source(objects, "predictions")
     if "score" not in objects:
-        raise InputError(f"{name}: column score is missing; a sweep goes through its thresholds")
+        raise InputError(f"{name}: column score is missing; sweep() needs the score of each prediction")
     null = objects["score"].isna().to_numpy()
     if null.any():
         keys = key_text(objects.loc[null, [*FRAME_KEY, "object"]])
@@ -134,11 +175,11 @@ def _check_scores(objects: pd.DataFrame) -> None:
 
 
 def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray:
-    """The thresholds, rising."""
+    """The score thresholds in rising order; raises ValueError where those given are not numeric."""
     if given is not None:
         thresholds = np.unique(np.asarray(given, np.float64))
         if not len(thresholds) or np.isnan(thresholds).any():
-            raise ValueError("score: a list of thresholds is needed, numbers")
+            raise ValueError(f"score is {given!r}; a list of thresholds is needed, such as [0.25, 0.5]")
         return thresholds
     occurring = np.unique(scores)
     if len(occurring) <= MOST_THRESHOLDS:
@@ -150,11 +191,11 @@ def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray
 def _matched(
     aligned: Aligned, near: Pairs, kept: np.ndarray, rule: Rule, sequence: np.ndarray, n_sequences: int
 ) -> np.ndarray:
-    """ALL_SUMS of each sequence, (sequences, sums), with only the marked predictions."""
-    number = np.concatenate([[0], np.cumsum(kept)])
+    """Matches the predictions that `kept` marks; returns ALL_SUMS of each sequence, (sequences, sums)."""
+    place = np.concatenate([[0], np.cumsum(kept)])  # the position of each kept prediction among those kept
     pairs = near.take(np.flatnonzero(kept[near.prediction] & (near.measure <= rule.largest_cost)))
-    starts = number[aligned.predictions.starts], aligned.truth.starts
-    entries = Entries(number[pairs.prediction], pairs.truth, pairs.measure, *starts)
+    starts = place[aligned.predictions.starts], aligned.truth.starts
+    entries = Entries(place[pairs.prediction], pairs.truth, pairs.measure, *starts)
     matched = pairs.take(assign(entries, rule.largest_cost))
     of_match = sequence[aligned.truth.frame[matched.truth]]
     squared, kelvins = rule.errors(np.full(len(of_match), TP), matched.measure)
@@ -170,7 +211,7 @@ def _matched(
 
 
 def _curve(sums: np.ndarray, taus: Sequence[float], thresholds: np.ndarray) -> pd.DataFrame:
-    """The numbers at each tau and threshold, from sums (taus, thresholds, sequences, sums)."""
+    """Makes the table `curve` of a Sweep from sums (taus, thresholds, sequences, sums)."""
     added = dict(zip(ALL_SUMS, sums.sum(axis=2).reshape(-1, len(ALL_SUMS)).T, strict=True))
     key = {"tau": np.repeat(taus, len(thresholds)), "score_threshold": np.tile(thresholds, len(taus))}
     curve = pd.DataFrame(key | values_of(added, CURVE))
@@ -186,7 +227,7 @@ def _best(
     confidence: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Average precision, and the threshold with the best f1 and how sure it is, of each tau."""
+    """Makes the table `best` of a Sweep from sums (taus, thresholds, sequences, sums)."""
     rows = []
     n_thresholds = sums.shape[1]
     for position, (rule, of_tau) in enumerate(zip(rules, sums, strict=True)):
@@ -216,14 +257,17 @@ def _best(
 
 
 def _highest(f1: np.ndarray) -> np.ndarray:
-    """The position of the highest f1 of each row, the last of equals."""
+    """The position of the highest f1 in each row of (N, thresholds); the last position where several are equal."""
     if not f1.shape[1]:
         return np.zeros(len(f1), np.int64)
     return f1.shape[1] - 1 - np.argmax(np.nan_to_num(f1[:, ::-1], nan=-1.0), axis=1)
 
 
 def average_precision(points: pd.DataFrame) -> float:
-    """The area under precision over recall, of points with rising thresholds; null where recall is."""
+    """The area under precision over recall, interpolated at all points; null where recall is null.
+
+    `points` is a table with `precision` and `recall` at rising score thresholds.
+    """
     recall = points["recall"].to_numpy()[::-1]
     if np.isnan(recall).any():
         return float("nan")

@@ -1,10 +1,10 @@
-"""intervals(): how sure the numbers of a match table are.
+"""intervals(): the metrics of a match table with their confidence intervals.
 
-An interval comes from drawing whole sequences with replacement, as many as there are, again and again (Efron, 1979,
-doi:10.1214/aos/1176344552); a sequence that is drawn twice counts twice. "percentile" takes the quantiles of these
-resamples' numbers. "bca" corrects them for bias and for an error that grows with the number (Efron, 1987,
-doi:10.1080/01621459.1987.10478410). Where there are fewer than two sequences there is nothing to draw: `low` and `high`
-are null.
+The intervals come from the bootstrap (Efron, 1979, doi:10.1214/aos/1176344552): whole sequences are drawn with
+replacement, as many as there are, many times, and each metric is computed for every such resample. A sequence that is
+drawn twice counts twice. The method "percentile" takes quantiles of these values. "bca" (Efron, 1987,
+doi:10.1080/01621459.1987.10478410) shifts the quantiles to correct for bias and for a standard error that depends on
+the value of the metric. With fewer than two sequences nothing can be resampled, so `low` and `high` are null.
 """
 
 import warnings
@@ -39,7 +39,7 @@ from .resampling import (
 
 Method = Literal["percentile", "bca"]
 
-# Sums of sequences and groups, and resampled numbers, that are in memory at once, 8 bytes each.
+# The count of sums, and of resampled metrics, that are in memory at once, 8 bytes each.
 NUMBERS_AT_ONCE = 1 << 23
 
 
@@ -52,31 +52,52 @@ def intervals(
     method: Method = "percentile",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Numbers of a match table with their confidence intervals, by resampling sequences.
+    """Computes metrics of a match table with confidence intervals, by resampling whole sequences.
+
+    Sequences have to be independent of each other; frames and objects of one sequence need not be.
 
     Parameters
     ----------
-    matches, by
-        A match table, and columns to group by, as for `summarize`. In slices, too, whole sequences are resampled.
+    matches
+        A match table.
+    by
+        The groups, each with intervals of its own: a column of the match table; a Series with a value for each row; a
+        list of these, whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None.
+        Whole sequences are resampled in groups, too. Rows that are null in `by` are left out.
     metrics
-        Of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance" (px), "loc_a"
-        and "kelvins_mse".
-    resamples, confidence, method
-        How often sequences are drawn, the share of intervals that are to hold the true number, and "percentile" or
-        "bca"; the module says what they are.
+        A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
+        (px), "loc_a" and "kelvins_mse".
+    resamples
+        How often sequences are drawn, with replacement; at least 1.
+    confidence
+        The share of intervals that contain the true value, between 0 and 1.
+    method
+        "percentile": the bounds are quantiles of the metric over the resamples (Efron, 1979,
+        doi:10.1214/aos/1176344552). "bca": the quantiles are corrected for bias and acceleration (Efron, 1987,
+        doi:10.1080/01621459.1987.10478410).
     seed
         Equal seeds give equal intervals.
 
     Returns
     -------
-    DataFrame with the `by` columns, `metric`, `estimate` (as `summarize` has it), `low`, `high` and `n_sequences`,
-    those that have rows in the group; one row a group and metric. `low` and `high` are null, with a warning, where
-    there are fewer than two of them.
+    DataFrame with one row for each group and metric: the `by` columns, `metric`, `estimate` (the value that `summarize`
+    computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of sequences that have rows in
+    the group. Where it is below two, `low` and `high` are null, and a warning says so.
 
     Raises
     ------
-    InputError: not a match table, or one without rows; a column that is not there.
-    ValueError: an unknown metric or method, resamples below 1, confidence not between 0 and 1.
+    InputError: `matches` is no match table or has no rows; a column of `by` is missing, or has the name of a column of
+        the result.
+    ValueError: an unknown metric or method, `resamples` below 1, or `confidence` not between 0 and 1.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> sf.intervals(matches, metrics=["f1", "recall"], resamples=1000).round(2)
+       metric  estimate   low  high  n_sequences
+    0      f1      0.82  0.78  0.85           60
+    1  recall      0.89  0.83  0.94           60
     """
     answer, texts = interval_table(matches, by, metrics, resamples, confidence, method, seed)
     for text in texts:
@@ -93,7 +114,12 @@ def interval_table(
     method: Method = "percentile",
     seed: int = 0,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """What `intervals` returns, and texts to warn of; arguments and errors are those of `intervals`."""
+    """Computes the table that `intervals` returns, and the texts of warnings instead of raising them.
+
+    Takes a match table, its groups, the metrics, the count of resamples, the confidence (0 to 1), the method
+    ("percentile" or "bca") and the seed. Raises InputError where the table, a column or its name cannot be used, and
+    ValueError where a metric, the method or an option is unknown or out of range.
+    """
     names = check_options(metrics, resamples, confidence)
     if method not in ("percentile", "bca"):
         raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
@@ -105,7 +131,7 @@ def interval_table(
     sequence, n_sequences = number_sequences(groups.table)
     low, high = np.full((2, *estimates.shape), np.nan)
     at_once = len(ALL_SUMS) * max(resamples, n_sequences)
-    for first, last in chunks(np.full(groups.number, at_once), NUMBERS_AT_ONCE):
+    for first, last in chunks(np.full(groups.n_groups, at_once), NUMBERS_AT_ONCE):
         sums = _sums_of_groups(groups, first, last, sequence, n_sequences)
         by_similarity = measure_of(groups.table) == "similarity"
         low[first:last], high[first:last] = _bounds(sums, names, by_similarity, resamples, confidence, method, seed)
@@ -113,17 +139,17 @@ def interval_table(
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
-    columns |= {"metric": pd.array(names * groups.number, dtype="str")}
+    columns |= {"metric": pd.array(names * groups.n_groups, dtype="str")}
     columns |= {"estimate": estimates.ravel(), "low": low.ravel(), "high": high.ravel()}
     answer = pd.DataFrame(columns | {"n_sequences": n_present.repeat(len(names))}, copy=False)
     notes = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
     answer.attrs = dict(groups.table.attrs) | notes
-    texts = _few_sequences_text(int((n_present < 2).sum()), groups.number), missing_rows_text(groups.all_rows)
+    texts = _few_sequences_text(int((n_present < 2).sum()), groups.n_groups), missing_rows_text(groups.all_rows)
     return answer, [text for text in texts if text]
 
 
 def _sums_of_groups(groups: Groups, first: int, last: int, sequence: np.ndarray, n_sequences: int) -> np.ndarray:
-    """The sums of the groups [first, last) in each sequence, (sequences, groups, sums)."""
+    """The sums of each sequence and each group from `first` up to, not including, `last`: (sequences, groups, sums)."""
     rows = np.flatnonzero((groups.of_row >= first) & (groups.of_row < last))
     cell = sequence[rows] * (last - first) + groups.of_row[rows] - first
     sums = sequence_sums(groups.table.iloc[rows], cell, n_sequences * (last - first))
@@ -131,12 +157,13 @@ def _sums_of_groups(groups: Groups, first: int, last: int, sequence: np.ndarray,
 
 
 def _n_present(sequence: np.ndarray, groups: Groups) -> np.ndarray:
-    """Of each group, in how many sequences it has rows."""
+    """The count of sequences that have rows in each group, (groups,)."""
     cells, _ = distinct(np.sort(groups.of_row * (int(sequence.max(initial=0)) + 1) + sequence))
-    return np.bincount(cells // (int(sequence.max(initial=0)) + 1), minlength=groups.number)
+    return np.bincount(cells // (int(sequence.max(initial=0)) + 1), minlength=groups.n_groups)
 
 
 def _few_sequences_text(n_few: int, n_groups: int) -> str | None:
+    """The text of a warning if groups have fewer than two sequences, otherwise None."""
     if not n_few:
         return None
     where = "there is only one sequence" if n_groups == 1 else f"{n_few} of {n_groups} groups have only one sequence"
@@ -152,7 +179,7 @@ def _bounds(
     method: Method,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds (groups, metrics) of the metrics of sums (sequences, groups, sums)."""
+    """The lower and upper bounds (groups, metrics) of metrics, from sums (sequences, groups, sums)."""
     samples = metrics_of(resampled_sums(sums, resamples, seed), metrics, by_similarity)
     levels = tails(confidence, samples.shape[1:])
     if method == "bca":
@@ -164,8 +191,11 @@ def _bounds(
 
 
 def _corrected(levels: np.ndarray, samples: np.ndarray, estimate: np.ndarray, left_out: np.ndarray) -> np.ndarray:
-    """The levels corrected for bias and acceleration; `left_out` are the numbers without one sequence each."""
-    from scipy.special import ndtr, ndtri  # takes a while, and few ask for it
+    """Corrects quantile levels for bias and acceleration (Efron, 1987, doi:10.1080/01621459.1987.10478410).
+
+    `left_out` (sequences, groups, metrics) holds the metrics after leaving out one sequence at a time.
+    """
+    from scipy.special import ndtr, ndtri  # imported here, because it is slow to import and rarely needed
 
     n_known = np.maximum(np.count_nonzero(~np.isnan(samples), axis=0), 1)
     below = (np.count_nonzero(samples < estimate, axis=0) + np.count_nonzero(samples == estimate, axis=0) / 2) / n_known

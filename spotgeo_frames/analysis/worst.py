@@ -1,16 +1,17 @@
-"""worst_slices(): the slices of a match table in which results are surely worse than in the rest.
+"""worst_slices(): the slices of a match table in which recall or precision is lower than in the rest.
 
-Every value of every column (numbers in bins of equal counts), and every two values of two columns, is held against the
-rest of the rows: by recall where the columns are of truths or of frames, by precision where they are of predictions or
-of frames. A sequence that has both, rows in the slice and others, is compared with itself: the estimate is the mean of
-the sequences' differences, weighted by n r / (n + r) for n rows in the slice and r others, as Mantel and Haenszel
-weight strata. Where too few sequences have both, as with columns that are the same throughout a sequence, the rates of
-all rows in the slice and of all others are compared instead.
+A slice is a value of a column (numeric columns are cut into bins of equal counts), or a pair of values of two columns.
+Each slice is compared with all other rows: by recall if its columns describe truths or frames, by precision if they
+describe predictions or frames. Where enough sequences have rows both in the slice and outside it, each sequence is
+compared with itself: the estimate is the mean of the differences within sequences, weighted by n r / (n + r), where n
+rows of the sequence lie in the slice and r outside, as in the method of Mantel and Haenszel (1959,
+doi:10.1093/jnci/22.4.719). Otherwise, for instance if a column is constant in each sequence, the rate of all rows in
+the slice is compared with the rate of all other rows.
 
-p-values come from flipping the signs of the sequences' contributions to the difference, which changes nothing but
-chance where the slice is like the rest. Since many slices are looked at, and they overlap, they are adjusted by the
-method of Benjamini and Yekutieli (2001, doi:10.1214/aos/1013699998), which holds the share of false discoveries under
-any dependence.
+The p-values come from a permutation test: if the slice is like the rest, flipping the signs of the sequences'
+contributions changes the difference by chance only. Because many overlapping slices are tested, the p-values are
+adjusted by the method of Benjamini and Yekutieli (2001, doi:10.1214/aos/1013699998), which bounds the share of false
+discoveries under any dependence.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,22 +31,22 @@ from ..tables.schema import FN, FP, TP, check_matches
 from ..tables.selections import binned, check_column
 from .resampling import bounds, check_options, number_sequences, resampled_sums
 
-# Integers of up to so many values are not binned.
+# Integer columns with up to this many distinct values are not binned.
 MOST_VALUES = 10
 
-# Slices of more values than this are no slices: a column of names, or of times.
+# A column with more distinct values than this is refused; it is likely to hold names or times.
 MOST_LABELS = 200
 
-# Flips for every slice, and for those that are still surely different after these.
+# The count of permutations for every slice, and for slices of which fewer than FEW of these differ as much.
 FLIPS, MORE_FLIPS = 10_000, 400_000
 FEW = 10
 
-# Signs that are made at once, 8 bytes each.
+# The count of signs that are in memory at once, 8 bytes each.
 SIGNS_AT_ONCE = 1 << 21
 
 
 class _Coded(NamedTuple):
-    """A column: the number of each row's value (-1: null), and the values as text."""
+    """A column as codes: the position of each row's value in `labels` (-1 for null), and the values as text."""
 
     name: str
     codes: np.ndarray
@@ -63,37 +64,62 @@ def worst_slices(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Slices in which recall or precision is surely lower than in the rest.
+    """Finds the slices in which recall or precision is significantly lower than in the rest.
 
     Parameters
     ----------
     matches
-        A match table.
+        A match table with two sequences or more.
     columns
-        Its columns to slice by.
+        A list of its columns to slice by.
     depth
-        1: single columns; 2: every two of them, too.
+        1: slices are values of a single column. 2: slices are also pairs of values of two columns.
     min_sequences
-        Slices that have rows in fewer sequences are not looked at.
+        Slices with rows in fewer sequences than this, or with other rows in fewer, are not tested; at least 2.
     rate
-        The share of false ones that is accepted among the slices that are reported; 1 reports all that were looked at,
-        better ones included.
+        The accepted share of false discoveries among the reported slices, above 0. 1 reports all slices that were
+        tested, also those that are better than the rest.
     bins
-        How many bins numbers are put into, by quantiles; integers of up to ten values are taken as they are.
-    resamples, confidence, seed
-        As for `intervals`.
+        The count of quantile bins of a numeric column; at least 2. Integer columns with up to ten values are not
+        binned.
+    resamples
+        How often sequences are drawn, with replacement, for the intervals; at least 1.
+    confidence
+        The share of intervals that contain the true difference, between 0 and 1.
+    seed
+        Equal seeds give equal results.
 
     Returns
     -------
-    DataFrame, the lowest estimate first: `slice` (text), `metric` ("recall" or "precision"), `n_rows` and `n_sequences`
-    of the slice, `value` and `rest` (the metric there and elsewhere), `estimate` (the difference, paired within
-    sequences where it can be), `low`, `high`, `p_value` and `p_adjusted`. No rows where nothing is surely worse.
+    DataFrame with one row for each slice and metric, the lowest estimate first; no rows where no slice is significantly
+    worse:
+
+    slice: the slice as text, such as "truth_x 0.5 to 12" or "category = 3".
+    metric: "recall" or "precision".
+    n_rows, n_sequences: the count of the slice's rows, and of the sequences in which it has rows.
+    value, rest: the metric in the slice, and in all other rows.
+    estimate, low, high: the difference of the two and its percentile bootstrap interval. Where `min_sequences`
+        sequences have rows both inside and outside, it is the mean of the differences within sequences, weighted as by
+        Mantel and Haenszel (1959, doi:10.1093/jnci/22.4.719).
+    p_value, p_adjusted: of a two-sided test that flips the signs of sequences at random, and adjusted for the count of
+        slices (Benjamini and Yekutieli, 2001, doi:10.1214/aos/1013699998).
 
     Raises
     ------
-    InputError: not a match table, `columns` is no list of names, a column is not there or has too many values, or there
-        is only one sequence.
-    ValueError: depth, min_sequences, rate or bins out of range.
+    InputError: `matches` is no match table, `columns` is no list of names, a column is missing or has more than 200
+        values, or there is only one sequence.
+    ValueError: `depth`, `min_sequences`, `rate`, `bins`, `resamples` or `confidence` is out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> keys = pd.MultiIndex.from_product([range(12), range(1, 6)], names=["sequence", "frame"])
+    >>> truth = keys.to_frame(index=False).assign(object=1, x=10.0, y=5.0, band=lambda table: table["frame"] % 2)
+    >>> matches = sf.match(truth, truth[truth["band"] == 0])
+    >>> sf.worst_slices(matches, ["truth_band"])[["slice", "metric", "n_rows", "value", "rest", "estimate"]]
+                  slice  metric  n_rows  value  rest  estimate
+    0  truth_band = 1.0  recall      36    0.0   1.0      -1.0
     """
     check_options(["recall"], resamples, confidence)
     _check_arguments(columns, depth, min_sequences, rate, bins)
@@ -102,22 +128,22 @@ def worst_slices(
     if n_sequences < 2:
         raise InputError(f"worst_slices: {counted(n_sequences, 'sequence')} there; two or more are needed to compare")
     coded = [_coded(table, column, bins) for column in dict.fromkeys(columns)]
-    coded = [column for column in coded if len(column.labels) > 1]  # of a single value the rest is nothing
-    rows, contributions, parts = [], [], []
+    coded = [column for column in coded if len(column.labels) > 1]  # a single value leaves no rows to compare with
+    rows, contributions, sums = [], [], []
     for slices in _tables(table, coded, depth, sequence, n_sequences):
-        for found in _compared(slices, min_sequences):
-            rows.append(found[0])
-            contributions.append(found[1])
-            parts.append(found[2])
+        for row, contribution, sums_of_slice in _compared(slices, min_sequences):
+            rows.append(row)
+            contributions.append(contribution)
+            sums.append(sums_of_slice)
     names = ["slice", "metric", "n_rows", "n_sequences", "value", "rest", "estimate"]
     answer = pd.DataFrame(rows, columns=names)
     if not len(answer):
         answer = answer.assign(low=np.nan, high=np.nan, p_value=np.nan, p_adjusted=np.nan)
         answer.attrs = dict(table.attrs) | {"rate": rate, "seed": seed}
         return answer
-    from scipy.stats import false_discovery_control  # takes a while, and little needs it
+    from scipy.stats import false_discovery_control  # imported here, because it is slow to import and rarely needed
 
-    answer["low"], answer["high"] = _bounds(np.stack(parts, axis=1), resamples, confidence, seed)
+    answer["low"], answer["high"] = _bounds(np.stack(sums, axis=1), resamples, confidence, seed)
     answer["p_value"] = _p_values(np.column_stack(contributions), seed)
     answer["p_adjusted"] = false_discovery_control(answer["p_value"], method="by")
     if rate < 1:
@@ -128,13 +154,13 @@ def worst_slices(
 
 
 def _check_arguments(columns: Any, depth: Any, min_sequences: Any, rate: Any, bins: Any) -> None:
-    """Raises InputError or ValueError, as `worst_slices` does, naming the argument that is wrong."""
+    """Raises InputError or ValueError that names the argument that cannot be used."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         such = f"[{columns!r}]" if isinstance(columns, str) else "['truth_x']"
         raise InputError(f"worst_slices: columns is {columns!r}; a list of names of columns is needed, such as {such}")
-    odd = [column for column in columns if not isinstance(column, str)]
-    if odd:
-        raise InputError(f"worst_slices: columns holds a {type(odd[0]).__name__}; names of columns are needed")
+    no_names = [column for column in columns if not isinstance(column, str)]
+    if no_names:
+        raise InputError(f"worst_slices: columns holds a {type(no_names[0]).__name__}; names of columns are needed")
     if depth not in (1, 2):
         raise ValueError(f"depth is {depth!r}; 1 or 2 is needed")
     for name, value in (("min_sequences", min_sequences), ("bins", bins)):
@@ -145,11 +171,10 @@ def _check_arguments(columns: Any, depth: Any, min_sequences: Any, rate: Any, bi
 
 
 def _coded(table: pd.DataFrame, column: str, bins: int) -> _Coded:
-    """The values of a column as numbers, binned where they are many."""
+    """Codes the values of a column; numeric columns are binned unless they have few integers."""
     check_column(table, column)
     values = table[column]
-    kind = values.dtype
-    if pd.api.types.is_any_real_numeric_dtype(kind):
+    if pd.api.types.is_any_real_numeric_dtype(values.dtype):
         distinct = values.dropna().unique()
         if len(distinct) > MOST_VALUES or not np.all(np.asarray(distinct, np.float64) % 1 == 0):
             finite = values.where(np.isfinite(values.to_numpy(np.float64, na_value=np.nan)))
@@ -159,8 +184,8 @@ def _coded(table: pd.DataFrame, column: str, bins: int) -> _Coded:
     except TypeError as error:
         raise InputError(f"worst_slices: column {column} cannot be sliced by: {error}") from None
     if len(labels) > MOST_LABELS:
-        what = f"{len(labels):,} values; bin it first, {MOST_LABELS} are possible"
-        raise InputError(f"worst_slices: column {column} has {what}")
+        problem = f"has {len(labels):,} values; bin it first, {MOST_LABELS} are possible"
+        raise InputError(f"worst_slices: column {column} {problem}")
     if is_binned(values):
         texts = bins_as_text(pd.Series(labels).to_frame(column))[column]
         return _Coded(column, codes, [f"{column} {text}" for text in texts])
@@ -168,7 +193,7 @@ def _coded(table: pd.DataFrame, column: str, bins: int) -> _Coded:
 
 
 class _Slices(NamedTuple):
-    """Slices by the same columns: their names, the metric, and the rows and hits (sequences, slices) of each."""
+    """Slices by the same columns: their names, the metric, and counts of rows and of TP, each (sequences, slices)."""
 
     labels: list[str]
     metric: str
@@ -179,16 +204,17 @@ class _Slices(NamedTuple):
 def _tables(
     table: pd.DataFrame, coded: Sequence[_Coded], depth: int, sequence: np.ndarray, n_sequences: int
 ) -> Iterator[_Slices]:
+    """Counts rows and TP of all slices by each column or pair of columns, for each metric that is known there."""
     outcome = table["outcome"].array.codes
-    for columns in (some for size in range(1, depth + 1) for some in combinations(coded, size)):
+    for columns in (chosen for size in range(1, depth + 1) for chosen in combinations(coded, size)):
         codes, labels = columns[0].codes, columns[0].labels
         for other in columns[1:]:
             known = (codes >= 0) & (other.codes >= 0)
             codes = np.where(known, codes * len(other.labels) + other.codes, -1)
-            labels = [f"{one} and {two}" for one in labels for two in other.labels]
+            labels = [f"{label} and {other_label}" for label in labels for other_label in other.labels]
         known = codes >= 0
         for metric, missing in (("recall", FN), ("precision", FP)):
-            # A column that no miss, or no false alarm, has a value of is of the other side, or nothing is wrong.
+            # If no miss has a value here, recall is 1 or unknown in all slices; the same holds for precision.
             if not (known & (outcome == missing)).any():
                 continue
             rows = np.flatnonzero(known & ((outcome == TP) | (outcome == missing)))
@@ -201,10 +227,13 @@ def _tables(
 
 
 def _compared(slices: _Slices, min_sequences: int) -> Iterator[tuple[tuple[Any, ...], np.ndarray, np.ndarray]]:
-    """Each slice that is large enough: its row, the sequences' contributions, and the sums that make the estimate."""
+    """For each slice that is large enough: its row of the result, each sequence's contribution, and its sums.
+
+    The sums are (sequences, 4), a, b, c and d, and the estimate is a / b - c / d of their totals.
+    """
     totals = slices.n_rows.sum(axis=1), slices.n_hits.sum(axis=1)
-    for number, label in enumerate(slices.labels):
-        n, hits = slices.n_rows[:, number].astype(np.float64), slices.n_hits[:, number]
+    for position, label in enumerate(slices.labels):
+        n, hits = slices.n_rows[:, position].astype(np.float64), slices.n_hits[:, position]
         others, other_hits = totals[0] - n, totals[1] - hits
         if np.count_nonzero(n) < min_sequences or np.count_nonzero(others) < min_sequences:
             continue
@@ -213,7 +242,7 @@ def _compared(slices: _Slices, min_sequences: int) -> Iterator[tuple[tuple[Any, 
         if np.count_nonzero(both) >= min_sequences:
             weight = share(n * others, n + others, nothing=0.0)
             difference = weight * (share(hits, n, nothing=0.0) - share(other_hits, others, nothing=0.0))
-            # (a / b) - (0 / 1), in the form of the unpaired one.
+            # a / b - 0 / n: the same form as the unpaired estimate below.
             sums = np.column_stack([difference, weight, np.zeros(len(n)), np.full(len(n), 1.0)])
             estimate = difference.sum() / weight.sum()
             contribution = difference / weight.sum()
@@ -227,16 +256,16 @@ def _compared(slices: _Slices, min_sequences: int) -> Iterator[tuple[tuple[Any, 
 
 
 def _bounds(sums: np.ndarray, resamples: int, confidence: float, seed: int) -> np.ndarray:
-    """Lower and upper bounds of a / b - c / d, sums (sequences, slices, 4)."""
-    parts = []
+    """The lower and upper bounds (2, slices) of a / b - c / d, from sums (sequences, slices, 4)."""
+    low_high = []
     for first, last in chunks(np.full(sums.shape[1], 4 * resamples), 1 << 23):
         a, b, c, d = np.moveaxis(resampled_sums(sums[:, first:last], resamples, seed), -1, 0)
-        parts.append(bounds(share(a, b) - share(c, d), confidence))
-    return np.concatenate(parts, axis=1)
+        low_high.append(bounds(share(a, b) - share(c, d), confidence))
+    return np.concatenate(low_high, axis=1)
 
 
 def _p_values(contributions: np.ndarray, seed: int) -> np.ndarray:
-    """Two-sided p-values of sums over sequences, (sequences, slices), by flipping signs."""
+    """Two-sided p-values (slices,) of the contributions' sums, (sequences, slices), from flipping signs at random."""
     n_as_large = _as_large(contributions, FLIPS, [seed, 2])
     p_values = (n_as_large + 1.0) / (FLIPS + 1.0)
     small = np.flatnonzero(n_as_large < FEW)
@@ -246,7 +275,7 @@ def _p_values(contributions: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _as_large(contributions: np.ndarray, flips: int, seed: list[int]) -> np.ndarray:
-    """In how many flips the sum is at least as large as without, either way."""
+    """Counts the flips for which the sum is at least as far from 0 as the sum without flips: (slices,)."""
     random = np.random.default_rng(seed)
     least = np.abs(contributions.sum(axis=0)) * (1 - 1e-9)
     n_as_large = np.zeros(contributions.shape[1], np.int64)

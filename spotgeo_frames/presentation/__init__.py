@@ -1,4 +1,4 @@
-"""What people see: how tables read, pictures, and the HTML report with the Parquet behind it.
+"""Displays results to people: tables as text, plots, and the HTML report with a folder of Parquet tables.
 
 In come truth, predictions and the tables of the other rooms; out come texts, HTML and files. `cli` may use it; it uses
 `analysis`.

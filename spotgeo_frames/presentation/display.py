@@ -1,7 +1,7 @@
-"""How the project's tables read: null as a dash, shares in percent, other numbers rounded.
+"""show_tables(), and the text of table cells: shares in percent, other numbers rounded, null as a dash.
 
-The tables themselves keep their values; only what you see is rounded. The HTML page and, after `show_tables()`, Jupyter
-show tables so. A page reads the same for everybody; Jupyter follows the options of pandas.
+Only the displayed text is rounded; the tables keep their values. The HTML report and, after `show_tables()`, Jupyter
+display tables this way. The report looks the same for every reader; Jupyter follows the options of pandas.
 """
 
 from collections.abc import Hashable
@@ -15,27 +15,31 @@ from ..support.labels import DASH, label
 from ..support.notebook import html_formatter
 from .metric_text import reading
 
-# Columns whose numbers are those of the metric that their row names.
+# Columns whose values belong to the metric that the column `metric` names in the same row.
 OF_METRIC = ("estimate", "low", "high", "value", "rest")
 
-# Integers that name something rather than count it.
+# Columns whose integers are names, not counts; they get no thousands separators.
 IDENTIFIERS = ("sequence", "frame", "object", "joint", "category", "rank", "track")
 
 
 def show_tables(on: bool = True) -> None:
-    """Has Jupyter show the project's tables with shares in percent, rounded numbers and a dash for null.
+    """Makes Jupyter display the tables of this package with shares in percent, rounded numbers and a dash for null.
 
-    Other tables look as before, and no table changes its values. The options of pandas hold: `display.precision` is the
-    number of decimals, of percents too (6 unless you set it), and `display.max_rows`, `display.min_rows` and
-    `display.max_columns` limit what you see. Tables that were joined or pivoted so that their columns have several
-    levels, or lost their notes (`attrs`), count as other tables.
+    No table changes its values, and other tables look as before. A table counts as one of this package while it keeps
+    its notes (`attrs`) and has a single level of unique column names. The options of pandas apply: `display.precision`
+    is the count of decimals, also of percentages (6 by default), and `display.max_rows`, `display.min_rows` and
+    `display.max_columns` limit the displayed rows and columns.
 
-    Without Jupyter or IPython the call does nothing; a second call changes nothing.
+    Without Jupyter or IPython the call has no effect. Calling it twice is the same as calling it once.
 
     Parameters
     ----------
     on
-        False shows tables again as before the first call.
+        True turns this display on. False restores the display from before.
+
+    Returns
+    -------
+    None.
 
     Examples
     --------
@@ -59,11 +63,12 @@ def show_tables(on: bool = True) -> None:
 
 
 def texts(table: pd.DataFrame, precision: int | None = None) -> pd.DataFrame:
-    """The table as strings, with the same index and column names.
+    """Converts all values of a table to text; index and column names stay.
 
-    `precision` is the number of decimals; without it they are two, and three for numbers below 1 that are no shares.
+    `precision` is the count of decimals. By default numbers have two decimals, or three if they are below 1 and are no
+    shares.
     """
-    # In a long table the row says what is a share, and in one that is laid on its side, too.
+    # In long and in transposed tables the metric is named by the row, not by the column.
     named = table["metric"] if "metric" in table else [""] * len(table)
     of_metric = np.array([is_share(name) for name in named], bool)
     on_its_side = not any(is_share(name) for name in table.columns)
@@ -78,23 +83,23 @@ def texts(table: pd.DataFrame, precision: int | None = None) -> pd.DataFrame:
 
 
 def words(name: str) -> str:
-    """A name of a kind or a column as one reads it aloud."""
+    """Replaces the underscores of a name by spaces."""
     return name.replace("_", " ")
 
 
 def is_share(name: Hashable) -> bool:
-    """Whether a column, or a metric, of this name holds shares of 1."""
-    found = reading(str(name))
-    if found is not None:
-        return found.metric.written == "share"
+    """Whether the column or metric of this name holds shares of 1."""
+    known = reading(str(name))
+    if known is not None:
+        return known.metric.written == "share"
     return str(name).startswith("chance_of_rank_") or str(name).endswith("_share")
 
 
 def number_text(value: float, share: bool = False, precision: int | None = None) -> str:
-    """A number as it is shown: `87.34%`, `1,234.50`, `0.123`, `0.00012`, or a dash for null.
+    """Formats a number: `87.34%` for a share, `1,234.50`, `0.123`, `0.00012`, or a dash for null.
 
-    `precision` is the number of decimals; without it they are two, and three for numbers below 1 that are no shares.
-    Where they would show zeros only, the first digits that are none are shown.
+    `precision` is the count of decimals. By default there are two, or three if the number is below 1 and is no share. A
+    number that would round to 0 is written with its first nonzero digits instead.
     """
     if np.isnan(value):
         return DASH
@@ -110,30 +115,32 @@ def number_text(value: float, share: bool = False, precision: int | None = None)
 
 
 def _is_identifier(name: Hashable) -> bool:
+    """Whether the integers of a column are names, not counts."""
     return str(name).rpartition("_")[2] in IDENTIFIERS and not str(name).startswith("n_")
 
 
 def _is_carried(name: Hashable) -> bool:
-    """Whether a column may be the user's own: whole numbers in it are shown as they are, since they may be names."""
+    """Whether a column may be the user's own. Its whole numbers may be names, so they are displayed unrounded."""
     return str(name).startswith(("truth_", "predicted_", "frame_")) or name in ("tau", "epsilon")
 
 
 def _texts(values: pd.Series, shares: np.ndarray, name: Hashable, precision: int | None) -> list[str]:
+    """Formats the values of one column; `shares` marks the rows that are shares of 1."""
     null = values.isna().to_numpy(bool)
     if pd.api.types.is_float_dtype(values.dtype):
         numbers = values.to_numpy(np.float64, na_value=np.nan)
-        if np.any(numbers[shares] > 1 + 1e-9):  # counts, ranks and percents that were made of shares
+        if np.any(numbers[shares] > 1 + 1e-9):  # counts or ranks, not shares
             shares = np.zeros(len(values), bool)
         if _is_carried(name) and np.all((numbers == np.rint(numbers)) & (np.abs(numbers) < 1e15) | null):
-            return [DASH if gone else f"{int(value)}" for value, gone in zip(numbers.tolist(), null, strict=True)]
+            return [DASH if is_null else f"{int(value)}" for value, is_null in zip(numbers.tolist(), null, strict=True)]
         values = pd.Series(numbers)
     is_identifier = _is_identifier(name)
     rows = zip(values, shares, null, strict=True)
-    return [DASH if gone else _text(value, share, is_identifier, precision) for value, share, gone in rows]
+    return [DASH if is_null else _text(value, share, is_identifier, precision) for value, share, is_null in rows]
 
 
 def _text(value: Any, share: bool, is_identifier: bool, precision: int | None) -> str:
-    """A value that is not null."""
+    """Formats a value that is not null."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
@@ -142,22 +149,22 @@ def _text(value: Any, share: bool, is_identifier: bool, precision: int | None) -
 
 
 def as_html(table: pd.DataFrame) -> str:
-    """The table as HTML for a notebook: its first and last rows where it is long, as the options of pandas say."""
+    """Formats a table as HTML for a notebook; of a long table only its first and last rows, as pandas does."""
     size = f"<p>{len(table):,} rows × {table.shape[1]:,} columns</p>"
     limit = pd.get_option("display.max_rows") or len(table)
     shown, n_shown = table, len(table)
     if len(table) > limit:
         half = max(min(pd.get_option("display.min_rows") or limit, limit) // 2, 1)
         n_shown = 2 * half
-        shown = pd.concat([table.head(half + 1), table.tail(half)])  # one more than is shown: pandas marks the gap
+        shown = pd.concat([table.head(half + 1), table.tail(half)])  # one row too many, so that pandas marks the gap
     cells = texts(shown, pd.get_option("display.precision"))
     body = cells.to_html(max_rows=n_shown, max_cols=pd.get_option("display.max_columns"))
     return f"<div>\n{body}\n{size}\n</div>"
 
 
 def _shown(table: pd.DataFrame, before: Any) -> Any:
-    """The HTML of a table: the project's own, or for any other table that of `before`, the formatter before ours."""
-    # What was pivoted or joined from our tables keeps their attrs, but not what their columns mean.
+    """The HTML of a table of this package; other tables go to `before`, the formatter that was active before."""
+    # A table that was pivoted or joined from ours keeps the attrs, but its columns have another meaning.
     ours = {"rule", "version"} <= {*table.attrs} and table.columns.nlevels == 1 and table.columns.is_unique
     if ours and pd.get_option("display.notebook_repr_html"):
         return as_html(table)

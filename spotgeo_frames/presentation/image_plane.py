@@ -1,4 +1,4 @@
-"""How often truths are found in each part of the image: what maps of recall are drawn from."""
+"""Recall in the cells of a grid over the image, from which maps of recall are drawn."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,15 @@ from ..tables.schema import FN, TP
 
 
 class RecallGrid(NamedTuple):
-    """Counts of truths, (columns, rows), and the edges (px) between columns and between rows."""
+    """Counts in the cells of a grid over the image.
+
+    Attributes
+    ----------
+    x_edges, y_edges
+        The edges of the columns and of the rows (px), (columns + 1,) and (rows + 1,).
+    n_truth, n_found
+        The count of truths in each cell, and of those that are found, (columns, rows).
+    """
 
     x_edges: np.ndarray
     y_edges: np.ndarray
@@ -25,9 +33,9 @@ class RecallGrid(NamedTuple):
 
 
 def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
-    """Truths of a checked match table in `columns` columns and as many rows as make squares; None without a truth.
+    """Counts the truths of a checked match table in a grid of square cells, `columns` wide; None without truths.
 
-    Raises InputError where the table has no coordinates of truths.
+    Raises InputError where the table has no coordinates of truths (`truth_x`, `truth_y`).
     """
     missing = [name for name in ("truth_x", "truth_y") if name not in table]
     if missing:

@@ -1,6 +1,6 @@
-"""How metrics read: their labels with units, which way is better, and what a column of a table says of a metric.
+"""Texts about metrics: labels with units, definitions, and the direction that is better.
 
-Tables call what they derive from a metric by its name and a suffix: `f1_low` is the lower bound of `f1`.
+A column that is derived from a metric is named by the metric and a suffix: `f1_low` is the lower bound of `f1`.
 """
 
 from typing import NamedTuple
@@ -8,25 +8,25 @@ from typing import NamedTuple
 from ..scoring.registry import Metric
 from ..tracking.registry import known_metric
 
-# Suffixes of columns, how people read them after the metric's label, and what they mean.
+# Suffixes of columns: the text that follows the metric's label, and the text that precedes its name in a definition.
 SUFFIXES = {
     "": ("", ""),
     "_low": (" from", "lower bound of "),
     "_high": (" to", "upper bound of "),
-    "_gain": (" gained", "gain over now in "),
-    "_corrected": (" corrected", "after the correction, or null where that cannot be told: "),
+    "_gain": (" gained", "gain, over the present value, of "),
+    "_corrected": (" corrected", "after the correction, or null where that cannot be computed: "),
 }
 
 
 class Reading(NamedTuple):
-    """A column of a metric: the metric, and the suffix that says what was derived from it."""
+    """A column of a metric: the metric, and the suffix, a key of SUFFIXES."""
 
     metric: Metric
     suffix: str
 
 
 def reading(column: str) -> Reading | None:
-    """The metric that a column is of; None where it is of none."""
+    """Splits the name of a column into its metric and its suffix; None where it names no metric."""
     for suffix in SUFFIXES:
         metric = known_metric(column.removesuffix(suffix)) if column.endswith(suffix) else None
         if metric is not None:
@@ -35,29 +35,29 @@ def reading(column: str) -> Reading | None:
 
 
 def title(column: str) -> str | None:
-    """The label of a metric's column with its unit, such as "mse, px²" or "F1 from"; None where it is of no metric."""
-    found = reading(column)
-    if found is None:
+    """The label of a metric's column with its unit, such as "mse, px²" or "F1 from"; None for other columns."""
+    known = reading(column)
+    if known is None:
         return None
-    label = f"{found.metric.label}{SUFFIXES[found.suffix][0]}"
-    return f"{label}, {found.metric.unit}" if found.metric.unit else label
+    label = f"{known.metric.label}{SUFFIXES[known.suffix][0]}"
+    return f"{label}, {known.metric.unit}" if known.metric.unit else label
 
 
 def meaning(column: str) -> str | None:
-    """The unit and the definition of a metric's column; None where it is of no metric."""
-    found = reading(column)
-    if found is None:
+    """The unit and the definition of a metric's column; None for other columns."""
+    known = reading(column)
+    if known is None:
         return None
-    metric, suffix = found
-    said = f"{SUFFIXES[suffix][1]}{metric.name}" if suffix else definition(metric)
-    return f"{metric.unit}, {said}" if metric.unit else said
+    metric, suffix = known
+    text = f"{SUFFIXES[suffix][1]}{metric.name}" if suffix else definition(metric)
+    return f"{metric.unit}, {text}" if metric.unit else text
 
 
 def definition(metric: Metric) -> str:
-    """The formula of a metric, and what a reader has to know besides."""
+    """The formula of a metric and its note."""
     return f"{metric.formula}; {metric.note}" if metric.note else metric.formula
 
 
 def arrow(metric: Metric) -> str:
-    """Which way is better: ↑ or ↓, or nothing for counts."""
+    """The direction that is better: ↑ or ↓, or an empty text for counts."""
     return "" if metric.higher_is_better is None else "↑" if metric.higher_is_better else "↓"

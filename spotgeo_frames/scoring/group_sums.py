@@ -1,7 +1,7 @@
-"""Sums: what the rows of a match table, or of tracks, add up to by group or by sequence.
+"""The sums of a match table, or of tracks, for each group of rows or for each sequence.
 
-All numbers follow from sums. Sums of tables that share no sequence add up, by `add_sums`, and sums of any selection of
-sequences, each taken any number of times, are weighted sums of those of the sequences, by `weighted_sums`.
+Every metric is a function of such sums. `add_sums` adds the sums of tables that share no sequence. `weighted_sums`
+computes the sums of any selection of sequences, in which a sequence may occur several times.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -24,17 +24,18 @@ class Sums(NamedTuple):
     Attributes
     ----------
     labels
-        One row a group, sorted: its values in the columns that were grouped by. One group of all rows has no columns.
+        One row for each group, sorted: its values in the columns that were grouped by. There are no columns where all
+        rows form one group.
     values
         The sums by name, each an array (N,), or (N, K) where there is a sum for each of K thresholds.
     rows
-        For FP and FN, how many rows there are, and how many of them have no value in the columns to group by; rows
-        that were left out for that are counted. Where none has a value, its slices cannot know some numbers. Empty
-        where nothing is grouped.
+        For FP and for FN, the count of all rows and the count of rows that are null in a column to group by. Rows that
+        `dropna` left out are counted, too. Where the two counts are equal, no row of this outcome belongs to a slice,
+        so metrics that need the outcome are null. Empty where nothing is grouped.
     by_similarity
-        Whether matching was by similarity; then there are no errors.
+        Whether matching was by similarity; such tables have no errors in px².
     attrs
-        How the table was made, as its `attrs` say.
+        The `attrs` of the table, which say how it was made.
     """
 
     labels: pd.DataFrame
@@ -45,16 +46,28 @@ class Sums(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The rows of a match table by their group: `of_row` is that of each row, `labels` are the values of each group.
+    """The rows of a match table, assigned to G groups, which are sorted.
 
-    Groups are sorted. `all_rows` is the table with the rows that were left out since their value is null; `rows` are
-    those of `Sums`.
+    Attributes
+    ----------
+    table
+        The rows that belong to a group.
+    labels
+        For each column that was grouped by, the value of each group, (G,).
+    of_row
+        The group of each row of `table`, as a position from 0 to G - 1.
+    n_groups
+        G, the count of groups.
+    all_rows
+        The table together with the rows that were left out because their value is null.
+    rows
+        For FP and for FN, the count of all rows and the count of rows that are null in a column to group by.
     """
 
     table: pd.DataFrame
     labels: dict[str, Any]
     of_row: np.ndarray
-    number: int
+    n_groups: int
     all_rows: pd.DataFrame
     rows: dict[int, tuple[int, int]]
 
@@ -66,20 +79,25 @@ def summary_sums(
     *,
     dropna: bool = True,
 ) -> Sums:
-    """The sums of a match table that `summarize` makes numbers of; arguments and errors are those of `summarize`."""
+    """The sums of a match table, from which `summarize` computes its metrics.
+
+    `matches` is a match table; `by` names the columns to group by; `exclude` lists checked sequences to leave out;
+    rows that are null in `by` are left out unless `dropna` is False. Raises InputError where `matches` is no match
+    table, or a column of `by` is missing.
+    """
     return sums_of_groups(group_rows(matches, by, exclude, dropna=dropna))
 
 
 def sums_of_groups(groups: Groups) -> Sums:
     """The sums of each group of rows of a match table."""
-    labels = pd.DataFrame(groups.labels, index=range(groups.number), copy=False)
-    values = _sums(groups.table, groups.of_row, groups.number)
+    labels = pd.DataFrame(groups.labels, index=range(groups.n_groups), copy=False)
+    values = _sums(groups.table, groups.of_row, groups.n_groups)
     by_similarity = measure_of(groups.table) == "similarity"
     return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs))
 
 
 def add_sums(parts: Sequence[Sums]) -> Sums:
-    """The sums of tables that share no sequence, put together: one or more, grouped by the same columns.
+    """The sums of one or more tables that share no sequence and were grouped by the same columns, added up.
 
     Rows with equal labels are added in the order of the parts.
     """
@@ -99,7 +117,7 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
 
 
 def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """The sums (groups, ...) of the rows of values (N, ...), one row after the other, in the type of the values."""
+    """Adds the rows of values (N, ...) by their group, in order; returns (groups, ...), of the same data type."""
     shape = values.shape[1:]
     width = int(np.prod(shape, dtype=np.int64))
     cell = (group[:, None] * width + np.arange(width)).ravel() if shape else group
@@ -109,17 +127,18 @@ def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
 
 
 def with_total(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The sums (N, ...) with one more row, the total of all rows: (N + 1, ...)."""
+    """Appends a row with the total of all rows to each of the sums (N, ...), which become (N + 1, ...)."""
     return {name: np.concatenate([rows, rows.sum(axis=0, keepdims=True)]) for name, rows in values.items()}
 
 
 def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
-    """The sums (W, ...) of W selections of the rows of sums, each row taken as often as its weight says.
+    """The sums (W, ...) of W selections of the rows of `sums`.
 
-    `weights` (W, N) hold a row a selection: ones give the total, 0 leaves a row out, and how often a sequence was drawn
-    makes a resample. Weighted counts are float64 and exact as long as the weights are whole numbers.
+    Each of the W rows of `weights` (W, N) is one selection and says how often it takes each of the N rows of `sums`: a
+    weight of 0 leaves a row out, weights of 1 everywhere give the total, and in a bootstrap resample the weight of a
+    sequence is how often it was drawn. The sums are float64; counts are exact if the weights are whole numbers.
 
-    Raises ValueError where the weights are not (W, N).
+    Raises ValueError where the shape of `weights` is not (W, N).
     """
     weights = np.asarray(weights, np.float64)
     if weights.ndim != 2 or weights.shape[1] != len(sums.labels):
@@ -131,7 +150,12 @@ def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
 def group_rows(
     matches: Table, by: By | None, exclude: Sequence[int | str] | None = None, *, dropna: bool = True
 ) -> Groups:
-    """Groups a match table as `summarize` does, whose docstring says how; one group of all rows where `by` is None."""
+    """Assigns each row of a match table to the group of its values in `by`; without `by`, all rows form one group.
+
+    `by` takes a column, a Series, a list of these, or a dict of columns and their counts of quantile bins. `exclude`
+    lists checked sequences to leave out. Rows that are null in `by` are left out unless `dropna` is False. Raises
+    InputError where `matches` is no match table, or a column of `by` is missing.
+    """
     table = check_matches(matches)
     columns = by_columns(table, by, list(METRICS))
     if exclude is not None:
@@ -154,7 +178,7 @@ def group_rows(
 
 
 def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
-    """What each group adds up to; `group` is each row's. Groups of tables that share no sequence add up further."""
+    """The sums of each group, (groups,); `group` is the group of each row of the table."""
     sums = match_sums(table, group, n_groups)
     counted = counted_rows(table["outcome"].array.codes)
     sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
@@ -170,7 +194,7 @@ def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np
 
 
 def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One integer a row for its (group, key), and the first row of each that occurs."""
+    """An integer for each row that identifies its (group, key), and the first row of each such pair."""
     if n_groups > 1:
         values, first = distinct(keys)
         keys = group * len(values) + positions(keys, values, first)

@@ -1,6 +1,6 @@
-"""What a match table adds up to: sums over any groups of its rows, from which all metrics of the table follow.
+"""Sums over groups of rows of a match table, from which all its metrics are computed.
 
-Sums of disjoint groups add up to the sums of both together.
+The sums of two disjoint groups, added, are the sums of both groups together.
 """
 
 import numpy as np
@@ -12,9 +12,11 @@ SUMS = ["tp", "fn", "fp", "squared_error", "near", "near_squared"]
 
 
 def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
-    """Each of SUMS for each group, float64; `group` is each row's. `table` has passed `check_matches`.
+    """Computes each of SUMS for each group: float64 arrays (n_groups,) by name.
 
-    `near` is the distance (px) or the similarity of the true positives, and `near_squared` its square.
+    `table` is a match table that `check_matches` returned, and `group` is the group of each of its rows, from 0 to
+    n_groups - 1. `near` sums the distances (px), or the similarities, of the true positives; `near_squared` sums their
+    squares.
     """
     outcome = table["outcome"].array.codes
     counted, matched = counted_rows(outcome), np.flatnonzero(outcome == TP)
@@ -32,22 +34,25 @@ def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[st
 
 
 def counted_rows(outcome: np.ndarray) -> np.ndarray | slice:
-    """The rows that are counted: all but those of frames that have nothing."""
+    """The positions of the rows that count: all rows except those of empty frames."""
     counted = outcome != EMPTY
     return slice(None) if counted.all() else np.flatnonzero(counted)
 
 
 def group_sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """The sum of the values of each group. Runs of a group, long in sorted tables, are summed first: that is faster."""
+    """Sums the values (N,) of each group; returns (n_groups,).
+
+    Neighbouring rows of one group are summed first, because sorted tables have many of them and this is faster.
+    """
     if n_groups == 1 and len(values):
         return np.add.reduceat(values, [0])
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(group), 1), bool), group[1:] != group[:-1]]))
-    # Of nothing bincount makes integers, which cannot be null later.
+    # For empty input bincount returns integers, but callers need float64, which can hold null.
     return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups).astype(np.float64)
 
 
 def share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:
-    """part / whole, and `nothing` where the whole is 0."""
+    """Divides part by whole; returns `nothing` where the whole is 0."""
     quotient = np.full(np.broadcast(part, whole).shape, nothing)
     np.divide(part, whole, out=quotient, where=whole != 0)
     return quotient

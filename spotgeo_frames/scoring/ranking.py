@@ -1,4 +1,4 @@
-"""leaderboard(): submissions in the competition's order."""
+"""leaderboard(): ranks submissions as the spotGEO competition did, by highest f1, then by lowest kelvins_mse."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -13,30 +13,32 @@ from ..tables.selections import excluded_sequences, without_sequences
 from .registry import METRICS, RANKING
 from .summary import summarized
 
-# What tells match tables apart that cannot be compared.
+# The notes of a match table that have to be equal for match tables to be comparable.
 MADE_WITH = ["rule", "tau", "epsilon", "threshold", "identity"]
 
 
 def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
-    """Submissions in the competition's order: highest f1, then lowest kelvins_mse.
+    """Ranks submissions as the spotGEO competition did: by highest f1, then by lowest kelvins_mse.
 
     Parameters
     ----------
     matches
-        The match table of each submission, by name.
+        A dict from the name of each submission to its match table.
     exclude
-        Sequences to leave out, as the competition's server left some out.
+        Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
+        sequences out, too. A warning names those that no table has.
 
     Returns
     -------
-    DataFrame of one row a submission: `rank`, `name`, and the columns of `summarize`, among them `f1`, which is
-    2 TP / (2 TP + FP + FN), and `kelvins_mse`, the sum over sequences of each sequence's mean of `kelvins_error`.
-    Equals share a rank; submissions without an f1, having nothing to count, come last.
+    DataFrame with one row for each submission, best first: `rank`, `name`, and the metrics that `summarize` computes,
+    among them `f1`, 2 TP / (2 TP + FP + FN), and `kelvins_mse`, the sum over sequences of each sequence's mean of
+    `kelvins_error`. Equal submissions share a rank. Submissions whose f1 is null, because they have nothing to count,
+    come last.
 
     Raises
     ------
-    InputError: no dict, no match table in it, or match tables that were made with different rules, tau, epsilon or
-        thresholds.
+    InputError: `matches` is no dict or is empty, one of its values is no match table, the match tables were made with
+        different rules, tau, epsilon or thresholds, or `exclude` is no list of the sequences' type.
 
     Examples
     --------
@@ -51,8 +53,8 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     1     2   far  0.5         68.0
     """
     if not isinstance(matches, Mapping):
-        what = "a dict of names and match tables is needed, such as {'mine': matches}"
-        raise InputError(f"leaderboard: matches is a {type(matches).__name__}; {what}")
+        needed = "a dict of names and match tables is needed, such as {'mine': matches}"
+        raise InputError(f"leaderboard: matches is a {type(matches).__name__}; {needed}")
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
     tables = {name: check_matches(table) for name, table in matches.items()}
@@ -64,21 +66,21 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
 
 
 def ranked(matches: Mapping[str, Table]) -> tuple[pd.DataFrame, str | None]:
-    """What `leaderboard` returns, and what to warn of, if anything: the first match table that lacks rows."""
-    found = {name: summarized(table) for name, table in matches.items()}
-    missing = next((f"{name}: {text}" for name, (_, text) in found.items() if text), None)
-    return _ranking({name: summary for name, (summary, _) in found.items()}), missing
+    """The leaderboard of checked match tables, and the text of a warning if one of them lacks rows."""
+    summaries = {name: summarized(table) for name, table in matches.items()}
+    missing = next((f"{name}: {text}" for name, (_, text) in summaries.items() if text), None)
+    return _ranking({name: summary for name, (summary, _) in summaries.items()}), missing
 
 
 def _ranking(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The rows of the leaderboard, from the summary of each submission."""
-    # What came back from elsewhere than pandas may no longer say what it was made with.
+    # Tables that went through another library may have lost their notes; those are not compared.
     made_with = {
         name: {key: summary.attrs[key] for key in MADE_WITH if key in summary.attrs}
         for name, summary in summaries.items()
     }
-    said = [rule for rule in made_with.values() if rule]
-    if any(rule != said[0] for rule in said):
+    known = [rule for rule in made_with.values() if rule]
+    if any(rule != known[0] for rule in known):
         listed = "; ".join(
             f"{name} with {', '.join(f'{key} {value}' for key, value in rule.items())}"
             for name, rule in made_with.items()

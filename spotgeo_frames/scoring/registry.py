@@ -24,7 +24,7 @@ class Metric(NamedTuple):
     name, label
         The name in tables and in JSON, and the name that people read.
     formula, note
-        The definition in words, and what a reader has to know besides, such as when the metric is null.
+        The definition in words, and a remark for readers, such as when the metric is null.
     value
         A function from sums (arrays of one shape, by name) to the metric (an array of that shape). None where the
         metric does not follow from sums of match tables.
@@ -33,15 +33,17 @@ class Metric(NamedTuple):
     higher_is_better
         Whether a higher value is better. None for counts, which also grow with the data.
     low, high
-        The least and the greatest value that is possible.
+        The least and the greatest possible value.
     written
-        How people see it: a "share" of 1 is written in percent, a "count" as an integer, a "decimal" with its unit.
+        How values are displayed: a "share" of 1 in percent, a "count" as an integer, a "decimal" with its unit.
     needs
-        The outcomes (TP, FN, FP) that it is computed from. In a slice that cannot know one of them the metric is null.
+        The outcomes (TP, FN, FP) that the metric is computed from. In a slice in which one of them is unknown, the
+        metric is null.
     by_distance, by_similarity
-        Whether it is defined where matching was by distance, and where it was by similarity; elsewhere it is null.
+        Whether the metric is defined after matching by distance, and after matching by similarity. Where it is not
+        defined, it is null.
     resampled
-        Whether `intervals` and `compare` can compute it.
+        Whether `intervals` and `compare` can compute the metric.
     """
 
     name: str
@@ -61,16 +63,17 @@ class Metric(NamedTuple):
 
 
 def by_name(*metrics: Metric) -> dict[str, Metric]:
-    """The metrics by their names, in their order."""
+    """Returns the metrics in a dict by name, in the order given."""
     return {metric.name: metric for metric in metrics}
 
 
 def count(name: str, label: str, formula: str, value: Callable[[Sums], np.ndarray] | None, *needs: int) -> Metric:
-    """The entry of a count."""
+    """Makes the entry of a count."""
     return Metric(name, label, formula, value, written="count", needs=needs, resampled=False)
 
 
 def _counted(sums: Sums) -> np.ndarray:
+    """The count of all outcomes, TP + FN + FP."""
     return sums["tp"] + sums["fn"] + sums["fp"]
 
 
@@ -201,7 +204,7 @@ METRICS = by_name(
     ),
 )
 
-# What follows from a curve over thresholds of the score, not from the sums of one match table.
+# Metrics of a curve over score thresholds; the sums of a single match table do not determine them.
 CURVE_METRICS = by_name(
     Metric(
         "average_precision",
@@ -216,16 +219,16 @@ CURVE_METRICS = by_name(
     )
 )
 
-# What orders a leaderboard: the first metric, then the second where the first is equal.
+# The metrics that order a leaderboard: the first one, and the second one between submissions that are equal in it.
 RANKING = ["f1", "kelvins_mse"]
 
-# What reports show first, and what they show of each slice, in this order.
+# The metrics that a report shows first, and those that it shows for each slice, in this order.
 HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
 SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_sequences", "n_frames"]
 
 
 def summary_columns(by_similarity: bool) -> list[str]:
-    """The columns of a summary; metrics of similarities are among them where matching was by similarity."""
+    """The metrics that a summary has as columns; metrics of similarities only after matching by similarity."""
     return [name for name, metric in METRICS.items() if metric.by_distance or by_similarity]
 
 
@@ -235,11 +238,12 @@ def resampled_metrics() -> list[str]:
 
 
 def values_of(sums: Sums, names: Iterable[str], by_similarity: bool = False) -> dict[str, np.ndarray]:
-    """The named metrics of sums.
+    """Computes the named metrics from sums.
 
-    `sums` are arrays of one shape, (...), by name: those of `match_sums`, and for `kelvins_mse`, `n_sequences` and
-    `n_frames` the sum called so; only the sums that the named metrics use have to be there. Each metric is an array of
-    that shape, null where it is undefined for the way of matching or has nothing to divide by.
+    `sums` maps names to arrays of one shape, (...): `tp`, `fn`, `fp`, `squared_error` (px²), `near` (the summed
+    distances, px, or similarities of the true positives), `near_squared`, `kelvins_mse`, `n_sequences` and `n_frames`.
+    Only the sums that the named metrics use are needed. Each metric is an array of the same shape; it is null where the
+    metric is not defined for the kind of matching, or where its denominator is 0.
 
     >>> sums = {"tp": np.array([2.0, 0.0]), "fn": np.array([1.0, 0.0]), "fp": np.array([2.0, 3.0])}
     >>> values_of(sums, ["precision", "recall"])
@@ -249,6 +253,7 @@ def values_of(sums: Sums, names: Iterable[str], by_similarity: bool = False) -> 
 
 
 def _value(metric: Metric, sums: Sums, by_similarity: bool) -> np.ndarray:
+    """The metric of sums; null throughout where it is not defined for the kind of matching."""
     if metric.value is None or not (metric.by_similarity if by_similarity else metric.by_distance):
         return np.full(np.shape(next(iter(sums.values()))), np.nan)
     return metric.value(sums)

@@ -1,4 +1,4 @@
-"""The names of files for summaries by column."""
+"""Names of files that hold the summary of each slice of a match table."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,24 @@ from ..support.names import plain_value
 
 
 def slice_files(by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The names of files for summaries by columns, and the tables, as `slice_file` has them."""
+    """Names a file for each summary; the summaries come by the columns that they are sliced by.
+
+    Returns the tables by file name, without the suffix, with bins as text.
+    """
     return dict(slice_file(columns, table) for columns, table in by_slice.items())
 
 
 def slice_file(columns: Sequence[str], table: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """The name of a file for a summary by columns, and the table; bins as text, which every reader understands."""
+    """Names the file for a summary by the given columns, and returns the table with bins as text.
+
+    Readers of Parquet other than pandas do not know intervals, so bins are written as text, such as `12 to 47`.
+    """
     table = bins_as_text(table)
-    odd = [column for column in columns if not pd.api.types.is_any_real_numeric_dtype(table[column].dtype)]
+    not_numeric = [column for column in columns if not pd.api.types.is_any_real_numeric_dtype(table[column].dtype)]
     name = "_".join(["by", *map(_file_name, columns)])
-    return name, table.assign(**{column: table[column].map(plain_value) for column in odd})
+    return name, table.assign(**{column: table[column].map(plain_value) for column in not_numeric})
 
 
 def _file_name(column: str) -> str:
-    """The column's name with what no file's name may hold as %XX, so that no two columns share one."""
-    return re.sub(r'[\x00-\x1f/\\:*?"<>|%]', lambda found: f"%{ord(found[0]):02x}", column)
+    """Escapes characters that file names may not hold as %XX, so that different columns have different files."""
+    return re.sub(r'[\x00-\x1f/\\:*?"<>|%]', lambda character: f"%{ord(character[0]):02x}", column)

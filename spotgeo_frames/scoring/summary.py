@@ -1,8 +1,8 @@
 """summarize(): the metrics of a match table, for all its rows or for each slice.
 
-A slice cannot always know a metric. Where no false positive has a value in the `by` columns, these columns belong to
-the truths, so false positives belong to no slice, and every metric that counts them is null. The same holds for misses
-and columns that belong to predictions.
+In a slice, a metric may be unknown. If all false positives are null in the `by` columns, these columns describe truths,
+so no false positive belongs to any slice, and every metric that counts false positives is null. If all misses are null
+in them, the columns describe predictions, and every metric that counts misses is null.
 """
 
 import warnings
@@ -27,29 +27,31 @@ def summarize(
     *,
     dropna: bool = True,
 ) -> pd.DataFrame:
-    """One row of metrics for the whole match table, or for each group.
+    """Computes the metrics of a match table: one row for the whole table, or one for each group.
 
-    Give the whole table, and `by` for classes and slices: a table that was filtered may have lost its false alarms or
-    its misses. Where the rows of frames no longer add up to `frame_n_truth` or `frame_n_predicted`, a warning says so.
+    For the metrics of classes and slices, pass the whole table and `by`. A table that you filtered yourself may have
+    lost its false alarms or its misses: a warning says so where the rows of a frame no longer add up to `frame_n_truth`
+    or `frame_n_predicted`.
 
     Parameters
     ----------
     matches
         A match table, as `match` makes it or as it comes back from a file; pandas or Arrow.
     by
-        A column of the match table; a Series, of pandas with the table's index (a `pd.cut` of a column) or of polars
-        with a value for each row; a list of these, which are crossed; or a dict of columns, crossed, each with a number
-        of quantile bins (2 to 1000, those of `pandas.qcut`) or None for its values as they are. Each is a column of
-        the answer; values that do not occur are not listed.
+        The groups: the name of a column of the match table; a Series with a value for each row (of pandas, with the
+        table's index, such as a `pd.cut` of a column, or of polars); a list of names and Series, whose values are
+        crossed; or a dict from names of columns, which are crossed, to a count of quantile bins (2 to 1000, as
+        `pandas.qcut` makes them) or to None for the values as they are. Each becomes a column of the result. Groups
+        without rows are not listed.
     exclude
-        Sequences to leave out, strings or integers, as the competition's server left some out. A warning names those
-        that the table does not have.
+        Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
+        sequences out, too. A warning names those that the table does not have.
     dropna
-        Whether rows whose value in `by` is null are left out.
+        Whether to leave out rows that are null in `by`.
 
     Returns
     -------
-    DataFrame, sorted by the groups: the `by` columns, then
+    DataFrame, sorted by group: the `by` columns, then
 
     tp, fn, fp: truths matched with a prediction (found), truths without a match (missed), and predictions without a
         match (false alarms).
@@ -64,14 +66,15 @@ def summarize(
     n_truth, n_predicted: TP + FN and TP + FP.
     loc_a: mean similarity of the TP; a column only where matching was by similarity.
 
-    The columns `squared_error` and `kelvins_error` of the match table hold what each row adds. Ratios with nothing to
-    divide by are null. After matching by similarity `mse`, `kelvins_mse`, `mean_distance` and `rmse` are null. Where no
-    FP has a value in the `by` columns, all that counts FP is null (`fp`, `precision`, `f1`, `mse` and so on); where no
-    FN has one, all that counts FN.
+    The columns `squared_error` and `kelvins_error` of the match table hold the error of each row. Ratios whose
+    denominator is 0 are null. After matching by similarity `mse`, `kelvins_mse`, `mean_distance` and `rmse` are null.
+    Where all FP are null in the `by` columns, every metric that counts FP is null (`fp`, `precision`, `f1`, `mse` and
+    so on); where all FN are null in them, every metric that counts FN is null.
 
     Raises
     ------
-    InputError: not a match table, a column that is not there, or sequences of another type than the table's.
+    InputError: `matches` is no match table, a column of `by` is missing, a Series of `by` does not fit the table, a
+        count of bins is out of range, or `exclude` is no list of the sequences' type.
 
     Examples
     --------
@@ -98,13 +101,16 @@ def summarized(
     *,
     dropna: bool = True,
 ) -> tuple[pd.DataFrame, str | None]:
-    """What `summarize` returns, and a warning of rows that are missing, if any; `exclude` has been checked."""
+    """The summary of a match table, and the text of a warning if the table lacks rows of its frames.
+
+    `exclude` has been checked: it lists sequences of the table, of the table's type.
+    """
     groups = group_rows(matches, by, exclude, dropna=dropna)
     return summary_of(sums_of_groups(groups)), missing_rows_text(groups.all_rows)
 
 
 def summary_of(sums: Sums) -> pd.DataFrame:
-    """The rows that `summarize` returns, from their sums."""
+    """The summary that `summarize` returns, computed from sums."""
     unknown = {outcome for outcome, (n_rows, n_null) in sums.rows.items() if n_rows and n_null == n_rows}
     metrics = values_of(sums.values, summary_columns(sums.by_similarity), sums.by_similarity)
     columns = {
@@ -117,7 +123,7 @@ def summary_of(sums: Sums) -> pd.DataFrame:
 
 
 def _column(metric: Metric, values: np.ndarray, unknown: bool) -> Any:
-    """The column of a metric, null in slices that cannot know it; counts of outcomes are integers that may be null."""
+    """Makes the column of a metric; it is null if `unknown`. Counts of outcomes become nullable integers."""
     if metric.written != "count":
         return np.full(values.shape, np.nan) if unknown else values.astype(np.float64)
     integers = values.astype(np.int64)

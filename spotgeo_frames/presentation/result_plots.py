@@ -1,0 +1,244 @@
+"""Plots of tables that were computed from match tables: intervals, costs of errors, sweeps, comparisons and HOTA."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..support.labels import label
+from ..tables.arrow import Table, as_pandas
+from .display import words
+from .plot_parts import BLUE, GREY, LINES, axes_or_new, axis_label, check_columns, nothing_to_draw
+
+
+def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
+    """Draws a metric of each slice as a point, with its confidence interval as a bar.
+
+    Parameters
+    ----------
+    intervals
+        The table that `intervals(matches, by=...)` returned.
+    ax
+        The Axes to draw into; a new figure without it.
+    metric
+        The name of the metric to draw; the first one of the table without it.
+
+    Returns
+    -------
+    The Axes, which say so if the table has no rows of the metric.
+
+    Raises
+    ------
+    InputError: the table lacks `metric`, `estimate`, `low` or `high`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> slices = sf.intervals(matches, by="frame", metrics=["recall"], resamples=100)
+    >>> sf.plots.metric_by_slice(slices).get_title()
+    'recall, by slice, with intervals'
+    """
+    table = as_pandas(intervals, "intervals")
+    check_columns(table, ["metric", "estimate", "low", "high"], "the table that intervals() returned")
+    metric = metric if metric is not None else (str(table["metric"].iloc[0]) if len(table) else "metric")
+    rows = table[table["metric"] == metric]
+    by = list(table.columns[: list(table.columns).index("metric")])
+    ax = axes_or_new(ax)
+    if not len(rows):
+        return nothing_to_draw(ax, f"no rows of {metric}")
+    slices = [", ".join(map(label, values)) for values in zip(*(rows[name] for name in by), strict=True)]
+    _points_with_bars(ax, slices if by else ["all"], rows)
+    ax.set(
+        xlabel=axis_label(metric),
+        ylabel=", ".join(map(str, by)),
+        title=f"{axis_label(metric)}, by slice, with intervals",
+    )
+    ax.invert_yaxis()
+    return ax
+
+
+def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
+    """Draws how much F1 would gain if each kind of error alone were corrected.
+
+    Parameters
+    ----------
+    costs
+        The table that `error_costs` returned.
+    ax
+        The Axes to draw into; a new figure without it.
+
+    Returns
+    -------
+    The Axes, with one bar for each kind; its label has the counts of misses and of false alarms.
+
+    Raises
+    ------
+    InputError: the table lacks `kind`, `n_misses`, `n_false_alarms` or `f1_gain`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
+    >>> sf.plots.error_costs(sf.error_costs(sf.diagnose(matches))).get_title()
+    'Cost of each kind of error'
+    """
+    table = as_pandas(costs, "error costs")
+    check_columns(table, ["kind", "n_misses", "n_false_alarms", "f1_gain"], "the table that error_costs() returned")
+    rows = table[table["kind"] != "all"].sort_values("f1_gain")
+    ax = axes_or_new(ax)
+    bars = ax.barh(rows["kind"].map(words), rows["f1_gain"], color=BLUE)
+    counts = [
+        ", ".join(f"{n:,} {noun}" for n, noun in ((misses, "missed"), (alarms, "false")) if n) or "none"
+        for misses, alarms in zip(rows["n_misses"], rows["n_false_alarms"], strict=True)
+    ]
+    ax.bar_label(bars, counts, padding=4, fontsize="small")
+    ax.margins(x=0.35)
+    ax.set(xlabel=f"{axis_label('f1_gain')} if this kind alone were corrected", title="Cost of each kind of error")
+    return ax
+
+
+def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
+    """Draws F1 over the score threshold, and precision over recall, with one line for each tau.
+
+    Parameters
+    ----------
+    curve
+        The table `curve` that `sweep` returned.
+    figure
+        The Figure to draw the two panels into; a new one without it.
+
+    Returns
+    -------
+    The Figure. The highest F1 is marked; of several equal ones, the one at the highest threshold.
+
+    Raises
+    ------
+    InputError: the table lacks `tau`, `threshold`, `precision`, `recall` or `f1`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> swept = sf.sweep(truth, sf.read_objects("data/sample/eager.parquet"), score=[0.2, 0.5, 0.8], resamples=100)
+    >>> [panel.get_title() for panel in sf.plots.sweep_curves(swept.curve).axes]
+    ['F1 by threshold (best marked)', 'Precision and recall']
+    """
+    table = as_pandas(curve, "sweep")
+    check_columns(table, ["tau", "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
+    figure = plt.figure(figsize=(9, 3.8), layout="constrained") if figure is None else figure
+    left, right = figure.subplots(1, 2)
+    for position, (tau, rows) in enumerate(table.groupby("tau")):
+        style, marker, color = LINES[position % len(LINES)]
+        best = rows.iloc[len(rows) - 1 - int(rows["f1"][::-1].argmax())] if rows["f1"].notna().any() else None
+        name = f"tau {label(tau)} px"
+        named = name if best is None else f"{name}, best F1 {best['f1']:.3f}"
+        left.plot(rows["score_threshold"], rows["f1"], style, color=color, label=named)
+        right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
+        if best is not None:
+            left.plot(best["score_threshold"], best["f1"], marker, color=color)
+            right.plot(best["recall"], best["precision"], marker, color=color)
+    f1, recall, precision = map(axis_label, ("f1", "recall", "precision"))
+    left.set(xlabel="score threshold", ylabel=f1, ylim=(0, 1), title=f"{f1} by threshold (best marked)")
+    right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
+    left.legend(loc="lower left")
+    right.legend(loc="lower left")
+    return figure
+
+
+def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
+    """Draws the difference of a metric for each pair of submissions, with its interval and its adjusted p-value.
+
+    Parameters
+    ----------
+    pairs
+        The table `pairs` that `compare` returned.
+    ax
+        The Axes to draw into; a new figure without it.
+    metric
+        The name of the metric to draw.
+
+    Returns
+    -------
+    The Axes, which say so if the table has no rows of the metric.
+
+    Raises
+    ------
+    InputError: the table lacks `a`, `b`, `metric`, `estimate`, `low`, `high` or `p_adjusted`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_spotgeo("data/sample/truth.json")
+    >>> names = ["eager", "cautious"]
+    >>> matches = {name: sf.match(truth, sf.read_spotgeo(f"data/sample/{name}.json")) for name in names}
+    >>> sf.plots.forest(sf.compare(matches, resamples=100).pairs).get_title()
+    'Difference of F1'
+    """
+    table = as_pandas(pairs, "pairs")
+    check_columns(
+        table, ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"], "the pairs that compare() returned"
+    )
+    rows = table[table["metric"] == metric]
+    ax = axes_or_new(ax)
+    if not len(rows):
+        return nothing_to_draw(ax, f"no rows of {metric}")
+    adjusted = [f"p = {p:.2g}" if p >= 0.001 else "p < 0.001" for p in rows["p_adjusted"].fillna(1)]
+    names = [f"{a} - {b}\n{p}" for a, b, p in zip(rows["a"], rows["b"], adjusted, strict=True)]
+    _points_with_bars(ax, names, rows)
+    ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
+    ax.set(xlabel=f"difference of {axis_label(metric)}", title=f"Difference of {axis_label(metric)}")
+    ax.invert_yaxis()
+    return ax
+
+
+def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
+    """Draws HOTA, DetA, AssA and LocA over alpha, for all sequences combined.
+
+    Parameters
+    ----------
+    curve
+        The table `curve` that `track` or `pose` returned.
+    ax
+        The Axes to draw into; a new figure without it.
+
+    Returns
+    -------
+    The Axes, with one line for each metric; its label has the mean over alpha.
+
+    Raises
+    ------
+    InputError: the table lacks `sequence`, `alpha` or one of the metrics.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> boxes = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker")
+    >>> sf.plots.hota_curve(sf.track(*boxes).curve).get_title()
+    'HOTA by threshold'
+    """
+    table = as_pandas(curve, "curve")
+    names = ["HOTA", "DetA", "AssA", "LocA"]
+    check_columns(table, ["sequence", "alpha", *names], "the curve that track() or pose() returned")
+    rows = table[table["sequence"].isna()]
+    rows = rows[rows["joint"].isna()] if "joint" in rows else rows
+    ax = axes_or_new(ax)
+    for name, (style, marker, color) in zip(names, LINES, strict=True):
+        named = f"{name}, mean {rows[name].mean():.2f}"
+        ax.plot(rows["alpha"], rows[name], style, marker=marker, markersize=4, color=color, label=named)
+    ax.set(xlabel="alpha: least similarity of a match", ylabel="share", ylim=(0, 1.02), title="HOTA by threshold")
+    ax.legend(loc="lower left")
+    return ax
+
+
+def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame) -> None:
+    """Draws estimates with their intervals below each other; a null interval leaves only the point."""
+    place = np.arange(len(names))
+    low, high = rows["low"].fillna(rows["estimate"]), rows["high"].fillna(rows["estimate"])
+    ax.hlines(place, low, high, color=BLUE, linewidth=2)
+    ax.plot(rows["estimate"], place, "o", color=BLUE, markeredgecolor="white", markersize=8)
+    ax.set_yticks(place, names)
+    ax.grid(axis="x", color="0.9")
+    ax.set_axisbelow(True)
+    ax.margins(y=0.5 / max(len(names), 1))
