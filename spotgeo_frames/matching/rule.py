@@ -161,7 +161,8 @@ def check_distances(tau: float | None = None, epsilon: float | None = None) -> t
     largest, tolerated = TAU if tau is None else float(tau), EPSILON if epsilon is None else float(epsilon)
     if not 0 <= tolerated < largest < np.inf:
         unsaid = "tau" if tau is None else "epsilon" if epsilon is None else None
-        hint = "" if unsaid is None else f"; {unsaid} was not given, so give {unsaid}, too"
+        helps = 0 < largest < np.inf and 0 <= tolerated < np.inf
+        hint = f"; {unsaid} was not given, so give {unsaid}, too" if unsaid and helps else ""
         what = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed, in pixels"
         raise ValueError(what + hint)
     return largest, tolerated
