@@ -20,7 +20,7 @@ from ..matching.near_points import all_near_points
 from ..matching.pairs import Pairs
 from ..matching.rule import Rule, check_by_distance
 from ..matching.similarity import Measure
-from ..matching.words import asked, rule_of_tables
+from ..matching.words import Words, asked, rule_of_tables
 from ..scoring.match_sums import share
 from ..scoring.registry import METRICS, values_of
 from ..support.errors import InputError
@@ -140,8 +140,7 @@ def sweep(
         tau  average_precision  score_threshold   f1
     0  10.0                1.0              0.9  1.0
     """
-    taus = [None] if tau is None else list(np.unique(np.atleast_1d(tau)).tolist()) or [np.nan]
-    words = [asked(distance, epsilon, similarity, threshold) for distance in taus]
+    words = _words(tau, epsilon, similarity, threshold)
     check_options(["f1"], resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     _check_scores(sides[1].objects)
@@ -174,13 +173,29 @@ def _check_scores(objects: pd.DataFrame) -> None:
         raise InputError(f"{name}: column score: {counted(int(null.sum()), 'row')} null: {keys}")
 
 
+def _words(
+    tau: float | Sequence[float] | None,
+    epsilon: float | None,
+    similarity: str | Measure | None,
+    threshold: float | None,
+) -> list[Words]:
+    """The caller's words with each tau, rising; raises ValueError as `asked` does, and where a tau is no number."""
+    if tau is None:
+        return [asked(None, epsilon, similarity, threshold)]
+    taus = list(tau) if np.iterable(tau) and not isinstance(tau, str) else [tau]
+    if not taus or any(one is None for one in taus):
+        raise ValueError(f"tau is {tau!r}; a number or a list of numbers is needed, in pixels")
+    by_tau = {words.tau: words for words in (asked(one, epsilon, similarity, threshold) for one in taus)}
+    return [words for _, words in sorted(by_tau.items())]
+
+
 def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray:
     """The score thresholds in rising order; raises ValueError where those given are not numeric."""
     if given is not None:
-        thresholds = np.unique(np.asarray(given, np.float64))
-        if not len(thresholds) or np.isnan(thresholds).any():
+        thresholds = np.asarray(given)
+        if thresholds.dtype.kind not in "iuf" or not thresholds.size or np.isnan(thresholds).any():
             raise ValueError(f"score is {given!r}; a list of thresholds is needed, such as [0.25, 0.5]")
-        return thresholds
+        return np.unique(thresholds.astype(np.float64))
     occurring = np.unique(scores)
     if len(occurring) <= MOST_THRESHOLDS:
         return occurring

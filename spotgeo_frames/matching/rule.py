@@ -160,7 +160,8 @@ def check_distances(tau: float | None = None, epsilon: float | None = None) -> t
     largest, tolerated = TAU if tau is None else float(tau), EPSILON if epsilon is None else float(epsilon)
     if not 0 <= tolerated < largest < np.inf:
         by_default = "tau" if tau is None else "epsilon" if epsilon is None else None
-        hint = "" if by_default is None else f"; {by_default} was not given, so give {by_default}, too"
+        helps = 0 < largest < np.inf and 0 <= tolerated < np.inf
+        hint = f"; {by_default} was not given, so give {by_default}, too" if by_default and helps else ""
         problem = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed, in pixels"
         raise ValueError(problem + hint)
     return largest, tolerated

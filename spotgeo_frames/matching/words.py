@@ -148,12 +148,12 @@ def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | 
     """The similarity that is given, or "iou" for boxes; None if pairs are measured by distance."""
     if words.similarity is not None or words.tau is not None:
         return words.similarity
+    boxes = [side for side in (truth, predictions) if side.has_boxes]
     # A side without rows takes the geometry of the other side.
-    sides = [side for side in (truth, predictions) if side.n_rows]
-    boxes = [side for side in sides if side.has_boxes]
-    if not boxes:
+    filled = [side for side in (truth, predictions) if side.n_rows]
+    if not boxes or (filled and not any(side.has_boxes for side in filled)):
         return None
-    points = [side for side in sides if not side.has_boxes]
+    points = [side for side in filled if not side.has_boxes]
     if points:
         raise InputError(
             f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none; give tau (px) to match the centres "

@@ -71,7 +71,7 @@ def _starts(key: list[pd.Series]) -> np.ndarray:
     new[1:] = False
     for column in key:
         values = column.to_numpy() if column.dtype == np.int64 else column.array
-        new[1:] |= np.asarray(values[1:] != values[:-1], bool)
+        new[1:] |= pd.Series(values[1:] != values[:-1]).to_numpy(bool, na_value=True)  # no joint is null where one is
     return np.flatnonzero(new)
 
 

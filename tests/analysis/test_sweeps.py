@@ -1,5 +1,7 @@
 """Sweeps: every point is the ordinary summary of the predictions that are left."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,6 +80,18 @@ def test_what_a_sweep_refuses() -> None:
         sf.sweep(truth, predictions, tau=[2, 10])
     with pytest.raises(ValueError, match="score is "):
         sf.sweep(truth, predictions, score=[])
+
+
+@pytest.mark.parametrize("tau", [[5, None], [True, 10], ["10"], [], [[5, 10]]])
+def test_a_list_of_taus_holds_numbers(tau: list[Any]) -> None:
+    with pytest.raises(ValueError, match="tau"):
+        sf.sweep(*scored(4), tau=tau, epsilon=0.5)
+
+
+@pytest.mark.parametrize("score", [[0.1, "a"], ["0.5"], "0.5", [True], [None, 0.5]])
+def test_a_list_of_scores_holds_numbers(score: Any) -> None:
+    with pytest.raises(ValueError, match="score: a list of thresholds"):
+        sf.sweep(*scored(4), score=score)
 
 
 def test_a_sweep_of_nothing() -> None:

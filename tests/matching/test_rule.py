@@ -69,6 +69,25 @@ def test_a_side_without_rows_has_the_geometry_of_the_other() -> None:
     assert sf.match(POINT, LARGE.head(0)).attrs["rule"] == "distance"
 
 
+def test_boxes_without_a_row_are_boxes() -> None:
+    frames = pd.DataFrame({"sequence": 1, "frame": [1, 2]})
+    for truth, predictions in ((LARGE, LARGE), (LARGE, NO_POINTS), (NO_POINTS, LARGE)):
+        matches = sf.match(sf.Annotations(truth.head(0), frames), predictions.head(0))
+        assert matches.attrs["rule"] == "iou"
+        assert outcomes(matches) == ["empty", "empty"]
+    assert sf.match(NO_POINTS, NO_POINTS).attrs["rule"] == "distance"
+
+
+@pytest.mark.parametrize("words", [{"tau": 0}, {"tau": -1}, {"tau": np.inf}, {"tau": np.nan}, {"epsilon": -1}])
+def test_other_words_are_asked_for_only_where_they_help(words: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"needed, in pixels$"):
+        sf.match(POINT, POINT, **words)
+    with pytest.raises(ValueError, match="give epsilon, too"):
+        sf.match(POINT, POINT, tau=2)
+    with pytest.raises(ValueError, match="give tau, too"):
+        sf.match(POINT, POINT, epsilon=12)
+
+
 def test_tracks_follow_the_geometry() -> None:
     assert sf.track(LARGE, LARGE).matches.attrs["rule"] == "iou"
     assert sf.track(POINT, POINT).matches.attrs["rule"] == "point"

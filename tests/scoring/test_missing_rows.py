@@ -48,10 +48,17 @@ def test_a_filtered_table_is_warned_of_once_where_it_is_called(some: Callable[[p
     assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
 
 
+def no_joints() -> pd.DataFrame:
+    """Matches of frames in which there is no joint at all, so that the column `joint` is null."""
+    nothing = TRUTH.head(0).assign(joint=0)
+    return sf.match(sf.Annotations(nothing, TRUTH[["sequence", "frame"]].drop_duplicates()), nothing)
+
+
 @pytest.mark.parametrize(
     "some",
     [
         lambda m: m,
+        lambda m: no_joints(),
         lambda m: m.head(0),
         lambda m: m.sample(frac=1, random_state=0),
         lambda m: m[m["sequence"] > 7],
