@@ -39,7 +39,7 @@ def refused(*places: Place, error: type[Exception] = sf.InputError) -> Iterator[
 
 @contextmanager
 def warned(*places: Place) -> Iterator[list[warnings.WarningMessage]]:
-    """A block that warns of exactly these; the list that it yields fills with the warnings themselves."""
+    """A block that warns of exactly these, be they ignored elsewhere; it yields the list that the warnings fill."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", UserWarning)
         yield found
