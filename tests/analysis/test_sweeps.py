@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.problems import refused
 from helpers.scenes import grid, objects
 from spotgeo_frames.analysis.sweeps import average_precision
 
@@ -72,13 +73,13 @@ def test_given_thresholds() -> None:
 
 def test_what_a_sweep_refuses() -> None:
     truth, predictions = scored(4)
-    with pytest.raises(sf.InputError, match="column score is missing"):
+    with refused("predictions: column score"):
         sf.sweep(truth, predictions.drop(columns="score"))
-    with pytest.raises(sf.InputError, match="column score: 1 row is null"):
+    with refused(("predictions: column score", "1 row", "sequence 0, frame 1, object 2")):
         sf.sweep(truth, predictions.assign(score=predictions["score"].where(predictions.index != 3)))
-    with pytest.raises(ValueError, match="epsilon"):
+    with refused(("tau", "2", "epsilon 3"), error=ValueError):
         sf.sweep(truth, predictions, tau=[2, 10])
-    with pytest.raises(ValueError, match="score is "):
+    with refused("score", error=ValueError):
         sf.sweep(truth, predictions, score=[])
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import spotgeo_frames as sf
+from helpers.problems import Place, assert_places
 from helpers.scenes import objects
 from spotgeo_frames.scoring.registry import summary_columns
 
@@ -38,6 +39,11 @@ def refused(*arguments: object, status: int = 1) -> list[str]:
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     return done.stderr.splitlines()
+
+
+def misused(*arguments: object) -> str:
+    """What the last line says of wrong usage, without the words that come before every such message."""
+    return re.sub("^Error: (Invalid value: )?", "", refused(*arguments, status=2)[-1])
 
 
 def test_score_as_json(sample: Path) -> None:
@@ -97,9 +103,8 @@ def test_crossed_slices(sample: Path, tmp_path: Path) -> None:
     assert [row["tp"] for row in got["truth_brightness*frame"]] == expected["tp"].tolist()
     assert [row["value"][1] for row in got["truth_brightness*frame"]] == expected["frame"].tolist()
     assert (tmp_path / "by_truth_brightness_frame.parquet").exists()
-    assert "score only" in " ".join(
-        refused("report", truth, eager, "--out", "r.html", "--by", "frame*truth_x", status=2)
-    )
+    said = misused("report", truth, eager, "--out", "r.html", "--by", "frame*truth_x")
+    assert_places([said], ("--by: 'frame*truth_x'", "score"))
 
 
 def test_bins_read_as_from_to(sample: Path) -> None:
@@ -125,9 +130,8 @@ def test_the_first_ten_problems_and_a_count(sample: Path, tmp_path: Path) -> Non
 
 def test_report_makes_only_the_folder_of_the_page(sample: Path, tmp_path: Path) -> None:
     out = tmp_path / "a" / "b" / "report.html"
-    [line] = refused("report", sample / "truth.parquet", sample / "eager.parquet", "--out", out)
-    assert line.startswith(f"{out}: cannot be written")
-    assert f"no folder {tmp_path / 'a'};" in line
+    said = refused("report", sample / "truth.parquet", sample / "eager.parquet", "--out", out)
+    assert_places(said, (f"{out}: cannot be written", f"folder {tmp_path / 'a'}"))
     assert not (tmp_path / "a").exists()
 
 
@@ -188,16 +192,16 @@ def test_validate(sample: Path, tmp_path: Path) -> None:
     assert "nothing is wrong" in done.stdout
     assert run("validate", sample / "eager.parquet", "--truth", sample / "truth.json").returncode == 0
     missing = refused("validate", sample / "eager.json", "--sequences", "1-61")
-    assert missing[0] == f"{sample / 'eager.json'}: sequence 61, frame 1: is missing"
-    assert len(missing) == 5
+    assert_places(missing, *(f"{sample / 'eager.json'}: sequence 61, frame {frame}" for frame in range(1, 6)))
     path = tmp_path / "submission.json"
     entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[641.2, 1]]}
     path.write_text(json.dumps([entry, entry | {"frame": 2, "num_objects": 3}]))
-    assert refused("validate", path, "--truth", sample / "truth.json")[:3] == [
-        f"{path}: [0].object_coords[0][0]: 641.2 is over 639.5",
-        f"{path}: [1].object_coords[0][0]: 641.2 is over 639.5",
-        f"{path}: [1].num_objects: 3 objects are announced, and object_coords lists 1",
-    ]
+    assert_places(
+        refused("validate", path, "--truth", sample / "truth.json")[:3],
+        (f"{path}: [0].object_coords[0][0]", "641.2", "639.5"),
+        (f"{path}: [1].object_coords[0][0]", "641.2", "639.5"),
+        (f"{path}: [1].num_objects", "3", "1"),
+    )
 
 
 def test_the_installed_command() -> None:
@@ -211,28 +215,27 @@ def test_the_installed_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "place"),
     [
-        (["score"], "Missing argument"),
-        (["score", "{truth}", "{submission}", "--tau", "3"], "0 <= epsilon < tau"),
-        (["score", "{truth}", "{submission}", "--epsilon", "nan"], "0 <= epsilon < tau"),
-        (["score", "{truth}", "{submission}", "--tau", "far"], "--tau"),
-        (["score", "{truth}", "{submission}", "--by", "brightness"], "no column brightness"),
-        (["score", "{truth}", "{submission}", "--by", "outcome:3"], "holds no numbers"),
-        (["score", "{truth}", "{submission}", "--by", "truth_x:1"], "2 to 1000"),
-        (["score", "{truth}", "{submission}", "--by", "truth_x:"], "2 to 1000"),
-        (["score", "{truth}", "{submission}", "--by", "frame", "--by", "frame:2"], "given twice"),
-        (["score", "{truth}", "{submission}", "--exclude", "5,x"], "neither a number nor a range"),
-        (["score", "{truth}", "{submission}", "--exclude", "9-5"], "is not a range"),
-        (["validate", "{submission}", "--sequences", "1-99999999999"], "is not a range"),
-        (["validate", "{submission}", "--sequences", "1-60", "--truth", "{truth}"], "not both"),
-        (["nonsense"], "No such command"),
+        (["score"], ("Missing argument", "TRUTH")),
+        (["score", "{truth}", "{submission}", "--tau", "3"], ("tau", "epsilon 3", "give epsilon")),
+        (["score", "{truth}", "{submission}", "--epsilon", "nan"], ("tau", "epsilon nan", "give tau")),
+        (["score", "{truth}", "{submission}", "--tau", "far"], "Invalid value for '--tau'"),
+        (["score", "{truth}", "{submission}", "--by", "brightness"], ("--by: match table", "column brightness")),
+        (["score", "{truth}", "{submission}", "--by", "outcome:3"], "--by: column outcome"),
+        (["score", "{truth}", "{submission}", "--by", "truth_x:1"], ("--by: truth_x", "1 bins", "2 to 1000")),
+        (["score", "{truth}", "{submission}", "--by", "truth_x:"], ("--by: truth_x", "0 bins", "2 to 1000")),
+        (["score", "{truth}", "{submission}", "--by", "frame", "--by", "frame:2"], ("--by: 'frame:2'", "twice")),
+        (["score", "{truth}", "{submission}", "--exclude", "5,x"], "--exclude: 'x'"),
+        (["score", "{truth}", "{submission}", "--exclude", "9-5"], "--exclude: '9-5'"),
+        (["validate", "{submission}", "--sequences", "1-99999999999"], "--sequences: '1-99999999999'"),
+        (["validate", "{submission}", "--sequences", "1-60", "--truth", "{truth}"], ("give", "--truth", "--sequences")),
+        (["nonsense"], ("No such command", "'nonsense'")),
     ],
 )
-def test_wrong_usage(sample: Path, arguments: list[str], message: str) -> None:
+def test_wrong_usage(sample: Path, arguments: list[str], place: Place) -> None:
     files = {"{truth}": sample / "truth.json", "{submission}": sample / "eager.json"}
-    said = " ".join(refused(*(files.get(argument, argument) for argument in arguments), status=2))
-    assert message in said
+    assert_places([misused(*(files.get(argument, argument) for argument in arguments))], place)
 
 
 COORDINATES = "[[1,2]]"
@@ -275,25 +278,20 @@ def test_other_bad_inputs(tmp_path: Path) -> None:
     truth, folder = tmp_path / "truth.json", tmp_path / "folder"
     truth.write_text(ENTRY % COORDINATES)
     folder.mkdir()
-    assert refused("score", truth, folder) == [f"{folder}: is a folder without Parquet files"]
+    assert_places(refused("score", truth, folder), f"{folder}")
     missing = tmp_path / "missing.json"
-    assert refused("score", missing, folder) == [
-        f"{missing}: there is no such file",
-        f"{folder}: is a folder without Parquet files",
-    ]
+    assert_places(refused("score", missing, folder), f"{missing}", f"{folder}")
     archive = tmp_path / "two.zip"
     with zipfile.ZipFile(archive, "w") as members:
         members.writestr("a.json", "[]")
         members.writestr("b.json", "[]")
-    assert refused("validate", archive) == [f"{archive}: holds 2 files; exactly one is needed"]
+    assert_places(refused("validate", archive), (f"{archive}", "2 files"))
     with zipfile.ZipFile(archive, "w") as members:
         members.writestr("../a.json", "[]")
-    assert "outside the archive" in refused("score", truth, archive)[0]
+    assert_places(refused("score", truth, archive), (f"{archive}", "'../a.json'"))
     table = tmp_path / "strings.csv"
     objects([("a", 1, 0, 0)]).to_csv(table, index=False)
-    assert refused("score", truth, table) == [
-        f"{table}: column sequence is str, and in {truth} it is int64; make them the same"
-    ]
+    assert_places(refused("score", truth, table), (f"{table}: column sequence", "str", f"{truth}", "int64"))
 
 
 def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
@@ -301,28 +299,27 @@ def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
     file.write_text("in the way")
     for out in (file, file / "below"):
         said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
-        assert said == [f"{out}: cannot be written: {file} is not a folder"]
+        assert_places(said, (f"{out}: cannot be written", f"{file}"))
     assert file.read_text() == "in the way"
     # A folder stands where a file should go: what was begun is taken away again.
     out = tmp_path / "out"
     (out / "summary.parquet" / "something").mkdir(parents=True)
     said = refused("score", sample / "truth.json", sample / "eager.json", "--by", "frame", "--out", out)
-    assert said == [f"{out / 'summary.parquet'}: cannot be written: Is a directory"]
+    assert_places(said, f"{out / 'summary.parquet'}: cannot be written")
     assert [path.name for path in out.iterdir()] == ["summary.parquet"]
 
 
 def test_folders_that_have_no_name(sample: Path) -> None:
     out = "x" * 300
     said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
-    assert said == [f"{out}: cannot be written: File name too long"]
+    assert_places(said, f"{out}: cannot be written")
 
 
 def test_columns_that_cannot_be_written(tmp_path: Path) -> None:
     path, out = tmp_path / "table.parquet", tmp_path / "out"
     table = pa.Table.from_pandas(objects([(1, 1, 0, 0)]), preserve_index=False)
     pq.write_table(table.append_column("map", pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))), path)
-    [said] = refused("score", path, path, "--out", out)
-    assert said.startswith(f"{out}: cannot be written: ")
+    assert_places(refused("score", path, path, "--out", out), f"{out}: cannot be written")
     assert not out.exists()
 
 
@@ -330,9 +327,8 @@ def test_a_problem_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     rows = objects([("a\nb", 1, 0, 0), ("a\nb", 1, 1, 1)]).assign(object=0)
     rows.to_csv(path, index=False)
-    said = refused("score", path, path)
-    assert len(said) == 1  # the file is said once, though it is wrong on both sides
-    assert "sequence a\\nb, frame 1" in said[0]
+    # The file is named once, though it is wrong on both sides.
+    assert_places(refused("score", path, path), (f"{path}: 2 rows", "sequence a\\nb, frame 1"))
 
 
 def test_slices_with_infinite_values(tmp_path: Path) -> None:
@@ -341,7 +337,7 @@ def test_slices_with_infinite_values(tmp_path: Path) -> None:
     objects(rows, size=[1.0, 2.0, float("inf"), float("-inf")]).to_parquet(path)
     values = [row["value"] for row in answer("score", path, path, "--by", "truth_size")["by"]["truth_size"]]
     assert values == ["-inf", 1, 2, "inf"]
-    assert "infinite values" in " ".join(refused("score", path, path, "--by", "truth_size:2", status=2))
+    assert_places([misused("score", path, path, "--by", "truth_size:2")], ("--by: column truth_size", "infinite"))
 
 
 def test_sequences_as_strings(tmp_path: Path) -> None:
@@ -352,7 +348,7 @@ def test_sequences_as_strings(tmp_path: Path) -> None:
     assert answer(*arguments, "--exclude", "night-1")["tp"] == 1
     done = run(*arguments, "--exclude", "1-2")
     assert done.returncode == 0
-    assert "'1-2'" in done.stderr
+    assert_places(done.stderr.splitlines(), ("warning: exclude", "'1-2'"))
 
 
 def test_slices_of_a_column_that_says_nothing(tmp_path: Path) -> None:
@@ -372,8 +368,8 @@ def test_slices_by_times_and_other_values_that_json_does_not_know(tmp_path: Path
     slices = answer("score", path, path, "--by", "truth_when", "--by", "truth_flag")["by"]
     assert [row["value"] for row in slices["truth_when"]] == ["2020-01-01 00:00:00", "2020-01-02 00:00:00"]
     assert [row["value"] for row in slices["truth_flag"]] == [False, True]
-    assert "holds no numbers" in " ".join(refused("score", path, path, "--by", "truth_flag:2", status=2))
-    assert "truth_tags cannot be grouped by" in " ".join(refused("score", path, path, "--by", "truth_tags", status=2))
+    for by, place in (("truth_flag:2", "--by: column truth_flag"), ("truth_tags", "--by: column truth_tags")):
+        assert_places([misused("score", path, path, "--by", by)], place)
 
 
 def test_a_column_named_like_a_path(tmp_path: Path) -> None:
@@ -467,17 +463,19 @@ def test_track_keeps_its_tables(tracks: Path, tmp_path: Path) -> None:
 def test_track_refuses(tracks: Path, tmp_path: Path) -> None:
     (tmp_path / "tracker").mkdir()
     (tmp_path / "tracker" / "plaza.txt").write_text("1,1,0,0,5,5,1\n1,1,0,x\n")
-    [missing] = refused("track", tracks / "truth", tmp_path / "tracker")
-    assert missing.startswith(f"{tmp_path / 'tracker'}: crossing.txt is missing")
-    (tmp_path / "tracker" / "crossing.txt").write_text("1,1,0,0,5,5,1\n1,1,9,9,5,5,1\n")
-    one, other, third = refused("track", tracks / "truth", tmp_path / "tracker")
-    assert one == f"{tmp_path / 'tracker' / 'crossing.txt'}, line 1: identity 1 is in frame 1 more than once"
-    assert other.endswith("line 2: identity 1 is in frame 1 more than once")
-    assert third.startswith(f"{tmp_path / 'tracker' / 'plaza.txt'}, line 2: 4 fields; at least 7 are needed")
+    tracker = tmp_path / "tracker"
+    assert_places(refused("track", tracks / "truth", tracker), (f"{tracker}", "crossing.txt"))
+    (tracker / "crossing.txt").write_text("1,1,0,0,5,5,1\n1,1,9,9,5,5,1\n")
+    assert_places(
+        refused("track", tracks / "truth", tracker),
+        (f"{tracker / 'crossing.txt'}, line 1: identity 1", "frame 1"),
+        (f"{tracker / 'crossing.txt'}, line 2: identity 1", "frame 1"),
+        (f"{tracker / 'plaza.txt'}, line 2", "4 fields"),
+    )
     refused("track", tracks / "truth", tracks / "tracker", "--benchmark", "MOT18", status=2)
     (tmp_path / "file").write_text("")
-    [line] = refused("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "file")
-    assert "cannot be written" in line
+    said = refused("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "file")
+    assert_places(said, f"{tmp_path / 'file'}: cannot be written")
 
 
 def test_track_warns_in_one_line(tracks: Path, tmp_path: Path) -> None:
@@ -486,9 +484,7 @@ def test_track_warns_in_one_line(tracks: Path, tmp_path: Path) -> None:
         (tmp_path / "tracker" / f"{name}.txt").write_text("1,1,0,0,0,5,1\n2,1,9,9,-5,5,1\n")
     done = run("track", tracks / "truth", tmp_path / "tracker", "--json")
     assert done.returncode == 0
-    [line] = done.stderr.splitlines()
-    assert line.startswith("warning: ")
-    assert line.endswith(": 4 of the predictions")
+    assert_places(done.stderr.splitlines(), ("warning: boxes", "4 of the predictions"))
     assert json.loads(done.stdout)["combined"]["FP"] == 4
 
 
@@ -547,17 +543,19 @@ def test_pose_in_words(poses: Path) -> None:
 
 
 def test_pose_refuses(poses: Path, tmp_path: Path) -> None:
-    (tmp_path / "tracker").mkdir()
+    tracker = tmp_path / "tracker"
+    tracker.mkdir()
     document = json.loads((poses / "tracker" / "street.json").read_text())
     document["annotations"][5]["keypoints"].pop()
     document["annotations"][7]["image_id"] = 77
-    (tmp_path / "tracker" / "street.json").write_text(json.dumps(document))
-    [missing] = refused("pose", poses / "truth", tmp_path / "tracker")
-    assert missing.startswith(f"{tmp_path / 'tracker'}: corner.json is missing")
-    (tmp_path / "tracker" / "corner.json").write_text((poses / "tracker" / "corner.json").read_text())
-    keypoints, image = refused("pose", poses / "truth", tmp_path / "tracker")
-    assert keypoints.startswith(f"{tmp_path / 'tracker' / 'street.json'}: annotations[5].keypoints: 50 numbers; 51 are")
-    assert image == f"{tmp_path / 'tracker' / 'street.json'}: annotations[7].image_id: there is no image 77"
+    (tracker / "street.json").write_text(json.dumps(document))
+    assert_places(refused("pose", poses / "truth", tracker), (f"{tracker}", "corner.json"))
+    (tracker / "corner.json").write_text((poses / "tracker" / "corner.json").read_text())
+    assert_places(
+        refused("pose", poses / "truth", tracker),
+        (f"{tracker / 'street.json'}: annotations[5].keypoints", "50", "51"),
+        (f"{tracker / 'street.json'}: annotations[7].image_id", "image 77"),
+    )
     refused("pose", poses / "truth", status=2)
 
 
@@ -589,8 +587,8 @@ def test_compare_in_words(sample: Path) -> None:
 def test_compare_refuses(sample: Path, tmp_path: Path) -> None:
     refused("compare", sample / "truth.json", sample / "eager.json", status=2)
     (tmp_path / "other.json").write_text("[]")
-    [line] = refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "nothing.json")
-    assert line == f"{tmp_path / 'nothing.json'}: there is no such file"
+    said = refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "nothing.json")
+    assert_places(said, f"{tmp_path / 'nothing.json'}")
     assert refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "other.json")
 
 
@@ -606,7 +604,7 @@ def test_check(sample: Path, tmp_path: Path) -> None:
     assert list(suspicion) == ["suspicion", "f1", "f1_corrected", "advice"]
     assert suspicion["suspicion"] == "x and y are swapped"
     assert run("check", truth, tmp_path / "swapped.json").stdout.startswith("x and y are swapped (F1 0.")
-    assert refused("check", truth, tmp_path / "none.json") == [f"{tmp_path / 'none.json'}: there is no such file"]
+    assert_places(refused("check", truth, tmp_path / "none.json"), f"{tmp_path / 'none.json'}")
 
 
 def test_submissions_are_called_by_what_tells_them_apart(sample: Path, tmp_path: Path) -> None:
@@ -651,19 +649,19 @@ def test_a_sequence_without_objects_can_be_excluded(tmp_path: Path) -> None:
         done = run(*command, "--exclude", "c")
         assert (done.returncode, done.stderr) == (0, "")
         done = run(*command, "--exclude", "c,d")
-        assert (done.returncode, done.stderr.count("\n")) == (0, 1)
-        assert "'d'" in done.stderr
+        assert done.returncode == 0
+        assert_places(done.stderr.splitlines(), ("warning: exclude", "'d'"))
 
 
 def test_report_refuses_before_it_reads(sample: Path, tmp_path: Path) -> None:
     given = ["report", tmp_path / "none.json", sample / "eager.json"]
-    assert refused(*given, "--out", tmp_path) == [f"{tmp_path}: cannot be written: it is a folder"]
+    assert_places(refused(*given, "--out", tmp_path), f"{tmp_path}: cannot be written")
     images = tmp_path / "images"
-    [line] = refused(*given, "--out", tmp_path / "report.html", "--images", images)
-    assert line == f"{images}: is no folder of images (SEQUENCE/FRAME.png)"
+    said = refused(*given, "--out", tmp_path / "report.html", "--images", images)
+    assert_places(said, (f"{images}", "images", "SEQUENCE/FRAME.png"))
     given[1] = sample / "truth.json"
-    lines = refused(*given, "--out", tmp_path / "report.html", "--by", "truth_brightness", status=2)
-    assert "there is no column truth_brightness" in "".join(lines)
+    said = [misused(*given, "--out", tmp_path / "report.html", "--by", "truth_brightness")]
+    assert_places(said, ("--by: match table", "column truth_brightness"))
     refused(*given, status=2)
     assert list(tmp_path.iterdir()) == []
 
@@ -681,5 +679,4 @@ def test_report_says_what_to_install(sample: Path, tmp_path: Path) -> None:
         env=environment,
     )
     assert done.returncode == 1
-    [line] = done.stderr.splitlines()
-    assert line.startswith("report: altair cannot be imported; install the extra: pip install 'spotgeo_frames[report]'")
+    assert_places(done.stderr.splitlines(), ("report: altair", "pip install 'spotgeo_frames[report]'"))

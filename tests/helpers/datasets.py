@@ -42,6 +42,13 @@ def in_files(table: pd.DataFrame, folder: Path, n_files: int = 3, group_rows: in
     return write(table, folder, np.diff(edges).tolist(), group_rows)
 
 
+def file_of_row(folder: Path, row: int) -> Path:
+    """The file of a folder that holds the row at this position of all its rows."""
+    files = sorted(folder.iterdir())
+    ends = np.cumsum([pq.read_metadata(file).num_rows for file in files])
+    return files[int(np.searchsorted(ends, row, side="right"))]
+
+
 def points(n_sequences: int, seed: int = 0, kind: str = "int64") -> tuple[pd.DataFrame, pd.DataFrame]:
     """Truth with a brightness and a label, predictions with a score; five frames a sequence, some on one side only."""
     random = np.random.default_rng(seed)

@@ -6,6 +6,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.datasets import points
+from helpers.problems import refused
 from spotgeo_frames.matching.alignment import align
 from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.scoring.group_sums import Sums, add_sums, summary_sums, weighted_sums, with_total
@@ -76,5 +77,5 @@ def test_without_rows_all_weighted_sums_are_zero(sums_of) -> None:
 
 
 def test_weights_of_another_shape_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"weights.*\(3, 4\)"):
+    with refused(("weights", "(3, 4)"), error=ValueError):
         weighted_sums(of_matches(), np.ones((3, 4)))

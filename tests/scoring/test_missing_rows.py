@@ -10,6 +10,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.datasets import points
+from helpers.problems import warned
 
 TRUTH, PREDICTIONS = points(20)
 MATCHES = sf.match(TRUTH, PREDICTIONS, frames="union")
@@ -43,7 +44,7 @@ def joints(seed: int = 0) -> pd.DataFrame:
     ],
 )
 def test_a_filtered_table_is_warned_of_once_where_it_is_called(some: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
-    with pytest.warns(UserWarning, match="lacks rows of .* by=") as caught:
+    with warned(("summarize", "by=")) as caught:
         sf.summarize(some(MATCHES))
     assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
 
@@ -82,7 +83,7 @@ def test_how_many_frames_lack_rows_is_said() -> None:
         {"sequence": 1, "frame": [1, 1, 2, 3, 3], "object": [1, 2, 1, 1, 2], "x": 0.0, "y": [0.0, 50] * 2 + [0]}
     )
     matches = sf.match(truth, truth)
-    with pytest.warns(UserWarning, match="lacks rows of 2 frames:"):
+    with warned(("summarize", "2 frames")):
         sf.summarize(matches[matches["truth_object"] == 1])
 
 
@@ -92,7 +93,7 @@ def test_submissions_below_each_other_are_whole() -> None:
     with silent():
         sf.summarize(together, by="submission")
         sf.intervals(together, by="submission", resamples=10)
-    with pytest.warns(UserWarning, match="lacks rows"):
+    with warned(("summarize", "by=")):
         sf.summarize(together[together["truth_label"] == "faint"], by="submission")
 
 
@@ -102,7 +103,7 @@ def test_joints_have_counts_of_their_own() -> None:
         sf.summarize(matches, by="joint")
         sf.summarize(matches[matches["joint"] == "hip"])  # whole, since frames are those of a joint
         sf.summarize(matches.drop(columns="joint"))
-    with pytest.warns(UserWarning, match="lacks rows"):
+    with warned(("summarize", "by=")):
         sf.summarize(matches[matches["truth_x"] < 30])
 
 
@@ -113,21 +114,23 @@ def test_matches_of_tracks_are_whole() -> None:
 
 def test_what_is_excluded_is_not_looked_at() -> None:
     odd = MATCHES[(MATCHES["sequence"] != 3) | (MATCHES["outcome"] == "TP")]
-    with pytest.warns(UserWarning, match="lacks rows"):
+    with warned(("summarize", "by=")):
         sf.summarize(odd)
     with silent():
         sf.summarize(odd, exclude=iter([3]))
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("call", "place"),
     [
-        lambda m: sf.intervals(m, resamples=10),
-        lambda m: sf.leaderboard({"a": m, "b": m}),
-        lambda m: sf.compare({"a": m, "b": m}, resamples=10),
+        (lambda m: sf.intervals(m, resamples=10), "intervals"),
+        (lambda m: sf.leaderboard({"a": m, "b": m}), "leaderboard: a"),
+        (lambda m: sf.compare({"a": m, "b": m}, resamples=10), "compare: a"),
     ],
 )
-def test_other_numbers_of_a_filtered_table_are_warned_of_once(call: Callable[[pd.DataFrame], object]) -> None:
-    with pytest.warns(UserWarning, match="lacks rows") as caught:
+def test_other_numbers_of_a_filtered_table_are_warned_of_once(
+    call: Callable[[pd.DataFrame], object], place: str
+) -> None:
+    with warned((place, "by=")) as caught:
         call(MATCHES[MATCHES["truth_label"] == "faint"])
     assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.problems import refused, warned
 from helpers.scenes import SCENES, grid, objects
 from spotgeo_frames.scoring.registry import summary_columns
 
@@ -216,16 +217,16 @@ def test_excluded_sequences() -> None:
         pd.testing.assert_frame_equal(sf.summarize(MATCHES, exclude=same), without)
     assert sf.summarize(MATCHES, exclude=range(1, 3))["n_sequences"].item() == 1
     assert sf.summarize(MATCHES.convert_dtypes(), exclude=[1, 2])["n_sequences"].item() == 1
-    with pytest.raises(sf.InputError, match="'2' is a str; the sequences here are integers"):
+    with refused(("exclude: '2'", "integers")):
         sf.summarize(MATCHES, exclude=["2"])
     for wrong in (2.0, True, None):
-        with pytest.raises(sf.InputError, match=f"exclude: {wrong!r} is a {type(wrong).__name__}"):
+        with refused((f"exclude: {wrong!r}", type(wrong).__name__)):
             sf.summarize(MATCHES, exclude=[wrong])
 
 
 def test_sequences_to_leave_out_that_are_not_there_are_named() -> None:
     without = sf.summarize(MATCHES[MATCHES["sequence"] != 2])
-    with pytest.warns(UserWarning, match=f"no sequence is called 99, {1 << 70};") as caught:
+    with warned(("summarize: exclude", f"99, {1 << 70}")) as caught:
         pd.testing.assert_frame_equal(sf.summarize(MATCHES, exclude=[2, 99, 1 << 70]), without)
     assert caught[0].filename == __file__
     # What one of several tables has is there.
@@ -235,7 +236,7 @@ def test_sequences_to_leave_out_that_are_not_there_are_named() -> None:
         sf.leaderboard(tables, exclude=[2])
         sf.compare({"a": MATCHES, "b": MATCHES}, exclude=iter([2]), resamples=10)
     for function in (sf.leaderboard, sf.compare):
-        with pytest.warns(UserWarning, match="no sequence is called 98;") as caught:
+        with warned((f"{function.__name__}: exclude", "98")) as caught:
             function({"a": MATCHES, "b": MATCHES}, exclude=[98])
         assert [warning.filename for warning in caught] == [__file__]
 
@@ -253,35 +254,35 @@ def test_every_way_to_say_by() -> None:
         found = function(MATCHES, by={"truth_x": 3}, resamples=10)
         pd.testing.assert_frame_equal(found, function(MATCHES, by=bins, resamples=10))
     assert "by" in sf.summarize(pl.from_pandas(MATCHES), by=pl.Series(frame.to_list()))
-    for wrong, said in (({"truth_x": 1}, "truth_x: 1 bins"), ({"truth_x": True}, "truth_x: True bins")):
-        with pytest.raises(sf.InputError, match=said):
-            sf.summarize(MATCHES, by=wrong)
-    with pytest.raises(sf.InputError, match="the Series frame has 2 values"):
+    for wrong in (1, True):
+        with refused(("by: truth_x", str(wrong))):
+            sf.summarize(MATCHES, by={"truth_x": wrong})
+    with refused(("by", "Series frame", "2 values")):
         sf.summarize(MATCHES, by=pl.Series("frame", [1, 2]))
-    with pytest.raises(sf.InputError, match="by: is or holds a DataFrame"):
+    with refused(("by", "DataFrame")):
         sf.summarize(MATCHES, by=MATCHES[["frame"]])
 
 
 def test_columns_that_are_not_there() -> None:
-    with pytest.raises(sf.InputError, match=r"no column brightness; did you mean .*truth_brightness"):
+    with refused(("match table", "column brightness", "did you mean", "truth_brightness")):
         sf.summarize(MATCHES, by="brightness")
-    with pytest.raises(sf.InputError, match="does not have the match table's index"):
+    with refused(("by", "Series sequence", "index")):
         sf.summarize(MATCHES, by=MATCHES["sequence"].head(3))
-    with pytest.raises(sf.InputError, match="rename the Series"):
+    with refused("by: sequence, sequence"):
         sf.summarize(MATCHES, by=["sequence", "sequence"])
-    with pytest.raises(sf.InputError, match="rename the Series"):
+    with refused("by: tp"):
         sf.summarize(MATCHES, by=MATCHES["sequence"].rename("tp"))
     for by in (np.arange(9), 5, [5]):
-        with pytest.raises(sf.InputError, match="names of columns, or Series, are needed"):
+        with refused(("by", "int64" if isinstance(by, np.ndarray) else "int")):
             sf.summarize(MATCHES, by=by)
     for exclude in (1, "a"):
-        with pytest.raises(sf.InputError, match="a list of sequences is needed"):
+        with refused(("exclude", repr(exclude))):
             sf.summarize(MATCHES, exclude=exclude)
-    with pytest.raises(sf.InputError, match="column distance is of type str; numbers are needed"):
+    with refused(("match table: column distance", "str")):
         sf.summarize(MATCHES.assign(distance="far"))
-    with pytest.raises(sf.InputError, match="column outcome is missing"):
+    with refused("match table: column outcome"):
         sf.summarize(MATCHES.drop(columns="outcome"))
-    with pytest.raises(sf.InputError, match="1 row is not TP, FN, FP or empty, such as 'tp'"):
+    with refused(("match table: column outcome", "1 row", "'tp'")):
         sf.summarize(MATCHES.assign(outcome=["tp", *MATCHES["outcome"].tolist()[1:]]))
 
 
@@ -295,12 +296,12 @@ def test_leaderboard_in_the_competitions_order() -> None:
     assert board.columns.tolist() == ["rank", "name", *NUMBERS]
     assert board.attrs == sf.match(truth, near).attrs
     assert sf.leaderboard({"a": sf.match(truth, near)}, exclude=[1])["n_sequences"].item() == 0
-    with pytest.raises(sf.InputError, match=r"the same rule: a with rule distance, tau 10.0, .*; b with .* tau 5.0"):
+    with refused(("leaderboard", "a with rule distance, tau 10.0", "b with rule distance, tau 5.0")):
         sf.leaderboard({"a": sf.match(truth, near), "b": sf.match(truth, near, tau=5)})
     elsewhere = pl.from_pandas(sf.match(truth, near))  # which knows no attrs
     assert sf.leaderboard({"a": elsewhere, "b": sf.match(truth, far)})["name"].tolist() == ["a", "b"]
-    for wrong in ({}, [sf.match(truth, near)], sf.match(truth, near)):
-        with pytest.raises(sf.InputError, match=r"leaderboard: matches is .* a dict .* is needed"):
+    for wrong, kind in (({}, "empty"), ([sf.match(truth, near)], "list"), (sf.match(truth, near), "DataFrame")):
+        with refused(("leaderboard: matches", kind, "a dict")):
             sf.leaderboard(wrong)
 
 

@@ -12,6 +12,7 @@ from trackeval.datasets._base_dataset import _BaseDataset
 import spotgeo_frames as sf
 from helpers import official
 from helpers.boxes import NONE, box_matrix, boxes, crowd
+from helpers.problems import refused, warned
 from spotgeo_frames.tracking.metrics import clear
 from spotgeo_frames.tracking.metrics import ordered_sums as sums
 from spotgeo_frames.tracking.tracks import NUMBERS
@@ -243,47 +244,42 @@ def test_identity_may_be_another_column() -> None:
     assert by_track.summary["IDSW"].iloc[-1] == 1
     assert by_track.predicted_objects["object"].tolist() == ["a", "b"]
     assert by_track.truth_objects["object"].tolist() == [0]
-    with pytest.raises(sf.InputError, match="neither truth nor predictions have a column person"):
+    with refused(("identity", "column person")):
         sf.track(truth, predictions, identity="person")
-    with pytest.raises(sf.InputError, match=r"predictions: column track: 1 row is null: sequence 1, frame 3, object 0"):
+    with refused(("predictions: column track", "1 row", "sequence 1, frame 3, object 0")):
         sf.track(truth, predictions.assign(track=["a", "a", None]), identity="track")
     twice = boxes([(1, 1, 0, 0, 0), (1, 1, 1, 50, 0)]).assign(track="a")
-    with pytest.raises(sf.InputError, match=r"predictions: 2 rows are the same \(sequence, frame, track\) as another"):
+    with refused(("predictions: 2 rows", "(sequence, frame, track)", "sequence 1, frame 1, track a")):
         sf.track(truth, twice, identity="track")
 
 
 def test_an_identity_twice_in_a_frame_is_refused() -> None:
     truth = boxes([(1, 1, 0, 0, 0)])
     twice = boxes([(1, 1, 4, 0, 0), (1, 1, 4, 50, 0)])
-    message = r"predictions: 2 rows are the same \(sequence, frame, object\) as another: sequence 1, frame 1, object 4"
-    with pytest.raises(sf.InputError, match=message):
+    with refused(("predictions: 2 rows", "(sequence, frame, object)", "sequence 1, frame 1, object 4")):
         sf.track(truth, twice)
 
 
 def test_boxes_without_area_are_counted_once() -> None:
     truth = boxes([(1, f, o, 50 * o, 0) for f in (1, 2) for o in (1, 2)])
     flat = truth.assign(w=[10.0, 0.0, -3.0, 10.0])
-    with pytest.warns(UserWarning, match="2 of the truth$") as caught:
+    with warned(("boxes", "2 of the truth")) as caught:
         result = sf.track(flat, truth)
-    assert len(caught) == 1
     assert caught[0].filename == __file__
     assert result.summary["TP"].iloc[-1] == 2
 
 
 def test_tables_that_track_cannot_take() -> None:
     points = boxes([(1, 1, 0, 0, 0)]).drop(columns=["w", "h"])
-    with pytest.raises(sf.InputError) as caught:
+    with refused(*(f"{side}: column {column}" for side in ("truth", "predictions") for column in ("w", "h"))):
         sf.track(points, points, "iou")
-    assert [problem.partition(" is missing")[0] for problem in caught.value.problems] == [
-        f"{side}: column {column}" for side in ("truth", "predictions") for column in ("w", "h")
-    ]
-    with pytest.raises(sf.InputError, match="column joint"):
+    with refused(("truth and predictions", "column joint")):
         sf.track(points.assign(joint=1), points.assign(joint=1), "point")
-    with pytest.raises(ValueError, match="similarity is 'oku'"):
+    with refused(("similarity", "'oku'"), error=ValueError):
         sf.track(points, points, "oku")
-    with pytest.raises(ValueError, match="tau is 0"):
+    with refused(("tau", "0.0"), error=ValueError):
         sf.track(points, points, "point", tau=0)
-    with pytest.raises(sf.InputError, match="sequence"):
+    with refused(("predictions", "sequence", "2", "1")):
         sf.track(points, points.assign(sequence=2), "point")
 
 
