@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype, is_string_dtype
 
 from ..scoring.ranking import ranked
 from ..scoring.registry import RANKING
@@ -183,10 +184,18 @@ def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.Data
     geometry = [f"truth_{column}" for column in ("object", "x", "y", "w", "h")]
     columns = [*key, *(column for column in geometry if column in table and column in other)]
     truths = [_plain(side, columns) for side in (table, other)]
-    if truths[0].equals(truths[1]):
+    if truths[0].equals(truths[1]) or not any(map(len, truths)):
         return []
-    together = truths[0].merge(truths[1], how="outer", indicator=True)
-    odd = together.loc[together["_merge"] != "both", columns]
+    if not all(map(len, truths)):
+        odd = pd.concat(truths)
+    else:
+        texts = [[is_string_dtype(side[column].dtype) for column in columns] for side in truths]
+        for column, is_text, is_other_text in zip(columns, *texts, strict=True):
+            if is_text != is_other_text:
+                text, plain = (name, other_name) if is_text else (other_name, name)
+                return [f"compare: {text}: column {column} is text, and in {plain} it is not; make them the same"]
+        together = truths[0].merge(truths[1], how="outer", indicator=True)
+        odd = together.loc[together["_merge"] != "both", columns]
     problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
     return [f"compare: {problem}: {key_text(odd.convert_dtypes())}"]
 
@@ -205,7 +214,8 @@ def _plain_column(values: pd.Series) -> Any:
     Key columns of whole values become int64, also where a file or a merge made them float64. Integer keys never pass
     through float64, which cannot tell integers beyond 2**53 apart. Other numeric columns become float64, all else text.
     """
-    if isinstance(values.dtype, pd.CategoricalDtype) or not pd.api.types.is_numeric_dtype(values.dtype):
+    values = decoded(values).infer_objects()
+    if not is_numeric_dtype(values.dtype):
         return values.astype("str").array
     is_key = values.name in (*FRAME_KEY, "joint", "truth_object")
     if is_key and pd.api.types.is_integer_dtype(values.dtype) and not values.isna().any():

@@ -186,9 +186,15 @@ def excluded_sequences(
     names = listed_sequences(exclude)
     columns = [table["sequence"] for table in tables if len(table)]
     if columns:
-        check_names(names, is_integer=pd.api.types.is_integer_dtype(columns[0].dtype))
+        check_names(names, is_integer=not _is_text(columns[0]))
     known = {name for column in columns for name in pd.unique(column[column.isin(names)])}
     return names, unknown_text(names, known)
+
+
+def _is_text(values: pd.Series) -> bool:
+    """Whether keys are strings; integers may have become float64, categories or objects in a merge or elsewhere."""
+    is_categorical = isinstance(values.dtype, pd.CategoricalDtype)
+    return bool(pd.api.types.is_string_dtype(values.cat.categories if is_categorical else values))
 
 
 def check_names(names: Sequence[int | str], is_integer: bool) -> None:

@@ -298,6 +298,21 @@ def test_truths_are_the_same_whatever_types_their_keys_came_back_in() -> None:
     matches = sf.match(truth, truth)
     others = matches.astype({"truth_object": "float64", "sequence": "Int32"})
     assert (sf.compare({"a": matches, "b": others}, resamples=10).pairs["estimate"] == 0).all()
+    for kind in ("category", "object"):
+        others = matches.astype(dict.fromkeys(["sequence", "frame", "truth_object"], kind))
+        assert (sf.compare({"a": matches, "b": others}, resamples=10).pairs["estimate"] == 0).all()
+
+
+def test_keys_that_are_text_on_one_side_only_are_named() -> None:
+    truth = objects([(1, 1, 10.0, 10.0), (2, 1, 10.0, 10.0)])
+    matches = sf.match(truth, truth)
+    for column, kind in (("sequence", "str"), ("truth_object", "category")):
+        others = matches.astype({column: "str"}).astype({column: kind})
+        with pytest.raises(sf.InputError, match=f"compare: b: column {column} is text, and in a it is not"):
+            sf.compare({"a": matches, "b": others}, resamples=10)
+    no_truths = matches[matches["outcome"] == "FP"].astype({"truth_object": "str"})
+    with pytest.raises(sf.InputError, match="2 truths are in only one of a and b"):
+        sf.compare({"a": matches, "b": no_truths}, resamples=10)
 
 
 @pytest.mark.parametrize(
