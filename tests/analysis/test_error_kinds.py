@@ -207,7 +207,7 @@ def test_objects_as_a_loop_has_them(seed: int) -> None:
 
 def test_what_object_summary_refuses() -> None:
     matches = scene("a hit has no kind")
-    with refused(("match table", "truth_object")):
+    with refused("object_summary: matches: column truth_object"):
         sf.object_summary(pd.concat([matches, matches]))
     with refused("match table: column truth_object"):
         sf.object_summary(matches.drop(columns="truth_object"))
