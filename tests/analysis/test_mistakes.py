@@ -98,7 +98,7 @@ def test_nothing_to_check() -> None:
         sf.check(truth, claims.assign(sequence=claims["sequence"].astype("str")))
     with refused(("check", "column joint")):
         sf.check(truth.objects.assign(joint="nose"), claims)
-    with refused(("tau", "0"), error=ValueError):
+    with refused(("tau", "0", "epsilon 3"), error=ValueError):
         sf.check(truth, claims, tau=0)
 
 

@@ -368,7 +368,7 @@ def test_slices_by_times_and_other_values_that_json_does_not_know(tmp_path: Path
     slices = answer("score", path, path, "--by", "truth_when", "--by", "truth_flag")["by"]
     assert [row["value"] for row in slices["truth_when"]] == ["2020-01-01 00:00:00", "2020-01-02 00:00:00"]
     assert [row["value"] for row in slices["truth_flag"]] == [False, True]
-    for by, place in (("truth_flag:2", "--by: column truth_flag"), ("truth_tags", "--by: column truth_tags")):
+    for by, place in (("truth_flag:2", "--by: column truth_flag"), ("truth_tags", ("--by", "truth_tags"))):
         assert_places([misused("score", path, path, "--by", by)], place)
 
 
