@@ -571,7 +571,7 @@ def test_nothing_of_the_users_is_replaced(tmp_path: Path) -> None:
         sf.report(linked, predictions, tmp_path / "report.html", tables=tmp_path / "linked")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "README.md").write_text("# Mine")
-    with pytest.raises(sf.InputError, match="is there, and not of a report"):
+    with pytest.raises(sf.InputError, match=r"README\.md: .* give the tables a folder of their own"):
         sf.report(truth, predictions, tmp_path / "report.html", tables=tmp_path / "own")
     for page, tables in (("same", "same"), ("same", "same/t"), ("t/README.md", "t"), ("t/pairs.parquet", "t")):
         with pytest.raises(sf.InputError, match="is to be the page"):
