@@ -1,4 +1,4 @@
-"""The commands: their arguments, the calls they make, and what they print.
+"""The command line: its commands, their arguments, the functions they call, and the text or JSON they print.
 
-In come the words of a command line; out come text or JSON, and files. Nobody uses it; it uses all rooms.
+In come the arguments of a command line; out come text or JSON, and files. No other room uses it; it uses all rooms.
 """

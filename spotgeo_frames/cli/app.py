@@ -1,6 +1,7 @@
-"""The command line: every command, registered in the order in which the help lists them.
+"""The entry point of the command line: registers every command, in the order in which the help lists them.
 
-Exit status 0; 1 for input that cannot be accepted, every problem a line on standard error; 2 for wrong usage.
+The exit status is 0 for success; 1 for input that cannot be accepted, with each problem on a line of standard error;
+and 2 for wrong usage.
 """
 
 import signal
@@ -23,8 +24,9 @@ for command in (validate, score, repartition, compare, report, check, track, pos
 
 
 def main() -> None:
-    # Ended from outside, the run still takes away what it has begun to write.
+    """Runs the command line."""
+    # A command that is terminated from outside still removes its unfinished files.
     for ending in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup wants the closing of a terminal ignored
-            signal.signal(ending, lambda number, _: sys.exit(128 + number))
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # under nohup, the closing of a terminal stays ignored
+            signal.signal(ending, lambda signal_code, _: sys.exit(128 + signal_code))
     app(prog_name="spotgeo-frames")

@@ -1,4 +1,4 @@
-"""What the commands print for programs."""
+"""The JSON that the commands print for programs."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -11,11 +11,12 @@ from ..support.names import plain_value
 
 
 def plain_row(row: Mapping[Hashable, Any]) -> dict[str, Any]:
+    """Converts a row of a table to plain values that JSON can represent."""
     return {str(name): plain_value(value) for name, value in row.items()}
 
 
 def rule_words(notes: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """What a table's notes say of how it was matched: `tau` and `epsilon`, or the `similarity` and its `threshold`."""
+    """Takes the rule from a table's notes: `tau` and `epsilon`, or the `similarity` and its `threshold`."""
     if notes["rule"] == "distance":
         return {name: notes[name] for name in ("tau", "epsilon")}
     words = {name: notes[name] for name in ("tau", "threshold") if name in notes}
@@ -23,9 +24,9 @@ def rule_words(notes: Mapping[Hashable, Any]) -> dict[str, Any]:
 
 
 def summary_json(summary: pd.DataFrame, by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> str:
-    """The summary as JSON, and under `by` the slices.
+    """Formats a summary as JSON, with its slices under the key `by`.
 
-    Columns that are crossed have a key such as `a*b`, and the `value` of each row is the list of theirs.
+    Crossed columns have a key such as `a*b`, and the `value` of each of their rows is a list.
     """
     rule = rule_words(summary.attrs)
 
@@ -43,11 +44,12 @@ def summary_json(summary: pd.DataFrame, by_slice: Mapping[tuple[str, ...], pd.Da
 
 
 def _with_value(row: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
-    """The row of a slice, with what it is a slice of as its `value`."""
+    """Replaces the columns that a row is sliced by with `value`."""
     values = [row[column] for column in columns]
     others = {name: value for name, value in row.items() if name not in columns}
     return {"value": values[0] if len(values) == 1 else values} | others
 
 
 def formatted(answer: Mapping[str, Any]) -> str:
+    """Formats JSON with an indentation of two spaces."""
     return msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()

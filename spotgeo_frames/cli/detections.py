@@ -56,10 +56,12 @@ from .text import comparison_text, number_text, overview, rule_text, slice_text
 
 def validate(
     submission: SubmissionFile,
-    truth: Annotated[Path | None, typer.Option(help="The truth whose frames the submission has to cover")] = None,
-    sequences: Annotated[str | None, typer.Option(help="The sequences it has to cover, such as 1-5120")] = None,
+    truth: Annotated[Path | None, typer.Option(help="The truth, whose frames the submission has to cover")] = None,
+    sequences: Annotated[
+        str | None, typer.Option(help="The sequences that the submission has to cover, such as 1-5120")
+    ] = None,
 ) -> None:
-    """Lists everything that is wrong with a submission: types, bounds, counts, frames missing or not wanted."""
+    """Lists every problem of a submission: types, bounds, counts, missing and extra frames."""
     if truth is not None and sequences is not None:
         raise typer.BadParameter("give --truth or --sequences, not both")
     with problems_reported(most=None):
@@ -84,17 +86,20 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
     out: Annotated[str | None, typer.Option(help="Folder for the match table and the summaries, as Parquet")] = None,
     dataset: Annotated[
-        bool, typer.Option("--dataset", help="Parquet of any size, by sequence: evaluated part by part, on all cores")
+        bool,
+        typer.Option(
+            "--dataset", help="Evaluate Parquet of any size in parts, on all cores; it has to be sorted by sequence"
+        ),
     ] = False,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Evaluate a --dataset on the Dask cluster there")
+        str | None, typer.Option(metavar="ADDRESS", help="Evaluate a --dataset on the Dask cluster at this address")
     ] = None,
 ) -> None:
-    """Scores a submission by the metric document and by the competition's server, overall and by slice."""
+    """Scores a submission by the metric document and by the competition's server, for all data and for slices."""
     words = words_of(tau, epsilon, similarity, threshold)
     slices = slices_of(by)
     if scheduler is not None and not dataset:
-        raise typer.BadParameter("--scheduler: is for a --dataset")
+        raise typer.BadParameter("--scheduler: is for a --dataset; give both")
     score_them = partial(_score_dataset, scheduler=scheduler) if dataset else _score_files
     with problems_reported():
         summary, by_slice = score_them(truth, submission, frames, slices, words, exclude, out)
@@ -117,7 +122,7 @@ def _score_files(
     exclude: str,
     out: str | None,
 ) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
-    """The summary, and those by slice under their columns, of files that fit the memory."""
+    """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns."""
     if out is not None:
         check_folder_writable(Path(out))
     sides = read_sides(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
@@ -147,7 +152,7 @@ def _score_dataset(
     out: str | None,
     scheduler: str | None,
 ) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
-    """The same of datasets of any size, here or on a cluster."""
+    """Scores datasets of any size, here or on a cluster; returns the summary, and one for each slicing."""
     client = None if scheduler is None else connected(scheduler)
     contents = opened(truth, submission, frames, words.similarity)
     left_out = sequence_names(exclude, contents["truth"].numbered)
@@ -159,10 +164,10 @@ def _score_dataset(
 
 
 def repartition(
-    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Parquet, or a folder of it, in any order")],
-    out: Annotated[str, typer.Argument(metavar="OUT", help="A folder that is not there yet")],
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Parquet file, or a folder of them, in any order")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="A folder that does not exist yet")],
 ) -> None:
-    """Writes a Parquet dataset anew, sorted by sequence, as score --dataset needs it."""
+    """Writes a copy of a Parquet dataset that is sorted by sequence, as score --dataset needs it."""
     with problems_reported():
         repartition_by_sequence(dataset, out)
         n_files = len(sizes(place_of(out)))
@@ -172,7 +177,8 @@ def repartition(
 def compare(
     truth: TruthFile,
     submissions: Annotated[
-        list[Path], typer.Argument(metavar="SUBMISSION SUBMISSION...", help="Two or more, of any kind that score takes")
+        list[Path],
+        typer.Argument(metavar="SUBMISSION SUBMISSION...", help="Two or more files of any kind that score accepts"),
     ],
     tau: Tau = None,
     epsilon: Epsilon = None,
@@ -181,7 +187,7 @@ def compare(
     exclude: Exclude = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
 ) -> None:
-    """Compares submissions: which is better, by how much, and whether that is more than chance."""
+    """Compares submissions: which is better, by how much, and whether the difference is more than chance."""
     words = words_of(tau, epsilon, similarity, threshold)
     if len(submissions) < 2:
         raise typer.BadParameter("give two submissions or more")
@@ -207,7 +213,7 @@ def compare(
 def report(
     truth: TruthFile,
     submissions: Annotated[
-        list[Path], typer.Argument(metavar="SUBMISSION...", help="One or more, of any kind that score takes")
+        list[Path], typer.Argument(metavar="SUBMISSION...", help="One or more files of any kind that score accepts")
     ],
     out: Annotated[Path, typer.Option(help="The page to write, such as report.html")],
     by: By = [],  # noqa: B006 - typer reads the default, nothing changes it
@@ -218,16 +224,16 @@ def report(
     exclude: Exclude = "",
     frames: FramesFile = None,
     images: Annotated[
-        Path | None, typer.Option(help="Folder of the frames' pictures, SEQUENCE/FRAME.png, to draw behind them")
+        Path | None, typer.Option(help="Folder of pictures, SEQUENCE/FRAME.png, to draw behind the frames")
     ] = None,
     tables: Annotated[Path | None, typer.Option(help="Folder for the tables behind the page, as Parquet")] = None,
 ) -> None:
-    """Writes an HTML page to send to people: numbers, suspicions, errors, slices, and the frames themselves."""
+    """Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames."""
     words_of(tau, epsilon, similarity, threshold)
     columns = columns_of(by)
     with problems_reported():
         above = out.absolute().parent.parent
-        if not above.exists():  # most likely a slip of the keyboard
+        if not above.exists():  # most likely a typing error
             raise InputError(f"{out}: cannot be written: there is no folder {above}; make it first, or give another")
         check_beforehand(out, tables, images)
         sides = read_sides(truth, submissions, frames, similarity)
@@ -258,16 +264,16 @@ def check(
     threshold: Threshold = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
 ) -> None:
-    """Looks for common mistakes: axes swapped or flipped, numbering from 0, scaled or shifted coordinates, and more."""
+    """Searches for common mistakes: swapped or flipped axes, wrong numbering, scaled or shifted coordinates."""
     words_of(tau, epsilon, similarity, threshold)
     with problems_reported():
         sides = read_sides(truth, [submission], similarity=similarity)
-        found = mistakes.check(sides[0], sides[1], tau, epsilon, similarity=similarity, threshold=threshold)
+        suspicions = mistakes.check(sides[0], sides[1], tau, epsilon, similarity=similarity, threshold=threshold)
     if as_json:
-        typer.echo(formatted({"suspicions": [plain_row(row) for row in found.to_dict("records")]}))
-    elif not len(found):
+        typer.echo(formatted({"suspicions": [plain_row(row) for row in suspicions.to_dict("records")]}))
+    elif not len(suspicions):
         typer.echo(f"{submission}: nothing is suspicious")
     else:
-        for row in found.to_dict("records"):
+        for row in suspicions.to_dict("records"):
             corrected = f" (F1 {number_text(row['f1'])}, corrected {number_text(row['f1_corrected'])})"
             typer.echo(f"{row['suspicion']}{corrected}\n    {row['advice']}")

@@ -1,4 +1,4 @@
-"""How the commands report what cannot be accepted."""
+"""How the commands report errors and warnings: one line each on standard error."""
 
 import warnings
 from collections.abc import Iterator
@@ -9,16 +9,16 @@ import typer
 from ..support.errors import InputError, SliceError
 from .text import one_line
 
-# Problems that are printed where not all are asked for.
+# The count of problems that most commands print.
 MOST_PRINTED = 10
 
 
 @contextmanager
 def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
-    """Prints the first problems of what cannot be accepted on standard error, a line each, and exits with status 1.
+    """Prints the problems of an error on standard error, one line each, and exits with status 1.
 
-    A last line counts the problems beyond `most`; None prints all. Warnings are printed, too, and change no status. A
-    column that cannot be sliced by is wrong usage.
+    At most `most` problems are printed, and a last line counts the others; None prints all. Warnings are printed, too,
+    and do not change the status. A column that cannot be sliced by is wrong usage and exits with status 2.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -33,7 +33,7 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
             if n_more:
                 typer.echo(f"and {n_more:,} more {'problem' if n_more == 1 else 'problems'}", err=True)
             raise typer.Exit(1) from None
-        except ImportError as error:  # of an extra
+        except ImportError as error:  # an extra is not installed
             typer.echo(one_line(str(error)), err=True)
             raise typer.Exit(1) from None
         except MemoryError as error:

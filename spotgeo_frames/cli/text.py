@@ -1,4 +1,4 @@
-"""What the commands print for people: tables as aligned text, and problems as one line each."""
+"""The text that the commands print for people: aligned tables, and problems of one line each."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -12,21 +12,21 @@ from ..tracking.registry import TRACK_METRICS
 
 
 def one_line(text: str) -> str:
-    """A key or a path may hold line breaks and the like; a problem is one line all the same."""
+    """Escapes line breaks and other unprintable characters of keys and paths, so that the text stays on one line."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
-    """How a table was matched, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`."""
+    """Formats the rule of a table, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`."""
     units = {"tau": " px", "epsilon": " px"}
-    told = [
+    thresholds = [
         f"{name} {label(notes[name])}{units.get(name, '')}" for name in ("tau", "epsilon", "threshold") if name in notes
     ]
-    return ", ".join(told if notes["rule"] == "distance" else [f"similarity {notes['rule']}", *told])
+    return ", ".join(thresholds if notes["rule"] == "distance" else [f"similarity {notes['rule']}", *thresholds])
 
 
 def overview(row: Mapping[Hashable, Any]) -> str:
-    """A row of a summary: what was counted, then a line a metric with its unit and formula."""
+    """Formats a summary: its counts, then one line for each metric with its unit and formula."""
     nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
     counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
     outcomes = "   ".join(f"{METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
@@ -45,16 +45,17 @@ def overview(row: Mapping[Hashable, Any]) -> str:
 
 
 def _aligned(value: float, metric: Metric) -> str:
-    """A value, right-aligned; 1 - F1 has as many digits as on the competition's leaderboard."""
+    """Formats a value, right-aligned; 1 - F1 has six decimals, as on the competition's leaderboard."""
     return f"{'-':>14}" if pd.isna(value) else f"{value:>14,.{6 if metric.name == 'one_minus_f1' else 4}f}"
 
 
 def _unit_and_formula(metric: Metric) -> str:
+    """The unit of a metric, if it has one, and its formula."""
     return f"{metric.unit}, {metric.formula}" if metric.unit else metric.formula
 
 
 def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
-    """A summary by these columns as aligned text, with a dash for what is not known."""
+    """Formats a summary by the given columns as aligned text, with a dash for null."""
     shown = [*columns, *SLICED]
 
     def text(value: Any) -> str:
@@ -64,7 +65,7 @@ def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
 
 
 def comparison_text(compared: Comparison) -> str:
-    """The leaderboard and the differences as aligned text."""
+    """Formats the leaderboard and the differences of a comparison as aligned text."""
     board, pairs = compared
     names = board["name"].map(one_line)
     chance = board[[column for column in board if str(column).startswith("chance_of_rank_")]].to_numpy()
@@ -80,22 +81,23 @@ def comparison_text(compared: Comparison) -> str:
             "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         }
     )
-    numbers = pairs[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
-    differences = pairs[["a", "b"]].map(one_line).join(pairs["metric"]).join(numbers)
+    values = pairs[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
+    differences = pairs[["a", "b"]].map(one_line).join(pairs["metric"]).join(values)
     return f"""{shown.to_string(index=False)}
 
 {differences.to_string(index=False)}
 
-estimate: a less b; low to high: 95% interval, by drawing sequences; p_value: by swapping sequences between the two,
-p_adjusted: by Holm's method over all pairs; apart from next: p_adjusted of F1 below 0.05"""
+estimate: a minus b; low to high: 95% interval from resampling sequences; p_value: of a test that swaps sequences
+between the two; p_adjusted: over all pairs by Holm's method; apart from next: p_adjusted of F1 is below 0.05"""
 
 
 def number_text(value: float) -> str:
+    """Formats a number with four decimals, or a dash for null."""
     return "-" if pd.isna(value) else f"{value:.4f}"
 
 
 def track_text(summary: pd.DataFrame) -> str:
-    """The numbers of tracks as aligned text, shares in percent."""
+    """Formats the metrics of tracks as aligned text, shares in percent."""
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shares = [name for name in names if TRACK_METRICS[name].written == "share"]
     counts = [name for name in names if TRACK_METRICS[name].written == "count"]
@@ -103,17 +105,17 @@ def track_text(summary: pd.DataFrame) -> str:
     shown.insert(0, "", [*(one_line(str(name)) for name in summary["sequence"][:-1]), "combined"])
     return f"""{shown.to_string(index=False)}
 
-shares in percent; HOTA, DetA, AssA and LocA are means over alpha, LocA 100 where nothing matches
-IDSW switches of identity, Frag fragmentations; MT, PT, ML objects mostly, partly tracked and mostly lost"""
+shares in percent; HOTA, DetA, AssA and LocA are means over alpha; LocA is 100 where nothing matches
+IDSW: identity switches; Frag: fragmentations; MT, PT, ML: objects mostly tracked, partly tracked and mostly lost"""
 
 
 def pose_text(combined: pd.DataFrame) -> str:
-    """The numbers of joints as aligned text, in percent."""
+    """Formats the metrics of joints as aligned text, in percent."""
     names = ["HOTA", "DetA", "AssA", "LocA"]
     columns = combined[names].mul(100).join(combined[["mota", "motp", "pre", "rec", "ap"]])
     shown = columns.map(lambda value: "-" if pd.isna(value) else f"{value:.2f}").join(combined["switches"])
     shown.insert(0, "", combined["joint"].fillna("total"))
     return f"""{shown.to_string(index=False)}
 
-in percent; HOTA, DetA, AssA and LocA are keypoint HOTA's, means over alpha, LocA 100 where nothing matches
-mota, motp, pre, rec and switches are poseval's of tracks, ap its average precision of poses"""
+in percent, but switches is a count; HOTA, DetA, AssA and LocA: by keypoint HOTA, means over alpha; LocA is 100 where
+nothing matches; mota, motp, pre, rec and switches: of tracks, by poseval; ap: average precision of poses, by poseval"""

@@ -18,7 +18,7 @@ from .as_json import formatted
 from .problems import problems_reported
 from .text import pose_text, track_text
 
-# PoseTrack's joints as its two evaluation kits call them, in their order.
+# The joints of PoseTrack by the names of its two evaluation kits, in the order of each kit.
 HOTA_JOINTS = dict(
     zip(
         ["Nose", "Neck", "Head", "LS", "RS", "LE", "RE", "LW", "RW", "LH", "RH", "LK", "RK", "LA", "RA"],
@@ -48,14 +48,14 @@ POSEVAL_JOINTS = {
 def track(
     truth: TruthFolder,
     tracker: TrackerFolder,
-    benchmark: Annotated[str, typer.Option(help=f"Whose rules: {', '.join(BENCHMARKS)}")] = "MOT17",
+    benchmark: Annotated[str, typer.Option(help=f"The benchmark whose rules apply: {', '.join(BENCHMARKS)}")] = "MOT17",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the tables behind the numbers, as Parquet")] = None,
 ) -> None:
     """Scores the tracks of a MOTChallenge folder by HOTA, CLEAR (MOTA) and Identity (IDF1), by sequence and combined.
 
-    A line of a file is frame, identity, left, top, width, height, then the score, or for truth the mark, the class and
-    the visibility; frames count from 1, boxes are in pixels.
+    Each line of a file has frame, identity, left, top, width and height. In a tracker's file the score follows; in the
+    truth's file the mark, the class and the visibility follow. Frames are numbered from 1, and boxes are in pixels.
     """
     if benchmark not in BENCHMARKS:
         raise typer.BadParameter(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
@@ -71,8 +71,8 @@ def track(
             write_tables(result._asdict(), out, input_notes(inputs))
     rows = result.summary.to_dict("records")
     if as_json:
-        *numbers, combined = [{name: plain_value(row[name]) for name in tracking.NUMBERS} for row in rows]
-        sequences = dict(zip(result.summary["sequence"][:-1], numbers, strict=True))
+        *by_sequence, combined = [{name: plain_value(row[name]) for name in tracking.NUMBERS} for row in rows]
+        sequences = dict(zip(result.summary["sequence"][:-1], by_sequence, strict=True))
         typer.echo(formatted({"combined": combined, "sequences": sequences}))
     else:
         typer.echo(f"{tracker} against {truth}, by the rules of {benchmark}\n")
@@ -83,7 +83,7 @@ def pose(
     truth: PoseTruthFolder,
     predictions: PosePredictionFolder,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON for programs, joints as the two kits name and order them")
+        bool, typer.Option("--json", help="Print JSON for programs, with joints in the names and order of each kit")
     ] = False,
 ) -> None:
     """Scores the poses of a PoseTrack folder joint by joint, by keypoint HOTA and by poseval's MOTA and AP."""
@@ -93,9 +93,9 @@ def pose(
     if as_json:
         kits = {"keypoint_hota": (HOTA_JOINTS, poses.HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, poses.POSEVAL_NUMBERS)}
         answer = {}
-        for kit, (joints, numbers) in kits.items():
+        for kit, (joints, metrics) in kits.items():
             rows = combined.reindex([*joints.values(), None])
-            values = {name: [plain_value(value) for value in rows[name]] for name in numbers}
+            values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
             answer[kit] = {"joints": [*joints, "total"], **values}
         typer.echo(formatted(answer))
     else:

@@ -1,4 +1,4 @@
-"""report(): from truth and submissions to one HTML page, and to a folder of Parquet with the tables behind it."""
+"""report(): writes an HTML page about submissions, and a folder of Parquet with the tables behind it."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ from .frame_browser import Held, hold, packed
 from .pictures import Pictures, pictures
 from .provenance import made_with
 
-# Slices that every report has.
+# The columns that every report slices by.
 ALWAYS = ("sequence", "frame_n_truth")
 
 
@@ -44,35 +44,61 @@ def report(
     images: str | Path | None = None,
     tables: str | Path | None = None,
 ) -> None:
-    """Writes a report of one or several submissions as an HTML page that needs nothing else.
+    """Writes a report about one or several submissions as a single HTML page without external files.
+
+    The page shows suspected mistakes, metrics with 95% intervals, comparisons, kinds of error, maps, score thresholds,
+    slices, and a browser of frames. It needs the extra `report`.
 
     Parameters
     ----------
-    truth, submissions
-        What `match` takes; of several submissions a dict of names.
+    truth
+        Annotations, or a table of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels.
+    submissions
+        The predictions: Annotations or a table of objects, or for several submissions a dict from their names to these.
+        A column `score` adds a sweep over score thresholds.
     path
         The page to write.
     by
-        Columns of the match table to slice by, each on its own, besides `sequence` and `frame_n_truth`: one, a list of
-        them, or a dict that gives each a number of quantile bins (2 to 1000) or None for its values as they are.
+        Columns of the match table to slice by, each on its own, besides `sequence` and `frame_n_truth`: a name, a list
+        of names, or a dict from names to a count of quantile bins (2 to 1000) or to None for the values as they are.
     tau, epsilon
         The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
         default), in pixels. With boxes (`w`, `h`) a `tau` is needed: their centres are matched.
     similarity, threshold
-        Words of other functions that match. A report is of matching by distance, so they are refused.
+        Every function that matches accepts these. report() needs distances, so a rule by similarity is refused.
     exclude
-        Sequences to leave out, strings or integers. A warning names those that no table has.
+        Sequences to leave out, a list of strings or of integers like the tables'. A warning names those that no table
+        has.
     images
-        Folder of the frames' pictures, SEQUENCE/FRAME.png, drawn behind the frames; the centre of their first pixel is
-        at 0, 0. Frames whose picture is missing, damaged or of another size are drawn without, with one warning.
+        A folder of pictures of the frames, SEQUENCE/FRAME.png, which are drawn behind the objects; the centre of the
+        first pixel is at 0, 0. Frames whose picture is missing, damaged or of another size are drawn without it, and
+        one warning says so.
     tables
-        Folder for the tables behind the page as Parquet, with a README that says what they hold.
+        A folder to write the tables behind the page to, as Parquet, with a README that explains every column.
+
+    Returns
+    -------
+    None.
 
     Raises
     ------
-    InputError: as for `match`, `compare` and `summarize`; a path that cannot be written, no such folder of images.
-    ValueError: tau or epsilon out of range.
+    InputError: a table lacks a column or has invalid values; the two sides share no sequence, or predictions lie in
+        frames that the truth does not have; matching would be by similarity; a column of `by` is missing; `exclude` is
+        no list of the sequences' type; the page or the tables cannot be written, or would replace an input; `images` is
+        no folder.
+    ValueError: `tau` or `epsilon` is out of range, or `threshold` does not fit.
     ImportError: the extra `report` is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import spotgeo_frames as sf
+    >>> truth, eager = (sf.read_spotgeo(f"data/sample/{name}.json") for name in ("truth", "eager"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sf.report(truth, {"eager": eager}, Path(folder) / "report.html")
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['report.html']
     """
     words = asked(tau, epsilon, similarity, threshold)
     page_path = Path(path)
@@ -81,7 +107,7 @@ def report(
     check_beforehand(page_path, folder, images_folder)
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))
-    _check_kept(page_path, folder, [one.path for one in inputs])
+    _check_inputs_kept(page_path, folder, [file.path for file in inputs])
     slices = dict.fromkeys(ALWAYS) | column_bins(by)
     tables_of_rows = [table for side in (known, *named.values()) for table in side if table is not None]
     left_out, unknown = excluded_sequences(exclude, tables_of_rows)
@@ -102,11 +128,12 @@ def report(
 
 
 def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> None:
-    """What can be checked before anything is read: the extra, where to write, and the folder of images.
+    """Checks all that can be checked before reading: the extra, the paths to write to, and the folder of images.
 
-    Raises ImportError and InputError as `report` does.
+    Raises ImportError if the extra `report` is not installed, and InputError if the page at `path` or the folder
+    `tables` cannot be written, if one would replace the other, or if `images` is no folder.
     """
-    missing = [name for name in ("altair", "jinja2", "vl_convert", "PIL") if not _is_there(name)]
+    missing = [name for name in ("altair", "jinja2", "vl_convert", "PIL") if not _can_import(name)]
     if missing:
         how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
         raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
@@ -115,13 +142,13 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
         check_folder_writable(tables)
         is_above = path.absolute() in (tables.absolute(), *tables.absolute().parents)
         if is_above or parquet.would_replace(tables, path):
-            raise InputError(f"{tables}: cannot be written: {path} is to be the page")
+            raise InputError(f"{tables}: cannot be written: {path} is to be the page; give the tables another folder")
     try:
-        found = images is None or images.is_dir()
-    except (OSError, ValueError):  # a name too long, or one that no folder can have
-        found = False
-    if not found:
-        raise InputError(f"{images}: is no folder of images (SEQUENCE/FRAME.png)")
+        is_folder = images is None or images.is_dir()
+    except (OSError, ValueError):  # the name is too long, or no folder can have it
+        is_folder = False
+    if not is_folder:
+        raise InputError(f"{images}: is no folder of images; give a folder that has SEQUENCE/FRAME.png")
 
 
 def _tables_and_page(
@@ -132,12 +159,12 @@ def _tables_and_page(
     images: Path | None,
     about: Sequence[tuple[str, str]],
 ) -> tuple[Evaluation, str, list[str]]:
-    """The tables of the report, its page, and what to warn of."""
-    from .charts import charts  # with what the extra brings, which takes a while
+    """Computes the tables of the report and its page; returns them with the texts of warnings."""
+    from .charts import charts  # imported here, because this needs the extra and is slow to import
     from .document import page
     from .vega import vega_script
 
-    with vega_script() as script:  # which is made meanwhile
+    with vega_script() as script:  # another process bundles the script meanwhile
         evaluation = evaluate(truth, submissions, by, rule)
         browser, notes, warning = _browser(evaluation, images)
         content = page(evaluation, charts(evaluation, rule), browser, notes, about, script())
@@ -145,7 +172,7 @@ def _tables_and_page(
 
 
 def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str], str | None]:
-    """What the frame browser holds, what to say of it on the page, and what to warn of."""
+    """The data of the frame browser, the notes about it on the page, and the text of a warning."""
     from .charts import frame_chart
 
     held = hold(evaluation.matches)
@@ -158,7 +185,8 @@ def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any
     return browser, _browser_notes(held, behind), behind.warning
 
 
-def _is_there(name: str) -> bool:
+def _can_import(name: str) -> bool:
+    """Whether a module can be imported."""
     try:
         import_module(name)
     except ImportError:
@@ -169,36 +197,37 @@ def _is_there(name: str) -> bool:
 def _sides(
     truth: Annotations | Table, submissions: Annotations | Table | Mapping[str, Annotations | Table]
 ) -> tuple[Annotations, dict[str, Annotations]]:
-    """The truth and the submissions by their names, checked."""
+    """Checks the truth and the submissions; returns the submissions by name."""
     known = as_annotations(truth, "truth")
     if not isinstance(submissions, Mapping):
         side = as_annotations(submissions, "predictions")
         return known, {stem(Path(source(side.objects, "submission"))): side}
     if not submissions:
-        raise InputError("report: there are no submissions")
-    odd = [name for name in submissions if not isinstance(name, str) or not name or not is_text(name)]
-    if odd:
-        raise InputError(f"report: {odd[0]!r} is no name of a submission; text is needed")
+        raise InputError("report: there are no submissions; give one, or a dict of several")
+    no_names = [name for name in submissions if not isinstance(name, str) or not name or not is_text(name)]
+    if no_names:
+        raise InputError(f"report: submissions: {no_names[0]!r} is no name; a text that is not empty is needed")
     return known, {name: as_annotations(side, name) for name, side in submissions.items()}
 
 
 def _by_role(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict[str, pd.DataFrame | None]:
-    """The tables that may come from files, by what they are to the report."""
+    """The tables that may come from files, by their role in the report, such as `truth`."""
     roles = ["submission"] if len(submissions) == 1 else [f"submission {name}" for name in submissions]
     objects = (side.objects for side in submissions.values())
     return {"truth": truth.objects, "frames": truth.frames} | dict(zip(roles, objects, strict=True))
 
 
 def _without(side: Annotations, exclude: Sequence[int | str]) -> Annotations:
+    """Annotations without the excluded sequences."""
     frames = None if side.frames is None else without_sequences(side.frames, exclude)
     return Annotations(without_sequences(side.objects, exclude), frames)
 
 
-def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:
-    """Raises InputError where the report would replace its inputs, add to them, or replace what is of no report."""
+def _check_inputs_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:
+    """Raises InputError if the report would replace its inputs, write into them, or replace files of no report."""
     for path in inputs:
         if path.resolve() in (page.resolve(), *page.resolve().parents):
-            raise InputError(f"{page}: cannot be written: the report is made from {path}")
+            raise InputError(f"{page}: cannot be written: the report is made from {path}; give another path")
         if folder is None:
             continue
         if path.resolve() in (folder.resolve(), *folder.resolve().parents) or parquet.would_replace(folder, path):
@@ -208,12 +237,12 @@ def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None
 
 
 def _browser_notes(held: Held, behind: Pictures) -> list[str]:
-    """What the reader has to know of what the browser does not hold."""
+    """Notes on the page about sequences, frames and pictures that the frame browser does not have."""
     n_held, n_frames = len(held.sequences), len(held.rows[["held", "frame"]].drop_duplicates())
     notes = [f"All {n_held:,} sequences are here, the one with most errors first."]
     if n_held < held.n_sequences:
-        which = "as many as there is room for, the worst of each submission in turn and a sample of the others"
-        notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {which}."]
+        chosen = "as many as there is room for, the worst of each submission in turn and a sample of the others"
+        notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {chosen}."]
     if held.n_cut:
         notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")
     if behind.box is not None:

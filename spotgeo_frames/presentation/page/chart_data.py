@@ -1,4 +1,4 @@
-"""What the charts of the page are drawn from: rows of plain values, counted and averaged from the report's tables."""
+"""The data of the page's charts: rows of plain values, counted and averaged from the report's tables."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,34 +16,34 @@ from ..image_plane import recall_grid
 
 Rows = list[dict[str, Any]]
 
-# Bins of the histogram of distances, and along each axis of residuals; columns of the map of recall.
+# The counts of bins of the histogram of distances, of bins along each axis of residuals, and of columns of the map.
 DISTANCE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
 
-# Characters of a submission's name that charts have room for.
+# The longest name of a submission that charts have room for, in characters.
 LONGEST_NAME = 18
 
-# Of more submissions than this, differences are drawn of those next to each other only.
+# With more submissions than this, only differences between neighbours on the leaderboard are drawn.
 MOST_PAIRED = 4
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """The names, where they are long without what all begin with or their middle; numbered where two are then the same.
+    """Shortens long names: first their common beginning is cut off, then their middle; equal results are numbered.
 
-    They begin with a space of no width, so that none is what JavaScript's objects have, such as "constructor", which
-    Vega would take for its own.
+    Each name begins with a space of no width. Without it, Vega would take a name such as "constructor" for a property
+    that every JavaScript object has.
     """
     half = LONGEST_NAME // 2
-    shared = commonprefix(list(names))  # noqa: RUF071 - they are no paths
+    shared = commonprefix(list(names))  # noqa: RUF071 - names, not paths
     shared = re.sub(r"[a-zA-Z0-9]*$", "", shared)  # whole words only
     if len(names) > 1 and max(map(len, names)) > LONGEST_NAME and shared:
         names = [f"…{name.removeprefix(shared)}" for name in names]
     short = [name if len(name) <= LONGEST_NAME else f"{name[: half - 2]}…{name[-half - 1 :]}" for name in names]
-    numbered = [f"{number} {name}" if short.count(name) > 1 else name for number, name in enumerate(short, 1)]
+    numbered = [f"{place} {name}" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
     return [f"\u200b{name}" for name in numbered]
 
 
 def differences(pairs: pd.DataFrame, names: Sequence[str], confidence: float) -> Rows:
-    """Differences of F1 with their intervals, a row a pair; of many submissions only of those next to each other."""
+    """The differences of F1 with their intervals, one row for each pair; of many submissions only of neighbours."""
     known = pairs[(pairs["metric"] == "f1") & pairs["estimate"].notna()]
     if len(names) > MOST_PAIRED:
         neighbours = {*pairwise(names)}
@@ -63,7 +63,7 @@ def differences(pairs: pd.DataFrame, names: Sequence[str], confidence: float) ->
 
 
 def error_costs(costs: pd.DataFrame) -> Rows:
-    """What mending each kind of error alone would gain."""
+    """The gain of correcting each kind of error alone, one row for each submission and kind."""
     return [
         {
             "submission": str(row["submission"]),
@@ -78,7 +78,7 @@ def error_costs(costs: pd.DataFrame) -> Rows:
 
 
 def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float]:
-    """Recall in each part of the image where truths are, and the ratio of its height to its width."""
+    """Recall in each cell of the image that has truths, and the ratio of the image's height to its width."""
     rows, ratio = [], 1.0
     for name, table in _each(matches, names):
         grid = recall_grid(table, MAP_COLUMNS)
@@ -94,7 +94,7 @@ def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float
 
 
 def distances(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Rows:
-    """How many true positives are how far from their truth; no rows where there are none."""
+    """The histogram of distances of true positives (px); no rows if there are none."""
     rows = []
     for name, table in _each(matches, names):
         values = table["distance"].dropna().to_numpy(np.float64)
@@ -107,7 +107,7 @@ def distances(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Rows:
 
 
 def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:
-    """How many true positives are predicted where around their truth, and the mean of each submission."""
+    """Counts of true positives by predicted minus true coordinates (px), and the mean of each submission."""
     edges = np.linspace(-tau, tau, RESIDUAL_BINS + 1)
     cells: Rows = []
     means: Rows = []
@@ -125,14 +125,14 @@ def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[
 
 
 def circle(radius: float) -> Rows:
-    """Points of a circle around 0, 0."""
+    """The points of a circle around 0, 0, in order."""
     angles = np.linspace(0, 2 * np.pi, 73)
     points = zip((radius * np.cos(angles)).tolist(), (radius * np.sin(angles)).tolist(), strict=True)
     return [{"x": x, "y": y, "order": order} for order, (x, y) in enumerate(points)]
 
 
 def sweep(table: pd.DataFrame) -> Rows:
-    """The numbers at each threshold, or at the best."""
+    """The metrics at each row of a table of a sweep."""
     names = [name for name in ("score_threshold", "f1", "precision", "recall", "mse") if name in table]
     return [
         {"submission": str(row["submission"])} | {name: row[name] for name in names} for row in table.to_dict("records")
@@ -140,10 +140,12 @@ def sweep(table: pd.DataFrame) -> Rows:
 
 
 def _box(x_edges: np.ndarray, y_edges: np.ndarray, column: int, row: int) -> dict[str, float]:
+    """The sides (px) of one cell of a grid."""
     sides = x_edges[column], x_edges[column + 1], y_edges[row], y_edges[row + 1]
     return {name: float(f"{side:.6g}") for name, side in zip(("x", "x2", "y", "y2"), sides, strict=True)}
 
 
 def _each(matches: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The match table of each submission, with its name."""
     codes = matches["submission"].cat.codes.to_numpy()
-    return ((name, matches[codes == number]) for number, name in enumerate(names))
+    return ((name, matches[codes == code]) for code, name in enumerate(names))

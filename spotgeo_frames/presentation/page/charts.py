@@ -1,7 +1,8 @@
 """The charts of the page as Vega-Lite specifications, made with Altair from the rows of chart_data.py.
 
-Fields have names of our own; names of the user's are only ever data or options, never part of an expression. The
-`usermeta` of a specification tells the page's script the ratio of height to width where both axes are pixels.
+The names of fields are fixed here. Names from the user's data appear only as data or options, never in an expression
+that Vega evaluates. Where both axes are pixels, `usermeta` of a specification tells the page's script the ratio of
+height to width.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,18 +37,18 @@ from .encodings import (
 )
 from .evaluation import Evaluation
 
-# How frames are drawn.
+# The kinds of marks in the chart of a frame, with their shapes and colours.
 MARKS = ["found truth", "missed truth", "right prediction", "false prediction"]
 MARK_SHAPES = ["circle", "circle", "cross", "M-0.6,-0.6L0.6,0.6M-0.6,0.6L0.6,-0.6"]
 MARK_COLORS = ["var(--found)", "var(--missed)", "var(--right)", "var(--false)"]
 MARK_COLORS_ON_PICTURES = ["#3ccfa0", "#ff7a52", "#56b4e9", "#f0b429"]
 
-# Where the format of an axis names no decimals, Vega writes as many as its ticks need to differ.
+# The format of axes of differences. It names no decimals, so Vega writes as many as distinct ticks need.
 POINTS = "+%"
 
 
 def charts(evaluation: Evaluation, rule: Rule) -> dict[str, Spec]:
-    """The charts that the tables allow, by name; submissions are called by their short names."""
+    """Makes the charts for which the report has data, by name; they use the short names of submissions."""
     tau, epsilon = rule.largest_cost, rule.epsilon or 0.0
     names = chart_data.short_names(evaluation.names)
     short = dict(zip(evaluation.names, names, strict=True))
@@ -79,7 +80,7 @@ def charts(evaluation: Evaluation, rule: Rule) -> dict[str, Spec]:
 
 
 def differences(pairs: Rows) -> Spec:
-    """Differences of F1 with their intervals, a row a pair."""
+    """The chart of differences of F1 with their intervals, one line for each pair."""
     base = alt.Chart(alt.NamedData("pairs")).encode(
         y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
         tooltip=tooltips(
@@ -102,7 +103,7 @@ def differences(pairs: Rows) -> Spec:
 
 
 def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
-    """What mending each kind of error alone would add to F1."""
+    """The chart of the F1 that correcting each kind of error alone would gain."""
     kinds = [words(kind) for kind in KINDS]
     chart = (
         alt.Chart(alt.NamedData("costs"))
@@ -123,11 +124,11 @@ def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
     if len(names) > 1:
         chart = chart.encode(yOffset=alt.YOffset("submission:N", sort=list(names)), color=by_submission(names))
     height = len(kinds) * max(26, 10 * len(names) + 8)
-    return finished(chart, {"costs": costs}, "F1 gained if one kind of error alone were mended, by kind", height)
+    return finished(chart, {"costs": costs}, "F1 gained if one kind of error alone were corrected, by kind", height)
 
 
 def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
-    """Recall over the image plane."""
+    """The map of recall over the image plane."""
     scale = alt.Scale(scheme="viridis", domain=[0, 1])
     legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
     chart = (
@@ -156,7 +157,7 @@ def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
 
 
 def distances(hits: Rows, names: Sequence[str], tau: float, epsilon: float) -> Spec:
-    """The distances of the true positives, epsilon and tau marked."""
+    """The histogram of distances of the true positives, with epsilon and tau marked."""
     bars = (
         alt.Chart(alt.NamedData("hits"))
         .mark_bar(color=SERIES[0])
@@ -188,7 +189,7 @@ def distances(hits: Rows, names: Sequence[str], tau: float, epsilon: float) -> S
 
 
 def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spec:
-    """Predicted less true coordinates of the true positives, as counts, with their mean and tau as a circle."""
+    """The map of predicted minus true coordinates of the true positives, with their mean, and tau as a circle."""
     x = pixel_axis(alt.X, "x", "predicted − true x, px")
     y = pixel_axis(alt.Y, "y", "predicted − true y, px", reverse=True)
     scale, legend = alt.Scale(type="sqrt", scheme="viridis"), alt.Legend(gradientLength=200)
@@ -217,13 +218,13 @@ def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spe
     )
     ring = alt.Chart(alt.NamedData("ring")).mark_line(color="var(--ink)", strokeWidth=1)
     chart = picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
-    about = "Predicted less true coordinates of the true positives, and tau"
+    about = "Predicted minus true coordinates of the true positives, and tau"
     data = {"cells": cells, "means": means, "ring": chart_data.circle(tau)}
     return finished(chart, data, about, HEIGHT, 1.0, NOTHING)
 
 
 def f1_by_threshold(rows: Rows, best: Rows, names: Sequence[str]) -> Spec:
-    """F1 by the threshold of the score, the best marked."""
+    """The chart of F1 over the score threshold, with the best threshold marked."""
     x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
     y = share_axis(alt.Y, "f1", "F1")
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
@@ -234,7 +235,7 @@ def f1_by_threshold(rows: Rows, best: Rows, names: Sequence[str]) -> Spec:
 
 
 def by_recall(rows: Rows, names: Sequence[str]) -> Spec:
-    """Precision by recall, over thresholds of the score."""
+    """The chart of precision over recall, over score thresholds."""
     chart = _sweep_lines(names).encode(
         x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
     )
@@ -242,7 +243,7 @@ def by_recall(rows: Rows, names: Sequence[str]) -> Spec:
 
 
 def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str, float] | None) -> Spec:
-    """One frame: the page's script puts its marks, links and picture in, as the data called so."""
+    """The chart of one frame, without data: the page's script fills in `marks`, `links` and `picture`."""
     left, right, top, bottom = extent
     if picture is not None:
         left, right = min(left, picture["x"]), max(right, picture["x2"])
@@ -267,7 +268,7 @@ def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str,
             ("distance:N", "distance, px", ""),
         ),
     )
-    # Marks of any colour are seen on a dark rim, whatever the picture.
+    # A dark rim makes marks visible on any picture.
     rim = (
         [] if picture is None else [points.mark_point(size=150, strokeWidth=5, opacity=0.75, clip=True, color="black")]
     )
@@ -278,6 +279,7 @@ def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str,
 
 
 def _sweep_lines(names: Sequence[str]) -> Any:
+    """The lines of a sweep, one for each submission, without axes."""
     tooltip = tooltips(
         *submission_tooltip(names),
         ("score_threshold:Q", "score threshold", ".4~g"),

@@ -1,8 +1,8 @@
-"""The page: one HTML file that needs nothing else and asks nothing of any server.
+"""Writes the page: one HTML file without external files that sends no request to any server.
 
-Text gets into it in two ways only: through the template, which escapes it, and as JSON that the page's script puts
-into the document as text. A content security policy allows the page's own scripts, by their digests, and nothing that
-is loaded from anywhere.
+Text reaches the page in two ways only: through the template, which escapes it, and as JSON, which the page's script
+inserts as text, never as HTML. A content security policy allows only the page's own scripts, by their digests, and
+blocks everything that would be loaded.
 """
 
 import base64
@@ -21,10 +21,10 @@ from .encodings import Spec
 from .evaluation import Evaluation
 from .page_tables import counts, headline, lead, other_tables, slice_table
 
-# Rows of a table that are shown at first.
+# The count of rows of a table that the page shows at first.
 ROWS_SHOWN = 25
 
-# The longest list of names that a title can bear, in characters.
+# The longest list of names in a title, in characters; with longer ones the title counts the submissions.
 LONGEST_TITLE = 60
 
 
@@ -36,12 +36,14 @@ def page(
     made_with: Sequence[tuple[str, str]],
     vega: str,
 ) -> str:
-    """The page's HTML. `browser` is what the frame browser holds, `notes` what to say of it; `made_with` is its foot;
-    `vega` is the script that draws the charts.
+    """Renders the HTML of the page.
+
+    `specs` are the charts, `browser` is the data of the frame browser and `notes` are sentences about it, `made_with`
+    are the labels and values of the footer, and `vega` is the script that draws charts.
     """
     slices = [
-        slice_table(f"slice-{number}", column, summary, evaluation.names)
-        for number, (column, summary) in enumerate(evaluation.slices.items())
+        slice_table(f"slice-{position}", column, summary, evaluation.names)
+        for position, (column, summary) in enumerate(evaluation.slices.items())
     ]
     tables = {table.name: table for table in [*slices, *other_tables(evaluation)]}
     embedded = {
@@ -82,11 +84,12 @@ def page(
 
 
 def embedded_json(data: Any) -> str:
-    """JSON that no HTML parser takes for the end of the element it is in; msgspec writes NaN as null."""
+    """Encodes JSON, with null for NaN, such that no text in it can end the HTML element around it."""
     return msgspec.json.encode(data).decode().replace("<", "\\u003c")
 
 
 def _template() -> jinja2.Template:
+    """The template of the page, with autoescape."""
     loader = jinja2.FunctionLoader(_asset)
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -95,10 +98,12 @@ def _template() -> jinja2.Template:
 
 
 def _asset(name: str) -> str:
+    """The text of a file in assets/."""
     return (resources.files(__package__) / "assets" / name).read_text("utf-8")
 
 
 def _heading(names: Sequence[str]) -> str:
+    """The title of the page."""
     if len(names) == 1:
         return f"How good is {names[0]}?"
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
@@ -106,6 +111,7 @@ def _heading(names: Sequence[str]) -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
+    """The content security policy, which allows these scripts by their SHA-256 and no other."""
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"

@@ -1,7 +1,7 @@
-"""What the page's charts share: their colours, axes and tooltips, and how a chart becomes a specification.
+"""Colours, axes and tooltips that the page's charts share, and the step from a chart to its specification.
 
-Colours are variables of the page's style, so a chart follows light and dark without being drawn again. Names of
-submissions are only ever data or options of a chart, never part of an expression.
+Colours are variables of the page's style, so charts follow a switch between light and dark without being redrawn. Names
+of submissions appear only as data or options of a chart, never in an expression that Vega evaluates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ from .chart_data import Rows
 Spec = dict[str, Any]
 HEIGHT = 260
 
-# The page's style has eight colours; further submissions take them again, with other dashes.
-SERIES = [f"var(--series-{number})" for number in range(1, 9)]
+# The page's style has eight colours; further submissions reuse them with other dashes.
+SERIES = [f"var(--series-{position})" for position in range(1, 9)]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
 
 # The background of a map, which shows where the map has no value.
@@ -27,18 +27,18 @@ CONFIG = {
     "axis": INK | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
     "legend": INK | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90},
     "view": {"stroke": None},
-    "aria": False,  # a chart is one thing with a description; the page's tables have the numbers
+    "aria": False,  # to a screen reader a chart is one picture; the page's tables have its numbers
 }
 
 
 def tooltips(*fields: tuple[str, str, str]) -> list[alt.Tooltip]:
-    """Tooltips of (field, title, format); an empty format leaves a value as it is."""
+    """Makes tooltips of (field, title, format); an empty format leaves the value as it is."""
     plain = ((alt.Tooltip(field, title=title), form) for field, title, form in fields)
     return [tooltip.format(form) if form else tooltip for tooltip, form in plain]
 
 
 def submission_tooltip(names: Sequence[str]) -> list[tuple[str, str, str]]:
-    """The field that names the submission, for `tooltips`, where there are several."""
+    """The field of the submission's name for `tooltips`; none if there is only one submission."""
     return [("submission:N", "submission", "")] if len(names) > 1 else []
 
 
@@ -59,7 +59,7 @@ def bounded(ratio: float) -> float:
 
 
 def cycled(values: Sequence[Any], count: int, every: int = 1) -> list[Any]:
-    """`count` values, each `every` times in a row, from the first again after the last."""
+    """Repeats values cyclically up to `count`, each of them `every` times in a row."""
     return [values[position // every % len(values)] for position in range(count)]
 
 
@@ -75,7 +75,7 @@ def picked(chart: Any, names: Sequence[str]) -> Any:
 
 
 def of_picked(chart: Any, names: Sequence[str]) -> Any:
-    """A further layer of a chart whose first layer is `picked`: Vega-Lite filters the data of each layer by itself."""
+    """A layer that follows the choice of submission made in the layer `picked`; each layer filters its own data."""
     return chart.transform_filter("datum.submission === picked") if len(names) > 1 else chart
 
 
@@ -87,11 +87,11 @@ def finished(
     ratio: float | None = None,
     background: str | None = None,
 ) -> Spec:
-    """The specification with its data, as wide as its place on the page."""
+    """Makes the specification of a chart with its data, as wide as its place on the page."""
     if background is not None:
         chart = chart.properties(view=alt.ViewBackground(fill=background))
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-    # The user's settings of Altair change nothing: a report looks the same for everybody.
+    # The user's settings of Altair are overridden, so that a report looks the same for everybody.
     with alt.data_transformers.enable("default"), alt.theme.enable("none"):
         spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict()
     meta = {} if ratio is None else {"ratio": ratio}

@@ -1,6 +1,6 @@
-"""All tables of a report, from truth and submissions: what the page shows and the folder of Parquet holds.
+"""Computes all tables of a report from truth and submissions; the page and the folder of Parquet are made from them.
 
-Each table that tells submissions apart has a column `submission`, categorical, best first.
+Tables with rows of several submissions have a categorical column `submission`, best first.
 """
 
 from collections.abc import Mapping
@@ -24,18 +24,31 @@ from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.selections import binned, check_column
 
-# Score thresholds of the sweep; more are no other picture, and take longer than all the rest.
+# The count of score thresholds of the sweep; more would look the same and take longer than the rest of the report.
 THRESHOLDS = 60
 
 
 class Evaluation(NamedTuple):
     """The tables of a report.
 
-    `matches` is the match tables below each other, with the `kind` of each error; `summary` and `intervals` have the
-    headline's numbers; `slices` a summary for each column; `costs`, `suspicions`, `sweep` and `compared` are what
-    `error_costs`, `check`, `sweep` and `compare` give. `suspicions` is None where the tables are of joints, which
-    `check` does not know, `sweep` where no submission has a score for each prediction, and `compared` where there is
-    only one submission. `warnings` are texts for `report` to warn of.
+    Attributes
+    ----------
+    matches
+        The match tables of all submissions, concatenated, with the `kind` of each error.
+    summary, intervals
+        The headline metrics of each submission, without and with confidence intervals.
+    slices
+        A summary for each column that is sliced by.
+    costs
+        The cost of each kind of error.
+    suspicions
+        Suspected mistakes; None for joints, which `check` does not take.
+    sweep
+        The metrics at score thresholds; None if no submission has a score for each prediction.
+    compared
+        The comparison of submissions; None if there is only one.
+    warnings
+        The texts of warnings that `report` raises.
     """
 
     matches: pd.DataFrame
@@ -60,9 +73,11 @@ def evaluate(
     by: Mapping[str, int | None],
     rule: Rule,
 ) -> Evaluation:
-    """The tables of a report on checked Annotations; `by` has columns of the match table, with a number of bins.
+    """Computes the tables of a report from checked Annotations.
 
-    Raises InputError as `match` does, and where there is nothing to evaluate or a column is in no match table.
+    `by` maps columns of the match table to a count of quantile bins, or to None for the values as they are. Raises
+    InputError if the sides do not fit each other, if a submission and the truth have neither a frame nor an object, or
+    if no match table has a column of `by`.
     """
     matched = {
         name: match_annotations(truth, submission, rule)
@@ -100,12 +115,12 @@ def evaluate(
 
 
 def _cuts(matched: Mapping[str, pd.DataFrame], by: Mapping[str, int | None]) -> dict[str, dict[str, pd.Series]]:
-    """What to slice the match table of each submission by, for each column; bins are the same for all submissions.
+    """For each column, the values to slice the match table of each submission by; all submissions share their bins.
 
-    A submission whose match table has no such column has no slices by it.
+    A submission whose match table lacks the column is left out.
     """
     if "submission" in by:
-        raise SliceError("submission: every slice is one of a submission already")
+        raise SliceError("submission: every slice is one of a submission already; leave it out")
     cuts = {}
     for column, bins in by.items():
         having = {name: table[column] for name, table in matched.items() if column in table}
@@ -117,26 +132,27 @@ def _cuts(matched: Mapping[str, pd.DataFrame], by: Mapping[str, int | None]) -> 
 
 
 def _swept(truth: Annotations, submissions: Mapping[str, Annotations], rule: Rule) -> Sweep | None:
-    """The sweeps of those submissions whose predictions all have a score, together; None where none is such."""
+    """Sweeps the submissions whose predictions all have a score; None if there is no such submission."""
     scored = {
         name: side
         for name, side in submissions.items()
         if "score" in side.objects and len(side.objects) and side.objects["score"].notna().all()
     }
-    found = {}
+    swept = {}
     for name in progress(list(scored), "sweeping", "submission"):
         scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
         ranks = np.linspace(0, len(scores) - 1, THRESHOLDS).astype(np.int64)
-        found[name] = sweep(truth, scored[name], np.unique(scores[ranks]).tolist(), rule.tau, rule.epsilon)
-    if not found:
+        swept[name] = sweep(truth, scored[name], np.unique(scores[ranks]).tolist(), rule.tau, rule.epsilon)
+    if not swept:
         return None
-    return Sweep(*(_together({name: one[part] for name, one in found.items()}) for part in range(2)))
+    curves = _together({name: tables.curve for name, tables in swept.items()})
+    return Sweep(curves, _together({name: tables.best for name, tables in swept.items()}))
 
 
 def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The tables below each other, with the submission as their first column."""
+    """Concatenates the tables of submissions, with `submission` as the first column."""
     names = list(tables)
-    # Identities may be numbers in one submission and text in another.
+    # A column may be numeric in one submission and text in another; then it becomes text.
     mixed = [
         column
         for column in dict.fromkeys(str(column) for table in tables.values() for column in table)

@@ -1,8 +1,9 @@
-"""What the frame browser of the page holds: the rows of the worst sequences and of a sample, as plain lists.
+"""The data of the page's frame browser: rows of the worst sequences and of a sample of the others, as plain lists.
 
-A page that held every sequence of a survey would be too large to open, so it holds at most SEQUENCES_HELD of them, and
-about ROWS_HELD rows: half of them the worst of each submission in turn, by misses and false alarms, and half drawn from
-all others. Of a long sequence it holds the FRAMES_HELD frames after one another that have most errors.
+A page with every sequence of a survey would be too large to open. The browser therefore has at most SEQUENCES_HELD
+sequences and about ROWS_HELD rows: one half are the sequences with the most misses and false alarms, of each submission
+in turn, and the other half are drawn at random from all other sequences. Of a long sequence it has the FRAMES_HELD
+consecutive frames with the most errors.
 """
 
 from collections.abc import Iterator
@@ -19,16 +20,25 @@ SEQUENCES_HELD = 200
 FRAMES_HELD = 50
 ROWS_HELD = 24_000
 
-# Coordinates are held to so many digits behind the first of tau, more than any screen shows.
+# Coordinates are rounded this many digits after the first digit of tau, which is finer than any screen.
 DIGITS = 3
 
 
 class Held(NamedTuple):
-    """What the browser holds.
+    """The sequences and rows that the frame browser has.
 
-    `sequences` are the names of those held, worst first; `rows` their rows of the match tables, with `held`, the
-    position of each row's sequence; `extent` is left, right, top and bottom (px) of what is drawn; `n_sequences` is
-    how many there are in all, and `n_cut` how many frames of those that are held are left out.
+    Attributes
+    ----------
+    sequences
+        The names of its sequences, worst first.
+    rows
+        Their rows of the match tables; the column `held` is the position of each row's sequence in `sequences`.
+    extent
+        The left, right, top and bottom (px) of the drawn area.
+    n_sequences
+        The count of all sequences of the report.
+    n_cut
+        The count of frames that were left out because their sequence is long.
     """
 
     sequences: list[Any]
@@ -39,7 +49,7 @@ class Held(NamedTuple):
 
 
 def hold(matches: pd.DataFrame) -> Held:
-    """Chooses the sequences and frames of the frame browser; `matches` have the columns `submission` and `kind`."""
+    """Chooses the sequences and frames of the frame browser from `matches` with `submission` and `kind`."""
     keys = row_keys(matches, FRAME_KEY)
     values, first = distinct(keys)
     frame = positions(keys, values, first)
@@ -70,9 +80,9 @@ def hold(matches: pd.DataFrame) -> Held:
 
 
 def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray, n_shown: int) -> np.ndarray:
-    """Marks the frames to show: of each sequence the `n_shown` after one another with most errors, the first such.
+    """Marks, in each sequence, the `n_shown` consecutive frames with the most errors; the first of several equal ones.
 
-    Frames are sorted by their sequence; `first` is the first frame of each.
+    `errors` and `sequence` have one value for each frame, sorted by sequence; `first` is each sequence's first frame.
     """
     sums = np.concatenate([[0], np.cumsum(errors)])
     ends = np.append(first[1:], len(errors))[sequence]
@@ -84,9 +94,9 @@ def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray
 
 
 def _chosen(errors: np.ndarray, sizes: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """The sequences to hold, worst first: as many as there is room for, half of it for the worst of each submission.
+    """Chooses as many sequences as there is room for, worst first; half of them are the worst of each submission.
 
-    `errors` are counts (sequences, submissions), `sizes` rows of each sequence.
+    `errors` are counts (sequences, submissions), and `sizes` are the counts of rows of each sequence.
     """
     rank = np.argsort(np.argsort(-errors, axis=0, kind="stable"), axis=0)
     worst = np.lexsort([-errors.sum(axis=1), rank.min(axis=1)])
@@ -100,13 +110,13 @@ def _chosen(errors: np.ndarray, sizes: np.ndarray, random: np.random.Generator) 
 
 
 def _fitting(order: np.ndarray, sizes: np.ndarray, most: int, room: int) -> np.ndarray:
-    """The first of an order whose sizes add up to no more than there is room for; one at least, where `most` allows."""
+    """The first sequences of an order whose sizes fit into `room`: at least one, and no more than `most`."""
     fits = np.cumsum(sizes[order]) <= room
     return order[: min(max(int(fits.sum()), 1), most)]
 
 
 def _extent(matches: pd.DataFrame, tau: float) -> tuple[float, float, float, float]:
-    """Left, right, top and bottom of the truths with a margin, and of the predictions that are not far outside."""
+    """The left, right, top and bottom (px) of truths and of predictions that are not far outside, with a margin."""
     bounds: list[float] = []
     for axis in "xy":
         truth, predicted = (matches[f"{side}_{axis}"].dropna().to_numpy(np.float64) for side in ("truth", "predicted"))
@@ -116,7 +126,7 @@ def _extent(matches: pd.DataFrame, tau: float) -> tuple[float, float, float, flo
         near = predicted[(predicted >= low - margin) & (predicted <= high + margin)]
         if len(near):
             low, high = min(low, float(near.min())), max(high, float(near.max()))
-        # Something remains to be seen, however large the numbers are.
+        # The area keeps a visible size, however large the coordinates are.
         room = max(0.02 * (high - low), 0.2 * tau, 1e-6 * abs(low), 1e-6 * abs(high))
         bounds += [low - room, high + room]
     left, right, top, bottom = bounds
@@ -124,40 +134,40 @@ def _extent(matches: pd.DataFrame, tau: float) -> tuple[float, float, float, flo
 
 
 def decimals(tau: float) -> int:
-    """How many decimals coordinates (px) are held and shown to."""
+    """The count of decimals to which coordinates (px) are rounded."""
     return int(np.clip(DIGITS - np.floor(np.log10(tau)), 0, 15))
 
 
 def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame, tau: float) -> dict[str, Any]:
-    """What the page's script needs, as plain lists.
+    """Makes the data of the frame browser as plain lists for the page's script.
 
-    Of each submission: `order`, the held sequences, worst first; `labels`, what to call them; and `frames`, of each
-    sequence its frames: number (text, since a script knows no large integers), first and last row (exclusive), counts
-    of TP, FN and FP. `rows` has the columns of the rows, in that order. `by_sequence` is the summary by submission and
-    sequence.
+    Each submission has `order`, the positions of its sequences, worst first; `labels`, a text for each sequence; and
+    `frames`, a list for each sequence with one entry for each frame: its number as text (JavaScript cannot represent
+    large integers), its first row, the row after its last, and its counts of TP, FN and FP. `rows` has the columns of
+    all rows, sorted by submission, sequence and frame. `by_sequence` is the summary by submission and sequence.
     """
     submission = held.rows["submission"].cat.codes.to_numpy()
     places, frames = (held.rows[column].to_numpy(np.int64) for column in ("held", "frame"))
     order = np.lexsort([np.arange(len(held.rows)), frames, places, submission])
-    rows = held.rows.take(order).assign(number=submission[order])
+    rows = held.rows.take(order).assign(submission_code=submission[order])
     listed: list[dict[str, Any]] = [
         _labelled(name, by_sequence[by_sequence["submission"] == name], held.sequences)
         | {"frames": [[] for _ in held.sequences]}
         for name in submissions
     ]
-    for (number, place, frame), first, last, counts in _frames(rows):
-        listed[number]["frames"][place].append([str(frame), first, last, *counts])
-    for one in listed:  # a submission need not have all sequences
-        one["order"] = [place for place in one["order"] if one["frames"][place]]
+    for (code, place, frame), first, last, counts in _frames(rows):
+        listed[code]["frames"][place].append([str(frame), first, last, *counts])
+    for entry in listed:  # a submission may lack some sequences
+        entry["order"] = [place for place in entry["order"] if entry["frames"][place]]
     names = [str(name) for name in held.sequences]
     n_decimals = decimals(tau)
     return {"submissions": listed, "rows": _columns(rows, n_decimals), "sequences": names, "decimals": n_decimals}
 
 
-def _labelled(name: str, numbers: pd.DataFrame, sequences: list[Any]) -> dict[str, Any]:
-    """A submission with its name, `order` and `labels`; `numbers` is its summary by sequence."""
-    found = numbers.set_index("sequence")
-    misses, alarms = (found[column].reindex(sequences).fillna(0).to_numpy(np.int64) for column in ("fn", "fp"))
+def _labelled(name: str, summary: pd.DataFrame, sequences: list[Any]) -> dict[str, Any]:
+    """The name, `order` and `labels` of a submission, from its summary by sequence."""
+    by_name = summary.set_index("sequence")
+    misses, alarms = (by_name[column].reindex(sequences).fillna(0).to_numpy(np.int64) for column in ("fn", "fp"))
     labels = [
         f"{sequence}: {n_misses:,} missed, {n_alarms:,} false"
         for sequence, n_misses, n_alarms in zip(sequences, misses, alarms, strict=True)
@@ -167,8 +177,8 @@ def _labelled(name: str, numbers: pd.DataFrame, sequences: list[Any]) -> dict[st
 
 
 def _frames(rows: pd.DataFrame) -> Iterator[tuple[list[int], int, int, list[int]]]:
-    """Submission, held sequence and frame; its rows [first, last); its TP, FN and FP."""
-    keys = rows[["number", "held", "frame"]].to_numpy(np.int64)
+    """For each frame: its submission, sequence and number; its first row; the row after its last; TP, FN and FP."""
+    keys = rows[["submission_code", "held", "frame"]].to_numpy(np.int64)
     first = np.flatnonzero(np.any(np.diff(keys, axis=0, prepend=keys[:1] - 1) != 0, axis=1))
     outcome = rows["outcome"].cat.codes.to_numpy()
     frame = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
@@ -177,6 +187,7 @@ def _frames(rows: pd.DataFrame) -> Iterator[tuple[list[int], int, int, list[int]
 
 
 def _columns(rows: pd.DataFrame, n_decimals: int) -> dict[str, list[Any]]:
+    """The columns of the rows as plain lists."""
     columns: dict[str, list[Any]] = {
         "outcome": rows["outcome"].cat.codes.tolist(),
         "kind": [None if pd.isna(kind) else words(kind) for kind in rows["kind"]],

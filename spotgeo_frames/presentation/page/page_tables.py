@@ -1,4 +1,4 @@
-"""The tables of the page, as text: what each column is called, how it sorts, and which words say it."""
+"""The tables of the page as text: their titles, the order in which columns sort, and their cells."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from ..display import texts, words
 from ..metric_text import arrow, definition, title
 from .evaluation import Evaluation
 
-# How columns are called that are of no metric.
+# The titles of columns that belong to no metric.
 TITLES = {
     "tau": "tau, px",
     "score_threshold": "best threshold",
@@ -24,22 +24,30 @@ TITLES = {
     "high": "to",
     "estimate": "difference",
     "a": "submission",
-    "b": "less",
+    "b": "minus",
     "chance_of_rank_1": "chance of rank 1",
     "apart_from_next": "differs from the next",
 }
 CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths in a frame (frame_n_truth)"}
 BOARD = ["rank", "name", "f1", "f1_low", "f1_high", "kelvins_mse", "mse", "chance_of_rank_1", "apart_from_next"]
 
-# Rows of a table that a page has room for.
+# The count of rows of a table that a page has room for.
 MOST_ROWS = 16_000
 
 
 class Table(NamedTuple):
     """A table of the page.
 
-    `kinds` says how each column sorts: as "number", "text", or by "position", which is that of each row in `positions`;
-    `sorted_by` is the position of the column that it is sorted by, falling, or None; `n_left_out` rows are not here.
+    Attributes
+    ----------
+    name, caption, titles, rows
+        The name in the page's script, the caption, the titles of columns, and the texts of the cells.
+    kinds
+        How each column sorts: as "number", as "text", or by the "position" of each row in `positions`.
+    sorted_by
+        The position of the column by which the rows are sorted, the largest first; None if they are not.
+    n_left_out
+        The count of rows that the page has no room for.
     """
 
     name: str
@@ -53,26 +61,26 @@ class Table(NamedTuple):
 
 
 def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """A row a metric: its label and meaning, and of each submission the number, its interval and all its digits."""
+    """One row for each metric: its label and meaning, and for each submission its value, interval and all digits."""
     rows = []
     for metric in HEADLINE:
-        found = evaluation.intervals[evaluation.intervals["metric"] == metric]  # in the order of the submissions
-        cells = texts(found)[["estimate", "low", "high"]].assign(exact=found["estimate"].map(_exact))
+        of_metric = evaluation.intervals[evaluation.intervals["metric"] == metric]  # in the order of the submissions
+        cells = texts(of_metric)[["estimate", "low", "high"]].assign(exact=of_metric["estimate"].map(_exact))
         entry = METRICS[metric]
-        said = {"label": title(metric), "better": arrow(entry), "meaning": definition(entry)}
-        rows.append(said | {"cells": cells.to_dict("records")})
+        head = {"label": title(metric), "better": arrow(entry), "meaning": definition(entry)}
+        rows.append(head | {"cells": cells.to_dict("records")})
     return rows
 
 
 def counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
-    """Counts of each submission, by what they count."""
+    """The label of each count with its values for all submissions."""
     shown = texts(evaluation.summary)
-    found = [metric for metric in METRICS.values() if metric.written == "count"]
-    return [(f"{metric.label}: {metric.formula}", shown[metric.name].tolist()) for metric in found]
+    of_counts = [metric for metric in METRICS.values() if metric.written == "count"]
+    return [(f"{metric.label}: {metric.formula}", shown[metric.name].tolist()) for metric in of_counts]
 
 
 def lead(evaluation: Evaluation, tau: float, epsilon: float) -> list[str]:
-    """What the page says first, in sentences: who is best, whether that is sure, and of how much data."""
+    """The first sentences of the page: which submission is best, whether by more than chance, and on how much data."""
     shown = texts(evaluation.summary).to_dict("records")[0]
     data = ", ".join(f"{shown[name]} {METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
     sentences = [f"Evaluated on {data}, with tau {label(tau)} px and epsilon {label(epsilon)} px."]
@@ -88,35 +96,35 @@ def lead(evaluation: Evaluation, tau: float, epsilon: float) -> list[str]:
 
 
 def slice_table(name: str, column: str, summary: pd.DataFrame, names: Sequence[str]) -> Table:
-    """A summary by a column; sequences with most errors first, other values in their order; the first MOST_ROWS."""
+    """Makes the table of a summary by a column: its first MOST_ROWS rows, sequences with the most errors first."""
     by = [column] if len(names) == 1 else ["submission", column]
     binned = isinstance(summary[column].dtype, pd.CategoricalDtype)
-    numbers = list(SLICED)
+    metrics = list(SLICED)
     table = summary
     if column == "sequence" and not binned:
         errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")
-        numbers = ["errors", *(number for number in numbers if number != "n_sequences")]
+        metrics = ["errors", *(metric for metric in metrics if metric != "n_sequences")]
         table = summary.assign(errors=errors).take(np.argsort(-errors.to_numpy(), kind="stable"))
-    shown = table.head(MOST_ROWS)[[*by, *numbers]]
+    shown = table.head(MOST_ROWS)[[*by, *metrics]]
     kinds = _kinds(shown)
-    kinds[len(by) - 1] = "position" if binned else kinds[len(by) - 1]  # the order of bins is not that of their text
+    kinds[len(by) - 1] = "position" if binned else kinds[len(by) - 1]  # bins as text would not sort by their bounds
     rows = _cells(shown)
     for row, value in zip(rows, bins_as_text(shown)[column], strict=True):
-        row[len(by) - 1] = label(value)  # values that are not the same are not shown so
+        row[len(by) - 1] = label(value)  # rounded texts could make different values look equal
     return Table(
         name,
         CAPTIONS.get(column, f"By {column}"),
-        [*by, *map(_title, numbers)],
+        [*by, *map(_title, metrics)],
         kinds,
         rows,
-        sorted_by=len(by) if "errors" in numbers else None,
+        sorted_by=len(by) if "errors" in metrics else None,
         positions=shown[column].cat.codes.tolist() if binned else (),
         n_left_out=len(table) - len(shown),
     )
 
 
 def other_tables(evaluation: Evaluation) -> list[Table]:
-    """The costs of errors, the comparison and the best thresholds, as far as they are there."""
+    """The tables of costs of errors, of the comparison and of the best thresholds, if the report has them."""
     whose = [] if len(evaluation.names) == 1 else ["submission"]
     costs = evaluation.costs.assign(kind=evaluation.costs["kind"].map(words))
     columns = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
@@ -135,20 +143,25 @@ def other_tables(evaluation: Evaluation) -> list[Table]:
 
 
 def _exact(value: float) -> str:
+    """A number with all its digits."""
     return DASH if np.isnan(value) else repr(float(value))
 
 
 def _title(column: str) -> str:
+    """The title of a column."""
     return TITLES.get(column) or title(column) or words(column.removeprefix("n_"))
 
 
 def _kinds(table: pd.DataFrame) -> list[str]:
+    """How each column sorts: as number or as text."""
     return ["number" if pd.api.types.is_any_real_numeric_dtype(table[column].dtype) else "text" for column in table]
 
 
 def _cells(table: pd.DataFrame) -> list[list[str]]:
+    """The texts of all cells, row by row."""
     return texts(table).to_numpy().tolist()
 
 
 def _table(name: str, caption: str, table: pd.DataFrame) -> Table:
+    """Makes a table of the page from all columns of a DataFrame."""
     return Table(name, caption, [_title(str(column)) for column in table], _kinds(table), _cells(table))

@@ -1,4 +1,4 @@
-"""The folder of Parquet behind a page, and its README: what each column is, and queries that give the headline."""
+"""Writes the folder of Parquet behind a page, with a README that explains every column and has example queries."""
 
 import re
 from collections.abc import Hashable, Mapping
@@ -17,18 +17,18 @@ from .evaluation import Evaluation
 
 TITLE = "# The tables behind a report"
 FILES = {
-    "matches": "A row for every hit, miss and false alarm, and one for each frame without any; all numbers follow.",
-    "summary": "The headline numbers.",
-    "intervals": "The headline numbers with their confidence intervals, by drawing whole sequences again and again.",
-    "diagnosis": "Every miss and every false alarm with its kind.",
-    "error_costs": "What each kind of error costs: the numbers if it alone were mended.",
-    "suspicions": "Common mistakes that a submission seems to have; no row where nothing is suspicious.",
-    "sweep": "The numbers at thresholds of the score, matched anew at each.",
-    "sweep_best": "The best threshold of the score, and how sure it is.",
+    "matches": "A row for each hit, miss and false alarm, and for each empty frame; all metrics follow from it.",
+    "summary": "The headline metrics.",
+    "intervals": "The headline metrics with their confidence intervals, from resampling whole sequences.",
+    "diagnosis": "Each miss and each false alarm with its kind.",
+    "error_costs": "The cost of each kind of error: the metrics if this kind alone were corrected.",
+    "suspicions": "Common mistakes that a submission seems to have; no rows where nothing is suspicious.",
+    "sweep": "The metrics at score thresholds, matched anew at each.",
+    "sweep_best": "The best score threshold, with its interval.",
     "leaderboard": "The submissions in the competition's order, with the chance of each rank.",
-    "pairs": "Differences between submissions (`a` less `b`), with intervals and p-values.",
+    "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
 }
-# What columns mean that are of no metric.
+# The meanings of columns that belong to no metric.
 COLUMNS = {
     "submission": "the name of the submission",
     "sequence": "the sequence",
@@ -39,31 +39,31 @@ COLUMNS = {
     "squared_error": "px², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP",
     "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP",
     "kind": (
-        "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), mislocated (its "
-        "false alarm is not far), lost. False alarms: no_truth_in_frame, duplicate (of a truth that is found), "
-        "mislocated, background. In `error_costs` also all"
+        "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), mislocated "
+        "(detected in the wrong place), lost (no prediction is near). False alarms: no_truth_in_frame, duplicate (of a "
+        "truth that is found), mislocated, background (no truth is near). In `error_costs` also all"
     ),
     "pair_distance": "px, between a mislocated miss and its false alarm; null otherwise",
     "predicted_file_order": "the position of the prediction in its frame, in the order of the file",
     "frame_n_truth": "truths in the frame",
     "frame_n_predicted": "predictions in the frame",
-    "metric": "the name of the number, as the columns of `summary`",
-    "estimate": "the number itself; in `pairs`, that of `a` less that of `b`",
+    "metric": "the name of the metric, as the columns of `summary`",
+    "estimate": "the value of the metric; in `pairs`, that of `a` minus that of `b`",
     "low": "lower bound of the interval",
     "high": "upper bound of the interval",
     "n_misses": "misses of the kind",
     "n_false_alarms": "false alarms of the kind",
-    "suspicion": "what seems wrong",
-    "advice": "what to do",
+    "suspicion": "the suspected mistake",
+    "advice": "how to correct it",
     "tau": "px, largest distance of a TP",
     "score_threshold": "the least score of a prediction that counts; in `sweep_best` the one with the highest f1",
-    "score_threshold_low": "lower bound of where the best threshold lies",
-    "score_threshold_high": "upper bound of where the best threshold lies",
+    "score_threshold_low": "lower bound of the interval of the best threshold",
+    "score_threshold_high": "upper bound of the interval of the best threshold",
     "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse",
-    "apart_from_next": "whether its f1 is told apart from that of the next row",
-    "a": "the one submission",
-    "b": "the other submission",
-    "p_value": "by swapping whole sequences between the two",
+    "apart_from_next": "whether its f1 differs from that of the next row by more than chance",
+    "a": "the first submission",
+    "b": "the second submission",
+    "p_value": "of a permutation test that swaps whole sequences between the two",
     "p_adjusted": "p_value adjusted over all pairs by Holm's method",
 }
 GEOMETRY = {
@@ -125,33 +125,33 @@ headline = pd.DataFrame(
 
 
 def check_folder(folder: Path) -> None:
-    """Raises InputError where a folder has a README of something else."""
+    """Raises InputError if a folder has a README that no report wrote."""
     readme = folder / "README.md"
     if readme.exists() and _listed(readme) is None:
-        raise InputError(f"{readme}: is there, and not of a report; give the tables a folder of their own")
+        raise InputError(f"{readme}: no report wrote this file; give the tables a folder of their own")
 
 
 def would_replace(folder: Path, path: Path) -> bool:
-    """Whether a file is where a table of a report, or its README, may be written."""
+    """Whether writing the tables of a report into `folder` may replace the file at `path`."""
     is_table = path.suffix == ".parquet" and (path.name.startswith("by_") or path.stem in FILES)
     return path.parent.resolve() == folder.resolve() and (is_table or path.name == "README.md")
 
 
 def _listed(readme: Path) -> list[str] | None:
-    """The tables that the README of a report lists; None where it is none."""
+    """The tables that the README of a report lists; None if no report wrote it."""
     try:
         lines = [] if readme.is_symlink() else readme.read_text("utf-8", "replace").splitlines()
     except OSError:
         return None
     if lines[:1] != [TITLE]:
         return None
-    return [found[1] for line in lines if (found := re.fullmatch(r"## (.+)\.parquet", line))]
+    return [name[1] for line in lines if (name := re.fullmatch(r"## (.+)\.parquet", line))]
 
 
 def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> None:
-    """Writes all tables of a report and their README, and takes away those of an earlier report that this has not.
+    """Writes all tables of a report and their README, and deletes tables of an earlier report that this one lacks.
 
-    `notes` are kept with each table. Raises InputError where that cannot be.
+    `notes` go into the metadata of each table. Raises InputError if a file cannot be written.
     """
     matches = evaluation.matches
     slices = slice_files({(column,): table for column, table in evaluation.slices.items()})
@@ -174,8 +174,8 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
         board, pairs = evaluation.compared
         tables |= {"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs}
     there = {name: table for name, table in tables.items() if table is not None}
-    what = FILES | {
-        name: f"The headline numbers by `{_in_markdown(column)}`; null where such slices cannot know them."
+    meanings = FILES | {
+        name: f"The headline metrics by `{_in_markdown(column)}`; null where they are unknown in such slices."
         for name, column in zip(slices, evaluation.slices, strict=True)
     }
     earlier = _listed(folder / "README.md") or []
@@ -183,15 +183,19 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
     for path in (folder / f"{name}.parquet" for name in {*earlier} - {*there}):
         if path.is_file() and path.parent == folder:
             path.unlink()
-    write_text(folder / "README.md", _readme(there, what, matches.attrs, notes))
+    write_text(folder / "README.md", _readme(there, meanings, matches.attrs, notes))
 
 
 def _readme(
-    tables: Mapping[str, pd.DataFrame], what: Mapping[str, str], rule: Mapping[Hashable, Any], notes: Mapping[str, str]
+    tables: Mapping[str, pd.DataFrame],
+    meanings: Mapping[str, str],
+    rule: Mapping[Hashable, Any],
+    notes: Mapping[str, str],
 ) -> str:
-    files = "\n\n".join(_section(name, what[name], table) for name, table in tables.items())
+    """The text of the README."""
+    files = "\n\n".join(_section(name, meanings[name], table) for name, table in tables.items())
     contents = "\n".join(
-        f"| `{_in_markdown(name)}.parquet` | {len(table):,} | {what[name]} |" for name, table in tables.items()
+        f"| `{_in_markdown(name)}.parquet` | {len(table):,} | {meanings[name]} |" for name, table in tables.items()
     )
     made_from = "\n".join(f"- {_in_markdown(key)}: `{_in_markdown(value)}`" for key, value in notes.items())
     return f"""{TITLE}
@@ -201,13 +205,15 @@ Made by spotgeo_frames {rule["version"]} with tau {label(rule["tau"])} px (the l
 
 {made_from or "- tables in memory"}
 
-The metadata of each file says so, too. Shares are of 1; what is undefined is null. Intervals are of 95% confidence.
+The metadata of each file has the same notes. Shares are of 1, undefined values are null, and intervals have 95%
+confidence.
 
-| file | rows | what it is |
+| file | rows | meaning |
 | --- | ---: | --- |
 {contents}
 
-The headline numbers, both mean squared errors included, from `matches.parquet` alone; run these in this folder.
+These queries compute the headline metrics, including both mean squared errors, from `matches.parquet` alone. Run them
+in this folder.
 
 With DuckDB:
 
@@ -225,18 +231,20 @@ With pandas:
 """
 
 
-def _section(name: str, what: str, table: pd.DataFrame) -> str:
+def _section(name: str, meaning_of_table: str, table: pd.DataFrame) -> str:
+    """The section of the README about one table."""
     lines = [f"| `{_in_markdown(column)}` | {table[column].dtype} | {_meaning(column)} |" for column in map(str, table)]
-    head = ["| column | type | what it is |", "| --- | --- | --- |"]
-    return "\n".join([f"## {_in_markdown(name)}.parquet", "", what, "", *head, *lines])
+    head = ["| column | type | meaning |", "| --- | --- | --- |"]
+    return "\n".join([f"## {_in_markdown(name)}.parquet", "", meaning_of_table, "", *head, *lines])
 
 
 def _meaning(column: str) -> str:
+    """The meaning of a column, for the README."""
     known = COLUMNS.get(column) or meaning(column)
     if known is not None:
         return known
     if column.startswith("chance_of_rank_"):
-        return f"share of resamples in which it has rank {column.rpartition('_')[2]}"
+        return f"the share of resamples in which the submission has rank {column.rpartition('_')[2]}"
     side, _, name = column.partition("_")
     of = {"truth": "the truth", "predicted": "the prediction", "frame": "the frame"}.get(side, "the input")
     if side != "frame" and name in GEOMETRY:
@@ -245,5 +253,5 @@ def _meaning(column: str) -> str:
 
 
 def _in_markdown(text: str) -> str:
-    """Text that neither ends a cell nor the code it is in, whatever the user's columns are called."""
+    """Escapes text so that it ends neither a cell nor code in Markdown, whatever the names of the user's columns."""
     return "".join(char if char.isprintable() else " " for char in text).replace("|", "\\|").replace("`", "'")

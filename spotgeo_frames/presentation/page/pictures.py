@@ -1,6 +1,6 @@
 """The pictures behind the frames of the browser: SEQUENCE/FRAME.png of a folder, made small enough for a page.
 
-Every picture is decoded and encoded anew, so that nothing of a file but its pixels gets into the page.
+Every picture is decoded and encoded again, so that only the pixels of a file get into the page, no metadata.
 """
 
 import base64
@@ -18,25 +18,34 @@ from ...support.names import is_file_name
 from ...support.progress import progress
 from .frame_browser import Held
 
-# All pictures of a page together, encoded; what is beyond goes without.
+# The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
 MOST_BYTES = 12 << 20
 
-# Larger pictures are refused unread, and longer sides than this are made shorter.
+# Pictures with more pixels are refused without decoding; longer sides are scaled down to LONGEST_SIDE.
 MOST_PIXELS = 1 << 26
 LONGEST_SIDE = 1280
 QUALITY = 80
 
-# How far beyond a picture truths may lie, as a share of its size: boxes begin outside, and detectors of edges exist.
+# How far beyond a picture truths may lie, as a share of its size; boxes, for instance, may begin outside.
 OUTSIDE = 0.05
 
-# What opening or decoding a damaged picture may raise.
+# The exceptions that opening or decoding a damaged picture may raise.
 DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
 
 
 class Pictures(NamedTuple):
-    """`uris` maps the position of a held sequence to a dict of frame and data: URI; `box` is where in the image plane
-    (px) all of them lie, None where there are none; `n_left_out` of the right size did not fit into the page. `warning`
-    says which are missing, damaged, or of another size than the others or than the truths need.
+    """The pictures of a page.
+
+    Attributes
+    ----------
+    uris
+        For the position of each sequence in the browser, a dict from frames to data: URIs.
+    box
+        The sides (px) of the area that every picture covers; None if there are no pictures.
+    n_left_out
+        The count of suitable pictures that did not fit into the page.
+    warning
+        The text of a warning about pictures that are missing, damaged or of another size than the others.
     """
 
     uris: dict[int, dict[int, str]]
@@ -46,7 +55,7 @@ class Pictures(NamedTuple):
 
 
 def pictures(folder: Path, held: Held) -> Pictures:
-    """The pictures of the frames that the browser holds, the worst sequences first."""
+    """Reads the pictures of the frames that the browser has, the worst sequences first."""
     frames = held.rows[["held", "frame"]].drop_duplicates().sort_values(["held", "frame"])
     paths, wrong = {}, []
     for place, frame in zip(frames["held"].tolist(), frames["frame"].tolist(), strict=True):
@@ -54,7 +63,7 @@ def pictures(folder: Path, held: Held) -> Pictures:
         if is_file_name(name):
             paths[place, frame] = folder / name / f"{frame}.png"
         else:
-            wrong.append(f"{name!r} can be no folder's name")
+            wrong.append(f"sequence {name!r} can be no folder's name")
     sizes = {}
     for key, path in paths.items():
         size = _size(path)
@@ -76,23 +85,25 @@ def pictures(folder: Path, held: Held) -> Pictures:
 
 
 def _box(size: tuple[int, int]) -> dict[str, float]:
-    """Where a picture lies: the centre of its first pixel is at 0, 0."""
+    """The sides (px) of a picture; the centre of its first pixel is at 0, 0."""
     return {"x": -0.5, "x2": size[0] - 0.5, "y": -0.5, "y2": size[1] - 0.5}
 
 
 def _instead(right: tuple[int, int] | None) -> str:
+    """Says why a size is not suitable."""
     return "too small for its truths" if right is None else f"not {right[0]} x {right[1]}"
 
 
 def _opened(path: Path) -> Any:
+    """Opens a PNG."""
     from PIL import Image
 
     return Image.open(path, formats=["PNG"])
 
 
 def _size(path: Path) -> tuple[int, int] | str:
-    """Width and height, or what is wrong."""
-    from PIL import Image  # of the extra
+    """The width and height of a picture (px), or a text that says why it cannot be used."""
+    from PIL import Image  # part of the extra `report`
 
     try:
         if not path.is_file():
@@ -107,9 +118,9 @@ def _size(path: Path) -> tuple[int, int] | str:
 
 
 def _right_size(sizes: list[tuple[int, int]], held: Held) -> tuple[int, int] | None:
-    """The size of most pictures, of those sizes that the truths fit into."""
+    """The most frequent size among the sizes that are large enough for all truths; None if there is none."""
     most_x, most_y = (held.rows[f"truth_{axis}"].max() for axis in "xy")
-    counts = Counter(  # no truth, which is null, lies beyond anything
+    counts = Counter(  # without truths the maxima are null, and null is not greater than anything
         (width, height)
         for width, height in sizes
         if not (most_x > width * (1 + OUTSIDE) or most_y > height * (1 + OUTSIDE))
@@ -118,7 +129,7 @@ def _right_size(sizes: list[tuple[int, int]], held: Held) -> tuple[int, int] | N
 
 
 def _encoded(paths: dict[tuple[int, int], Path]) -> tuple[dict[int, dict[int, str]], int, list[str]]:
-    """data: URIs of pictures, how many were left out for their size, and what is wrong with others."""
+    """Encodes pictures as data: URIs; returns these, the count of pictures left out, and texts about damaged ones."""
     uris: dict[int, dict[int, str]] = {}
     broken: list[str] = []
     left, n_left_out = MOST_BYTES, 0
@@ -138,6 +149,7 @@ def _encoded(paths: dict[tuple[int, int], Path]) -> tuple[dict[int, dict[int, st
 
 
 def _webp(path: Path) -> bytes:
+    """Decodes a picture, scales it down if it is large, and encodes it as WebP."""
     from PIL import Image
 
     with warnings.catch_warnings(action="ignore"), _opened(path) as image:
@@ -153,6 +165,6 @@ def _webp(path: Path) -> bytes:
 
 
 def _stretched(values: np.ndarray) -> np.ndarray:
-    """Values of more than eight bits as eight, the darkest and brightest few cut off."""
+    """Maps values of more than eight bits to eight bits, from the 0.5th to the 99.9th percentile."""
     low, high = np.percentile(values, [0.5, 99.9])
     return (255 * np.clip((values - low) / max(high - low, 1e-9), 0, 1)).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""What a report was made with: the files its tables came from, as they were when they were read, and all else."""
+"""The provenance of a report: the files that were read, with digests, the rule, and the versions of packages."""
 
 import platform
 from collections.abc import Sequence
@@ -15,12 +15,15 @@ from ...tables.inputs import Input
 def made_with(
     inputs: Sequence[Input], rule: Rule, exclude: Sequence[int | str], truth: Annotations
 ) -> list[tuple[str, str]]:
-    """Labels and values of the page's foot."""
-    from importlib import metadata  # takes a while, and nothing else needs it
+    """The labels and values of the page's footer."""
+    from importlib import metadata  # imported here, because it is slow to import and only needed here
 
     files = [
-        (one.role, f"{text_name(one.path)}{one.remark}" + ("" if one.sha256 is None else f", SHA-256 {one.sha256}"))
-        for one in inputs
+        (
+            file.role,
+            f"{text_name(file.path)}{file.remark}" + ("" if file.sha256 is None else f", SHA-256 {file.sha256}"),
+        )
+        for file in inputs
     ]
     packages = ("numpy", "pandas", "scipy", "pyarrow", "altair")
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
@@ -31,7 +34,7 @@ def made_with(
         ("left out", ", ".join(map(str, exclude)) or "no sequence"),
         (
             "frames that count",
-            "all that the truth lists" if truth.frames is not None else "all in which there is something",
+            "all that the truth lists" if truth.frames is not None else "all with a truth or a prediction",
         ),
         ("versions", f"spotgeo_frames {__version__}, Python {platform.python_version()}, {versions}"),
         ("date", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),

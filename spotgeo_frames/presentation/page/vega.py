@@ -1,6 +1,6 @@
-"""Vega, Vega-Lite and Vega-Embed as one script for the page.
+"""Bundles Vega, Vega-Lite and Vega-Embed into one script for the page.
 
-To put it together takes a second in which nothing else of Python runs, so a process of its own does it meanwhile.
+Bundling takes a second and blocks Python meanwhile, so it happens in another process, in parallel with the evaluation.
 """
 
 import subprocess
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-# What the process runs; the version of Vega-Lite is its argument.
+# The program of that process; its argument is the version of Vega-Lite.
 BUNDLE = """
 import sys, vl_convert
 script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", sys.argv[1])
@@ -18,8 +18,11 @@ sys.stdout.buffer.write(script.encode())
 
 @contextmanager
 def vega_script() -> Iterator[Callable[[], str]]:
-    """Begins to make the script; what it gives waits for it and returns it. Raises ImportError where that fails."""
-    command = [sys.executable, "-P", "-c", BUNDLE, _version()]  # -P: nothing is imported from the current folder
+    """Starts to bundle the script; yields a function that waits for the script and returns it.
+
+    The function raises ImportError if the script cannot be bundled.
+    """
+    command = [sys.executable, "-P", "-c", BUNDLE, _version()]  # -P: import nothing from the current folder
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             yield lambda: _script(process)
@@ -28,7 +31,7 @@ def vega_script() -> Iterator[Callable[[], str]]:
 
 
 def _version() -> str:
-    """The version of Vega-Lite that Altair writes, or the nearest that there is."""
+    """The version of Vega-Lite that Altair writes, or, if vl_convert lacks it, the newest that it has."""
     import altair
     import vl_convert
 
@@ -38,10 +41,11 @@ def _version() -> str:
 
 
 def _script(process: "subprocess.Popen[bytes]") -> str:
-    made, said = process.communicate()
+    """Waits for the process and returns the script; raises ImportError if it failed."""
+    output, errors = process.communicate()
     if process.returncode:
-        why = said.decode(errors="replace").strip().rpartition("\n")[2]
-        raise ImportError(f"report: vl_convert cannot put the chart library together: {why}")
-    # Nothing in it ends the element it is in, and its many names are its own.
-    code = made.decode().replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
+        reason = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        raise ImportError(f"report: vl_convert cannot bundle the chart library: {reason}; install it again")
+    # Escaped so that it cannot end its HTML element, and wrapped in a function so that its names stay its own.
+    code = output.decode().replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
     return f"(() => {{{code}}})();"

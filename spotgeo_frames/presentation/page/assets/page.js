@@ -1,4 +1,4 @@
-// Sorts tables, draws charts and steps through frames. All text gets into the page as text, never as HTML.
+// Sorts tables, draws charts and steps through frames. All text is inserted as text, never as HTML.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -15,9 +15,9 @@
   // Tables ------------------------------------------------------------------------------------------------------------
 
   const collator = new Intl.Collator("en", { numeric: true });
-  const numberOf = (text) => parseFloat(text.replaceAll(",", "").replace("inf", "Infinity")); // of a dash NaN
+  const numberOf = (text) => parseFloat(text.replaceAll(",", "").replace("inf", "Infinity")); // NaN for a dash
 
-  // The rows in the order of a column, what is null last; equal ones stay in the order in which they were given.
+  // Sorts rows by a column, null last; equal rows keep their order.
   function ordered({ rows, kinds, positions }, column, descending) {
     const kind = kinds[column];
     const sign = descending ? -1 : 1;
@@ -38,7 +38,7 @@
     if (!column) cell.scope = "row";
     if (!jump || !browser.holds(text)) {
       cell.textContent = text;
-      if (jump) cell.title = "Not among the sequences that this page holds";
+      if (jump) cell.title = "This sequence is not in the frame browser of this page";
       return cell;
     }
     const button = element("button", text);
@@ -69,7 +69,7 @@
       if (!more) return;
       const n = Math.min(state.shown, rows.length);
       more.firstElementChild.textContent = `${n.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows`;
-      // Hidden, a button would lose the focus that it has.
+      // The buttons are disabled, not hidden, so that they keep the focus.
       for (const button of more.querySelectorAll("button")) button.setAttribute("aria-disabled", n === rows.length);
     }
 
@@ -83,10 +83,10 @@
       });
     });
     if (more) {
-      const [some, all] = more.querySelectorAll("button");
-      some.textContent = `Show ${MORE} more`;
+      const [next, all] = more.querySelectorAll("button");
+      next.textContent = `Show ${MORE} more`;
       all.textContent = "Show all";
-      some.addEventListener("click", () => { state.shown = Math.min(state.shown + MORE, rows.length); draw(); });
+      next.addEventListener("click", () => { state.shown = Math.min(state.shown + MORE, rows.length); draw(); });
       all.addEventListener("click", () => { state.shown = rows.length; draw(); });
     }
     if (rows.length) draw();
@@ -108,7 +108,7 @@
   async function drawChart(place, spec) {
     const { view } = await vegaEmbed(place, spec, { actions: false, renderer: "svg", ast: true });
     keepRatio(view, spec.usermeta.ratio);
-    // To a screen reader a chart is a picture with a description: the tables beside it have its numbers.
+    // To a screen reader a chart is one picture with a description; the tables of the page have its numbers.
     const picture = place.querySelector("svg");
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", spec.description);
@@ -125,7 +125,7 @@
     const state = { submission: 0, sequence: 0, frame: 0, marks: true, view: null };
     const positions = new Map(held.sequences.map((name, position) => [name, position]));
     const pictures = Object.keys(held.pictures.uris).length > 0;
-    const OUTCOMES = ["found", "missed", "false", "nothing is here"];
+    const OUTCOMES = ["found", "missed", "false", "empty frame"];
 
     const order = () => held.submissions[state.submission].order;
     const frames = () => held.submissions[state.submission].frames[state.sequence];
@@ -197,8 +197,8 @@
     }
 
     async function show() {
-      if (!frames().length) { // a submission need not have the sequence, nor any
-        byId("frame-status").textContent = `${held.submissions[state.submission].name}: nothing to show`;
+      if (!frames().length) { // a submission may lack this sequence, or all sequences
+        byId("frame-status").textContent = `${held.submissions[state.submission].name}: there are no frames`;
         byId("submission").value = state.submission;
         listRows(0, 0);
         return;
@@ -278,8 +278,8 @@
       setUp,
       holds: (name) => positions.has(name),
       jump(name, submission) {
-        const number = held.submissions.findIndex((one) => one.name === submission);
-        if (number >= 0 && number !== state.submission) pick(number);
+        const position = held.submissions.findIndex((entry) => entry.name === submission);
+        if (position >= 0 && position !== state.submission) pick(position);
         go({ sequence: positions.get(name), frame: 0 });
         byId("frames-heading").focus();
         byId("frames").scrollIntoView();
@@ -291,7 +291,7 @@
     };
   })();
 
-  // The submission that the charts of places and distances show.
+  // Lets the reader choose the submission that the charts of places and distances show.
   function setUpPicks(views) {
     const select = document.getElementById("picked");
     if (!select) return;
@@ -313,13 +313,13 @@
       try {
         const view = await drawChart(place, data.charts[place.dataset.chart]);
         if (place.closest("#places")) picking.push(view);
-      } catch (error) { // the others are drawn all the same
+      } catch (error) { // the other charts are drawn nevertheless
         place.textContent = "This chart cannot be drawn.";
         console.error(error);
       }
     }
     setUpPicks(picking);
     await browser.draw();
-    document.documentElement.dataset.drawn = "yes"; // for what waits until all is there
+    document.documentElement.dataset.drawn = "yes"; // programs that wait for all charts read this
   })();
 })();
