@@ -2,9 +2,9 @@
 
 The numbers are those of the PoseTrack21 evaluation kit and of poseval, oddities and fill values included; the modules
 `metrics/keypoint_hota.py`, `keypoint_clear.py` and `keypoint_ap.py` say how each is defined and list what is odd, and
-`pose_preprocessing.py` what is taken out before. Known differences from both
+`formats/posetrack/preprocessing.py` what is taken out before. Known differences from both
 
-    - A pose is there where one of its joints is. The kits know people without any joint; see `pose_preprocessing.py`.
+    - A pose is there where one of its joints is. The kits know people without any joint; see there.
     - Any joints are evaluated: PoseTrack's fifteen, also those that never occur, or else, where the tables have a joint
       that is not among these, all that occur.
     - With `category` on both sides only equal categories are near.
