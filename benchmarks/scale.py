@@ -176,13 +176,13 @@ def measure(n_truth: int, folder: Path, rounds: int) -> dict[str, float]:
 def stages(truth: Path, predictions: Path) -> None:
     """Where the time goes in one process, as shares of the whole."""
     names = {
-        "reading": ("blocks.py", "read_blocks"),
-        "checking and to pandas": ("evaluation.py", "_annotations"),
-        "aligning": ("alignment.py", "align"),
-        "pairs and assignment": ("matching.py", "_assigned"),
-        "match table": ("match_table.py", "match_table"),
-        "sums": ("group_sums.py", "summary_sums"),
-        "writing": ("core.py", "write_table"),
+        "reading": ("scale/blocks.py", "read_blocks"),
+        "checking and to pandas": ("scale/evaluation.py", "_annotations"),
+        "aligning": ("matching/alignment.py", "align"),
+        "pairs and assignment": ("matching/matcher.py", "_assigned"),
+        "match table": ("matching/layout.py", "match_table"),
+        "sums": ("scoring/group_sums.py", "summary_sums"),
+        "writing": ("parquet/core.py", "write_table"),
     }
     for out in (None, "table"):
         with tempfile.TemporaryDirectory() as folder, cProfile.Profile() as profile:
