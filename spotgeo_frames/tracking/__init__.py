@@ -1,4 +1,4 @@
-"""The numbers of tracks and poses: identities, and the metrics HOTA, CLEAR, Identity and those of keypoints.
+"""Evaluates tracks and poses: identities, and the metrics HOTA, CLEAR, Identity and those of keypoints.
 
 In come two `Annotations` whose objects keep their names from frame to frame; out come `TrackResult` and `PoseResult`.
 `analysis`, `presentation`, `scale` and `cli` may use it; it uses `scoring`.

@@ -1,6 +1,6 @@
-"""Which object each row is of: identities that last through a sequence, as numbers.
+"""Gives each object of a sequence an integer, so that its rows can be followed from frame to frame.
 
-An identity belongs to one sequence: the same name in two sequences is two objects.
+An identity belongs to one sequence: the same name in two sequences means two objects.
 """
 
 from typing import NamedTuple
@@ -17,10 +17,10 @@ from ..tables.schema import FRAME_KEY, decoded, repetitions
 
 
 class Identities(NamedTuple):
-    """The identities of one side, numbered in the order of sequence and name.
+    """The identities of one side, counted from 0 in the order of sequence and name.
 
-    `of_row` is each row's identity; of each identity, `sequence` is the number of its sequence, `first_row` its first
-    row and `n_rows` how many it has. Their names are in `column` of the side's table.
+    `of_row` is the identity of each row. For each identity, `sequence` is the position of its sequence, `first_row` its
+    first row, and `n_rows` how many rows it has. Its name is in the column `column` of the side's table.
     """
 
     column: str
@@ -30,7 +30,7 @@ class Identities(NamedTuple):
     n_rows: np.ndarray
 
     @property
-    def number(self) -> int:
+    def n_identities(self) -> int:
         """How many identities there are."""
         return len(self.n_rows)
 
@@ -38,8 +38,9 @@ class Identities(NamedTuple):
 class Tracks(NamedTuple):
     """Two aligned sides with their identities.
 
-    Sequences are numbered as in `sequence_names` (nullable: Int64 or string); `frame_sequence` is that of each frame.
-    Of keypoints, each joint of a sequence counts as a sequence by itself, and `joint_names` tells which.
+    `sequence_names` (nullable: Int64 or string) are the sequences in order; `frame_sequence` is the position of each
+    frame's sequence among them. With keypoints, each joint of a sequence counts as a sequence of its own, and
+    `joint_names` are their joints; otherwise it is None.
     """
 
     aligned: Aligned
@@ -67,26 +68,26 @@ class Tracks(NamedTuple):
         return np.bincount(self.frame_sequence, side.counts, self.n_sequences).astype(np.int64)
 
     def per_sequence(self, frames: np.ndarray) -> np.ndarray:
-        """How many of the given frames (one for each thing counted) are of each sequence."""
+        """How often each sequence occurs among the sequences of the given frames, which may repeat."""
         return np.bincount(self.frame_sequence[frames], minlength=self.n_sequences)
 
     def joint_keys(self, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
-        """One integer a pair of rows for the identities of both, sorted as these are."""
+        """One integer for each pair of rows, which stands for both identities and sorts as they do."""
         keys = self.truth.of_row.take(truth_rows)
-        keys *= self.predictions.number
+        keys *= self.predictions.n_identities
         keys += self.predictions.of_row.take(prediction_rows)
         return keys
 
     def split_keys(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The identities of truth and of predictions that `joint_keys` joined."""
-        truth, prediction = np.divmod(keys, max(self.predictions.number, 1))
+        """The identities of truth and of predictions that keys of `joint_keys` stand for."""
+        truth, prediction = np.divmod(keys, max(self.predictions.n_identities, 1))
         return truth, prediction
 
 
 def identify(aligned: Aligned, identity: str) -> Tracks:
-    """Numbers the identities of both sides, from the column `identity` where a side has it, else from `object`.
+    """The identities of both sides, from the column `identity` if a side has it, and otherwise from `object`.
 
-    Raises InputError where neither side has such a column, or an identity is null or twice in a frame.
+    Raises InputError if neither side has such a column, or if an identity is null or occurs twice in a frame.
     """
     if identity in (*FRAME_KEY, "joint"):
         raise InputError(f"identity: {identity} does not name an object")
@@ -104,13 +105,14 @@ def identify(aligned: Aligned, identity: str) -> Tracks:
 
 
 def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str) -> Identities:
+    """The identities of one side; `name` names it in messages if it was not read from a file."""
     column = identity if identity in side.table else "object"
     codes, span = _codes(side.table, column, source(side.table, name))
     sequence = frame_sequence[side.frame]
     keys = pack([sequence, codes], [int(frame_sequence.max(initial=-1)) + 1, span])
     values, first = distinct(keys)
     of_row = positions(keys, values, first)
-    if column != "object":  # which is unique in its frame by the rules of a table of objects
+    if column != "object":  # checking the table of objects has shown that `object` is unique in its frame
         key = [key for key in (*FRAME_KEY, "joint", column) if key in side.table]
         problems = repetitions(side.table, key, source(side.table, name))
         if problems:
@@ -119,7 +121,7 @@ def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str
 
 
 def _codes(table: pd.DataFrame, column: str, name: str) -> tuple[np.ndarray, int]:
-    """The identities as sortable numbers, and their bound."""
+    """The identities as integers of the same order, and their exclusive upper bound."""
     values = table[column]
     null = values.isna().to_numpy()
     if null.any():
@@ -128,5 +130,5 @@ def _codes(table: pd.DataFrame, column: str, name: str) -> tuple[np.ndarray, int
     try:
         [codes], span = ordinals([decoded(values)])
     except TypeError as error:
-        raise InputError(f"{name}: column {column}: its values are no identities: {error}") from None
+        raise InputError(f"{name}: column {column}: its values cannot be identities: {error}") from None
     return codes, span

@@ -1,7 +1,7 @@
-"""Which image, which joint and whose pose each keypoint is of, as numbers.
+"""Gives the image, the joint and the pose of each keypoint an integer.
 
-Aligned frames are those of one joint, (sequence, frame, joint); an image is the (sequence, frame) of all its joints,
-and a pose is one object in it.
+An aligned frame belongs to one joint: it is a (sequence, frame, joint). An image is a (sequence, frame) with all its
+joints, and a pose is one object in an image.
 """
 
 from typing import Any, NamedTuple
@@ -15,9 +15,10 @@ from .identities import Tracks, identify
 
 
 class PoseNumbers(NamedTuple):
-    """The poses of one side, in the order of images and, within one, of the file.
+    """The poses of one side, counted in the order of images and, within an image, of the file.
 
-    `of_row` is the pose of each row, `counts` how many poses each image has, and `starts` where they begin, one longer.
+    `of_row` is the pose of each row. For each image, `counts` is how many poses it has and `starts`, which is one
+    longer, the first of them.
     """
 
     of_row: np.ndarray
@@ -28,9 +29,9 @@ class PoseNumbers(NamedTuple):
 class Keypoints(NamedTuple):
     """Two aligned sides of keypoints.
 
-    `joints` are the names of all joints in their order. `image` is that of each aligned frame, in order, and
-    `image_sequence` (numbered in order) that of each image; `track_sequence` and `track_joint` are those of each of the
-    sequences of `tracks`, which are of a single joint each; joint -1 is none.
+    `joints` are the names of all joints in their order. `image` is the position of each aligned frame's image, and
+    `image_sequence` that of each image's sequence. Each sequence of `tracks` is of a single joint: `track_sequence` is
+    the position of its real sequence, and `track_joint` that of its joint, or -1 for frames without any joint.
     """
 
     tracks: Tracks
@@ -47,19 +48,19 @@ class Keypoints(NamedTuple):
         return int(self.track_sequence.max(initial=-1)) + 1
 
     def grid(self, values: np.ndarray) -> np.ndarray:
-        """What there is of each of the sequences of `tracks`, by sequence and joint."""
+        """Values of each sequence of `tracks` as an array by sequence and joint, (sequences, joints, ...)."""
         grid = np.zeros((self.n_sequences, len(self.joints), *values.shape[1:]), values.dtype)
-        some = np.flatnonzero(self.track_joint >= 0)
-        grid[self.track_sequence[some], self.track_joint[some]] = values[some]
+        of_joints = np.flatnonzero(self.track_joint >= 0)
+        grid[self.track_sequence[of_joints], self.track_joint[of_joints]] = values[of_joints]
         return grid
 
     def per_frame(self, values: np.ndarray) -> np.ndarray:
-        """The sums, by sequence and joint, of what there is of each aligned frame."""
+        """The sums, by sequence and joint, of values of each aligned frame."""
         return self.grid(np.bincount(self.tracks.frame_sequence, values, self.tracks.n_sequences))
 
 
 def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keypoints:
-    """Numbers the images, joints and poses of two aligned sides of keypoints."""
+    """The images, joints and poses of two aligned sides of keypoints."""
     tracks = identify(aligned, identity)
     keys = frame_keys([aligned.frames])[0]
     values, first = distinct(keys)
@@ -74,14 +75,15 @@ def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keyp
 
 
 def _poses(side: Side, image: np.ndarray, n_images: int) -> PoseNumbers:
+    """The poses of one side; `image` is the position of each aligned frame's image."""
     of_image = image[side.frame]
     [codes], span = ordinals([side.table["object"]])
     keys = pack([of_image, codes], [n_images, span])
     values, first = distinct(keys)
-    number = positions(keys, values, first)
-    # Within an image, poses are numbered by their first row in the file.
+    pose = positions(keys, values, first)
+    # Within an image, poses are counted in the order of their first rows in the file.
     in_file = np.full(len(values), np.iinfo(np.int64).max)
-    np.minimum.at(in_file, number, side.row)
+    np.minimum.at(in_file, pose, side.row)
     order = np.lexsort((in_file, of_image[first]))
     counts = np.bincount(of_image[first], minlength=n_images)
-    return PoseNumbers(np.argsort(order)[number], counts, np.concatenate([[0], np.cumsum(counts)]))
+    return PoseNumbers(np.argsort(order)[pose], counts, np.concatenate([[0], np.cumsum(counts)]))

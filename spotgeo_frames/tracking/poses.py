@@ -1,13 +1,13 @@
 """pose(): keypoint HOTA and poseval's MOTA and AP, joint by joint, with the match table behind them.
 
-The numbers are those of the PoseTrack21 evaluation kit and of poseval, oddities and fill values included; the modules
-`metrics/keypoint_hota.py`, `keypoint_clear.py` and `keypoint_ap.py` say how each is defined and list what is odd, and
-`pose_preprocessing.py` what is taken out before. Known differences from both
+The values are those of the PoseTrack21 evaluation kit (keypoint HOTA) and of poseval (MOTA and AP), with their oddities
+and fill values. Two joints are near up to 0.5 head sizes of the truth. Known differences from both kits
 
-    - A pose is there where one of its joints is. The kits know people without any joint; see `pose_preprocessing.py`.
-    - Any joints are evaluated: PoseTrack's fifteen, also those that never occur, or else, where the tables have a joint
-      that is not among these, all that occur.
-    - With `category` on both sides only equal categories are near.
+    - A person exists in a frame only if a joint does. The kits also know people without any joint, and count a frame
+      with such a person as annotated; `read_posetrack` keeps that in the frames' column `n_annotated`.
+    - The joints that are evaluated are PoseTrack's fifteen, also those that never occur. If the tables have any other
+      joint, they are those that occur.
+    - If both sides have a column `category`, only joints of equal categories are near.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,20 @@ CLEAR_COUNTS = list(POSEVAL_COUNTS)
 
 
 class PoseResult(NamedTuple):
-    """What `pose` returns: three plain tables; its docstring says what they hold."""
+    """The result of `pose`: three DataFrames, each a field of this NamedTuple.
+
+    Attributes
+    ----------
+    summary
+        One row a sequence and joint, with rows of all joints (`joint` null) and of all sequences (`sequence` null); the
+        last row is of all. Columns: keypoint HOTA's metrics (0 to 1), poseval's (percent) and the counts behind them.
+    curve
+        One row a sequence, joint and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
+    matches
+        The match table of poseval's tracks, one row a matched, missed or falsely predicted joint, with `event`.
+
+    Shown as text, it begins with the combined HOTA, mota and ap.
+    """
 
     summary: pd.DataFrame
     curve: pd.DataFrame
@@ -72,33 +85,51 @@ def pose(
     Parameters
     ----------
     truth, predictions
-        Annotations, or tables of keypoints, one row a joint: `sequence`, `frame`, `object`, `joint`, `x`, `y` (px),
-        and the truth's `head_size` (px), the predictions' `score`. `read_posetrack` makes such. Where the truth's
-        frames have `n_annotated`, poseval leaves out those in which it is 0, else those in which the truth has no
-        joint.
+        Annotations, or tables of keypoints, one row a joint: `sequence`, `frame`, `object`, `joint`, `x`, `y` (px).
+        The truth needs `head_size` (px), and AP uses the predictions' `score`. `read_posetrack` returns such tables.
+        poseval evaluates only frames in which somebody is annotated: those whose `n_annotated` in the truth's frames
+        table is above 0, and those in which the truth has a joint.
     identity
-        The column that names an object through its sequence, on each side that has it; `object` on a side that has not.
+        The column that names an object through its sequence. A side that lacks the column uses `object`.
     frames
-        Which frames count, as for `match`.
+        Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
+        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
+        that either side has.
 
     Returns
     -------
-    PoseResult of three DataFrames. A null `joint` is all joints together, a null `sequence` all sequences; the last row
-    of the first two tables is of all. How the kits put them together is not always by a mean; the modules say it.
+    PoseResult of three DataFrames. In the first two, a null `joint` means all joints together and a null `sequence` all
+    sequences together; both are null in the last row. The value of all joints is the mean over the joints, or, for
+    poseval, over those whose value is not null; counts are added. Keypoint HOTA combines all joints of all sequences in
+    another way: AssA, AssRe, AssPr and LocA are means of the sequences' values, weighted by their TP; DetA, DetRe and
+    DetPr follow from added counts, and HOTA at each alpha is sqrt(DetA AssA).
 
     summary: one row a sequence and joint: keypoint HOTA's `HOTA`, `DetA`, `AssA`, `DetRe`, `DetPr`, `AssRe`, `AssPr`,
-        `LocA` (0 to 1, means over alpha); poseval's `mota`, `motp`, `pre`, `rec` of tracks and `ap`, `ap_pre`, `ap_rec`
-        of poses (percent); and the counts behind the tracks', `objects`, `detections`, `misses`, `false_positives`,
-        `switches`.
-    curve: one row a sequence, joint and `alpha`: the eight numbers of HOTA and `TP`, `FN`, `FP` there.
-    matches: the match table of poseval's tracks, in all frames, the last of each sequence included; `similarity` is
-        1 - d / 0.5001, d being the distance in head sizes, and `event` is "match", "switch", "miss" or "false
-        positive".
+        `LocA` (0 to 1, means over alpha = 0.05, 0.10 ... 0.95); poseval's `mota`, `motp`, `pre`, `rec` of tracks and
+        `ap`, `ap_pre`, `ap_rec` of poses (percent); and the counts of tracks `objects`, `detections`, `misses`,
+        `false_positives`, `switches`.
+    curve: one row a sequence, joint and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
+    matches: the match table of poseval's tracks, in all frames, also the last of each sequence, which poseval leaves
+        out of its metrics. `similarity` is 1 - d / 0.5001 for a distance of d head sizes, and `event` is "match",
+        "switch", "miss" or "false positive".
 
     Raises
     ------
-    InputError: a table is not right, an identity is twice in a frame, the sides share no sequence, or their frames do
-        not agree.
+    InputError: a column is missing or wrong, an identity occurs twice in a frame, the sides share no sequence, or their
+        frames do not agree.
+
+    Notes
+    -----
+    Keypoint HOTA: Doering et al., CVPR 2022, doi:10.1109/CVPR52688.2022.02029. MOTA and AP: poseval,
+    github.com/leonid-pishchulin/poseval.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth, predictions = sf.read_posetrack("data/poses/truth", "data/poses/tracker")
+    >>> result = sf.pose(truth, predictions)
+    >>> result.summary.iloc[-1][["HOTA", "mota", "ap"]].astype(float).round(3).to_dict()
+    {'HOTA': 0.337, 'mota': 65.939, 'ap': 76.899}
     """
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     _check_keypoints(*sides)
@@ -108,12 +139,12 @@ def pose(
     hota = keypoint_hota(keypoints, similar)
     near = similar.take(np.flatnonzero(similar.measure <= NEAR))
     evaluated = _evaluated(keypoints)
-    found = keypoint_clear(keypoints, near)
-    clear = with_total(keypoint_clear_parts(keypoints, near, found, evaluated))
+    matched = keypoint_clear(keypoints, near)
+    clear = with_total(keypoint_clear_parts(keypoints, near, matched, evaluated))
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
     rule = Rule("keypoint", head_sizes=NEAR, identity=identity)
     tables = PoseResult(
-        _summary(keypoints, hota, percentages, clear), _curve(keypoints, hota), _matches(aligned, found, rule)
+        _summary(keypoints, hota, percentages, clear), _curve(keypoints, hota), _matches(aligned, matched, rule)
     )
     for table in tables:
         table.attrs = rule.notes
@@ -121,13 +152,13 @@ def pose(
 
 
 def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
-    """Raises InputError where a side has no joints, or the truth no sizes of heads."""
+    """Raises InputError if a side has no column `joint`, or the truth no valid head sizes."""
     problems = [
         f"{source(side.objects, name)}: column joint is missing; poses have one row a joint"
         for name, side in (("truth", truth), ("predictions", predictions))
         if "joint" not in side.objects
     ]
-    why = "distances are measured in sizes of the head, px (match(similarity='oks') compares poses by their area)"
+    why = "poses need the size of each head, px, to measure distances (match(similarity='oks') needs area instead)"
     problems += size_problems(truth.objects, "head_size", source(truth.objects, "truth"), why)
     if truth.frames is not None and "n_annotated" in truth.frames:
         kind = truth.frames["n_annotated"].dtype
@@ -140,26 +171,26 @@ def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
 
 
 def _joints(aligned: Aligned) -> list[Any]:
-    """PoseTrack's fifteen, also those that never occur; all that occur where one is not among these."""
+    """PoseTrack's fifteen joints; if any other joint occurs, all that occur."""
     occurring = sorted(aligned.frames["joint"].dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
 
 
 def near_joints(aligned: Aligned) -> Pairs:
-    """All pairs of joints that are less than ZERO_DISTANCE apart, in head sizes."""
+    """All pairs of joints that are at most ZERO_DISTANCE head sizes apart, sorted by truth."""
     head_size = aligned.truth.table["head_size"].to_numpy(np.float64)
-    parts = list(frame_chunks(aligned.truth, aligned.predictions))
+    chunks = list(frame_chunks(aligned.truth, aligned.predictions))
     near = partial(near_keypoints, aligned, head_size, ZERO_DISTANCE)
-    return join_pairs([near(*part) for part in progress(parts, "comparing", "part")])
+    return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
 
 
 def _evaluated(keypoints: Keypoints) -> np.ndarray:
-    """Marks the images in which somebody is annotated, be it that they are there or that they were taken out."""
-    frames, there = keypoints.tracks.aligned.frames, keypoints.truth.counts > 0
+    """Marks the images in which somebody is annotated, including people that preprocessing has taken out."""
+    frames, has_truth = keypoints.tracks.aligned.frames, keypoints.truth.counts > 0
     if "n_annotated" not in frames:
-        return there
+        return has_truth
     first = np.flatnonzero(np.diff(keypoints.image, prepend=-1))
-    return there | (frames["n_annotated"].take(first).to_numpy(np.float64, na_value=0.0) > 0)
+    return has_truth | (frames["n_annotated"].take(first).to_numpy(np.float64, na_value=0.0) > 0)
 
 
 def _summary(
@@ -168,7 +199,7 @@ def _summary(
     percentages: Mapping[str, np.ndarray],
     counts: Mapping[str, np.ndarray],
 ) -> pd.DataFrame:
-    """One row a sequence and joint, with those of all joints and all sequences."""
+    """The table `summary`: one row a sequence and joint, with rows of all joints and of all sequences."""
     columns = {name: hota[name].mean(axis=2) for name in HOTA_NUMBERS}
     for name in POSEVAL_NUMBERS:
         columns[name] = np.column_stack([percentages[name], _mean_of_known(percentages[name])])
@@ -178,14 +209,14 @@ def _summary(
 
 
 def _mean_of_known(values: np.ndarray) -> np.ndarray:
-    """The mean of each row without its nulls; null where there is nothing else."""
+    """The mean of each row without its nulls; null if all values are."""
     known = ~np.isnan(values)
-    number = known.sum(axis=1)
-    return np.where(known, values, 0).sum(axis=1) / np.where(number > 0, number, np.nan)
+    n_known = known.sum(axis=1)
+    return np.where(known, values, 0).sum(axis=1) / np.where(n_known > 0, n_known, np.nan)
 
 
 def _curve(keypoints: Keypoints, hota: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """One row a sequence, joint and alpha."""
+    """The table `curve`: one row a sequence, joint and alpha."""
     keys = _keys(keypoints, repeat=len(ALPHAS))
     alphas = np.tile(np.round(ALPHAS, 2), len(keys["sequence"]) // len(ALPHAS))
     counts = {name: hota[name].ravel().astype(np.int64) for name in COUNTS}
@@ -193,18 +224,18 @@ def _curve(keypoints: Keypoints, hota: Mapping[str, np.ndarray]) -> pd.DataFrame
 
 
 def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
-    """Sequence and joint of each row, those of all null; each row `repeat` times."""
+    """Sequence and joint of each row, null for all of them together; each row `repeat` times."""
     n_rows, n_columns = keypoints.n_sequences + 1, len(keypoints.joints) + 1
-    number = np.repeat(np.arange(n_rows), n_columns * repeat)
+    sequence = np.repeat(np.arange(n_rows), n_columns * repeat)
     first = np.append(np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1)), len(keypoints.track_sequence))
     joints = pd.Series(keypoints.joints)
     joints = joints.astype("Int64" if joints.dtype == np.int64 else "str")
     joint = np.tile(np.repeat(np.arange(n_columns), repeat), n_rows)
     names = keypoints.tracks.sequence_names.reindex(first).reset_index(drop=True)
-    return {"sequence": names.take(number).array, "joint": joints.reindex(joint).array}
+    return {"sequence": names.take(sequence).array, "joint": joints.reindex(joint).array}
 
 
-def _matches(aligned: Aligned, found: KeypointClear, rule: Rule) -> pd.DataFrame:
-    """The match table of joints, with what happened to the identities."""
-    similarity = keypoint_similarity(found.pairs.measure)
-    return with_events(match_table(aligned, found.pairs._replace(measure=similarity), rule), found.switch)
+def _matches(aligned: Aligned, matched: KeypointClear, rule: Rule) -> pd.DataFrame:
+    """The table `matches`: the match table of joints, with events."""
+    similarity = keypoint_similarity(matched.pairs.measure)
+    return with_events(match_table(aligned, matched.pairs._replace(measure=similarity), rule), matched.switch)

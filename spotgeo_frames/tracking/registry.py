@@ -1,6 +1,6 @@
 """The metrics of tracks and poses: label, formula, unit, direction and range of each, as entries of the registry.
 
-Their values come from the functions in `metrics`, so the entries have no function of sums.
+The functions in the package `metrics` compute their values, so the entries have no function of sums.
 """
 
 import numpy as np
@@ -9,13 +9,13 @@ from ..scoring.registry import CURVE_METRICS, METRICS, Metric, by_name, count
 
 
 def _share(name: str, formula: str, note: str = "", low: float = 0.0) -> Metric:
-    """The entry of a share of 1, of which more is better."""
+    """The entry of a metric of at most 1, where higher is better."""
     return Metric(name, name, formula, note=note, higher_is_better=True, low=low, high=1.0, written="share")
 
 
 def _percent(name: str, formula: str, low: float = 0.0) -> Metric:
-    """The entry of a number of poseval, in percent, of which more is better."""
-    note = "by poseval; the total is the mean over the joints that have the number"
+    """The entry of a metric of poseval in percent, where higher is better."""
+    note = "by poseval; the total is the mean over the joints whose value is not null"
     return Metric(name, name, formula, note=note, unit="%", higher_is_better=True, low=low, high=100.0)
 
 
@@ -71,6 +71,6 @@ POSEVAL_COUNTS = by_name(
 
 
 def known_metric(name: str) -> Metric | None:
-    """The entry of any metric: of match tables, of thresholds of the score, of tracks or of poses; None otherwise."""
+    """The entry of a metric of match tables, score thresholds, tracks or poses; None for any other name."""
     registries = METRICS, CURVE_METRICS, TRACK_METRICS, POSEVAL_METRICS, POSEVAL_COUNTS
     return next((registry[name] for registry in registries if name in registry), None)

@@ -1,12 +1,13 @@
 """track(): HOTA, CLEAR and Identity of tracks, with the tables behind the sums.
 
-The numbers are those of trackeval 1.3.0, fill values included; the modules in `metrics` say how each is defined and
-where it comes from. Identities belong to their sequence. Known differences from the official evaluator
+The values are those of trackeval 1.3.0, fill values included. An identity belongs to its sequence: the same name in two
+sequences means two objects. Known differences from the official evaluator
 
-    - Similarities of points are max(0, 1 - distance / (2 tau)), so that tau is where CLEAR and Identity begin to count;
-      trackeval's own default of 2.0 for the distance of similarity 0 is in metres, of MOT15-3D.
-    - With `category` on both sides only equal categories are similar; trackeval evaluates one class at a time.
-    - Identities may be strings, or negative numbers, which trackeval takes for positions from the end.
+    - The similarity of points is max(0, 1 - distance / (2 tau)), so tau is the largest distance that CLEAR and Identity
+      count. In trackeval, the similarity falls to 0 at 2.0 by default, in metres, for MOT15-3D.
+    - If both sides have a column `category`, only objects of equal categories are similar. trackeval evaluates one
+      class at a time.
+    - Identities may be strings or negative integers. trackeval takes negative ones for positions from the end.
 """
 
 import warnings
@@ -54,7 +55,23 @@ SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_o
 
 
 class TrackResult(NamedTuple):
-    """What `track` returns: five plain tables; its docstring says what they hold."""
+    """The result of `track`: five DataFrames, each a field of this NamedTuple.
+
+    Attributes
+    ----------
+    summary
+        One row a sequence with the metrics of HOTA, CLEAR and Identity; in the last row, of all, `sequence` is null.
+    curve
+        One row a sequence (null: all) and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
+    matches
+        The match table of CLEAR, with the columns `event` and `fragmentation`.
+    truth_objects
+        One row a true object: how much of it was tracked.
+    predicted_objects
+        One row a predicted object: how much of it was right.
+
+    Shown as text, it begins with the combined HOTA, MOTA and IDF1.
+    """
 
     summary: pd.DataFrame
     curve: pd.DataFrame
@@ -86,42 +103,55 @@ def track(
     Parameters
     ----------
     truth, predictions
-        Annotations, or tables of objects, as for `match`; boxes have `x`, `y` (top left), `w` and `h` in pixels.
+        Annotations, or tables of objects (pandas DataFrames, or anything that exports an Arrow stream): `sequence`,
+        `frame`, `object`, `x`, `y` in pixels, and any other columns. Boxes also have `w` and `h` in pixels, and their
+        `x` and `y` are the top left corner. If both sides have a column `category`, only objects of equal categories
+        match.
     similarity
-        "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)), of boxes by their centres; or a function that gets
-        two DataFrames of equal length, rows of truth and of predictions that are pairs, and returns a similarity for
-        each, 0 to 1. Without it, boxes (`w` and `h` on both sides) are compared by IoU and all else as points.
+        "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)), with the distance of points or of the centres of
+        boxes; or a function that gets two DataFrames of equal length, whose rows k are a truth and a prediction, and
+        returns a similarity from 0 to 1 for each such pair. By default "iou" if both sides have `w` and `h`, and
+        otherwise "point".
     identity
-        The column that names an object through its sequence, on each side that has it; `object` on a side that has not.
-        Where `object` is only a row number within its frame, track metrics mean nothing.
+        The column that names an object through its sequence. A side that lacks the column uses `object`. Do not use
+        `object` if it only counts the rows within each frame: the metrics would mean nothing.
     tau
-        Distance (px) from which on CLEAR and Identity no longer count points, 10 by default. With boxes it says that
-        their centres are compared.
+        The largest distance (px) at which CLEAR and Identity count a pair of points, 10 by default. Given for boxes, it
+        means that their centres are compared.
     frames
-        Which frames count, as for `match`.
+        Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
+        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
+        that either side has.
 
     Returns
     -------
     TrackResult of five DataFrames, with trackeval's fill values: shares with nothing to divide by are 0, LocA is 1.
 
-    summary: one row a sequence and a last one of all combined, its `sequence` null (so `summary.iloc[-1]`, and the
-        sequences alone are `summary.dropna(subset="sequence")`): `HOTA`, `DetA`, `AssA`, `DetRe`,
-        `DetPr`, `AssRe`, `AssPr`, `LocA` (means over alpha), `MOTA`, `MOTP`, `MODA`, `IDSW`, `Frag`, `MT`, `PT`, `ML`,
-        `TP`, `FN`, `FP` (of CLEAR), `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`, `n_frames`, `n_truth`,
-        `n_predicted`, `n_truth_objects`, `n_predicted_objects`.
-    curve: one row a sequence (null: combined) and `alpha`, with the eight numbers of HOTA and `TP`, `FN`, `FP` there.
-    matches: the match table of CLEAR, by `similarity`, with `event` ("match", "switch", "miss", "false positive") and
-        `fragmentation` (whether a truth is matched again after a gap) after `outcome`.
-    truth_objects: one row a true object: `sequence`, `object` (its `identity`), `n_frames`, `n_matched` (of them),
-        `tracked_share`, `n_switches`, `n_fragmentations`, `coverage` ("MT", "PT", "ML").
+    summary: one row a sequence, then a row of all combined, whose `sequence` is null. `summary.iloc[-1]` is the
+        combined row; `summary.dropna(subset="sequence")` are the others. Columns: `HOTA`, `DetA`, `AssA`, `DetRe`,
+        `DetPr`, `AssRe`, `AssPr`, `LocA` (means over alpha = 0.05, 0.10 ... 0.95); of CLEAR `MOTA`, `MOTP`, `MODA`,
+        `IDSW`, `Frag`, `MT`, `PT`, `ML`, `TP`, `FN`, `FP`; `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`; `n_frames`,
+        `n_truth`, `n_predicted`, `n_truth_objects`, `n_predicted_objects`.
+    curve: one row a sequence (null: combined) and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
+    matches: the match table of CLEAR, by `similarity`. After `outcome` it has `event` ("match", "switch", "miss" or
+        "false positive") and `fragmentation` (whether a truth is matched again after a gap).
+    truth_objects: one row a true object: `sequence`, `object` (its `identity`), `n_frames`, `n_matched` (in how many of
+        these it is matched), `tracked_share`, `n_switches`, `n_fragmentations`, `coverage` ("MT", "PT" or "ML").
     predicted_objects: one row a predicted object: `sequence`, `object`, `n_frames`, `n_matched`, `matched_share`,
-        `n_truth_objects` (how many it was matched with), `n_switches` (times it took over a truth from another).
+        `n_truth_objects` (with how many true objects it is matched), `n_switches` (how often it takes over a truth from
+        another predicted object).
 
     Raises
     ------
-    InputError: a table is not right, boxes are on one side only, an identity is twice in a frame, the sides share no
-        sequence, or their frames do not agree.
-    ValueError: similarity or tau out of range, or a tau with a similarity that has none.
+    InputError: a column is missing or wrong, only one side has boxes and no `tau` is given, an identity occurs twice in
+        a frame, the sides share no sequence, or their frames do not agree.
+    ValueError: similarity or tau is out of range, or tau is given with a similarity that has none.
+
+    Notes
+    -----
+    HOTA: Luiten et al., IJCV 2021, doi:10.1007/s11263-020-01375-2; at each alpha, HOTA = sqrt(DetA AssA). CLEAR:
+    Bernardin and Stiefelhagen 2008, doi:10.1155/2008/246309; MOTA = 1 - (FN + FP + IDSW) / (TP + FN). Identity: Ristani
+    et al. 2016, doi:10.1007/978-3-319-48881-3_2; IDF1 = 2 IDTP / (2 IDTP + IDFN + IDFP).
 
     Examples
     --------
@@ -156,9 +186,12 @@ def track(
 
 
 def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, Sums]:
-    """The identities, CLEAR's pairs and the sums by sequence of aligned sides; raises as `track` does."""
+    """The identities, CLEAR's pairs and the sums by sequence of two aligned sides.
+
+    Raises InputError if the sides have joints, or if an identity is null or occurs twice in a frame.
+    """
     if "joint" in aligned.frames:
-        raise InputError("truth and predictions have a column joint; tracks are of whole objects, pose() of joints")
+        raise InputError("truth and predictions have a column joint; track() needs whole objects, pose() takes joints")
     tracks = identify(aligned, rule.identity or "object")
     chunks = _Chunks(aligned, rule.near(aligned, least=0.0))
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
@@ -170,28 +203,28 @@ def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, S
 
 
 class _Chunks:
-    """The similar pairs of one run of frames after the other, again and again: each chunk is a Pairs.
+    """The similar pairs of all frames, chunk by chunk, for iterating over them several times; each chunk is a Pairs.
 
-    They are found once and kept, until those that are kept are MOST_KEPT; the others are found anew each time.
+    Chunks are kept in memory up to MOST_KEPT pairs. The other chunks are computed again in each iteration.
     """
 
     def __init__(self, aligned: Aligned, similar: Callable[[int, int], Pairs]):
-        self.runs = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
+        self.ranges = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
         self.similar, self.kept, self.n_kept = similar, dict[tuple[int, int], Pairs](), 0
 
     def __iter__(self) -> Iterator[Pairs]:
-        for run in progress(self.runs, "comparing", "part"):
-            chunk = self.kept.get(run)
+        for frames in progress(self.ranges, "comparing", "part"):
+            chunk = self.kept.get(frames)
             if chunk is None:
-                chunk = self.similar(*run)
+                chunk = self.similar(*frames)
                 if self.n_kept + len(chunk.truth) <= MOST_KEPT:
-                    self.kept[run] = chunk
+                    self.kept[frames] = chunk
                     self.n_kept += len(chunk.truth)
             yield chunk
 
 
 def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
-    """What there is in each sequence."""
+    """How many frames, rows and identities each sequence has."""
     objects = {"truth": tracks.truth, "predicted": tracks.predictions}
     return {
         "n_frames": np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences),
@@ -205,7 +238,7 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
 
 
 def track_summary(sums: Sums) -> pd.DataFrame:
-    """One row of numbers a sequence and a last one of all of them."""
+    """The table `summary`: one row of metrics a sequence, then a row of all combined."""
     values, names = with_total(sums.values), _with_null(sums.labels["sequence"])
     combined = np.arange(len(names)) == len(names) - 1
     numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(values).items()}
@@ -214,7 +247,7 @@ def track_summary(sums: Sums) -> pd.DataFrame:
 
 
 def _curve(sums: Sums) -> pd.DataFrame:
-    """HOTA's numbers at every alpha, by sequence, the combined last."""
+    """The table `curve`: HOTA's metrics of each sequence at every alpha, those of all combined last."""
     values, names = with_total(sums.values), _with_null(sums.labels["sequence"])
     counts = {name: values[of] for name, of in zip(["TP", "FN", "FP"], HOTA_COUNTS, strict=True)}
     columns = hota_numbers(values) | counts
@@ -228,12 +261,12 @@ def _curve(sums: Sums) -> pd.DataFrame:
 
 
 def _with_null(sequences: pd.Series) -> pd.Series:
-    """The names of the sequences and, last, a null, which stands for all of them."""
+    """The names of the sequences, then a null, which stands for all of them."""
     return sequences.reindex(range(len(sequences) + 1))
 
 
 def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:
-    """The match table with what happened to the identities."""
+    """The table `matches`: the match table of CLEAR, with events and fragmentations."""
     table = with_events(match_table(tracks.aligned, found.pairs, rule), found.switch)
     fragmentation = np.zeros(len(table), bool)
     fragmentation[np.flatnonzero(table["outcome"].array.codes == TP)[found.fragmentation]] = True
@@ -242,7 +275,7 @@ def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame
 
 
 def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
-    """One row a truth: how much of it was tracked."""
+    """The table `truth_objects`: one row a true object, and how much of it was tracked."""
     of_pair = tracks.truth.of_row[found.pairs.truth]
     table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, of_pair)
     share = tracked_share(tracks, found)
@@ -255,7 +288,7 @@ def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
 
 
 def _predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
-    """One row a predicted object: how much of it was right, and of how many truths."""
+    """The table `predicted_objects`: one row a predicted object, and how much of it was right."""
     of_pair = tracks.predictions.of_row[found.pairs.prediction]
     table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, of_pair)
     together, _ = distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
@@ -267,7 +300,7 @@ def _predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
 
 
 def _objects(aligned: Aligned, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
-    """One row an identity of a side: its sequence and name, its frames, and in how many it is matched."""
+    """One row an identity of a side: its sequence, its name, how many frames it has, and in how many it is matched."""
     return pd.DataFrame(
         {
             "sequence": aligned.frames["sequence"].array.take(side.frame[identities.first_row]),

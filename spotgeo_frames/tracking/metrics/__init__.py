@@ -1,6 +1,7 @@
-"""Track metrics, one module each: pure functions over pairs and identities, whose parts add up over sequences.
+"""Track metrics, one module each: pure functions of pairs and identities.
 
-Each module gives its parts, sums a sequence that can be added in any order, and the numbers that follow from them.
+Each module computes sums of each sequence, which can be added up over sequences in any order, and the metrics that
+follow from the sums.
 """
 
 from collections.abc import Mapping

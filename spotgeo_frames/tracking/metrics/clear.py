@@ -1,17 +1,17 @@
 """CLEAR: MOTA and its counts (Bernardin and Stiefelhagen, 2008, doi:10.1155/2008/246309).
 
-Pairs are near at a similarity of 0.5. In each frame the assignment first keeps as many pairs of the step before as it
-can, then takes the greatest sum of similarities. A step is a frame with objects on both sides; others are passed over
-and break nothing.
+Pairs are near from a similarity of 0.5 on. In each frame the assignment first keeps as many pairs of the step before as
+it can; then it takes the greatest sum of similarities. A step is a frame with objects on both sides. All other frames
+are skipped and interrupt nothing.
 
     MODA = (TP - FP) / (TP + FN), MOTA = (TP - FP - IDSW) / (TP + FN), MOTP = mean similarity of the true positives
     IDSW: true positives whose truth was last matched, however long ago, to another prediction
     Frag: times a truth is matched again after a step in which it was not
     MT, PT, ML: truths tracked in more than 80%, in 20% to 80%, and in less than 20% of their frames
 
-As trackeval 1.3.0 has it (metrics/clear.py), fill values included: shares with nothing to divide by are 0, and in a
-sequence without any truth MOTA and MODA are 0, while in the sum of several such they are -(FP + IDSW). Known
-differences: none.
+The metrics are those of trackeval 1.3.0 (metrics/clear.py), fill values included: shares with nothing to divide by are
+0. MOTA and MODA of a sequence without any truth are 0; if several sequences together have no truth, MOTA is
+-(FP + IDSW) and MODA is -FP. Known differences: none.
 """
 
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from . import NamedSums
 THRESHOLD = 0.5
 LEAST_SIMILARITY = THRESHOLD - ROUNDING
 
-# What a pair that continues weighs more than any other.
+# The weight that a pair has in addition if it continues one of the step before.
 CONTINUES = 1000.0
 
 # Rounds go on while each decides at least this share of the pairs left.
@@ -36,7 +36,7 @@ LEAST_DECIDED = 0.1
 
 
 class ClearPairs(NamedTuple):
-    """The true positives, in the order of their truths, and which of them are switches and which fragmentations."""
+    """The true positives in the order of their truths; `switch` and `fragmentation` mark those that are such."""
 
     pairs: Pairs
     switch: np.ndarray
@@ -44,10 +44,10 @@ class ClearPairs(NamedTuple):
 
 
 def clear_pairs(tracks: Tracks, near: Pairs) -> ClearPairs:
-    """The true positives of all frames; `near` are the pairs from LEAST_SIMILARITY on, sorted by truth."""
+    """The true positives of all frames; `near` has all pairs from LEAST_SIMILARITY on, sorted by truth."""
     pairs = near.take(_matched(tracks, near))
     truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]
-    order = stable_order(truth, tracks.truth.number)
+    order = stable_order(truth, tracks.truth.n_identities)
     step = _steps(tracks)[tracks.aligned.truth.frame[pairs.truth]]
     again = truth[order[1:]] == truth[order[:-1]]
     switch, fragmentation = np.zeros(len(order), bool), np.zeros(len(order), bool)
@@ -78,7 +78,7 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
 
 
 def clear_numbers(parts: NamedSums, combined: np.ndarray) -> dict[str, np.ndarray]:
-    """MOTA, MOTP and MODA of sums; `combined` marks those of several sequences together."""
+    """MOTA, MOTP and MODA from sums; `combined` marks the sums of several sequences together."""
     n_truth = parts["TP"] + parts["FN"]
     known = np.where(combined | (n_truth > 0), 1, 0)
     truths = np.maximum(1, n_truth)
@@ -90,8 +90,8 @@ def clear_numbers(parts: NamedSums, combined: np.ndarray) -> dict[str, np.ndarra
 
 
 def tracked_share(tracks: Tracks, found: ClearPairs) -> np.ndarray:
-    """Of each truth, the share of its frames in which it is matched."""
-    matched = np.bincount(tracks.truth.of_row[found.pairs.truth], minlength=tracks.truth.number)
+    """The share of each true object's frames in which it is matched."""
+    matched = np.bincount(tracks.truth.of_row[found.pairs.truth], minlength=tracks.truth.n_identities)
     return matched / tracks.truth.n_rows
 
 
@@ -101,7 +101,7 @@ def coverage(share: np.ndarray) -> np.ndarray:
 
 
 def _steps(tracks: Tracks) -> np.ndarray:
-    """The number of each frame among those with objects on both sides."""
+    """The position of each frame among those with objects on both sides, counted from 1."""
     truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
     return np.cumsum((truth.counts > 0) & (predictions.counts > 0))
 
@@ -109,30 +109,31 @@ def _steps(tracks: Tracks) -> np.ndarray:
 def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
     """Marks the pairs that are matched.
 
-    A pair that continues outweighs whatever rivals it has, so once matched it stays matched as long as it is near from
-    step to step: its run. Most pairs have no rival at all. Of those left, rounds over the whole dataset decide each
-    pair that outweighs its rivals whatever became of these in the step before, and with it the rest of its run. Where
-    that hardly decides any more, what is left is walked through frame by frame.
+    A streak is a truth and a prediction that stay near from step to step. A pair that continues its streak outweighs
+    all rivals, so once matched, the streak stays matched to its end. Most pairs have no rivals. For the others, each
+    round over the whole dataset decides every pair that outweighs its rivals whether or not these continue, and with it
+    the rest of its streak. Once rounds decide few pairs, the frames of the others are solved one after the other.
     """
-    run, follows = _run_numbers(tracks, near)
+    streak, follows = _streaks(tracks, near)
     truth_taken = np.zeros(len(tracks.aligned.truth.frame), bool)
     prediction_taken = np.zeros(len(tracks.aligned.predictions.frame), bool)
-    matched = np.zeros(len(near.truth) + 1, bool)  # one more for what follows nothing
-    # Since pairs are sorted by truth, and so by frame, the first match of a run is the least position.
-    first_match = np.full(int(run.max(initial=-1)) + 1, len(near.truth))
+    matched = np.zeros(len(near.truth) + 1, bool)  # the last entry stands for the predecessor of a first pair
+    # Pairs are sorted by truth, and so by frame: the first match of a streak is the one of the least position.
+    first_match = np.full(int(streak.max(initial=-1)) + 1, len(near.truth))
     left = np.arange(len(near.truth))
     shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
     sure = np.flatnonzero(~shared)
     while len(left):
         n_left = len(left)
-        np.minimum.at(first_match, run[sure], sure)
-        continuing = left[first_match[run[left]] <= left]
+        np.minimum.at(first_match, streak[sure], sure)
+        continuing = left[first_match[streak[left]] <= left]
         matched[continuing] = truth_taken[near.truth[continuing]] = prediction_taken[near.prediction[continuing]] = True
         left = left[~(truth_taken[near.truth[left]] | prediction_taken[near.prediction[left]])]
         if len(left) and n_left - len(left) < LEAST_DECIDED * n_left:
             _walk(tracks, near, left, follows, matched)
             break
-        # Whoever follows an undecided pair may come to weigh CONTINUES more: it counts so as a rival, and has to wait.
+        # A pair that follows an undecided one may turn out to continue it. It counts as a rival of this weight, and
+        # is not decided in this round.
         undecided = np.zeros(len(near.truth) + 1, bool)
         undecided[left] = True
         open_before = undecided[follows[left]]
@@ -142,27 +143,27 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
     return matched[:-1]
 
 
-def _run_numbers(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
-    """The run of each pair, and the pair that it follows in it, or a position past the last where it begins one."""
+def _streaks(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    """The streak of each pair, and the position of the pair before it there; past the end for a first pair."""
     keys = tracks.joint_keys(near.truth, near.prediction)
     step = _steps(tracks)[tracks.aligned.truth.frame[near.truth]]
     order = np.argsort(keys, kind="stable")
     begins = np.ones(len(order), bool)
     begins[1:] = (np.diff(step[order]) > 1) | (np.diff(keys[order]) != 0)
-    run, follows = np.empty(len(order), np.int64), np.full(len(order), len(order))
-    run[order] = np.cumsum(begins) - 1
+    streak, follows = np.empty(len(order), np.int64), np.full(len(order), len(order))
+    streak[order] = np.cumsum(begins) - 1
     later = np.flatnonzero(~begins)
     follows[order[later]] = order[later - 1]
-    return run, follows
+    return streak, follows
 
 
 def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, matched: np.ndarray) -> None:
-    """Decides the pairs left, one frame after the other, and marks them in `matched`."""
+    """Decides the remaining pairs, one frame after the other, and marks the matches in `matched`."""
     truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
     frame = truth.frame[near.truth]
     frames, begins = np.unique(frame[left], return_index=True)
     starts, ends = np.searchsorted(frame, frames), np.searchsorted(frame, frames, side="right")
-    for number, mine, start, end in zip(frames, np.split(left, begins[1:]), starts, ends, strict=True):
+    for position, mine, start, end in zip(frames, np.split(left, begins[1:]), starts, ends, strict=True):
         columns = near.truth[mine], near.prediction[mine], matched[follows[mine]]
         plain = _without_rivals(*(column.tolist() for column in columns))
         if plain is not None:
@@ -173,14 +174,14 @@ def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, ma
             whole.truth,
             whole.prediction,
             -(CONTINUES * matched[follows[start:end]] + whole.measure),
-            truth.starts[number : number + 2],
-            predictions.starts[number : number + 2],
+            truth.starts[position : position + 2],
+            predictions.starts[position : position + 2],
         )
         matched[start:end] = solve(entries, np.zeros(1))
 
 
 def _without_rivals(truth: list[int], prediction: list[int], continues: list[bool]) -> list[bool] | None:
-    """Which pairs are matched where nothing is left to weigh once those that continue are; None where something is."""
+    """Which pairs of a frame are matched if, besides those that continue, none has a rival; None if some have."""
     pairs = list(zip(truth, prediction, strict=True))
     kept = [pair for pair, goes_on in zip(pairs, continues, strict=True) if goes_on]
     taken = {row for row, _ in kept}, {row for _, row in kept}

@@ -6,14 +6,15 @@ At each threshold alpha of the similarity, 0.05, 0.10 ... 0.95:
     AssA = mean over true positives of c / (t + p - c), AssRe of c / t, AssPr of c / p
     HOTA = sqrt(DetA * AssA), LocA = mean similarity of the true positives
 
-where c counts the true positives that join the same truth to the same prediction, and t and p the frames in which that
-truth and that prediction occur. A frame's pairs are the assignment with the greatest sum of similarity times alignment;
-the alignment of a truth and a prediction is J / (t + p - J), J the sum over frames of their similarity divided by the
-similarities of both with everything in the frame. Numbers without an alpha are means over the 19.
+Here c is how many true positives join the same truth to the same prediction, and t and p are in how many frames that
+truth and that prediction occur. The pairs of a frame are the assignment with the greatest sum of similarity times
+alignment. The alignment of a truth and a prediction is J / (t + p - J), where J is a sum over frames: their similarity,
+divided by the sum of the similarities of both with all objects of the frame, their own counted once. A metric without
+an alpha is the mean over the 19 values of alpha.
 
-As trackeval 1.3.0 has it (metrics/hota.py), fill values included: shares with nothing to divide by are 0, LocA is 1
-where there is no true positive. Known differences: none. Where several assignments are equally good it is the solver's
-choice that counts, so the scores are computed in the same order of operations, to the last bit.
+The metrics are those of trackeval 1.3.0 (metrics/hota.py), fill values included: shares with nothing to divide by are
+0, and LocA is 1 if there is no true positive. Known differences: none. If several assignments are equally good, the
+solver's choice counts, so the scores are computed in the same order of operations, to the last bit.
 """
 
 from collections.abc import Iterable
@@ -33,7 +34,7 @@ ALPHAS = np.arange(0.05, 0.99, 0.05)
 # The similarity from which a pair counts at each alpha.
 LEAST_SIMILARITIES = ALPHAS - ROUNDING
 
-# The sums, each of a sequence and an alpha: counts, and what the means over true positives are made of.
+# The sums of each sequence and alpha: counts, and the sums over true positives of which means are made.
 HOTA_COUNTS = ["hota_tp", "hota_fn", "hota_fp"]
 HOTA_WEIGHTED = ["hota_similarity", "hota_association", "hota_association_recall", "hota_association_precision"]
 
@@ -44,28 +45,28 @@ LARGEST_SPACE = 1 << 24
 def hota_pairs(tracks: Tracks, chunks: Iterable[Pairs]) -> Pairs:
     """The assigned pairs of all frames that count at the lowest alpha.
 
-    `chunks` are the pairs of runs of frames, in their order: all with a similarity above 0, sorted by truth, then
-    prediction. They are gone through three times.
+    `chunks` have all pairs with a similarity above 0, chunk by chunk in the order of frames, each sorted by truth, then
+    prediction. They are iterated over three times.
     """
     joined, n_pairs = _joined(tracks, chunks)
-    number = locator(joined, n_pairs)
+    position = locator(joined, n_pairs)
     truth, prediction = tracks.split_keys(joined)
-    # Sums are over time, one frame after the other: so adds trackeval, and so equal scores stay equal.
+    # Sums are taken one frame after the other, as trackeval does, so that equal scores stay equal.
     shared = np.zeros(len(joined))
     for chunk in chunks:
-        shared = added(shared, number(tracks.joint_keys(chunk.truth, chunk.prediction)), _shares(tracks, chunk))
+        shared = added(shared, position(tracks.joint_keys(chunk.truth, chunk.prediction)), _shares(tracks, chunk))
     frames = tracks.truth.n_rows[truth] + tracks.predictions.n_rows[prediction]
     alignment = shared / (frames - shared)
     return join_pairs(
         [
-            _assigned(tracks, chunk, alignment[number(tracks.joint_keys(chunk.truth, chunk.prediction))])
+            _assigned(tracks, chunk, alignment[position(tracks.joint_keys(chunk.truth, chunk.prediction))])
             for chunk in chunks
         ]
     )
 
 
 def hota_parts(tracks: Tracks, pairs: Pairs) -> dict[str, np.ndarray]:
-    """The sums of the assigned pairs, one row a sequence and one column an alpha: HOTA_COUNTS and HOTA_WEIGHTED."""
+    """The sums HOTA_COUNTS and HOTA_WEIGHTED of the assigned pairs, each (sequences, alphas)."""
     aligned, n_sequences, n_alphas = tracks.aligned, tracks.n_sequences, len(ALPHAS)
     sequence = tracks.frame_sequence[aligned.truth.frame[pairs.truth]]
     level = np.searchsorted(LEAST_SIMILARITIES, pairs.measure, side="right")  # how many alphas a pair counts at
@@ -87,27 +88,27 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> dict[str, np.ndarray]:
 
 
 def hota_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
-    """HOTA, DetA, AssA, DetRe, DetPr, AssRe, AssPr and LocA of sums, in their shape."""
+    """HOTA, DetA, AssA, DetRe, DetPr, AssRe, AssPr and LocA from sums, each in the shape of the sums."""
     tp, fn, fp = (parts[name] for name in HOTA_COUNTS)
     similarity, association, association_recall, association_precision = (parts[name] for name in HOTA_WEIGHTED)
-    found = np.maximum(1, tp)
-    det_a, ass_a = tp / np.maximum(1, tp + fn + fp), association / found
+    divisor = np.maximum(1, tp)
+    det_a, ass_a = tp / np.maximum(1, tp + fn + fp), association / divisor
     return {
         "HOTA": np.sqrt(det_a * ass_a),
         "DetA": det_a,
         "AssA": ass_a,
         "DetRe": tp / np.maximum(1, tp + fn),
         "DetPr": tp / np.maximum(1, tp + fp),
-        "AssRe": association_recall / found,
-        "AssPr": association_precision / found,
-        "LocA": np.where(tp > 0, similarity / found, 1.0),
+        "AssRe": association_recall / divisor,
+        "AssPr": association_precision / divisor,
+        "LocA": np.where(tp > 0, similarity / divisor, 1.0),
     }
 
 
 def _joined(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[np.ndarray, int]:
-    """The keys of all identities that occur together, sorted, and how many pairs there are."""
+    """The sorted keys of all pairs of identities that occur together, and how many pairs of rows there are."""
     n_pairs = 0
-    space = tracks.truth.number * tracks.predictions.number
+    space = tracks.truth.n_identities * tracks.predictions.n_identities
     if space <= LARGEST_SPACE:
         occurs = np.zeros(space, bool)
         for chunk in chunks:
@@ -123,13 +124,16 @@ def _joined(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[np.ndarray, int]:
 
 
 def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:
-    """The similarity of each pair divided by all similarities of its truth and its prediction in the frame."""
+    """The similarity of each pair, divided by the sum of all similarities of its truth and of its prediction.
+
+    These are those in its frame; the pair's own similarity counts once.
+    """
     truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
     frame = truth.frame.take(pairs.truth)
     height, width = truth.counts.take(frame), predictions.counts.take(frame)
     of_truth = row_sums(pairs.truth, pairs.prediction - predictions.starts.take(frame), width, pairs.measure)
     of_prediction = sequential_sums(pairs.prediction, pairs.measure)
-    alone = np.flatnonzero(width == 1)  # a single column is contiguous, too
+    alone = np.flatnonzero(width == 1)  # a single column is contiguous, so NumPy adds it up like a row
     of_prediction[alone] = row_sums(
         frame[alone], (pairs.truth - truth.starts[frame])[alone], height[alone], pairs.measure[alone]
     )
@@ -138,7 +142,7 @@ def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:
 
 
 def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
-    """The assigned ones of the pairs of a run of frames."""
+    """The pairs of a chunk that are assigned and count at the lowest alpha."""
     truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
     weight = alignment * pairs.measure
     if not np.all(weight > 0):
@@ -154,7 +158,10 @@ def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
 
 
 def _from_alpha(group: np.ndarray, level: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Of each group and alpha the number, or the sum of the weights, of what counts there: `level` alphas each."""
+    """How many entries, or what sum of weights, each group has at each alpha, (groups, alphas).
+
+    An entry counts at the lowest `level` alphas.
+    """
     n_levels = len(ALPHAS) + 1
     counts = np.bincount(group * n_levels + level, weights, n_groups * n_levels).reshape(n_groups, n_levels)
     return np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]

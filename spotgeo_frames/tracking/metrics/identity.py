@@ -1,13 +1,13 @@
 """Identity: IDF1, IDP and IDR (Ristani et al., 2016, doi:10.1007/978-3-319-48881-3_2).
 
-Each true track is given to at most one predicted track, for the whole sequence, so that they are together, at a
-similarity of 0.5 or more, in as many frames as possible: IDTP of them. IDFN and IDFP are the other rows of truth and of
-predictions.
+Each true track is paired with at most one predicted track for the whole sequence. The pairing is the one in which the
+tracks of a pair are together, at a similarity of 0.5 or more, in as many frames as possible. IDTP is the count of these
+frames; IDFN and IDFP are the counts of the other rows of truth and of predictions.
 
     IDR = IDTP / (IDTP + IDFN), IDP = IDTP / (IDTP + IDFP), IDF1 = 2 IDTP / (2 IDTP + IDFN + IDFP)
 
-As trackeval 1.3.0 has it (metrics/identity.py), fill values included: 0 where there is nothing to divide by. Known
-differences: none; the greatest number is found on the table of pairs that occur, instead of on a padded square matrix.
+The metrics are those of trackeval 1.3.0 (metrics/identity.py), fill values included: 0 if there is nothing to divide
+by. Known differences: none. trackeval solves a padded square matrix; here only the pairs that occur are solved.
 """
 
 import numpy as np
@@ -19,15 +19,15 @@ from ...support.keys import distinct
 from ..identities import Tracks
 from . import NamedSums
 
-# Unlike the other metrics, this one forgives no rounding.
+# Unlike HOTA and CLEAR, Identity tolerates no rounding at its threshold.
 THRESHOLD = 0.5
 
-# Pairs of identities given to the solver together; it gets slow where there are many.
+# Pairs of identities that the solver gets at once; it is slow with many.
 PAIRS_AT_ONCE = 1000
 
 
 def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
-    """The sums IDTP, IDFN and IDFP of each sequence. `near` holds all pairs with a similarity from THRESHOLD on."""
+    """The sums IDTP, IDFN and IDFP of each sequence; `near` has at least all pairs from THRESHOLD on."""
     kept = np.flatnonzero(near.measure >= THRESHOLD)
     keys = np.sort(tracks.joint_keys(near.truth[kept], near.prediction[kept]))
     values, first = distinct(keys)
@@ -39,7 +39,7 @@ def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
 
 
 def identity_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
-    """IDF1, IDP and IDR of sums."""
+    """IDF1, IDP and IDR from sums."""
     idtp, idfn, idfp = (parts[name] for name in ("IDTP", "IDFN", "IDFP"))
     return {
         "IDF1": 2 * idtp / np.maximum(1, 2 * idtp + idfn + idfp),
@@ -51,10 +51,10 @@ def identity_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
 def _most(
     truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray, n_sequences: int
 ) -> np.ndarray:
-    """Of each sequence, the greatest sum of `together` that pairs one to one can have."""
+    """The greatest sum of `together` that one-to-one pairs can have, for each sequence."""
     chosen, left = dominant_rounds(truth, prediction, together.astype(np.float64))
     total = np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
-    # The pairs are sorted by truth, and so by sequence; no sequence is cut in two.
+    # The pairs are sorted by truth, and so by sequence; chunks never split a sequence.
     starts = np.append(np.flatnonzero(np.diff(sequence[left], prepend=-1)), len(left))
     for first, last in chunks(np.diff(starts), PAIRS_AT_ONCE):
         rows = left[starts[first] : starts[last]]
@@ -64,17 +64,17 @@ def _most(
 
 
 def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray) -> np.ndarray:
-    """The positions of pairs with the greatest sum, by a solver that looks at the pairs that occur only."""
+    """The positions of the one-to-one pairs with the greatest sum, by a solver for sparse matrices."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     truths, row = np.unique(truth, return_inverse=True)
     predictions, column = np.unique(prediction, return_inverse=True)
-    n_truths = np.arange(len(truths))
-    # Every truth may also go to a column of its own, which stands for nobody, so that a full matching exists. Weights
-    # are one more than they are, since the solver takes a weight of 0 for no pair.
+    of_truth = np.arange(len(truths))
+    # Every truth also has a column of its own, which stands for no prediction, so that a full matching exists. Weights
+    # are increased by one, since the solver takes a weight of 0 for a missing entry.
     weights = np.concatenate([together + 1, np.ones(len(truths), np.int64)])
-    rows, columns = np.concatenate([row, n_truths]), np.concatenate([column, len(predictions) + n_truths])
+    rows, columns = np.concatenate([row, of_truth]), np.concatenate([column, len(predictions) + of_truth])
     graph = csr_array((weights, (rows, columns)), shape=(len(truths), len(predictions) + len(truths)))
     _, chosen = min_weight_full_bipartite_matching(graph, maximize=True)
     return np.flatnonzero(chosen[row] == column)

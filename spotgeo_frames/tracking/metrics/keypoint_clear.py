@@ -1,32 +1,33 @@
-"""CLEAR of joints, in percent, as poseval has it (github.com/leonid-pishchulin/poseval, evaluateTracking.py).
+"""CLEAR of joints in percent, by poseval (github.com/leonid-pishchulin/poseval, evaluateTracking.py).
 
-Each joint is a tracking problem of its own. A joint of the truth and one of a prediction are near up to 0.5 head sizes
-of the truth. In each frame, a truth first keeps the prediction that it was last matched with, however long ago; of the
-rest as many as possible are paired, and among those with the least sum of distances.
+Each joint is a tracking problem of its own. A true and a predicted joint are near up to 0.5 head sizes of the truth. In
+each frame, a truth first keeps the prediction with which it was last matched, however long ago. Of the others, as many
+as possible are paired, with the least sum of distances.
 
     MOTA = 100 (1 - (misses + switches + false positives) / truths)
     precision = 100 matched / (matched + false positives), recall = 100 matched / truths
     MOTP = 100 (1 - D / matched)
 
-The total is the mean over those joints that have the number. As poseval has it with py-motmetrics 1.4.0 (mot.py), with
-what looks odd in it:
+The total is the mean over the joints whose value is not null. These oddities are poseval's, with py-motmetrics 1.4.0
+(mot.py):
 
-    - The last frame of every sequence is left out. Frames in which nobody is annotated are not there at all, so the one
-      before may be the last.
-    - In a frame in which truth or predictions have nobody, one miss and one false positive are counted for each joint,
-      whoever the other side has. (A frame loses its truth by ignore regions only; else it would not be there.)
-    - D adds up the distances of all events, not only of the matches: of each pair that is near, whether or not it is
-      matched; once more of each that is matched; once more of a switch to a prediction that was never matched before;
-      once more where the prediction was last paired anew with another truth, and then once more if this truth was never
+    - The last frame of every sequence is left out. Frames in which nobody is annotated do not count at all, so the last
+      frame is the last annotated one.
+    - If truth or predictions have nobody in a frame, each joint gets one miss and one false positive there, whoever the
+      other side has. (The truth of a frame that counts can be empty only because of ignore regions.)
+    - D adds up the distances of all events, not only of matches. Each near pair counts once, whether or not it is
+      matched. A matched pair counts again. A switch to a prediction that was never matched before counts again.
+      Call a matched pair new if it is a switch, or if its truth was never matched before. A new pair counts again if
+      the last new pair of its prediction was with another truth, and then once more if its own truth was never
       matched before.
     - Two truths may have been last matched with the same prediction. The first in the file keeps it.
-    - Numbers with nothing to divide by are null and not in the mean, except for MOTP, which is 0.
+    - Metrics with nothing to divide by are null and left out of the mean, except for MOTP, which is 0.
 
 Known differences
 
     - Until July 2018 poseval's file for a single sequence gave every joint the MOTP that follows from the distances of
       the last joint, head_top. Here, as in poseval today, each joint has its own.
-    - poseval fails on sequences of a single frame; here they add nothing.
+    - poseval fails on sequences of a single frame. Here they are accepted and add nothing.
 """
 
 from typing import NamedTuple
@@ -44,9 +45,9 @@ NEAR = 0.5
 
 
 class KeypointClear(NamedTuple):
-    """The matched pairs, in the order of their truths, and which of them are switches.
+    """The matched pairs in the order of their truths; `switch` marks those that are switches.
 
-    `times` is how often the distance of each is added again, after once for being near.
+    `times` is how often the distance of each matched pair is added to D, besides the once for being near.
     """
 
     pairs: Pairs
@@ -55,15 +56,15 @@ class KeypointClear(NamedTuple):
 
 
 def keypoint_clear(keypoints: Keypoints, near: Pairs) -> KeypointClear:
-    """Matches the joints of all frames; `near` are all pairs up to NEAR, sorted by truth, measured in head sizes."""
+    """Matches the joints of all frames; `near` has all pairs up to NEAR head sizes apart, sorted by truth."""
     tracks = keypoints.tracks
     pairs = near.take(_matched(keypoints, near))
     truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]
-    new_truth, same_prediction = _compared_with_last(truth, tracks.truth.number, prediction)
-    new_prediction, _ = _compared_with_last(prediction, tracks.predictions.number, truth)
+    new_truth, same_prediction = _compared_with_last(truth, tracks.truth.n_identities, prediction)
+    new_prediction, _ = _compared_with_last(prediction, tracks.predictions.n_identities, truth)
     switch = ~new_truth & ~same_prediction
     anew = np.flatnonzero(new_truth | switch)
-    new, same_truth = _compared_with_last(prediction[anew], tracks.predictions.number, truth[anew])
+    new, same_truth = _compared_with_last(prediction[anew], tracks.predictions.n_identities, truth[anew])
     transfer = np.zeros(len(switch), bool)
     transfer[anew] = ~new & ~same_truth
     times = 1 + (switch & new_prediction) + transfer + (transfer & new_truth)
@@ -73,7 +74,10 @@ def keypoint_clear(keypoints: Keypoints, near: Pairs) -> KeypointClear:
 def keypoint_clear_parts(
     keypoints: Keypoints, near: Pairs, found: KeypointClear, evaluated: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Sums by sequence and joint; `evaluated` marks the images that are evaluated at all, the last of each included."""
+    """The sums by sequence and joint, each (sequences, joints).
+
+    `evaluated` marks the images that count, still with the last of each sequence, which is left out here.
+    """
     aligned = keypoints.tracks.aligned
     images = _without_last(evaluated, keypoints.image_sequence)
     empty = images & ((keypoints.truth.counts == 0) | (keypoints.predictions.counts == 0))
@@ -81,7 +85,7 @@ def keypoint_clear_parts(
     n_empty = np.bincount(keypoints.image_sequence[empty], minlength=keypoints.n_sequences)[:, None]
 
     def added(pairs: Pairs, values: np.ndarray | None = None) -> np.ndarray:
-        """The number or the sum of the values of pairs in frames that are compared."""
+        """The count of pairs, or the sum of their values, in frames that are compared."""
         of_frame = np.bincount(aligned.truth.frame[pairs.truth], values, len(compared))
         return keypoints.per_frame(of_frame * compared)
 
@@ -100,7 +104,7 @@ def keypoint_clear_parts(
 
 
 def keypoint_clear_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
-    """mota, motp, pre and rec, in percent, of sums, in their shape."""
+    """mota, motp, pre and rec in percent from sums, each in the shape of the sums."""
     objects, detections = parts["objects"], parts["detections"]
     mistakes = parts["misses"] + parts["switches"] + parts["false_positives"]
     claims = detections + parts["false_positives"]
@@ -113,9 +117,12 @@ def keypoint_clear_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
     }
 
 
-def _compared_with_last(of: np.ndarray, number: int, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of pairs in the order of time: whether `of` is in none before, and whether `other` is the same as in its last."""
-    order = stable_order(of, number)
+def _compared_with_last(of: np.ndarray, count: int, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For pairs (of, other) in the order of time: whether `of` is new, and whether `other` is that of its last pair.
+
+    `of` is below `count`.
+    """
+    order = stable_order(of, count)
     again, same = np.zeros(len(of), bool), np.zeros(len(of), bool)
     again[order[1:]] = of[order[1:]] == of[order[:-1]]
     same[order[1:]] = other[order[1:]] == other[order[:-1]]
@@ -133,8 +140,8 @@ def _without_last(evaluated: np.ndarray, sequence: np.ndarray) -> np.ndarray:
 def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
     """Marks the pairs that are matched.
 
-    A pair that is the only near one of both its ends is matched whatever came before. The frames that have others are
-    walked through in the order of time, with all of their pairs.
+    A pair is matched, whatever came before, if its truth and its prediction have no other near pair. Frames with any
+    other pairs are solved in the order of time.
     """
     tracks = keypoints.tracks
     truth, prediction = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
@@ -144,10 +151,9 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
     matched = ~contended[frame]
     walked, sure = np.flatnonzero(~matched), np.flatnonzero(matched)
     begins = np.flatnonzero(np.diff(frame[walked], prepend=-1))
-    since_then = np.split(
-        sure, np.searchsorted(sure, walked[begins])
-    )  # what came before each frame, but after the last
-    last = np.full(tracks.truth.number, -1)  # the prediction that each truth was last matched with
+    # The sure pairs before each such frame, but after the frame before it.
+    since_then = np.split(sure, np.searchsorted(sure, walked[begins]))
+    last = np.full(tracks.truth.n_identities, -1)  # the prediction with which each truth was last matched
     taken = [np.zeros(len(side.of_row), bool) for side in (tracks.truth, tracks.predictions)]
     keeper = np.empty(len(tracks.predictions.of_row), np.int64)
     for earlier, mine in zip(since_then, np.split(walked, begins[1:]), strict=False):
@@ -155,7 +161,7 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
             break
         last[truth[earlier]] = prediction[earlier]
         continuing = mine[last[truth[mine]] == prediction[mine]]
-        # Where several want a prediction, the first in the file keeps it: it is written last.
+        # If several truths continue with one prediction, the first in the file keeps it, since it is written last.
         keeper[near.prediction[continuing[::-1]]] = continuing[::-1]
         kept = continuing[keeper[near.prediction[continuing]] == continuing]
         taken[0][near.truth[kept]] = taken[1][near.prediction[kept]] = True
@@ -167,11 +173,11 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
 
 
 def _paired(keypoints: Keypoints, free: Pairs, frame: int) -> np.ndarray:
-    """Marks those of a frame's pairs that are paired anew: all, where none shares an end with another."""
+    """Marks the pairs to match among those of a frame that do not continue; all of them, if none have rivals."""
     if all(len({*end.tolist()}) == len(end) for end in (free.truth, free.prediction)):
         return np.ones(len(free.truth), bool)
     aligned = keypoints.tracks.aligned
     starts = [side.starts[frame : frame + 2] for side in (aligned.truth, aligned.predictions)]
-    # What is not near costs more than any number of near pairs can save.
+    # A pair that is not near costs more than all near pairs together.
     far = 2 * min(int(np.diff(start)[0]) for start in starts) * (free.measure.max() + 1) + 1
     return solve(Entries(free.truth, free.prediction, free.measure, *starts), np.array([far]))

@@ -1,25 +1,24 @@
 """Keypoint HOTA of the PoseTrack21 evaluation kit (Doering et al., CVPR 2022, doi:10.1109/CVPR52688.2022.02029).
 
-HOTA (see hota.py) of each joint by itself: a joint of the truth and one of a prediction are as similar as
-max(0, 1 - d / 0.5001), d being their distance in head sizes of the truth. A frame's pairs are the assignment with the
-greatest sum of these similarities alone, without HOTA's alignment.
+This is HOTA, sqrt(DetA * AssA) at each alpha = 0.05, 0.10 ... 0.95, of each joint by itself. The similarity of a true
+and a predicted joint is max(0, 1 - d / 0.5001), where d is their distance in head sizes of the truth. The pairs of a
+frame are the assignment with the greatest sum of these similarities alone; HOTA's alignment is not used.
 
-The total of a sequence is the mean over the joints. The total of all sequences is not the mean over the joints of all:
-AssA, AssRe, AssPr and LocA are means of the sequences' totals, weighted by their true positives, the others follow from
+The total of a sequence is the mean over its joints. The total of all sequences is computed in another way: AssA, AssRe,
+AssPr and LocA are means of the sequences' totals, weighted by their true positives. DetA, DetRe and DetPr follow from
 counts added up over sequences and joints, and HOTA is sqrt(DetA * AssA) of these.
 
-As the kit has it (trackeval/metrics/hota_pose.py, datasets/posetrack.py), with what looks odd in it:
+These oddities are the kit's (trackeval/metrics/hota_pose.py, datasets/posetrack.py):
 
-    - In a frame in which the truth has nobody, all joints predicted in the whole sequence are counted as false
-      positives, be there predictions in that frame or not. In a frame in which only the predictions have nobody, all
-      joints of the truth in the whole sequence are counted as false negatives. Unless that side has nobody in the whole
-      sequence: then they are counted once.
-    - The matrix that is solved has all poses of the frame, also those that lack the joint; it shows only in ties.
-    - Shares with nothing to divide by are 0, LocA is 1, and a joint that never occurs counts as such in the mean.
+    - In a frame without any truth, all joints predicted in the whole sequence count as false positives, even if the
+      frame has no predictions. In a frame with truth but without any prediction, all true joints of the whole sequence
+      count as false negatives. If the side that is missing has nobody in the whole sequence, they count only once.
+    - The matrix that is solved has all poses of the frame, also those that lack the joint. That matters only for ties.
+    - Shares with nothing to divide by are 0, and LocA is 1. A joint that never occurs enters the mean with these.
 
-Known differences: the kit cannot combine a sequence in which one side has nobody with others; here its total is as that
-of any other sequence. And its reader fails on labelled frames whose truth has nobody, so that this rule shows only
-where its metric is called by itself.
+Known differences: the kit cannot combine a sequence in which one side has nobody with others; here its total is that of
+any other sequence. The kit's reader fails on labelled frames without any truth, so the first oddity appears only if its
+metric is called directly.
 """
 
 import numpy as np
@@ -44,7 +43,7 @@ def keypoint_similarity(distance: np.ndarray) -> np.ndarray:
 def keypoint_hota(keypoints: Keypoints, near: Pairs) -> dict[str, np.ndarray]:
     """The eight numbers of HOTA and the counts TP, FN, FP, each (sequences + 1, joints + 1, alphas); last are totals.
 
-    `near` are all pairs of joints with a similarity above 0, sorted by truth, measured in head sizes.
+    `near` has all pairs of joints with a similarity above 0, sorted by truth; its measure is in head sizes.
     """
     similar = near._replace(measure=keypoint_similarity(near.measure))
     parts = _parts(keypoints, _assigned(keypoints, similar.take(np.flatnonzero(similar.measure > 0))))
@@ -62,17 +61,18 @@ def keypoint_hota(keypoints: Keypoints, near: Pairs) -> dict[str, np.ndarray]:
 
 
 def _added(parts: NamedSums, axis: int) -> dict[str, np.ndarray]:
+    """Each of the sums, added up along an axis."""
     return {name: part.sum(axis=axis) for name, part in parts.items()}
 
 
 def _bordered(values: np.ndarray, of_joints: np.ndarray, of_sequences: np.ndarray, of_all: np.ndarray) -> np.ndarray:
-    """Values by sequence and joint with those of all sequences below, of all joints at the right, and of both."""
+    """Values by sequence and joint, with a last row for all sequences and a last column for all joints."""
     below = np.concatenate([of_joints, of_all[None]])[None]
     return np.concatenate([np.concatenate([values, of_sequences[:, None]], axis=1), below])
 
 
 def _assigned(keypoints: Keypoints, similar: Pairs) -> Pairs:
-    """The pairs of the assignment that count at the lowest alpha; its matrices have a row and a column a pose."""
+    """The assigned pairs that count at the lowest alpha; matrices have a row a true pose, a column a predicted one."""
     aligned = keypoints.tracks.aligned
     rows, row_starts = _of_poses(keypoints, keypoints.truth, aligned.truth, similar.truth)
     columns, column_starts = _of_poses(keypoints, keypoints.predictions, aligned.predictions, similar.prediction)
@@ -82,7 +82,7 @@ def _assigned(keypoints: Keypoints, similar: Pairs) -> Pairs:
 
 
 def _of_poses(keypoints: Keypoints, poses: PoseNumbers, side: Side, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row's pose, counted on through the aligned frames, and where each frame's begin."""
+    """The pose of each row, counted through all aligned frames, and where the poses of each frame begin."""
     starts = np.concatenate([[0], np.cumsum(poses.counts[keypoints.image])])
     offset = starts[:-1] - poses.starts[keypoints.image]
     return poses.of_row[rows] + offset[side.frame[rows]], starts
@@ -96,10 +96,13 @@ def _parts(keypoints: Keypoints, pairs: Pairs) -> dict[str, np.ndarray]:
     compared = ((truth > 0) & (predictions > 0))[keypoints.image]
 
     def counted(side: Side, alone: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """The joints of a side; `alone` marks images in which all of the sequence count, `others` the other side's."""
-        in_all, in_compared = (keypoints.per_frame(side.counts * some) for some in (1, compared))
+        """How many joints of a side count, by sequence and joint.
+
+        `alone` marks the images in which all joints of the sequence count; `others` are the counts of the other side.
+        """
+        in_all, in_compared = (keypoints.per_frame(side.counts * factor) for factor in (1, compared))
         n_alone, n_others = (
-            np.bincount(keypoints.image_sequence, number, keypoints.n_sequences)[:, None] for number in (alone, others)
+            np.bincount(keypoints.image_sequence, counts, keypoints.n_sequences)[:, None] for counts in (alone, others)
         )
         return np.where(n_others == 0, in_all, in_compared + n_alone * in_all)[..., None]
 

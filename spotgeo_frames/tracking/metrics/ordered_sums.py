@@ -1,9 +1,9 @@
-"""Sums in the order in which NumPy adds up a dense matrix, taken from its entries above 0 alone.
+"""Adds up the entries of a sparse matrix in the order in which NumPy would add up the dense matrix.
 
-Adding zeros changes nothing, but the order of additions changes the last bit, and where two assignments are equally
-good the last bit decides. So sums that go into a score are taken as the official evaluators take them: down the columns
-of a matrix one row after the other, along its rows as `numpy.add.reduce` does over contiguous memory: in eight lanes,
-and by halves where there are more than 128 values.
+Adding zeros changes nothing, but the order of additions changes the last bit, and the last bit decides between two
+equally good assignments. So sums that go into a score are computed as the official evaluators compute them. Columns are
+added up one row after the other. Rows are added up as `numpy.add.reduce` does over contiguous memory: in eight lanes,
+and in two halves if there are more than 128 values.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ LANES, BLOCK = 8, 128
 
 def added(totals: np.ndarray, group: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The totals with each value added to that of its group, one after the other."""
-    if len(values) < len(totals):  # then it does not pay to go through all totals
+    if len(values) < len(totals):  # with few values, going through all totals would take longer
         np.add.at(totals, group, values)
         return totals
     groups = np.concatenate([np.arange(len(totals)), group])
@@ -21,16 +21,16 @@ def added(totals: np.ndarray, group: np.ndarray, values: np.ndarray) -> np.ndarr
 
 
 def sequential_sums(group: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For each value the sum of its group, added in the order they come."""
+    """For each value, the sum of its group, added in the order of the values."""
     low = int(group.min(initial=0))
     return np.bincount(group - low, values)[group - low] if len(group) else values
 
 
 def row_sums(row: np.ndarray, column: np.ndarray, width: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For each entry of dense matrices the sum of its row, as NumPy adds up contiguous rows.
+    """For each entry of dense matrices, the sum of its row, as NumPy adds up contiguous rows.
 
-    `row` numbers the rows (in any manner), `column` and `width` (int64) are the entry's column and how many there are.
-    Entries are sorted by row, then column.
+    `row` is any integer that stands for the entry's row. `column` (int64) is its column, and `width` (int64) how many
+    columns the matrix has. Entries are sorted by row, then column.
     """
     if not len(row):
         return values
@@ -42,6 +42,7 @@ def row_sums(row: np.ndarray, column: np.ndarray, width: np.ndarray, values: np.
 def _pairwise(
     group: np.ndarray, n_groups: int, column: np.ndarray, width: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
+    """The sum of each group; groups of wide rows are split into halves, whose sums are added."""
     wide = width > BLOCK
     if not wide.any():
         return _in_lanes(group, n_groups, column, width, values)
@@ -50,8 +51,8 @@ def _pairwise(
     left = ~right
     column, width = column - half * right, np.where(wide, np.where(right, width - half, half), width)
     sums = [
-        _pairwise(group[part], n_groups, column[part], width[part], values[part])
-        for part in (np.flatnonzero(left), np.flatnonzero(right))
+        _pairwise(group[rows], n_groups, column[rows], width[rows], values[rows])
+        for rows in (np.flatnonzero(left), np.flatnonzero(right))
     ]
     return sums[0] + sums[1]
 
@@ -59,10 +60,11 @@ def _pairwise(
 def _in_lanes(
     group: np.ndarray, n_groups: int, column: np.ndarray, width: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
+    """The sum of each group of at most BLOCK columns: eight lanes first, then the columns that fill no lane."""
     in_lanes = column < np.where(width < LANES, 0, width // LANES * LANES)
-    some, rest = np.flatnonzero(in_lanes), np.flatnonzero(~in_lanes)
-    lanes = np.bincount(group[some] * LANES + column[some] % LANES, values[some], n_groups * LANES)
-    a, b, c, d, e, f, g, h = lanes.reshape(n_groups, LANES).T.astype(np.float64)  # of nothing bincount makes integers
+    full, rest = np.flatnonzero(in_lanes), np.flatnonzero(~in_lanes)
+    lanes = np.bincount(group[full] * LANES + column[full] % LANES, values[full], n_groups * LANES)
+    a, b, c, d, e, f, g, h = lanes.reshape(n_groups, LANES).T.astype(np.float64)  # bincount of no values gives int64
     total = ((a + b) + (c + d)) + ((e + f) + (g + h))
     np.add.at(total, group[rest], values[rest])
     return total
