@@ -16,10 +16,11 @@ from ..matching.matcher import match
 from ..matching.words import Words
 from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
+from ..scale.columns import dataset_rule, opened
 from ..scale.dask import connected
 from ..scale.repartition import repartition_by_sequence
 from ..scale.run import RunOptions
-from ..scale.stream import dataset_rule, opened, summaries
+from ..scale.stream import summaries
 from ..scoring.slice_files import slice_files
 from ..scoring.summary import summarize
 from ..support.errors import InputError

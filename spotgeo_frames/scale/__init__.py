@@ -1,8 +1,9 @@
-"""The same road in parts: Parquet of any size, on all cores or on a Dask cluster.
+"""Evaluates Parquet datasets of any size part by part, on all cores or on a Dask cluster.
 
 In come paths of Parquet datasets; out come the tables that `summarize` and `track` give. `cli` may use it; it uses
-`tracking` and `formats`. `contents`, `blocks` and `stream` read a dataset, `parts`, `run`, `workers` and `dask` divide
-the work, `journal` and `results` keep what came of it.
+`tracking` and `formats`. `stream` has the public functions. `files`, `contents`, `columns`, `blocks` and `quantiles`
+read a dataset; `parts`, `run`, `evaluation`, `workers` and `dask` divide and do the work; `journal` and `results` store
+its results; `repartition` sorts a dataset.
 """
 
 import lazy_loader

@@ -1,8 +1,8 @@
-"""Reads a part as blocks of whole sequences, with memory for little more than one block however large the part is.
+"""Reads a part as blocks of whole sequences; memory holds little more than one block, however large the part is.
 
-Each chain of row groups is read batch by batch, in the order of sequences; a block has the rows of all sequences of
-which no chain has more to come. Within a row group rows need not be in order: the first that is not makes the part be
-read again, with whole row groups that are sorted as they come, as long as these are of a moderate size.
+Each chain of row groups is read batch by batch, in the order of sequences. A block has the rows of all sequences that
+are complete: no chain can bring more of their rows. The rows within a row group need not be in order. If some are not,
+the caller reads the part again, and each row group is sorted in memory, unless it is too large for that.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,40 +19,40 @@ from .contents import Gap, RowGroup
 from .files import File, open_parquet
 from .parts import Part, out_of_order
 
-# Rows of a block, both sides together, and the bytes they may have where columns are many: enough to be worth what a
-# block costs by itself.
+# The most rows of a block, both sides together, and their most bytes if there are many columns. Smaller blocks would
+# waste time, since each block has a fixed cost.
 BLOCK_ROWS, BLOCK_BYTES = 1 << 19, 1 << 26
 
-# Rows that are read at once, as a share of a block's.
+# Batches that make up a block.
 BATCHES = 8
 
-# Rows of row groups that are sorted in memory at the same time, and their bytes.
+# The most rows, and their most bytes, that are sorted in memory at the same time.
 SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27
 
-# What a value of text is taken to need.
+# The estimated size of a text value.
 TEXT_BYTES = 32
 
 
 class Source(NamedTuple):
-    """One side: its name in messages, and the columns to read, in the types to read them as."""
+    """One side: its name in messages, and the columns to read, with their types."""
 
     name: str
     schema: pa.Schema
 
 
 class Block(NamedTuple):
-    """Rows of one side, in file order within a sequence, and the name of the file they are from, or the dataset's."""
+    """Rows of one side, in file order within a sequence, and the name of their file, or of the dataset."""
 
     rows: pa.Table
     name: str
 
 
 class OutOfOrderError(Exception):
-    """Rows of a row group are not in the order of their sequences."""
+    """The rows of a row group are not in the order of their sequences."""
 
 
 class UnreadableError(InputError):
-    """A row group cannot be read, or is not what its footer says."""
+    """A row group cannot be read, or does not agree with its footer."""
 
     def __init__(self, group: RowGroup, why: str):
         super().__init__(f"{group.file.place.name}: row group {group.order[1]}: {why}")
@@ -63,7 +63,7 @@ class UnreadableError(InputError):
 
 
 class _Batch(NamedTuple):
-    """Rows in the order of sequences, and their place in the order of the files."""
+    """Rows in the order of sequences; batches sorted by `order` are in the order of the files."""
 
     order: tuple[int, ...]
     file: File
@@ -72,7 +72,7 @@ class _Batch(NamedTuple):
 
 @dataclass
 class _Chain:
-    """A chain that is being read: the rows that wait, and the least sequence still to come (None: no more)."""
+    """A chain that is being read: its waiting rows, and the least sequence that may still come (None: it has ended)."""
 
     batches: Iterator[tuple[_Batch, Any]]
     frontier: Any
@@ -87,7 +87,7 @@ class _Chain:
         return len(batch.rows)
 
     def take(self, cut: Any) -> list[_Batch]:
-        """The waiting rows of sequences before `cut`; all where there is none."""
+        """Takes out the waiting rows of sequences before `cut`; all of them if `cut` is None."""
         waiting, self.waiting = self.waiting, []
         if cut is None:
             return waiting
@@ -102,12 +102,12 @@ class _Chain:
 
 
 def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = False) -> Iterator[dict[str, Block]]:
-    """The rows of each side, in blocks that never split a sequence; a side without rows in a block has an empty table.
+    """Yields the rows of each side, in blocks that never split a sequence; a side may have no rows in a block.
 
-    A chain's frontier is the least sequence that it may still bring; what lies before all frontiers is complete.
-    Row groups are read to their end even where only their beginning is of the part: only then is it known that they are
-    in order and whole. `in_memory` sorts row groups. Raises OutOfOrderError where that is needed,
-    UnreadableError where a row group cannot be read, and InputError where the rows are in no order.
+    The frontier of a chain is the least sequence that it may still bring. Sequences before all frontiers are complete.
+    A row group is read to its end even if only its beginning belongs to the part, to check that it is in order and
+    intact. `in_memory` sorts each row group. Raises OutOfOrderError if that is needed, UnreadableError if a row group
+    cannot be read, and InputError if the rows cannot be put in order with bounded memory.
     """
     if in_memory:
         _check_moderate(part, sources)
@@ -122,7 +122,7 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
         ]
         for side in sources
     }
-    every = [chain for some in chains.values() for chain in some]
+    every = [chain for of_side in chains.values() for chain in of_side]
     n_waiting = 0
     while True:
         unfinished = [chain for chain in every if chain.frontier is not None]
@@ -130,12 +130,12 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
             n_waiting += _furthest_back(unfinished).read()
             unfinished = [chain for chain in every if chain.frontier is not None]
         cut = _furthest_back(unfinished).frontier if unfinished else None
-        taken = {side: [batch for chain in some for batch in chain.take(cut)] for side, some in chains.items()}
+        taken = {side: [batch for chain in of_side for batch in chain.take(cut)] for side, of_side in chains.items()}
         n_taken = sum(len(batch.rows) for batches in taken.values() for batch in batches)
         n_waiting -= n_taken
         if n_taken:
             blocks = {side: _block(batches, sources[side]) for side, batches in taken.items()}
-            del taken  # whoever takes the blocks has them alone
+            del taken  # so that the caller can free the blocks
             yield blocks
             del blocks
         elif unfinished:  # a sequence of more rows than a block
@@ -145,11 +145,12 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
 
 
 def _furthest_back(chains: Sequence[_Chain]) -> _Chain:
+    """The chain with the least frontier."""
     return min(chains, key=lambda chain: chain.frontier)
 
 
 def _check_moderate(part: Part, sources: Mapping[str, Source]) -> None:
-    """Raises InputError where sorting in memory would take too much of it."""
+    """Raises InputError if sorting row groups would take too much memory."""
     for side, source in sources.items():
         n_rows = sum(max(group.n_rows for group in chain) for chain in part.chains[side])
         if n_rows > rows_within(SORTED_ROWS, SORTED_BYTES, [source.schema]):
@@ -162,35 +163,35 @@ def _block(batches: Sequence[_Batch], source: Source) -> Block:
         return Block(source.schema.empty_table(), source.name)
     files = {batch.file.place.name for batch in batches}
     rows = pa.concat_tables([batch.rows for batch in sorted(batches, key=lambda batch: batch.order)])
-    rows = rows.combine_chunks()  # pandas takes whole columns as they are, and puts pieces together more slowly
+    rows = rows.combine_chunks()  # pandas takes contiguous columns as they are, and is slower to combine pieces
     return Block(rows, files.pop() if len(files) == 1 else source.name)
 
 
 def _batches(
     chain: Sequence[RowGroup], schema: pa.Schema, part: Part, in_memory: bool, at_once: int
 ) -> Iterator[tuple[_Batch, Any]]:
-    """The rows of a chain that are of the part, batch by batch, and the least sequence that may come after each."""
+    """The rows of a chain that belong to the part, batch by batch, and the least sequence that may come after each."""
     for group, after in zip_longest(chain, chain[1:]):
         n_left, last = group.n_rows, group.low
-        for number, rows in enumerate(_read(group, schema, in_memory, at_once)):
+        for position, rows in enumerate(_read(group, schema, in_memory, at_once)):
             sequence = rows["sequence"]
             first, n_left = sequence[0].as_py(), n_left - len(rows)
-            if not _in_order(sequence) or (number and first < last):
+            if not _in_order(sequence) or (position and first < last):
                 raise OutOfOrderError
             last = sequence[-1].as_py()
             if first < group.low or last > group.high:
-                # To skip it would not help: what of it lies elsewhere would be missing there.
+                # Skipping the row group would not help: its rows may belong to other parts, which would lack them.
                 name = group.file.place.name
-                raise InputError(f"{name}: holds other sequences than its statistics say; write it anew")
+                raise InputError(f"{name}: holds other sequences than its statistics say; write the file anew")
             begin = 0 if part.low is None else _n_before(sequence, part.low)
             end = len(rows) if part.high is None else _n_before(sequence, part.high)
             if begin < end:
                 frontier = last if n_left else None if after is None else after.low
-                yield _Batch((*group.order, number), group.file, rows.slice(begin, end - begin)), frontier
+                yield _Batch((*group.order, position), group.file, rows.slice(begin, end - begin)), frontier
 
 
 def _read(group: RowGroup, schema: pa.Schema, in_memory: bool, at_once: int) -> Iterator[pa.Table]:
-    """The rows of a row group, in order where they are sorted `in_memory`."""
+    """The rows of a row group in batches, sorted by sequence if `in_memory`."""
     batches = row_group_batches(group, schema, at_once)
     if not in_memory:
         yield from batches
@@ -201,14 +202,14 @@ def _read(group: RowGroup, schema: pa.Schema, in_memory: bool, at_once: int) -> 
 
 
 def by_sequence(rows: pa.Table) -> pa.Table:
-    """The rows sorted by sequence; those of a sequence stay in their order."""
+    """The rows sorted by sequence; rows of the same sequence stay in their order."""
     return rows.take(pc.sort_indices(rows["sequence"]))  # which is stable
 
 
 def row_group_batches(group: RowGroup, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
-    """The rows of a row group in their order, with the columns of the schema; none of the batches is empty.
+    """The rows of a row group in batches, in their order, with the columns of the schema; no batch is empty.
 
-    Raises UnreadableError where they cannot be read.
+    Raises UnreadableError if they cannot be read.
     """
     names = [name for name in schema.names if name not in group.file.partition]
     try:
@@ -236,14 +237,14 @@ def kept_rows(rows: pa.Table, exclude: Sequence[int | str], gaps: Sequence[Gap] 
 
 
 def rows_within(n_rows: int, n_bytes: int, schemas: Sequence[pa.Schema]) -> int:
-    """So many rows, or where columns are many as have so many bytes, by the mean width of the sides' rows."""
+    """`n_rows`, or fewer if that many rows would take more than `n_bytes`, by the mean width of the sides' rows."""
     types = [field.type for schema in schemas for field in schema]
     width = sum(8 if pa.types.is_primitive(kind) else TEXT_BYTES for kind in types)
     return max(1, min(n_rows, n_bytes * len(schemas) // max(width, 1)))
 
 
 def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
-    """The rows with all columns of the schema, in its types: those of the partition repeated, missing ones null."""
+    """The rows with the columns and types of the schema; hive partitions repeat, missing columns are null."""
     columns = []
     for column in schema:
         if column.name in group.file.partition:
@@ -262,13 +263,14 @@ def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
 
 
 def _in_order(sequence: pa.ChunkedArray) -> bool:
+    """Whether no sequence is less than the one before."""
     return pc.all(pc.less_equal(sequence[:-1], sequence[1:])).as_py() is not False
 
 
 def _n_before(sequence: pa.ChunkedArray, cut: Any) -> int:
-    """How many of the sequences, which are in order, come before `cut`."""
+    """How many of the sorted sequences come before `cut`."""
     if not len(sequence) or sequence[0].as_py() >= cut:
         return 0
-    if sequence[-1].as_py() < cut:  # mostly all of them do
+    if sequence[-1].as_py() < cut:  # the usual case
         return len(sequence)
     return pc.sum(pc.less(sequence, cut)).as_py()

@@ -1,24 +1,58 @@
-"""Which columns of a dataset are needed, and whether both sides fit together."""
+"""Opens the datasets of an evaluation: checks that both sides fit together, and chooses the columns to read."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
+from ..matching.words import Geometry, Words, rule_for
 from ..support.errors import InputError
 from ..tables.schema import FRAME_KEY
-from .contents import Contents
+from .contents import ON_ERROR, Contents, contents_of
 
 POINTS = [*FRAME_KEY, "object", "x", "y"]
 
-# How the match table calls the columns of each side.
+# The prefix of each side's columns in the match table.
 PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
 
-# What matching looks at where it is there.
+# Columns that matching uses if they exist.
 OPTIONAL = ["joint", "visibility", "category", "w", "h"]
 
 
+def opened(
+    truth: Any, predictions: Any, frames: Any, similarity: str | Measure | None = None, on_error: str = "raise"
+) -> dict[str, Contents]:
+    """The footers of the datasets, by side; raises InputError with the problems of all of them."""
+    if on_error not in ON_ERROR:
+        raise ValueError(f"on_error is {on_error!r}; {' or '.join(map(repr, ON_ERROR))} is needed")
+    datasets = {"truth": truth, "predictions": predictions} | ({} if frames is None else {"frames": frames})
+    required = required_columns(similarity)
+    contents, problems = {}, []
+    for side, dataset in datasets.items():
+        try:
+            contents[side] = contents_of(dataset, required[side], on_error)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    check_alike(contents)
+    return contents
+
+
+def dataset_rule(words: Words, contents: Mapping[str, Contents]) -> Rule:
+    """The rule for datasets, whose columns tell the geometry; raises InputError if the words do not fit it."""
+    return rule_for(words, *geometries(contents))
+
+
+def geometries(contents: Mapping[str, Contents]) -> Iterator[Geometry]:
+    """The geometry of the truth, then that of the predictions."""
+    for side in ("truth", "predictions"):
+        dataset = contents[side]
+        yield Geometry(dataset.name, dataset.schema.names, dataset.n_rows)
+
+
 def required_columns(similarity: str | Measure | None) -> dict[str, list[str]]:
-    """The columns that the files of each side have to have, as far as the words alone tell."""
+    """The columns that the files of each side must have; those that depend on the geometry are not known yet."""
     needed = [] if callable(similarity) or similarity is None else Rule(similarity).columns
     objects = [*POINTS, *needed]
     return {"truth": objects, "predictions": objects, "frames": FRAME_KEY}
@@ -31,21 +65,21 @@ def columns_to_read(
 ) -> dict[str, list[str]]:
     """The columns of each side that matching and the `wanted` columns of the match table need."""
     columns = {}
-    for side, held in contents.items():
+    for side, dataset in contents.items():
         matched = {*FRAME_KEY} if side == "frames" else {*POINTS, *rule.columns, *OPTIONAL}
         columns[side] = [
             name
-            for name in held.schema.names
+            for name in dataset.schema.names
             if name in matched
             or PREFIXES[side] + name in wanted
-            # Whoever measures similarity, or makes poses of joints, may look at any column.
+            # A caller's similarity, or making whole poses of joints, may need any column.
             or (side != "frames" and rule.reads_all_columns)
         ]
     return columns
 
 
 def check_alike(contents: Mapping[str, Contents]) -> None:
-    """Raises InputError where the keys of the sides are of different types, or their sequences lie apart."""
+    """Raises InputError if the keys of the sides have different types, or if their ranges of sequences are disjoint."""
     truth = contents["truth"]
     problems = []
     for side, other in contents.items():
@@ -59,8 +93,8 @@ def check_alike(contents: Mapping[str, Contents]) -> None:
             elif name in truth.schema.names and truth.n_rows and other.n_rows:
                 kinds = truth.schema.field(name).type, other.schema.field(name).type
                 if kinds[0] != kinds[1]:
-                    what = f"column {name} is {kinds[1]}, and in {truth.name} it is {kinds[0]}; make them the same"
-                    problems.append(f"{other.name}: {what}")
+                    problem = f"column {name} is {kinds[1]}, and in {truth.name} it is {kinds[0]}; make them the same"
+                    problems.append(f"{other.name}: {problem}")
     if not problems:
         problems = _apart(contents)
     if problems:
@@ -68,11 +102,11 @@ def check_alike(contents: Mapping[str, Contents]) -> None:
 
 
 def _apart(contents: Mapping[str, Contents]) -> list[str]:
-    """What to say where all sequences of one side come before all of the other."""
+    """A problem if all sequences of one side come before all of the other; none otherwise."""
     ranges = {
-        side: (min(group.low for group in held.groups), max(group.high for group in held.groups))
-        for side, held in contents.items()
-        if held.groups
+        side: (min(group.low for group in dataset.groups), max(group.high for group in dataset.groups))
+        for side, dataset in contents.items()
+        if dataset.groups
     }
     truth = ranges.get("frames") or ranges.get("truth")
     predictions = ranges.get("predictions")

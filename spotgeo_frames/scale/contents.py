@@ -1,6 +1,6 @@
-"""What a Parquet dataset holds, from the files' footers: columns, types, and the sequences of each row group.
+"""Reads the footers of a Parquet dataset: columns, types, and the range of sequences of each row group.
 
-Files that cannot be read, lack a column or have one of another type are found here, before anything is evaluated.
+Files that cannot be read, that lack a column, or whose column has another type are reported before any evaluation.
 """
 
 from collections import Counter
@@ -19,20 +19,22 @@ from .files import File, files_of, open_parquet
 # Footers that are read at once: over a network most of the time is spent waiting.
 READERS = 8
 
-# What a column has to hold; the keys may be integers or text, but the same in all files.
+# The values that a column must have. Keys may be integers or text, but the same in all files.
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}
 KEYS = ["sequence", "object", "joint"]
 
-# Writers cut text in statistics, most of them after 64 bytes, and before a character that does not fit.
+# Writers cut long text in statistics, most of them at 64 bytes, or a little before to keep the last character whole.
 MOST_BYTES = 60
 
-# What `on_error` may be.
+# The values of `on_error`.
 ON_ERROR = ("raise", "skip")
 
 
 class RowGroup(NamedTuple):
-    """A row group: its place in the order of the dataset (the number of its file, and its own in there), its file, how
-    many rows it has, and the least and the greatest sequence that it may hold.
+    """A row group of a dataset.
+
+    `order` is the position of its file and its own position in the file. It has `n_rows` rows, whose sequences lie
+    between `low` and `high`, both included.
     """
 
     order: tuple[int, int]
@@ -51,7 +53,7 @@ class Gap(NamedTuple):
 
 
 def gap_text(gap: Gap) -> str:
-    """What is left out, and why."""
+    """A gap as text: the problem, and the sequences that are left out because of it."""
     if gap.low == gap.high and gap.low is not None:
         return f"{gap.problem}; sequence {gap.low} is left out"
     low, high = ("the first" if gap.low is None else gap.low), ("the last" if gap.high is None else gap.high)
@@ -59,9 +61,10 @@ def gap_text(gap: Gap) -> str:
 
 
 class Contents(NamedTuple):
-    """One side of the evaluation: its name in messages, the path of its folder, if it is one, and its files.
+    """The dataset of one side: its name in messages, its files, and its folder unless it is given as files.
 
-    `schema` has the columns that the files have, in the types they are read as; `gaps` are left out.
+    `schema` has the columns of all files, with the types to read them as. `groups` are the row groups, and `gaps` the
+    sequences to leave out because of files that cannot be read.
     """
 
     name: str
@@ -82,7 +85,7 @@ class Contents(NamedTuple):
 
 
 class _Footer(NamedTuple):
-    """What one file says of itself: columns, rows and range of each row group; and what is wrong with it."""
+    """The footer of one file: its columns, rows and range of each row group, and the problems with the file."""
 
     schema: pa.Schema
     groups: list[tuple[int, Any, Any]]
@@ -96,8 +99,8 @@ class _Footer(NamedTuple):
 def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -> Contents:
     """Reads the footers of a dataset: a path or URI of a file or folder, a list of files, or a pyarrow dataset.
 
-    Raises InputError, naming the files, where some cannot be read, lack a `required` column or have one of another
-    type; with `on_error="skip"` only where it cannot be told which sequences such a file holds.
+    Raises InputError, naming the files, if one cannot be read, lacks a `required` column, or has one of another type.
+    With `on_error="skip"` such files become gaps; it then raises only if the range of their sequences is unknown.
     """
     name, folder, files = files_of(source)
     with ThreadPoolExecutor(READERS) as pool:
@@ -108,33 +111,33 @@ def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -
     if problems and (on_error == "raise" or not good):
         raise InputError(problems)
     groups = [
-        RowGroup((number, place), file, *group)
-        for number, (file, footer) in enumerate(zip(files, footers, strict=True))
+        RowGroup((file_position, position), file, *group)
+        for file_position, (file, footer) in enumerate(zip(files, footers, strict=True))
         if not footer.problems
-        for place, group in enumerate(footer.groups)
+        for position, group in enumerate(footer.groups)
         if group[0]
     ]
-    # What has no rows need not say its types.
+    # The types of files without rows do not matter.
     schemas = [footer.schema for footer in good if footer.n_rows] or [good[0].schema]
     return Contents(name, folder, files, _unified(name, schemas), groups, _gaps(files, footers))
 
 
 def _footer(file: File) -> _Footer:
-    """The columns and the row groups of a file; what is wrong where it cannot be read."""
+    """The footer of a file; its problems if it cannot be read."""
     schema = pa.schema([])
     try:
         with readable(file.place.name), open_parquet(file) as opened:
             schema = _with_partition(_plain_schema(opened.schema_arrow), file)
             if len(set(schema.names)) < len(schema.names):
                 return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"])
-            groups = [_range(opened, file, number) for number in range(opened.num_row_groups)]
+            groups = [_range(opened, file, position) for position in range(opened.num_row_groups)]
             return _Footer(schema, groups, [])
     except InputError as error:
         return _Footer(schema, [], error.problems)
 
 
 def _with_partition(schema: pa.Schema, file: File) -> pa.Schema:
-    """The columns of a file with those that the names of its folders add, or say otherwise."""
+    """The columns of a file with those of its hive partition, which go before columns of the same name."""
     for name, value in file.partition.items():
         position = schema.get_field_index(name)
         schema = schema if position < 0 else schema.remove(position)
@@ -144,7 +147,7 @@ def _with_partition(schema: pa.Schema, file: File) -> pa.Schema:
 
 
 def _plain_schema(schema: pa.Schema) -> pa.Schema:
-    """Types as they are read: integers as int64, text as string, whatever is encoded as what it encodes."""
+    """The types to read columns as: integer keys int64, text string, coordinates float64, dictionaries their values."""
     fields = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -161,48 +164,50 @@ def _plain_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def _is_whole(kind: pa.DataType) -> bool:
+    """Whether a type is a decimal without places after the point."""
     return pa.types.is_decimal(kind) and kind.scale == 0
 
 
 def _is_text(kind: pa.DataType) -> bool:
+    """Whether a type is one of Arrow's types of text."""
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _range(opened: Any, file: File, number: int) -> tuple[int, Any, Any]:
-    """The rows of a row group, and the least and the greatest sequence it may hold."""
-    group = opened.metadata.row_group(number)
+def _range(opened: Any, file: File, position: int) -> tuple[int, Any, Any]:
+    """How many rows a row group has, and the least and the greatest sequence that it may have."""
+    group = opened.metadata.row_group(position)
     if "sequence" in file.partition:
         return group.num_rows, file.partition["sequence"], file.partition["sequence"]
-    names = [group.column(place).path_in_schema for place in range(group.num_columns)]
+    names = [group.column(column).path_in_schema for column in range(group.num_columns)]
     if "sequence" not in names:
         return group.num_rows, None, None
     statistics = group.column(names.index("sequence")).statistics
     if statistics is not None and statistics.null_count:
-        raise InputError(f"{file.place.name}: column sequence: some of row group {number} are null")
+        raise InputError(f"{file.place.name}: column sequence: some of row group {position} are null")
     if statistics is not None and statistics.has_min_max and _are_exact(statistics.min, statistics.max):
         return group.num_rows, statistics.min, statistics.max
-    return group.num_rows, *_range_read(opened, number)
+    return group.num_rows, *_range_read(opened, position)
 
 
 def _are_exact(low: Any, high: Any) -> bool:
-    """Whether statistics are values of the column; text of 64 bytes may be cut, and then it is only a bound."""
+    """Whether statistics are real values of the column; long text may be cut, and is then only a bound."""
     if isinstance(low, str) and isinstance(high, str):
         return max(len(low.encode()), len(high.encode())) <= MOST_BYTES
     return isinstance(low, int) and isinstance(high, int)
 
 
-def _range_read(opened: Any, number: int) -> tuple[Any, Any]:
-    """The least and the greatest sequence of a row group whose statistics do not tell, from the column itself."""
-    found = []
-    for batch in opened.iter_batches(row_groups=[number], columns=["sequence"], use_threads=False):
+def _range_read(opened: Any, position: int) -> tuple[Any, Any]:
+    """The least and the greatest sequence of a row group, read from the column itself, for lack of statistics."""
+    ranges = []
+    for batch in opened.iter_batches(row_groups=[position], columns=["sequence"], use_threads=False):
         column = batch.column(0).cast(_plain_schema(batch.schema).field(0).type)
-        found.append(pc.min_max(column).as_py())
-    bounds = [bound for bound in found if bound["min"] is not None]
+        ranges.append(pc.min_max(column).as_py())
+    bounds = [bound for bound in ranges if bound["min"] is not None]
     return min((bound["min"] for bound in bounds), default=None), max((bound["max"] for bound in bounds), default=None)
 
 
 def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequence[str]) -> list[_Footer]:
-    """The footers with what is wrong with their columns; where keys differ, what most files have is right."""
+    """The footers with the problems of their columns; the type that most files have for a key is taken as right."""
     schemas = [footer.schema for footer in footers if not footer.problems and footer.n_rows]
     common = {
         name: Counter(str(schema.field(name).type) for schema in schemas if name in schema.names).most_common(1)
@@ -228,10 +233,12 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
 
 
 def _wanted(common: str) -> str:
+    """The type that a key must have, if `common` is the most frequent one."""
     return common if common in ("int64", "string") else "int64 or string"
 
 
 def _is_of(kind: pa.DataType, wanted: str) -> bool:
+    """Whether a type is the wanted one: "integers", "numbers", or the name of a type."""
     match wanted:
         case "integers":
             return pa.types.is_integer(kind)
@@ -242,7 +249,7 @@ def _is_of(kind: pa.DataType, wanted: str) -> bool:
 
 
 def _unified(name: str, schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The columns that any file has, in types wide enough for all of them."""
+    """The columns that occur in any file, with types wide enough for all files."""
     try:
         return pa.unify_schemas(list(schemas), promote_options="permissive")
     except pa.ArrowException as error:
@@ -250,30 +257,30 @@ def _unified(name: str, schemas: Sequence[pa.Schema]) -> pa.Schema:
 
 
 def _gaps(files: Sequence[File], footers: Sequence[_Footer]) -> list[Gap]:
-    """The sequences of the files that are skipped; raises InputError where it cannot be told which they are.
+    """The ranges of sequences of the files that are skipped; raises InputError if one is unknown.
 
-    A file that does not say lies between its neighbours, if all files are in the order of their sequences.
+    If all files are in the order of their sequences, a file of unknown range lies between its neighbours.
     """
     kinds = {type(group[1]) for footer in footers if not footer.problems for group in footer.groups if group[0]}
     ranges = [_file_range(file, footer, kinds) for file, footer in zip(files, footers, strict=True)]
-    in_order = all(before[1] <= after[0] for before, after in pairwise([found for found in ranges if found]))
+    in_order = all(before[1] <= after[0] for before, after in pairwise([known for known in ranges if known]))
     gaps = []
-    for number, (footer, found) in enumerate(zip(footers, ranges, strict=True)):
+    for position, (footer, bounds) in enumerate(zip(footers, ranges, strict=True)):
         if not footer.problems:
             continue
-        if found is None and not in_order:
-            what = "it cannot be skipped, since nothing tells which sequences it holds; take it out, or mend it"
-            raise InputError([f"{problem}; {what}" for problem in footer.problems])
-        if found is None:
-            before = next((before[1] for before in ranges[number::-1] if before), None)
-            after = next((after[0] for after in ranges[number:] if after), None)
-            found = before, after
-        gaps.append(Gap(*found, "; ".join(footer.problems)))
+        if bounds is None and not in_order:
+            advice = "it cannot be skipped, since nothing tells which sequences it holds; take it out, or mend it"
+            raise InputError([f"{problem}; {advice}" for problem in footer.problems])
+        if bounds is None:
+            before = next((before[1] for before in ranges[position::-1] if before), None)
+            after = next((after[0] for after in ranges[position:] if after), None)
+            bounds = before, after
+        gaps.append(Gap(*bounds, "; ".join(footer.problems)))
     return gaps
 
 
 def _file_range(file: File, footer: _Footer, kinds: set[type]) -> tuple[Any, Any] | None:
-    """The least and the greatest sequence of a file, where it tells; `kinds` are the types that sequences have."""
+    """The least and the greatest sequence of a file, None if unknown; `kinds` are the types of sequences."""
     bounds = [(low, high) for rows, low, high in footer.groups if rows]
     if "sequence" in file.partition:
         bounds = [(file.partition["sequence"], file.partition["sequence"])]

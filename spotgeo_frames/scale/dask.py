@@ -1,10 +1,11 @@
-"""Evaluates parts on a Dask cluster: parts are tasks, and what comes of them is put together as a tree, by the workers.
+"""Evaluates parts on a Dask cluster: each part is a task, and the workers add up the results in a tree.
 
-A task gives the same wherever and however often it runs, and writes its files whole, so a worker that dies takes
-nothing with it: the scheduler has its tasks done elsewhere, and nothing is counted twice.
+A task gives the same result wherever and however often it is done, and its files appear only when complete. So if a
+worker dies, the scheduler repeats its tasks on other workers, and nothing is lost or counted twice.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..support.errors import InputError, first_line
@@ -20,7 +21,7 @@ MISSING = "Dask is not installed: pip install 'spotgeo_frames[dask]'"
 def connected(address: str) -> Any:
     """A client of the scheduler at an address, such as tcp://host:8786.
 
-    Raises InputError where none answers, ImportError without the extra `dask`.
+    Raises InputError if no scheduler answers there, and ImportError if Dask is not installed.
     """
     try:
         from distributed import Client
@@ -32,25 +33,30 @@ def connected(address: str) -> Any:
         raise InputError(f"{address}: no Dask scheduler answers there: {first_line(error)}") from None
 
 
+def _sum_on_cluster(client: Any, results: Sequence[Any]) -> Any:
+    """A future of the sum of several results."""
+    return client.submit(add_results, results, pure=False)
+
+
 def evaluated_on_cluster(
     client: Any, parts: Sequence[Part], job: Job, finished: Mapping[int, Result], done: Callable[[Part], None]
 ) -> Result:
-    """What comes of the parts, evaluated by the client's workers, and of those that are finished.
+    """The result of all parts: those that the client's workers evaluate, and those that are finished already.
 
-    `done` is called with each part. Raises InputError as `evaluate_part` does, and where workers died again and again;
-    ImportError without the extra `dask`.
+    `done` is called with each part that is evaluated. Raises InputError if rows are wrong, a file cannot be read or
+    written, workers died again and again, or the scheduler went away; ImportError if Dask is not installed.
     """
     try:
         from distributed import CancelledError, Future, KilledWorker, as_completed
     except ImportError:
         raise ImportError(MISSING) from None
-    # pure=False: nothing is taken for a task of an earlier run.
+    # pure=False: Dask must not reuse results of earlier tasks, since files may have changed.
     futures = {client.submit(evaluate_part, part, job, pure=False): part for part in parts}
     leaves = dict(finished) | {part.number: future for future, part in futures.items()}
     in_order = [leaves[number] for number in sorted(leaves)]
     if not futures:
         return fold(in_order, add_results)
-    whole = fold(in_order, lambda some: client.submit(add_results, some, pure=False))
+    whole = fold(in_order, partial(_sum_on_cluster, client))
     try:
         for future in as_completed(futures):
             if future.status != "finished":
@@ -62,6 +68,6 @@ def evaluated_on_cluster(
     except (CancelledError, ConnectionError, TimeoutError) as error:
         raise InputError(f"the Dask scheduler went away: {first_line(error)}") from None
     finally:
-        # To cancel would also cancel sums that depend on these, which nobody holds any more.
+        # Releasing is enough. Cancelling would also cancel sums that depend on these futures.
         for future in futures:
             future.release()

@@ -1,7 +1,7 @@
-"""Evaluates one part: reads it block by block, matches each, writes the match table, and adds up the sums.
+"""Evaluates one part: reads it block by block, matches each block, writes the match table, and adds up the sums.
 
-What comes of a part depends on its rows alone, and its files are moved into place when they are whole, the sums last.
-So it does not matter who evaluates a part, in which order, or whether somebody has tried before.
+The result of a part depends only on its rows. Its files are moved into place when they are complete, the sums last. So
+parts can be evaluated in any process and in any order, and again if an earlier attempt failed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,17 +33,17 @@ from .parts import Part
 from .quantiles import bin_codes
 from .results import MOST_LISTED, Result, add_results, write_result
 
-# Match tables keep dictionaries of these columns only: the others hardly repeat, and it takes long to find out.
+# Columns that are written with a dictionary. The values of others hardly repeat, and it takes long to find that out.
 DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]
 
-# The match table (None: nobody keeps it) and the sums by each grouping, of two sides.
+# A function of two sides that returns the match table (None if it is not needed) and the sums by each grouping.
 Method = Callable[[Annotations, Annotations], tuple[pd.DataFrame | None, list[Sums]]]
 
 
 class Job(NamedTuple):
-    """What is done with every part: which columns are read, what is left out, how blocks are evaluated.
+    """How to evaluate a part: the columns to read, the function of blocks, and the sequences to exclude.
 
-    `skip` leaves out what cannot be read; `out` is the folder for match tables and sums.
+    `skip` leaves out row groups that cannot be read. `out` is the folder for match tables and sums, or None.
     """
 
     sources: dict[str, Source]
@@ -62,9 +62,10 @@ def score_block(
     rule: Rule,
     keep: bool,
 ) -> tuple[pd.DataFrame | None, list[Sums]]:
-    """The match table by the rule, and its sums by each of the groupings.
+    """The match table of a block by the rule (None unless `keep`), and its sums by each of the groupings.
 
-    A grouping is columns of the match table, or none; of those that have `edges`, the sums are by position of the bin.
+    A grouping is a list of columns of the match table, or empty. The values of a column that has `edges` are replaced
+    by the positions of their bins.
     """
     carried = None if keep else {name for names in groupings for name in names}
     matches = match_annotations(truth, predictions, rule, may_be_disjoint=True, carried=carried)
@@ -78,7 +79,7 @@ def score_block(
 def track_block(
     truth: Annotations, predictions: Annotations, *, rule: Rule, keep: bool
 ) -> tuple[pd.DataFrame | None, list[Sums]]:
-    """CLEAR's match table, and the sums of each sequence."""
+    """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence."""
     aligned = align(truth, predictions, may_be_disjoint=True)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     matches = track_matches(tracks, found, rule) if keep else None
@@ -86,13 +87,14 @@ def track_block(
 
 
 def evaluate_part(part: Part, job: Job) -> Result:
-    """Evaluates a part. Where the job has a folder, match table and sums of the part are in it afterwards, whole.
+    """Evaluates a part and, if the job has a folder, writes its match table and its sums there.
 
-    Raises InputError where rows are not right, or something cannot be read (unless that is skipped) or written.
+    Raises InputError if rows are wrong, if a row group cannot be read (unless the job skips it), or if a file cannot be
+    written.
     """
     skipped: list[Gap] = []
     in_memory = False
-    while True:  # whatever goes wrong, the part begins anew: no file of it is there before its end
+    while True:  # after an error the part begins anew, since it has left no file yet
         try:
             result = _evaluated(part, job, in_memory)._replace(skipped=[gap_text(gap) for gap in skipped])
             break
@@ -111,14 +113,14 @@ def evaluate_part(part: Part, job: Job) -> Result:
 def _without(part: Part, damaged: RowGroup, gap: Gap) -> Part:
     """The part without a row group and without its sequences."""
     chains = {
-        side: [kept for chain in some if (kept := [group for group in chain if group != damaged])]
-        for side, some in part.chains.items()
+        side: [left for chain in of_side if (left := [group for group in chain if group != damaged])]
+        for side, of_side in part.chains.items()
     }
     return part._replace(chains=chains, gaps=[*part.gaps, gap])
 
 
 def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
-    """What comes of a part; its match table is written on the way."""
+    """The result of a part; its match table is written block by block."""
     results = [no_result(job.sources)]
     schema: pa.Schema | None = None
     place = None if job.out is None else matches_place(job.out, part.number)
@@ -149,27 +151,27 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
 
 
 def no_result(sources: Mapping[str, Source]) -> Result:
-    """What comes of no rows."""
+    """The result of no rows."""
     return Result([], dict.fromkeys(sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [], [])
 
 
 def _excluded(blocks: Mapping[str, Block], exclude: Sequence[Any]) -> list[Any]:
-    """Which of the sequences to leave out are in the blocks."""
+    """The sequences to exclude that occur in the blocks, sorted."""
     if not exclude:
         return []
-    there = {name for block in blocks.values() for name in block.rows["sequence"].unique().to_pylist()}
-    return sorted(there.intersection(exclude))
+    occurring = {name for block in blocks.values() for name in block.rows["sequence"].unique().to_pylist()}
+    return sorted(occurring.intersection(exclude))
 
 
 def empty_sides(sources: Mapping[str, Source]) -> tuple[Annotations, Annotations]:
-    """Both sides without a row, in the types that they have."""
+    """Both sides without rows, with the types of their columns."""
     return _annotations({side: Block(source.schema.empty_table(), source.name) for side, source in sources.items()})
 
 
 def _schema_of(matches: pd.DataFrame, sources: Mapping[str, Source]) -> pa.Schema:
-    """The types in which a match table is written, whatever its rows hold.
+    """The types in which a match table is written, whatever its values are.
 
-    They follow from pandas' types; where these do not tell (dates, say), from those of the source.
+    They follow from the pandas types. For columns of Python objects, such as dates, they are those of the source.
     """
     known = {f"{PREFIXES[side]}{field.name}": field.type for side, source in sources.items() for field in source.schema}
     schema = pa.Schema.from_pandas(matches.head(0), preserve_index=False)
@@ -180,6 +182,7 @@ def _schema_of(matches: pd.DataFrame, sources: Mapping[str, Source]) -> pa.Schem
 
 
 def _as_arrow(matches: pd.DataFrame, schema: pa.Schema, place: Place) -> pa.Table:
+    """A match table as an Arrow table of these types; `place` is where it will be written."""
     try:
         return as_arrow(matches, matches.attrs, schema)
     except (pa.ArrowException, ValueError, TypeError) as error:
@@ -188,7 +191,7 @@ def _as_arrow(matches: pd.DataFrame, schema: pa.Schema, place: Place) -> pa.Tabl
 
 @contextmanager
 def _writer(place: Place, schema: pa.Schema) -> Iterator[Any]:
-    """Writes Parquet to a file that is there only once it is whole."""
+    """A context that gives a writer of Parquet; the file appears once it is complete."""
     import pyarrow.parquet as pq
 
     dictionaries = [name for name in DICTIONARIES if name in schema.names]
@@ -197,7 +200,7 @@ def _writer(place: Place, schema: pa.Schema) -> Iterator[Any]:
 
 
 def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]:
-    """Both sides as checked tables that say which file they are from."""
+    """Both sides as checked tables, which messages call by their files."""
     tables = {}
     for side, block in blocks.items():
         check = check_frames if side == "frames" else check_objects
@@ -207,18 +210,18 @@ def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]
 
 
 def _sequences(truth: Annotations, predictions: Annotations) -> tuple[dict[str, tuple[int, list[Any]]], int]:
-    """How many sequences one side only has, and the first of them; and how many both have."""
-    there = {
+    """How many sequences only one side has, with the names of the first, by side; and how many both sides have."""
+    occurring = {
         "truth": _distinct(truth.objects if truth.frames is None else truth.frames),
         "predictions": _distinct(predictions.objects),
     }
-    shared = there["truth"].intersection(there["predictions"])
-    only = {side: names.difference(shared) for side, names in there.items()}
+    shared = occurring["truth"].intersection(occurring["predictions"])
+    only = {side: names.difference(shared) for side, names in occurring.items()}
     return {side: (len(names), names[:MOST_LISTED].tolist()) for side, names in only.items()}, len(shared)
 
 
 def _distinct(table: pd.DataFrame) -> pd.Index:
     """The sequences of a table, sorted."""
     sequence = table["sequence"]
-    numbers = sequence.dtype == np.int64
-    return pd.Index(distinct(sequence.to_numpy())[0] if numbers else sequence.drop_duplicates().sort_values())
+    are_integers = sequence.dtype == np.int64
+    return pd.Index(distinct(sequence.to_numpy())[0] if are_integers else sequence.drop_duplicates().sort_values())

@@ -1,4 +1,4 @@
-"""Which files a Parquet dataset has, in order, and what the names of their folders say of their rows."""
+"""Lists the files of a Parquet dataset, with the columns that the names of their folders (hive partitions) add."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from ..support.storage import Place, parquet_files, place_of
 
 
 class File(NamedTuple):
-    """A Parquet file, its state (size in bytes, time of change in ns), and what its hive partition says of its rows."""
+    """A Parquet file, its state (size in bytes, time of change in ns), and the values of its hive partition."""
 
     place: Place
     state: tuple[int, int]
@@ -21,9 +21,10 @@ class File(NamedTuple):
 
 
 def files_of(source: Any) -> tuple[str, str | None, list[File]]:
-    """The name of a dataset, the folder it is, if it is one, and its files, in order.
+    """The name of a dataset, the path of its folder (None if it is given as files), and its files in order.
 
-    Hive partitions are those of the folder, or of a pyarrow dataset.
+    Hive partitions are those of the folder or of the pyarrow dataset. Raises InputError if there are no such files, or
+    if they are not Parquet on one file system.
     """
     if isinstance(source, str | Path):
         place = place_of(source)
@@ -46,13 +47,13 @@ def files_of(source: Any) -> tuple[str, str | None, list[File]]:
 
 
 def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
-    """A name for a pyarrow dataset of files, and these with their partitions."""
+    """A name for a pyarrow dataset, and its files with their partitions."""
     import pyarrow.dataset as ds
 
     if dataset.format.default_extname != "parquet":
         raise InputError(f"the dataset is of {dataset.format.default_extname}; Parquet is needed")
-    if dataset._scan_options:  # a filter, which nothing public tells of
-        raise InputError("the dataset is filtered; write what is left to files, or use exclude=")
+    if dataset._scan_options:  # a filter; pyarrow has no public way to see it
+        raise InputError("the dataset is filtered; write the filtered rows to files, or use exclude=")
     fragments = list(dataset.get_fragments())
     if not fragments:
         raise InputError("the dataset has no files")
@@ -75,29 +76,29 @@ def _described(places: Sequence[Place], partitions: Sequence[dict[str, Any]]) ->
 
 
 def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
-    """The values in the names of folders such as night=3/camera=a; integers where all values of a key are."""
+    """The values in the names of folders such as night=3/camera=a; integers if all values of a key are integers."""
     import pyarrow.dataset as ds
 
-    folders = [[part for part in path.split("/")[:-1] if "=" in part] for path in paths]
-    names = list(dict.fromkeys(part.partition("=")[0] for parts in folders for part in parts))
+    folders = [[folder for folder in path.split("/")[:-1] if "=" in folder] for path in paths]
+    names = list(dict.fromkeys(folder.partition("=")[0] for of_path in folders for folder in of_path))
     if not names:
         return [{} for _ in paths]
     hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
-    values = [ds.get_partition_keys(hive.parse("/".join(parts) + "/")) for parts in folders]
-    whole = {name for name in names if all(_is_integer(found.get(name)) for found in values)}
+    values = [ds.get_partition_keys(hive.parse("/".join(of_path) + "/")) for of_path in folders]
+    whole = {name for name in names if all(_is_integer(of_file.get(name)) for of_file in values)}
     return [
-        {name: int(text) if name in whole and text is not None else text for name, text in found.items()}
-        for found in values
+        {name: int(text) if name in whole and text is not None else text for name, text in of_file.items()}
+        for of_file in values
     ]
 
 
 def _is_integer(text: str | None) -> bool:
-    """Whether pyarrow takes a value of a partition for an integer; a missing one does not say."""
+    """Whether pyarrow takes a value of a partition for an integer; a missing value may be one."""
     return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
 
 
 def open_parquet(file: File) -> Any:
-    """The file, opened so that pages are read one after the other: memory does not grow with its row groups."""
+    """Opens a file so that its pages are read one after the other; memory does not grow with its row groups."""
     import pyarrow.parquet as pq
 
     source = file.place.filesystem.open_input_file(file.place.path)

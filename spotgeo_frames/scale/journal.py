@@ -1,4 +1,4 @@
-"""The folder of a run: what it is a run of, and which parts are finished, so that an interrupted run goes on."""
+"""The folder of an evaluation: its plan and its finished parts, so that an interrupted evaluation can go on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,22 +14,24 @@ from .results import Result, read_result
 
 
 def matches_place(out: Place, number: int) -> Place:
-    """Where the match table of a part goes."""
+    """The file of a part's match table."""
     return out.inside("matches", f"part-{number:05}.parquet")
 
 
 def sums_place(out: Place, number: int) -> Place:
-    """Where the sums of a part go, last."""
+    """The file of a part's sums, which is written last."""
     return out.inside("sums", f"part-{number:05}.arrow")
 
 
-def resumed(out: Place, contents: Mapping[str, Contents], what: Mapping[str, Any], n_parts: int) -> dict[int, Result]:
-    """Makes the folder ready for a run and returns what an earlier run of the same has finished, by number of part.
+def resumed(
+    out: Place, contents: Mapping[str, Contents], options: Mapping[str, Any], n_parts: int
+) -> dict[int, Result]:
+    """Prepares the folder, and returns the results that an earlier evaluation of the same has finished, by part.
 
-    A part is finished if its sums are there, whole, and its match table has the size that they say. Raises InputError
-    where the folder is of another run, or of something else.
+    A part is finished if the file of its sums is intact and its match table has the size that they note. `options` are
+    those that change the results. Raises InputError if the folder belongs to another evaluation or has other files.
     """
-    plan, known = _plan(contents, what, n_parts), _known(out)
+    plan, known = _plan(contents, options, n_parts), _known(out)
     for folder in _folders(out):
         if known is None and sizes(folder):
             raise InputError(f"{folder.name}: holds files of something else; give another folder")
@@ -40,31 +42,32 @@ def resumed(out: Place, contents: Mapping[str, Contents], what: Mapping[str, Any
         return {}
     different = ", ".join(name for name in plan if known.get(name) != plan[name])
     if different:
-        what_to_do = "give another folder, or remove it"
-        raise InputError(f"{out.name}: holds a run of something else ({different} differ); {what_to_do}")
+        advice = "give another folder, or remove it"
+        raise InputError(f"{out.name}: holds a run of something else ({different} differ); {advice}")
     tidy(out)
     return _finished(out, n_parts)
 
 
 def _folders(out: Place) -> list[Place]:
+    """The folders of the match tables and of the sums."""
     return [out.inside(name) for name in ("matches", "sums")]
 
 
 def tidy(out: Place) -> None:
-    """Removes what whoever was killed had begun to write."""
+    """Removes the unfinished files of killed processes."""
     for folder in _folders(out):
         remove_temporary(folder)
 
 
-def _plan(contents: Mapping[str, Contents], what: Mapping[str, Any], n_parts: int) -> dict[str, Any]:
-    """What tells a run from others: the version, the inputs' files with size and time of change, and the options."""
-    inputs = {side: [[file.place.path, *file.state] for file in held.files] for side, held in contents.items()}
-    plan = {"version": __version__} | inputs | dict(what) | {"n_parts": n_parts}
+def _plan(contents: Mapping[str, Contents], options: Mapping[str, Any], n_parts: int) -> dict[str, Any]:
+    """The plan of an evaluation: the version, the files with size and time of change, and the options."""
+    inputs = {side: [[file.place.path, *file.state] for file in dataset.files] for side, dataset in contents.items()}
+    plan = {"version": __version__} | inputs | dict(options) | {"n_parts": n_parts}
     return msgspec.json.decode(msgspec.json.encode(plan, enc_hook=str))
 
 
 def _known(out: Place) -> dict[str, Any] | None:
-    """The plan that a folder has."""
+    """The plan in a folder; None if there is none."""
     place = out.inside("plan.json")
     if "plan.json" not in sizes(out):
         return None
@@ -73,6 +76,7 @@ def _known(out: Place) -> dict[str, Any] | None:
 
 
 def _finished(out: Place, n_parts: int) -> dict[int, Result]:
+    """The results of the finished parts in a folder, by part."""
     matches, sums = map(sizes, _folders(out))
     finished = {}
     for number in range(n_parts):
@@ -81,7 +85,7 @@ def _finished(out: Place, n_parts: int) -> dict[int, Result]:
             continue
         try:
             result = read_result(place)
-        except InputError:  # written by a machine that then lost power
+        except InputError:  # damaged, for example because the machine lost power
             continue
         if result.n_bytes == matches.get(matches_place(out, number).base_name):
             finished[number] = result

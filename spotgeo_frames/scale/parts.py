@@ -1,8 +1,9 @@
-"""Cuts a dataset into parts: ranges of sequences, with the row groups that hold them, that can be evaluated apart.
+"""Cuts a dataset into parts: ranges of sequences that are evaluated independently, with the row groups to read.
 
-Nothing is assumed about how the files are laid out. Row groups that lie one after the other make a chain, read in one
-go; files that are interleaved, such as one for each camera, make as many chains, read side by side. A part's rows lie
-anywhere in its row groups, so those at its ends are read for two parts; cuts are where that costs little.
+Files may be laid out in any way. Row groups whose sequences follow each other make a chain, which is read from its
+beginning to its end. Interleaved files, such as one for each camera, make several chains, which are read side by side.
+A row group at the end of a part may have rows of the next part, and is then read for both. Parts are cut where that
+costs little.
 """
 
 import os
@@ -15,21 +16,22 @@ import numpy as np
 from ..support.errors import InputError
 from .contents import Contents, Gap, RowGroup
 
-# Rows of a part, both sides together: a share of all, but neither so few that a part costs more by itself than by its
-# rows, nor so many that much is lost with one that is interrupted.
+# A part has a PARTS-th of all rows, both sides together, but at least LEAST_ROWS, since each part has a fixed cost, and
+# at most PART_ROWS, since an interruption loses the part's work.
 PARTS, LEAST_ROWS, PART_ROWS = 64, 1 << 19, 1 << 24
 
-# How many times all rows may be read because of row groups that reach over a cut.
+# How often all rows may be read on average, since row groups across a cut are read twice or more.
 MOST_READ = 1.3
 
-# Chains that are read side by side, each with a file open.
+# The most chains to read side by side, each with an open file.
 MOST_CHAINS = 64
 
 
 class Part(NamedTuple):
-    """The sequences from `low` up to, but not with, `high` (None: no end), without those in `gaps`.
+    """The sequences from `low` on and below `high` (None: no bound), without those in `gaps`.
 
-    `chains` are, of each side, the row groups that may hold them, those that follow each other in one list.
+    `number` is the position of the part. `chains` are the row groups of each side that may have these sequences, as one
+    list for each chain.
     """
 
     number: int
@@ -40,47 +42,49 @@ class Part(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """About how many rows it has: those of its row groups, of which some may be of its neighbours."""
+        """How many rows its row groups have, some of which may belong to its neighbours."""
         return sum(group.n_rows for chains in self.chains.values() for chain in chains for group in chain)
 
 
 def parts_of(sides: Mapping[str, Contents]) -> list[Part]:
     """The parts of the sides, in the order of their sequences.
 
-    Raises InputError where the rows are in no order, so that parts would have to read everything again and again.
+    Raises InputError if the rows are not sorted by sequence at all, since each part would have to read everything.
     """
     groups = [(side, group) for side, contents in sides.items() for group in contents.groups]
     gaps = [gap for contents in sides.values() for gap in contents.gaps]
     if not groups:
         return []
     values = sorted({bound for _, group in groups for bound in (group.low, group.high)})
-    number = {value: place for place, value in enumerate(values)}
-    low = np.array([number[group.low] for _, group in groups])
-    high = np.array([number[group.high] for _, group in groups])
+    rank = {value: position for position, value in enumerate(values)}
+    low = np.array([rank[group.low] for _, group in groups])
+    high = np.array([rank[group.high] for _, group in groups])
     n_rows = np.array([group.n_rows for _, group in groups])
     starts = _starts(low, high, n_rows)
     parts = []
-    for place, start in enumerate(starts):
-        end = starts[place + 1] if place + 1 < len(starts) else len(values)
+    for number, start in enumerate(starts):
+        end = starts[number + 1] if number + 1 < len(starts) else len(values)
         inside = np.flatnonzero((low < end) & (high >= start))
         chains = {
             side: _chains([groups[i][1] for i in inside if groups[i][0] == side], contents)
             for side, contents in sides.items()
         }
-        bounds = values[start] if place else None, values[end] if place + 1 < len(starts) else None
-        parts.append(Part(place, *bounds, chains, gaps))
+        bounds = values[start] if number else None, values[end] if number + 1 < len(starts) else None
+        parts.append(Part(number, *bounds, chains, gaps))
     return parts
 
 
 def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
-    """Where parts begin: so many that there is work for all, so few that hardly a row group is read twice.
+    """The ranks of the sequences at which parts begin.
 
-    Sequences are numbers here, as they are in the result. `starts` are places in `possible`.
+    There are enough parts to share the work, but so few that hardly a row group is read twice. `low` and `high` are the
+    ranks of each row group's least and greatest sequence.
     """
     total = int(n_rows.sum())
     wanted = min(PART_ROWS, max(LEAST_ROWS, total // PARTS))
     possible = np.unique(low)
-    # Rows of the groups that begin before each, and of those that end before it: the difference is cut in two.
+    # For each possible start: the rows of groups that begin before it, and of those that end before it. A cut there
+    # would split the groups in between.
     begun, ended = (
         np.concatenate([[0], np.cumsum(n_rows[np.argsort(bound)])])[np.searchsorted(np.sort(bound), possible)]
         for bound in (low, high)
@@ -91,10 +95,10 @@ def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
             near = begun[starts[-1]] + wanted * np.array([0.75, 1.25])
             first, last = np.searchsorted(begun, near)
             first = max(int(first), starts[-1] + 1)
-            some = slice(first, max(int(last), first + 1))
-            starts.append(first + int(np.argmin((begun - ended)[some])))
+            candidates = slice(first, max(int(last), first + 1))
+            starts.append(first + int(np.argmin((begun - ended)[candidates])))
         begins = possible[starts]
-        # A row group is read by all parts from that of its first sequence to that of its last.
+        # A row group is read for all parts from the one of its first sequence to the one of its last.
         n_read = np.searchsorted(begins, high, side="right") - np.searchsorted(begins, low, side="right") + 1
         if len(starts) == 1 or (n_read * n_rows).sum() <= MOST_READ * total:
             return [int(begin) for begin in begins]
@@ -102,15 +106,15 @@ def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
 
 
 def _chains(groups: Sequence[RowGroup], contents: Contents) -> list[list[RowGroup]]:
-    """The row groups as chains in which each begins where the one before has ended.
+    """The row groups as chains, in which each group begins where the one before ends.
 
-    Raises InputError where there are too many: then the rows are in no order.
+    Raises InputError if there are too many chains, since the rows are then not sorted by sequence at all.
     """
     chains: list[list[RowGroup]] = []
     for group in sorted(groups, key=lambda group: (group.low, group.high, group.order)):
         open_chains = [chain for chain in chains if _follows(chain[-1], group)]
         if open_chains:
-            # The one that ended last leaves the others to those that begin earlier.
+            # Taking the chain that ended last keeps the others free for groups that begin earlier.
             max(open_chains, key=lambda chain: chain[-1].high).append(group)
         else:
             chains.append([group])
@@ -120,12 +124,12 @@ def _chains(groups: Sequence[RowGroup], contents: Contents) -> list[list[RowGrou
 
 
 def _follows(last: RowGroup, group: RowGroup) -> bool:
-    # What of a sequence is in two row groups has to come in their order.
+    """Whether a row group can come after the last one of a chain; a sequence in both must keep the file order."""
     return bool(last.high < group.low or (last.high == group.low and last.order < group.order))
 
 
 def out_of_order(name: str, why: str) -> InputError:
-    """What to say of a dataset whose rows are in no order."""
+    """The error of a dataset whose rows are not sorted by sequence, with the command that sorts it."""
     advice = "sort it first with repartition_by_sequence(dataset, folder)"
     if os.path.exists(name):
         command = ["spotgeo-frames", "repartition", name, f"{name.rstrip('/').removesuffix('.parquet')}_by_sequence"]

@@ -1,7 +1,8 @@
-"""Edges of quantile bins of a column of any length, which is read up to three times and never held whole.
+"""Edges of quantile bins of a column of any length, which is read up to three times and never as a whole in memory.
 
-They are those of `pandas.qcut`, exactly. A first pass samples the values; the sample cuts them into cells. A second
-pass counts the values of each cell, which tells the cells that hold the wanted ranks. A third pass reads those cells.
+The edges are exactly those of `pandas.qcut`. The first pass samples the values; the sample divides them into cells. The
+second pass counts the values of each cell, and so finds the cells with the wanted ranks. The third pass reads these
+cells.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,21 +18,20 @@ from ..tables.schema import labelled_joints
 from .blocks import BLOCK_ROWS, kept_rows, row_group_batches
 from .contents import Contents
 
-# Values that cut the rest into cells.
+# About how many values the sample has.
 SAMPLE = 1 << 12
 
-# A column, from its beginning each time, in pieces without nulls.
+# A function that gives the values of a column, in pieces without nulls, from the beginning at each call.
 Values = Callable[[], Iterator[np.ndarray]]
 
 
 def dataset_bin_edges(
     contents: Mapping[str, Contents], column: str, bins: int, exclude: Sequence[int | str]
 ) -> np.ndarray:
-    """The edges of `bins` quantile bins of a column of the match table; none where all its values are the same.
+    """The edges of `bins` quantile bins of a column of the match table; empty if all its values are equal.
 
-    All rows of the files count but those of the sequences in `exclude`: this does not know rows that matching leaves
-    out later. Raises SliceError where the column belongs neither to truths nor to predictions, or does not hold finite
-    numbers.
+    All rows of the files count except those of the sequences in `exclude`, also rows that matching leaves out later.
+    Raises SliceError if the column is not one of truths or predictions, or has anything but finite numbers.
     """
     side, _, name = column.partition("_")
     source = contents.get({"truth": "truth", "predicted": "predictions"}.get(side, ""))
@@ -44,7 +44,7 @@ def dataset_bin_edges(
 
 
 def _values(source: Contents, name: str, exclude: Sequence[int | str]) -> Iterator[np.ndarray]:
-    """The values of a column that are not null, of the rows that are matched."""
+    """The values of a column in pieces, without nulls and without joints that are absent."""
     of_joints = ["joint", "visibility"] if {"joint", "visibility"} <= {*source.schema.names} else []
     schema = pa.schema([source.schema.field(column) for column in dict.fromkeys(["sequence", name, *of_joints])])
     for group in source.groups:
@@ -57,9 +57,9 @@ def _values(source: Contents, name: str, exclude: Sequence[int | str]) -> Iterat
 
 
 def streamed_edges(values: Values, n_rows: int, bins: int, name: str) -> np.ndarray:
-    """The edges of `bins` quantile bins of a column called `name`; none where all its values are the same.
+    """The edges of `bins` quantile bins of a column called `name`; empty if all its values are equal.
 
-    `n_rows` is about how long the column is. Raises SliceError where a value is infinite.
+    `n_rows` is about how long the column is. Raises SliceError if a value is infinite.
     """
     sample, n_values = _sampled(values(), n_rows, name)
     if len(sample) < 2:
@@ -71,7 +71,7 @@ def streamed_edges(values: Values, n_rows: int, bins: int, name: str) -> np.ndar
 
 
 def _sampled(values: Iterator[np.ndarray], n_rows: int, name: str) -> tuple[np.ndarray, int]:
-    """A sample of the values, sorted and distinct, with the least and the greatest; and how many values there are."""
+    """Distinct sorted values, among them the least and the greatest of all; and how many values the column has."""
     step = max(1, n_rows // SAMPLE)
     samples, n_values = [np.zeros(0)], 0
     for piece in values:
@@ -85,7 +85,7 @@ def _sampled(values: Iterator[np.ndarray], n_rows: int, name: str) -> tuple[np.n
 
 def _ranked(values: Values, sample: np.ndarray, ranks: np.ndarray) -> list[float]:
     """The values of these ranks, counted from 0; the sample has the least and the greatest of all."""
-    # Cell 2 i + 1 has what equals sample i, cell 2 i what lies before it.
+    # Cell 2 i + 1 has the values that equal sample i, cell 2 i those between samples i - 1 and i.
     counts = np.zeros(2 * len(sample) + 1, np.int64)
     for piece in values():
         counts += np.bincount(_cells(sample, piece), minlength=len(counts))
@@ -96,7 +96,7 @@ def _ranked(values: Values, sample: np.ndarray, ranks: np.ndarray) -> list[float
     wanted[cells[cells % 2 == 0]] = True
     looked_into = values() if wanted.any() else iter(())
     inside = np.sort(np.concatenate([np.zeros(0), *(piece[wanted[_cells(sample, piece)]] for piece in looked_into)]))
-    # Where the values of each wanted cell begin among those inside.
+    # The position at which the values of each wanted cell begin in `inside`.
     starts = np.cumsum(np.where(wanted, counts, 0)) - counts
     return [
         float(sample[cell // 2] if cell % 2 else inside[starts[cell] + rank - begins[cell]])
@@ -105,13 +105,14 @@ def _ranked(values: Values, sample: np.ndarray, ranks: np.ndarray) -> list[float
 
 
 def _cells(sample: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The cell of each value: 2 i + 1 if it equals sample i, 2 i if it lies between samples i - 1 and i."""
     return np.searchsorted(sample, values, side="left") + np.searchsorted(sample, values, side="right")
 
 
 def bin_codes(values: pd.Series, edges: np.ndarray) -> pd.Series:
-    """The position of each value's bin, null where it is null; the value itself where there are no edges.
+    """The position of each value's bin, or null; the values themselves if there are no edges.
 
-    Positions, unlike intervals, are small and are the same whatever part of the dataset a block holds.
+    Unlike intervals, positions are small.
     """
     if not len(edges):
         return values
@@ -120,9 +121,9 @@ def bin_codes(values: pd.Series, edges: np.ndarray) -> pd.Series:
 
 
 def bins_of_codes(codes: pd.Series, edges: np.ndarray) -> pd.Series:
-    """The bins at these positions, as `pandas.qcut` calls them; what is given where there are no edges."""
+    """The bins at these positions, named as by `pandas.qcut`; `codes` itself if there are no edges."""
     if not len(edges):
         return codes
     bins = binned_values(pd.Series(dtype=np.float64), edges).cat.categories
-    found = pd.Categorical.from_codes(codes.fillna(-1).astype(int), categories=bins, ordered=True)
-    return pd.Series(found, name=codes.name)
+    intervals = pd.Categorical.from_codes(codes.fillna(-1).astype(int), categories=bins, ordered=True)
+    return pd.Series(intervals, name=codes.name)

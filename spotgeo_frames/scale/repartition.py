@@ -1,7 +1,8 @@
-"""repartition_by_sequence(): a dataset in any order, written anew in the order of its sequences, with little memory.
+"""repartition_by_sequence(): sorts a dataset in any order by sequence, with bounded memory.
 
-A sample of the sequences says where to cut them into ranges. The rows are dealt out to a file a range on disk, then
-each is sorted and written; a range that is still too large is cut again. The rows of a sequence keep their order.
+A sample of the sequences decides how to divide them into ranges. The rows go to a temporary file for each range. Then
+each range is sorted in memory and written; a range that is still too large is divided again. The rows of a sequence
+keep their order.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,29 +23,47 @@ from ..support.writing import check_folder_writable
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, contents_of
 
-# Ranges that rows are dealt out to at once, each with a file open.
+# The most ranges to which rows are dealt out at once, each with an open file.
 MOST_RANGES = 256
 
-# Rows of which the sequence is looked at to find the ranges.
+# About how many rows the sample has that decides the ranges.
 SAMPLE = 1 << 16
 Advance = Callable[[int], object]
 Batches = Callable[[], Iterable[pa.Table]]
 
 
 def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
-    """Writes a Parquet dataset anew, sorted by sequence, so that it can be evaluated part by part.
+    """Writes a copy of a Parquet dataset that is sorted by sequence, so that it can be evaluated part by part.
+
+    Memory is bounded, however many rows there are. The rows of a sequence keep their order. A progress bar appears on a
+    terminal or in Jupyter after two seconds.
 
     Parameters
     ----------
     dataset
-        What `score_dataset` takes as truth or predictions; its rows may be in any order.
+        A Parquet dataset with a column `sequence`, in any order: the path or URI of a file or of a folder (hive
+        partitions become columns), a list of files, or a `pyarrow.dataset`.
     out
-        A folder that is not there yet, or empty. It gets files of about a million rows, part-00000.parquet and so on,
-        none of which splits a sequence, and holds them only once they are all written. Beside it lie, meanwhile, all
-        rows once more.
+        The path of a folder on this machine that does not exist yet or is empty. It gets the files part-00000.parquet
+        and so on, of about a million rows each, which never split a sequence. They appear once all are written. In the
+        meantime, a temporary folder beside it needs the space of all rows twice.
 
-    Memory is bounded whatever the number of rows. Raises InputError where the dataset cannot be read or `out` cannot be
-    written.
+    Raises
+    ------
+    InputError: the dataset cannot be read, has no column `sequence` or no rows, or `out` cannot be written or is not
+        empty.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> shuffled = pd.read_parquet("data/sample/truth.parquet").sample(frac=1, random_state=0)
+    >>> shuffled.to_parquet(folder / "shuffled.parquet")
+    >>> sf.repartition_by_sequence(folder / "shuffled.parquet", folder / "sorted")
+    >>> pd.read_parquet(folder / "sorted")["sequence"].is_monotonic_increasing
+    True
     """
     folder = Path(out)
     if "://" in str(out):
@@ -79,45 +98,45 @@ def _batches(contents: Contents, at_once: int) -> Iterator[pa.Table]:
 
 
 def _ranges(batches: Batches, n_rows: int, most: int, scratch: Path, advance: Advance) -> Iterator[Iterable[pa.Table]]:
-    """The rows in ranges of sequences, one after the other, each sorted; `batches` gives them again and again."""
+    """Yields the rows of each range of sequences, sorted; `batches` gives all rows from the beginning at each call."""
     cuts = _cuts(batches(), n_rows, most) if n_rows > most else []
     if not cuts:
-        # Either they fit the memory, or they are all of one sequence and need no sorting.
+        # Either the rows fit in memory, or they are all of one sequence and need no sorting.
         yield [by_sequence(pa.concat_tables(batches()))] if n_rows <= most else batches()
         return
     with TemporaryDirectory(dir=scratch) as name:
-        files = [Path(name) / f"{number}.arrow" for number in range(len(cuts) + 1)]
+        files = [Path(name) / f"{position}.arrow" for position in range(len(cuts) + 1)]
         n_dealt = _deal(batches(), cuts, files, advance)
-        for file, number in zip(files, n_dealt, strict=True):
-            if number:
-                yield from _ranges(partial(_read, file), number, most, scratch, lambda more: None)
+        for file, n_in_file in zip(files, n_dealt, strict=True):
+            if n_in_file:
+                yield from _ranges(partial(_read, file), n_in_file, most, scratch, lambda more: None)
             file.unlink()
 
 
 def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int) -> list[Any]:
-    """The first sequences of all ranges but the first; none where all rows are of one sequence."""
+    """The first sequence of each range but the first; empty if all rows are of one sequence."""
     step = max(1, n_rows // SAMPLE)
-    skip, parts = 0, []
+    skip, samples = 0, []
     for rows in batches:
         sequence = rows["sequence"].combine_chunks()
         ends = pc.min_max(sequence)
-        parts += [
+        samples += [
             sequence.take(pa.array(range(skip, len(rows), step), pa.int64())),
             pa.array([ends["min"], ends["max"]]),
         ]
         skip = (skip - len(rows)) % step
-    sample = pa.concat_arrays(parts)
+    sample = pa.concat_arrays(samples)
     sample = sample.take(pc.sort_indices(sample))
-    n_ranges = min(MOST_RANGES, -(-2 * n_rows // most))  # half as large as may be, since a sample is only that
-    places = np.arange(1, n_ranges) * len(sample) // n_ranges
-    cuts = pc.unique(sample.take(pa.array(places))).to_pylist()
-    # Whatever rows are not of the least sequence have a range of their own at least.
+    n_ranges = min(MOST_RANGES, -(-2 * n_rows // most))  # ranges of half the most rows, since a sample is inexact
+    positions = np.arange(1, n_ranges) * len(sample) // n_ranges
+    cuts = pc.unique(sample.take(pa.array(positions))).to_pylist()
+    # If there is no such cut, the least sequence at least is separated from all others.
     values = pc.unique(sample).to_pylist()
     return [cut for cut in cuts if cut > values[0]] or values[1:2]
 
 
 def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], advance: Advance) -> list[int]:
-    """Writes each row to the file of its range; returns how many each has got."""
+    """Writes each row to the file of its range; returns how many rows each file has got."""
     n_dealt = np.zeros(len(files), np.int64)
     with ExitStack() as stack:
         writers: dict[int, Any] = {}
@@ -129,17 +148,18 @@ def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], advan
             order = np.argsort(range_, kind="stable")
             rows, counts = rows.take(pa.array(order)), np.bincount(range_, minlength=len(files))
             starts = np.cumsum(counts) - counts
-            for number in np.flatnonzero(counts).tolist():
-                if number not in writers:
-                    stream = stack.enter_context(pa.OSFile(str(files[number]), "wb"))
-                    writers[number] = stack.enter_context(pa.ipc.new_stream(stream, rows.schema))
-                writers[number].write_table(rows.slice(starts[number], counts[number]))
+            for position in np.flatnonzero(counts).tolist():
+                if position not in writers:
+                    stream = stack.enter_context(pa.OSFile(str(files[position]), "wb"))
+                    writers[position] = stack.enter_context(pa.ipc.new_stream(stream, rows.schema))
+                writers[position].write_table(rows.slice(starts[position], counts[position]))
             n_dealt += counts
             advance(len(rows))
     return n_dealt.tolist()
 
 
 def _read(file: Path) -> Iterator[pa.Table]:
+    """The rows of a temporary file, batch by batch."""
     with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as stream:
         for batch in stream:
             yield pa.Table.from_batches([batch])

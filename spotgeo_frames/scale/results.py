@@ -1,4 +1,4 @@
-"""What comes of parts: sums that add up, and their files."""
+"""The results of parts: sums that can be added, and their files."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,19 +12,20 @@ from ..scoring.group_sums import Sums, add_sums
 from ..support.reading import readable
 from ..support.storage import Place, written
 
-# Sequences of one side only that are listed by name.
+# The most sequences of only one side that a result names.
 MOST_LISTED = 1000
 
-# Results that are put together at once.
+# Results that are added up at once.
 FOLDED = 16
 
 
 class Result(NamedTuple):
-    """What came of a part, or of several: sums by each grouping (none where nothing was there), and what was noticed.
+    """The result of one part or of several.
 
-    `n_rows` are the rows of each side, `one_sided` how many sequences only the truth or only the predictions have and
-    the first of them, `n_shared` how many both have, `skipped` what could not be read, `excluded` the sequences that
-    were there and left out as asked, and `n_bytes` the size of the part's match table (None: there is no file).
+    `sums` are those by each grouping, empty if there were no rows. `n_rows` is how many rows each side has. `one_sided`
+    is how many sequences only the truth, or only the predictions, have, with the names of the first. `n_shared` is how
+    many sequences both have. `skipped` are texts on row groups that could not be read. `excluded` are the sequences
+    that occurred and were left out as asked. `n_bytes` is the size of the part's match table (None: there is no file).
     """
 
     sums: list[Sums]
@@ -37,7 +38,7 @@ class Result(NamedTuple):
 
 
 class _Notes(msgspec.Struct):
-    """What a file of sums says besides the tables."""
+    """The contents of a file of sums besides its tables."""
 
     n_rows: dict[str, int]
     one_sided: dict[str, tuple[int, list[int | str]]]
@@ -49,9 +50,10 @@ class _Notes(msgspec.Struct):
 
 
 def fold(results: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
-    """All results put together by `add`, neighbours first: in the same tree, and so with the same sums, wherever.
+    """The sum of all results by `add`, neighbours first.
 
-    They are what `add_results` takes, or what a cluster has instead of them.
+    The tree of additions depends only on how many results there are, so rounding is the same on every machine. Results
+    may also be futures of a cluster, if `add` takes these.
     """
     while len(results) > 1:
         results = [add(results[first : first + FOLDED]) for first in range(0, len(results), FOLDED)]
@@ -59,7 +61,7 @@ def fold(results: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
 
 
 def add_results(results: Sequence[Result]) -> Result:
-    """What came of several parts, in the order of their sequences."""
+    """The result of several parts together; they come in the order of their sequences."""
     filled = [result.sums for result in results if result.sums]
     return Result(
         [add_sums(same) for same in zip(*filled, strict=True)],
@@ -72,7 +74,8 @@ def add_results(results: Sequence[Result]) -> Result:
 
 
 def _listed(parts: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
-    return sum(number for number, _ in parts), [name for _, names in parts for name in names][:MOST_LISTED]
+    """The count of sequences in all parts, and the names of the first."""
+    return sum(count for count, _ in parts), [name for _, names in parts for name in names][:MOST_LISTED]
 
 
 def write_result(place: Place, result: Result) -> None:
@@ -89,7 +92,7 @@ def write_result(place: Place, result: Result) -> None:
 
 
 def read_result(place: Place) -> Result:
-    """Reads what `write_result` wrote; raises InputError where the file is damaged."""
+    """Reads a result from its file; raises InputError if the file is damaged."""
     with readable(place.name), place.filesystem.open_input_file(place.path) as stream:
         notes = msgspec.json.decode(pa.ipc.open_stream(stream).read_all()["notes"][0].as_py(), type=_Notes)
         sums = []
@@ -102,7 +105,7 @@ def read_result(place: Place) -> Result:
 
 
 def _values_table(values: Mapping[str, np.ndarray]) -> pa.Table:
-    """Sums as a table, a column a name; those of shape (N, K) are lists of K."""
+    """Sums as a table with a column for each name; arrays of shape (N, K) become lists of K values."""
     columns = {}
     for name, array in values.items():
         column = pa.array(array.ravel())
@@ -111,7 +114,7 @@ def _values_table(values: Mapping[str, np.ndarray]) -> pa.Table:
 
 
 def _values(table: pa.Table) -> dict[str, np.ndarray]:
-    """The sums of a table that `_values_table` made, as arrays that can be written to."""
+    """The sums in a table of `_values_table`, as writable arrays."""
     values = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         flat, shape = column.combine_chunks(), [table.num_rows]

@@ -1,4 +1,4 @@
-"""A run over all parts of two datasets: what was finished before, who does the rest, and whether nothing was lost."""
+"""Evaluates all parts of two datasets: resumes finished parts, distributes the others, and checks for lost rows."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,12 +20,16 @@ from .parts import Part, parts_of
 from .results import Result
 from .workers import evaluated_here
 
-# Rows, of both sides, below which starting processes takes longer than they save.
+# With fewer rows, both sides together, starting processes takes longer than it saves.
 FEW_ROWS = 1 << 20
 
 
 class RunOptions(NamedTuple):
-    """How a run is done, as `score_dataset` says."""
+    """The options of an evaluation, besides the rule and the groupings.
+
+    `out` is the folder for results and `client` a Dask client (None: neither). `exclude` are sequences to leave out.
+    `on_error` is "raise" or "skip". `workers` is how many processes to use on this machine (None: as many as help).
+    """
 
     out: Place | None = None
     client: Any = None
@@ -34,23 +38,22 @@ class RunOptions(NamedTuple):
     workers: int | None = None
 
     def excluded(self, contents: Mapping[str, Contents]) -> list[int | str]:
-        """The sequences to leave out; raises InputError where they are not of the type that sequences have."""
+        """The sequences to leave out; raises InputError if they are not of the type of the sequences."""
         names = self.exclude or []
         filled = [side for side in contents.values() if side.n_rows] or [contents["truth"]]
         check_names(names, filled[0].numbered)
-        # No sequence is beyond 64 bits, and Arrow could not hold what is.
+        # Sequences have at most 64 bits, so a larger integer is none, and Arrow could not store it.
         return [name for name in names if isinstance(name, str) or -(1 << 63) <= name < 1 << 63]
 
 
 def sources_of(
     contents: Mapping[str, Contents], columns: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Source]:
-    """The sides with the columns to read of each, or all."""
+    """Each side with the columns to read; all of them if `columns` is None."""
+    named = {side: (columns or {}).get(side, dataset.schema.names) for side, dataset in contents.items()}
     return {
-        side: Source(
-            held.name, pa.schema([held.schema.field(name) for name in (columns or {}).get(side, held.schema.names)])
-        )
-        for side, held in contents.items()
+        side: Source(dataset.name, pa.schema([dataset.schema.field(name) for name in named[side]]))
+        for side, dataset in contents.items()
     }
 
 
@@ -58,41 +61,43 @@ def run(
     contents: Mapping[str, Contents],
     sources: dict[str, Source],
     method: Method,
-    what: Mapping[str, Any],
-    how: RunOptions,
+    plan: Mapping[str, Any],
+    options: RunOptions,
 ) -> Result:
-    """What `method` makes of all parts, those that an earlier run of the same has finished included.
+    """The result of all parts by `method`, including those that an earlier evaluation of the same has finished.
 
-    `what` tells what the method does, so that runs can be told apart.
+    `plan` describes the method, so that an earlier evaluation by another one is recognised. Raises InputError if rows
+    are wrong or lost, a file cannot be read or written, or the sides share no sequence; ValueError if an option is out
+    of range.
     """
-    if how.workers is not None and how.workers < 1:
-        raise ValueError(f"workers is {how.workers}; 1 or more is needed")
-    if how.client is not None and not hasattr(how.client, "submit"):
-        raise ValueError(f"client is a {type(how.client).__name__}; a distributed.Client is needed")
-    excluded = how.excluded(contents)
+    if options.workers is not None and options.workers < 1:
+        raise ValueError(f"workers is {options.workers}; 1 or more is needed")
+    if options.client is not None and not hasattr(options.client, "submit"):
+        raise ValueError(f"client is a {type(options.client).__name__}; a distributed.Client is needed")
+    excluded = options.excluded(contents)
     parts = parts_of(contents)
     finished: dict[int, Result] = {}
-    if how.out is not None:
-        _check_out(how.out, contents)
-        what = {**what, "exclude": excluded, "on_error": how.on_error}
-        finished = resumed(how.out, contents, what, len(parts))
-    job = Job(sources, method, excluded, how.on_error == "skip", how.out)
+    if options.out is not None:
+        _check_out(options.out, contents)
+        plan = {**plan, "exclude": excluded, "on_error": options.on_error}
+        finished = resumed(options.out, contents, plan, len(parts))
+    job = Job(sources, method, excluded, options.on_error == "skip", options.out)
     left = [part for part in parts if part.number not in finished]
-    result = _evaluated(left, job, finished, contents["truth"].n_rows, how)
-    if how.out is not None:
-        tidy(how.out)
-    _check_whole(result, contents, how)
+    result = _evaluated(left, job, finished, contents["truth"].n_rows, options)
+    if options.out is not None:
+        tidy(options.out)
+    _check_whole(result, contents, options)
     if not result.sums:
-        # The sums of no rows still have their columns, and a row of zeros where nothing is grouped.
+        # The sums of no rows still have their columns, and without a grouping a row of zeros.
         result = result._replace(sums=method(*empty_sides(sources))[1])
-    gaps = [gap_text(gap) for held in contents.values() for gap in held.gaps]
+    gaps = [gap_text(gap) for dataset in contents.values() for gap in dataset.gaps]
     return result._replace(skipped=[*gaps, *result.skipped])
 
 
 def _evaluated(
-    parts: Sequence[Part], job: Job, finished: Mapping[int, Result], n_truth: int, how: RunOptions
+    parts: Sequence[Part], job: Job, finished: Mapping[int, Result], n_truth: int, options: RunOptions
 ) -> Result:
-    """What comes of the parts and of those that are finished, on this machine or a cluster, with a progress bar."""
+    """The result of the parts and of those that are finished, on this machine or a cluster, with a progress bar."""
     if not parts and not finished:
         return no_result(job.sources)
     n_done = sum(result.n_rows["truth"] for result in finished.values())
@@ -100,32 +105,32 @@ def _evaluated(
     with progress_bar(n_truth, "evaluating", "row", n_done) as advance:
 
         def done(part: Part) -> None:
-            # A part's share of all that is read, since what is at its ends is read for its neighbours, too.
+            # The part's share of all rows read, since row groups at its ends are read for its neighbours, too.
             advance(round((n_truth - n_done) * part.n_rows / n_read))
 
-        if how.client is not None:
-            return evaluated_on_cluster(how.client, parts, job, finished, done)
-        workers = 1 if how.workers is None and n_read < FEW_ROWS else how.workers
+        if options.client is not None:
+            return evaluated_on_cluster(options.client, parts, job, finished, done)
+        workers = 1 if options.workers is None and n_read < FEW_ROWS else options.workers
         return evaluated_here(parts, job, workers, finished, done)
 
 
 def _check_out(out: Place, contents: Mapping[str, Contents]) -> None:
-    """Raises InputError where the folder could not be written to, or what is written would be read as input."""
+    """Raises InputError if the folder cannot be written to, or lies in an input, which would then read its files."""
     if "://" not in out.name:
         check_folder_writable(Path(out.path))
-    for held in contents.values():
-        if held.folder is not None and f"{out.path}/".startswith(f"{held.folder.rstrip('/')}/"):
-            raise InputError(f"{out.name}: is in the folder of {held.name}; give one elsewhere")
+    for dataset in contents.values():
+        if dataset.folder is not None and f"{out.path}/".startswith(f"{dataset.folder.rstrip('/')}/"):
+            raise InputError(f"{out.name}: is in the folder of {dataset.name}; give one elsewhere")
 
 
-def _check_whole(result: Result, contents: Mapping[str, Contents], how: RunOptions) -> None:
-    """Raises InputError where rows were lost, since statistics are wrong, or the sides share no sequence."""
-    for side, held in contents.items():
-        if how.on_error == "raise" and result.n_rows[side] != held.n_rows:
-            what = f"{result.n_rows[side]:,} of its {held.n_rows:,} rows were found"
-            why = "the statistics of its files are wrong, or they were changed meanwhile"
-            raise InputError(f"{held.name}: {what}: {why}")
-    there = [held for side, held in contents.items() if held.n_rows and side != "frames"]
-    n_only = [number for number, _ in result.one_sided.values()]
-    if len(there) == 2 and not result.n_shared and all(n_only) and how.exclude is None:
+def _check_whole(result: Result, contents: Mapping[str, Contents], options: RunOptions) -> None:
+    """Raises InputError if rows were lost because statistics are wrong, or if the sides share no sequence."""
+    for side, dataset in contents.items():
+        if options.on_error == "raise" and result.n_rows[side] != dataset.n_rows:
+            problem = f"{result.n_rows[side]:,} of its {dataset.n_rows:,} rows were found"
+            reason = "the statistics of its files are wrong, or the files were changed meanwhile; write them anew"
+            raise InputError(f"{dataset.name}: {problem}: {reason}")
+    with_rows = [dataset for side, dataset in contents.items() if dataset.n_rows and side != "frames"]
+    n_only = [count for count, _ in result.one_sided.values()]
+    if len(with_rows) == 2 and not result.n_shared and all(n_only) and options.exclude is None:
         raise InputError(f"{contents['predictions'].name}: shares no sequence with the truth")

@@ -1,19 +1,19 @@
-"""score_dataset() and track_dataset(): Parquet datasets of any size, evaluated part by part.
+"""score_dataset() and track_dataset(): evaluate Parquet datasets of any size part by part.
 
-The numbers are those of `match` and `summarize`, or of `track`, on the same rows: a part is a range of sequences, whole
-ones only, and sums over sequences add up. Counts are the same to the bit however the data is laid out and whoever does
-the work; sums of errors may differ in the last digits, as additions in another order do.
+The metrics are those of `match` and `summarize`, or of `track`, on the same rows. A part is a range of whole sequences,
+and sums over sequences can be added. Counts are exactly the same, however the data is laid out and wherever parts are
+evaluated. Sums of errors may differ in the last digits, since they are added in another order.
 
 Known differences from evaluating the tables in memory
-    - Sequences that one side only has count as they do in memory, and a warning names them. That no sequence is on both
-      sides is known, and refused, only at the end, unless their ranges tell.
-    - Columns that Parquet keeps as a dictionary (categories of pandas) are read as the values they stand for, so
-      slices by them are in the order of these.
+    - A warning names sequences that only one side has; they count as they do in memory. If the sides share no sequence,
+      the error often comes only at the end, since only disjoint ranges of sequences show it earlier.
+    - Columns that Parquet stores as a dictionary (categories of pandas) are read as their values, so slices by them are
+      sorted by value.
 """
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ import pandas as pd
 from ..matching.matcher import match_annotations
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
-from ..matching.words import Geometry, Words, asked, asked_of_tracks, rule_for, track_rule
+from ..matching.words import asked, asked_of_tracks, track_rule
 from ..scoring.group_sums import Sums
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import summary_of
@@ -34,8 +34,8 @@ from ..support.writing import as_arrow
 from ..tables.selections import By, check_column, column_bins, listed_sequences, unknown_text
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.tracks import track_summary
-from .columns import check_alike, columns_to_read, required_columns
-from .contents import ON_ERROR, Contents, contents_of
+from .columns import columns_to_read, dataset_rule, geometries, opened
+from .contents import Contents
 from .evaluation import empty_sides, score_block, track_block
 from .quantiles import bins_of_codes, dataset_bin_edges
 from .results import Result
@@ -59,52 +59,79 @@ def score_dataset(
     on_error: str = "raise",
     workers: int | None = None,
 ) -> pd.DataFrame:
-    """Matches two Parquet datasets of objects, of any size, and returns the rows that `summarize` gives.
+    """Matches two Parquet datasets of objects of any size, and returns the summary of the match table.
+
+    The files are read part by part, so memory stays bounded. A progress bar appears on a terminal or in Jupyter after
+    two seconds.
 
     Parameters
     ----------
     truth, predictions
-        Parquet datasets of objects, as `match` takes them as tables: a path or URI of a file or of a folder (hive
-        partitions become columns), a list of files, or a `pyarrow.dataset` of them. Sorted by sequence, or in files
-        of whole sequences; otherwise `repartition_by_sequence` has to come first.
+        Parquet datasets of objects: the path or URI of a file or of a folder (hive partitions become columns), a list
+        of files, or a `pyarrow.dataset`. Columns: `sequence`, `frame`, `object`, `x`, `y` (px), for boxes `w`, `h`
+        (px), and any others. Each dataset must be sorted by sequence, or consist of files that are; otherwise call
+        `repartition_by_sequence` first. You need not declare sorting; the file footers are inspected.
     out
-        A folder, on any file system that pyarrow reaches, for the match table (`matches/`, one file a part), the
-        summary, and what makes a run that was interrupted go on where it was.
+        A folder on any file system that pyarrow reaches, or None. It gets the match table (`matches/`, one file a
+        part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where it
+        stopped.
     by
-        Columns of the match table to group by, crossed: one, a list of them, or a dict that gives each a number of
-        quantile bins (2 to 1000, those of `pandas.qcut`) or None for its values as they are. Columns of truths and of
-        predictions can be binned.
+        Columns of the match table to group by: one, a list of them (every combination is a group), or a dict from
+        column to how many quantile bins it gets (2 to 1000, those of `pandas.qcut`; None: its values as they are). Only
+        columns of truths and of predictions can be binned.
     client
-        A `dask.distributed.Client`: the work is done on its cluster, whose workers have to reach the files by the
-        same names.
-    tau, epsilon, similarity, threshold, sigmas
-        As for `match`.
+        A `dask.distributed.Client`, whose cluster then does the work. Its workers must reach the files by the same
+        names.
+    tau, epsilon
+        Match by distance, in pixels: the largest distance of a true positive (10 by default), and the distance up to
+        which its error is 0 (3 by default). Given for boxes, the distance is that of their centres.
+    similarity, threshold
+        Match by similarity instead: pairs whose similarity is at least `threshold` (above 0, up to 1; 0.5 by default).
+        "iou" is for boxes and is their default, "point" is max(0, 1 - distance / (2 tau)), "oks" is for whole poses; or
+        a function of two DataFrames, whose rows k are a truth and a prediction, that returns 0 to 1 for each row.
+    sigmas
+        For "oks": a dict from joint to the standard deviation of its labelled place, as a share of the object's size;
+        by default COCO's.
     frames
-        The truth's frames, a dataset like the others: `sequence`, `frame`, and any attributes.
+        The truth's frames, a Parquet dataset with `sequence`, `frame`, and any attributes. By default the frames that
+        occur on either side count.
     exclude
-        Sequences to leave out, strings or integers. A warning names those that the datasets do not have.
+        Sequences to leave out, strings or integers. A warning names those that no dataset has.
     on_error
-        "raise" stops at a file that cannot be read; "skip" leaves out the sequences that it holds, on both sides, and
-        warns which.
+        "raise" raises an InputError for a file that cannot be read; "skip" leaves out its sequences on both sides, and
+        warns of them.
     workers
-        How many processes of this machine work; by default one for few rows, and else as many as there are cores.
+        How many processes to use on this machine. By default one for few rows, and otherwise as many as there are
+        cores.
 
     Returns
     -------
-    DataFrame as of `summarize`. Its `attrs` also have `truth_only` and `predictions_only`, the first thousand sequences
-    that one side only has, `n_truth_only` and `n_predictions_only`, and `skipped`, what was left out and why.
+    DataFrame of metrics, one row, or one row for each group with the columns of `by` first: `tp`, `fn`, `fp`,
+    `precision`, `recall`, `f1`, `mse` (px²), `kelvins_mse` and so on, as `summarize` returns them for the match table.
+    Its `attrs` have the rule's notes; `truth_only` and `predictions_only`, the names of up to 1000 sequences that only
+    one side has; `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts on the files that
+    were left out.
 
     Raises
     ------
-    InputError: a dataset, a file or its rows are not right, the rows are in no order, `out` belongs to another run or
-        cannot be written, or workers died. ImportError: `client` without the extra `dask`.
-    ValueError: an option is out of range.
+    InputError: a dataset, a file or a row is wrong, the rows are not sorted by sequence, the sides share no sequence,
+        `out` belongs to another evaluation or cannot be written, or workers died.
+    ValueError: an argument is out of range, or does not fit another.
+    ImportError: `client` is given, and Dask is not installed.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> summary = sf.score_dataset("data/sample/truth.parquet", "data/sample/eager.parquet")
+    >>> summary[["tp", "fn", "fp", "recall"]].round(3)
+        tp  fn   fp  recall
+    0  558  69  177    0.89
     """
     words = asked(tau, epsilon, similarity, threshold, sigmas)
     left_out = None if exclude is None else listed_sequences(exclude)
-    how = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
+    options = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), how)
+    [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), options)
     for text in texts:
         warnings.warn(text, stacklevel=2)
     return table
@@ -114,46 +141,48 @@ def summaries(
     contents: Mapping[str, Contents],
     groupings: Sequence[Mapping[str, int | None]],
     rule: Rule,
-    how: RunOptions,
+    options: RunOptions,
 ) -> tuple[list[pd.DataFrame], list[str]]:
-    """What `score_dataset` returns for each of several groupings, of one run, and texts to warn of.
+    """The summaries by each of several groupings, from one pass over the datasets, and the texts of warnings.
 
-    `contents` are what `opened` gives; a grouping is columns, crossed, with their numbers of bins (None: as they are),
-    or empty; the rule is what `dataset_rule` gives. Raises as `score_dataset` does.
+    A grouping is a dict from column to how many quantile bins it gets (None: its values as they are), or empty. Raises
+    InputError if a grouping does not fit the datasets, a file or a row is wrong, or results cannot be written;
+    ValueError if an option is out of range.
     """
     names = [list(grouping) for grouping in groupings]
-    wanted = [name for some in names for name in some]
-    # A table without rows has all columns that the match table will have.
+    wanted = [name for columns in names for name in columns]
+    # The match table of no rows has all columns of the real one.
     empty = match_annotations(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
     for name in wanted:
         check_column(empty, name)
     wanted_bins = {*((name, count) for grouping in groupings for name, count in grouping.items())}
     if len(wanted_bins) > len({name for name, _ in wanted_bins}):
-        raise InputError("by: a column is there with several numbers of bins, which a dataset cannot take; give one")
+        raise InputError("by: a column occurs with different counts of bins; with datasets, give the same each time")
     bins = {name: count for name, count in wanted_bins if count is not None}
-    if bins and (rule.name == "oks" or how.on_error == "skip"):
+    if bins and (rule.name == "oks" or options.on_error == "skip"):
         raise InputError(
-            "by: bins are possible neither for whole poses nor where files are skipped; give plain columns"
+            "by: bins are not possible for whole poses, nor with on_error='skip'; give columns without bins"
         )
-    edges = {name: dataset_bin_edges(contents, name, count, how.excluded(contents)) for name, count in bins.items()}
-    keep = how.out is not None
+    excluded = options.excluded(contents)
+    edges = {name: dataset_bin_edges(contents, name, count, excluded) for name, count in bins.items()}
+    keep = options.out is not None
     method = partial(score_block, groupings=names, edges=edges, rule=rule, keep=keep)
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule))
-    what = {
+    plan = {
         "groupings": [list(grouping.items()) for grouping in groupings],
-        **_told_apart(rule),
+        **_described(rule),
     }
-    result = run(contents, sources, method, what, how)
+    result = run(contents, sources, method, plan, options)
     tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
-    if how.out is not None:
-        for some, table in zip(names, tables, strict=True):
-            name, plain = slice_file(some, table) if some else ("summary", table)
-            _write_table(plain, how.out.inside(f"{name}.parquet"), contents)
-    return tables, _warnings_of(result, how.exclude)
+    if options.out is not None:
+        for columns, table in zip(names, tables, strict=True):
+            name, plain = slice_file(columns, table) if columns else ("summary", table)
+            _write_table(plain, options.out.inside(f"{name}.parquet"), contents)
+    return tables, _warnings_of(result, options.exclude)
 
 
 def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:
-    """The sums by bins instead of by their positions."""
+    """The sums with bins in place of the positions of bins."""
     bins = {str(name): bins_of_codes(sums.labels[name], edges[name]) for name in sums.labels if name in edges}
     return sums._replace(labels=sums.labels.assign(**bins))
 
@@ -172,53 +201,98 @@ def track_dataset(
     on_error: str = "raise",
     workers: int | None = None,
 ) -> pd.DataFrame:
-    """Evaluates the tracks of two Parquet datasets, of any size, and returns the table `track` calls `summary`.
+    """Evaluates the tracks of two Parquet datasets of any size by HOTA, CLEAR and Identity.
 
-    `similarity`, `identity` and `tau` are as for `track`; everything else, and what is raised, as for `score_dataset`.
-    With `out` the match table of CLEAR is kept. Memory grows by about 1.5 kB a sequence.
+    The files are read part by part; memory grows only by about 1.5 kB a sequence. A progress bar appears on a terminal
+    or in Jupyter after two seconds.
+
+    Parameters
+    ----------
+    truth, predictions
+        Parquet datasets of objects: the path or URI of a file or of a folder (hive partitions become columns), a list
+        of files, or a `pyarrow.dataset`. Columns: `sequence`, `frame`, `object`, `x`, `y` (px), for boxes `w`, `h`
+        (px), and any others. Each dataset must be sorted by sequence, or consist of files that are; otherwise call
+        `repartition_by_sequence` first.
+    out
+        A folder on any file system that pyarrow reaches, or None. It gets the match table of CLEAR (`matches/`, one
+        file a part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where
+        it stopped.
+    client
+        A `dask.distributed.Client`, whose cluster then does the work. Its workers must reach the files by the same
+        names.
+    similarity
+        "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)); or a function that gets two DataFrames, whose rows
+        k are a truth and a prediction, and returns a similarity from 0 to 1 for each row. By default "iou" if both
+        sides have `w` and `h`, and otherwise "point".
+    identity
+        The column that names an object through its sequence. A side that lacks the column uses `object`.
+    tau
+        The largest distance (px) at which CLEAR and Identity count a pair of points, 10 by default. Given for boxes, it
+        means that their centres are compared.
+    frames
+        The truth's frames, a Parquet dataset with `sequence`, `frame`, and any attributes. By default the frames that
+        occur on either side count.
+    exclude
+        Sequences to leave out, strings or integers. A warning names those that no dataset has.
+    on_error
+        "raise" raises an InputError for a file that cannot be read; "skip" leaves out its sequences on both sides, and
+        warns of them.
+    workers
+        How many processes to use on this machine. By default one for few rows, and otherwise as many as there are
+        cores.
+
+    Returns
+    -------
+    DataFrame with one row a sequence, then a row of all combined, whose `sequence` is null: the metrics of HOTA, CLEAR
+    and Identity, and the counts `n_frames`, `n_truth`, `n_predicted`, `n_truth_objects`, `n_predicted_objects`. Its
+    `attrs` have the rule's notes; `truth_only` and `predictions_only`, the names of up to 1000 sequences that only one
+    side has; `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts on the files that were
+    left out.
+
+    Raises
+    ------
+    InputError: a dataset, a file or a row is wrong, only one side has boxes and no `tau` is given, an identity occurs
+        twice in a frame, the rows are not sorted by sequence, the sides share no sequence, `out` belongs to another
+        evaluation or cannot be written, or workers died.
+    ValueError: an argument is out of range, or does not fit another.
+    ImportError: `client` is given, and Dask is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import spotgeo_frames as sf
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3], "object": 7, "x": [0.0, 5.0, 9.0], "y": 0.0})
+    >>> truth.to_parquet(folder / "truth.parquet")
+    >>> truth.assign(object=[1, 1, 2]).to_parquet(folder / "predictions.parquet")
+    >>> summary = sf.track_dataset(folder / "truth.parquet", folder / "predictions.parquet")
+    >>> summary[["sequence", "MOTA", "IDSW"]].round(3)
+       sequence   MOTA  IDSW
+    0         1  0.667     1
+    1      <NA>  0.667     1
     """
     words = asked_of_tracks(tau, similarity)
     left_out = None if exclude is None else listed_sequences(exclude)
-    how = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
+    options = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
-    rule = track_rule(words, *_geometries(contents), threshold=THRESHOLD, identity=identity)
-    keep = how.out is not None
+    rule = track_rule(words, *geometries(contents), threshold=THRESHOLD, identity=identity)
+    keep = options.out is not None
     method = partial(track_block, rule=rule, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
-    what = _told_apart(rule)
-    result = run(contents, sources_of(contents, None if keep else columns), method, what, how)
+    plan = _described(rule)
+    result = run(contents, sources_of(contents, None if keep else columns), method, plan, options)
     summary = track_summary(result.sums[0])
     summary.attrs = rule.notes
     summary = _noted(summary, result)
-    if how.out is not None:
-        _write_table(summary, how.out.inside("summary.parquet"), contents)
-    for text in _warnings_of(result, how.exclude):
+    if options.out is not None:
+        _write_table(summary, options.out.inside("summary.parquet"), contents)
+    for text in _warnings_of(result, options.exclude):
         warnings.warn(text, stacklevel=2)
     return summary
 
 
-def opened(
-    truth: Any, predictions: Any, frames: Any, similarity: str | Measure | None = None, on_error: str = "raise"
-) -> dict[str, Contents]:
-    """What the datasets hold, by side; every problem of any of them at once."""
-    if on_error not in ON_ERROR:
-        raise ValueError(f"on_error is {on_error!r}; {' or '.join(map(repr, ON_ERROR))} is needed")
-    datasets = {"truth": truth, "predictions": predictions} | ({} if frames is None else {"frames": frames})
-    required = required_columns(similarity)
-    contents, problems = {}, []
-    for side, dataset in datasets.items():
-        try:
-            contents[side] = contents_of(dataset, required[side], on_error)
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
-    check_alike(contents)
-    return contents
-
-
 def _warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:
-    """What to warn of: what was skipped, sequences on one side only, and names to leave out that no sequence has."""
+    """The warnings of skipped files, of sequences of only one side, and of names to exclude that no sequence has."""
     texts = [f"skipped: {text}" for text in result.skipped]
     meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
     for side, (count, names) in result.one_sided.items():
@@ -226,45 +300,35 @@ def _warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[st
             listed = ", ".join([*map(str, names[:5]), *(["..."] if count > 5 else [])])
             which = "1 sequence is" if count == 1 else f"{count:,} sequences are"
             texts.append(f"{which} in the {side} only ({meaning[side]}): {listed}")
-    if exclude and not result.skipped:  # what was skipped may be what is left out
+    if exclude and not result.skipped:  # an excluded sequence may be in a skipped file
         unknown = unknown_text(exclude, {*result.excluded})
         texts += [] if unknown is None else [unknown]
     return texts
 
 
 def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
-    """The table with what was noticed in its attrs."""
-    for side, (number, names) in result.one_sided.items():
-        table.attrs[f"n_{side}_only"], table.attrs[f"{side}_only"] = number, names
+    """The table with notes in its attrs on sequences of only one side and on skipped files."""
+    for side, (count, names) in result.one_sided.items():
+        table.attrs[f"n_{side}_only"], table.attrs[f"{side}_only"] = count, names
     table.attrs["skipped"] = result.skipped
     return table
 
 
-def dataset_rule(words: Words, contents: Mapping[str, Contents]) -> Rule:
-    """The rule for datasets, whose columns tell the geometry; raises InputError as `rule_for` does."""
-    return rule_for(words, *_geometries(contents))
-
-
-def _geometries(contents: Mapping[str, Contents]) -> Iterator[Geometry]:
-    for side in ("truth", "predictions"):
-        held = contents[side]
-        yield Geometry(held.name, held.schema.names, held.n_rows)
-
-
-def _told_apart(rule: Rule) -> dict[str, Any]:
-    """What tells a rule from others; of the caller's function, what it is made of."""
-    told = {str(key): value for key, value in rule.notes.items()}
-    told["sigmas"] = None if rule.sigmas is None else dict(rule.sigmas)
+def _described(rule: Rule) -> dict[str, Any]:
+    """A description of a rule that differs for different rules, with the digest of a caller's function."""
+    description = {str(key): value for key, value in rule.notes.items()}
+    description["sigmas"] = None if rule.sigmas is None else dict(rule.sigmas)
     if rule.measure is None:
-        return told
+        return description
     import cloudpickle
 
-    return told | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}
+    return description | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}
 
 
 def _write_table(table: pd.DataFrame, place: Place, contents: Mapping[str, Contents]) -> None:
-    """Writes a table as Parquet, with what it was made from and how in its metadata."""
+    """Writes a table as Parquet; its metadata has the names of the inputs and the table's notes."""
     import pyarrow.parquet as pq
 
     with written(place) as stream:
-        pq.write_table(as_arrow(table, {side: held.name for side, held in contents.items()} | table.attrs), stream)
+        names = {side: dataset.name for side, dataset in contents.items()}
+        pq.write_table(as_arrow(table, names | table.attrs), stream)

@@ -1,4 +1,4 @@
-"""Evaluates parts on this machine, in as many processes as there are cores."""
+"""Evaluates parts on this machine, in several processes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
@@ -8,21 +8,21 @@ from .evaluation import Job, evaluate_part
 from .parts import Part
 from .results import Result, add_results, fold
 
-# Seconds after which a process that hears nothing any more ends by itself.
+# Seconds after which a process without work ends by itself.
 IDLE = 10
 
 
 def evaluated_here(
     parts: Sequence[Part], job: Job, workers: int | None, finished: Mapping[int, Result], done: Callable[[Part], None]
 ) -> Result:
-    """What comes of the parts and of those that are finished; `done` is called with each part.
+    """The result of all parts: those that are evaluated here, and those that are finished already.
 
-    `workers` are how many processes, None: as many as there are cores. Raises InputError as `evaluate_part` does, and
-    where a process dies.
+    `workers` is how many processes to use; None means as many as there are cores. `done` is called with each part that
+    is evaluated. Raises InputError if rows are wrong, a file cannot be read or written, or a process dies.
     """
     results = dict(finished)
     if workers is None:
-        from loky import cpu_count  # takes a while, and small runs never need it
+        from loky import cpu_count  # imported only here: it takes a while, and small datasets need none
 
         workers = cpu_count()
     workers = min(workers, len(parts))
@@ -38,10 +38,11 @@ def evaluated_here(
 def _in_processes(
     parts: Sequence[Part], job: Job, workers: int, results: dict[int, Result], done: Callable[[Part], None]
 ) -> None:
-    # Its processes need no guard around the caller's main module, and the death of one is noticed.
+    """Evaluates the parts in processes and adds the results to `results`."""
+    # loky needs no guard around the caller's main module, and it notices if a process dies.
     from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
-    # Each process has one core, so what it calls need not start threads.
+    # Each process has one core, so numerical libraries should start no threads.
     pool = ProcessPoolExecutor(workers, timeout=IDLE, env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     try:
         futures = {pool.submit(evaluate_part, part, job): part for part in parts}

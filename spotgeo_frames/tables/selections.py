@@ -54,7 +54,7 @@ def column_bins(by: By | None) -> dict[str, int | None]:
     keys = group_keys(by)
     series = [key.name for key in keys if key.series is not None]
     if series:
-        raise InputError(f"by: is or holds the Series {series[0]}; names of columns are needed here")
+        raise InputError(f"by: is or holds the Series {series[0]}; here names of columns are needed")
     names = [key.name for key in keys]
     if len({*names}) < len(names):
         raise InputError(f"by: {', '.join(names)}: a name is there twice")
