@@ -25,7 +25,7 @@ FEW_ROWS = 1 << 20
 
 
 class RunOptions(NamedTuple):
-    """The options of an evaluation that do not change the numbers of a block.
+    """The options of an evaluation, besides the rule and the groupings.
 
     `out` is the folder for results and `client` a Dask client (None: neither). `exclude` are sequences to leave out.
     `on_error` is "raise" or "skip". `workers` is how many processes to use on this machine (None: as many as help).

@@ -279,7 +279,8 @@ def track_dataset(
     keep = options.out is not None
     method = partial(track_block, rule=rule, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
-    result = run(contents, sources_of(contents, None if keep else columns), method, _described(rule), options)
+    plan = _described(rule)
+    result = run(contents, sources_of(contents, None if keep else columns), method, plan, options)
     summary = track_summary(result.sums[0])
     summary.attrs = rule.notes
     summary = _noted(summary, result)
