@@ -124,9 +124,9 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
         return nothing_to_draw(ax, "no true positives")
     ax.hist(values, bins=bins, color=BLUE, edgecolor="white", linewidth=0.3)
     if measure == "distance":
-        for name, style, color in (("epsilon", "--", GREY), ("tau", "-", RED)):
-            if name in table.attrs:
-                mark = float(table.attrs[name])
+        rule = distance_rule(table, needs=())
+        for name, mark, style, color in (("epsilon", rule.epsilon, "--", GREY), ("tau", rule.tau, "-", RED)):
+            if mark is not None:
                 ax.axvline(mark, linestyle=style, color=color, label=f"{name}, {label(mark)} px")
     ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
     ax.set(xlabel=f"{measure}{', px' if measure == 'distance' else ''}", ylabel="true positives")
@@ -213,7 +213,8 @@ def frame(matches: Table, sequence: Any, number: int, ax: Axes | None = None) ->
     'Sequence 1, frame 1: 4 found, 1 missed, 0 false'
     """
     table = check_matches(matches)
-    _check_sequence(table, sequence)
+    _check_key(table, "sequence", sequence)
+    _check_key(table, "frame", number)
     rows = table[(table["sequence"] == sequence) & (table["frame"] == number)]
     if not len(rows):
         raise InputError(f"plots: there is no sequence {sequence}, frame {number} in the match table")
@@ -255,7 +256,7 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
     5
     """
     table = check_matches(matches)
-    _check_sequence(table, name)
+    _check_key(table, "sequence", name)
     rows = table[table["sequence"] == name]
     if not len(rows):
         raise InputError(f"plots: there is no sequence {name} in the match table")
@@ -274,12 +275,14 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
     return figure
 
 
-def _check_sequence(table: pd.DataFrame, name: Any) -> None:
-    """Raises InputError if a sequence is given as text and the table has integers, or the other way round."""
-    values = decoded(table["sequence"])
+def _check_key(table: pd.DataFrame, column: str, value: Any) -> None:
+    """Raises InputError if a sequence or frame is given as text and the table has integers, or the other way round."""
+    values = decoded(table[column])
     kind = "integers" if is_integer_dtype(values.dtype) else "strings"
-    if len(table) and isinstance(name, str) != (kind == "strings") and (kind == "integers" or is_string_dtype(values)):
-        raise InputError(f"plots: sequence is {name!r}, a {type(name).__name__}; the sequences of the table are {kind}")
+    if len(table) and isinstance(value, str) != (kind == "strings") and (kind == "integers" or is_string_dtype(values)):
+        raise InputError(
+            f"plots: {column} is {value!r}, a {type(value).__name__}; the {column}s of the table are {kind}"
+        )
 
 
 def _image_plane(ax: Axes) -> Axes:

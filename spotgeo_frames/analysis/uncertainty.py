@@ -107,12 +107,12 @@ def intervals(
 
 def interval_table(
     matches: Table,
-    by: By | None = None,
-    metrics: Sequence[str] = METRICS,
-    resamples: int = 10_000,
-    confidence: float = 0.95,
-    method: Method = "percentile",
-    seed: int = 0,
+    by: By | None,
+    metrics: Sequence[str],
+    resamples: int,
+    confidence: float,
+    method: Method,
+    seed: int,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Computes the table that `intervals` returns, and the texts of warnings instead of raising them.
 

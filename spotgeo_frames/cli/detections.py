@@ -133,13 +133,12 @@ def _score_files(
         warnings.warn(unknown, stacklevel=2)
     if left_out is not None:
         matches = without_sequences(matches, left_out)
-        matches.attrs["exclude"] = exclude
     summary = summarize(matches)
     by_slice = {tuple(columns): summarize(matches, by=columns) for columns in slices}
     if out is not None:
         tables = {"matches": matches, "summary": summary} | slice_files(by_slice)
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
-        write_tables(tables, Path(out), input_notes(inputs_of(read)))
+        write_tables(tables, Path(out), input_notes(inputs_of(read)) | ({"exclude": exclude} if exclude else {}))
     return summary, by_slice
 
 

@@ -65,10 +65,8 @@ def track(
         sides = read_motchallenge(truth, tracker, benchmark)
         result = tracking.track(*sides)
         if out is not None:
-            for table in result:
-                table.attrs["benchmark"] = benchmark
             inputs = inputs_of({"truth": sides[0].objects, "tracker": sides[1].objects})
-            write_tables(result._asdict(), out, input_notes(inputs))
+            write_tables(result._asdict(), out, input_notes(inputs) | {"benchmark": benchmark})
     rows = result.summary.to_dict("records")
     if as_json:
         *by_sequence, combined = [{name: plain_value(row[name]) for name in tracking.NUMBERS} for row in rows]

@@ -57,7 +57,7 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
         raise InputError(f"leaderboard: matches is a {type(matches).__name__}; {needed}")
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
-    tables = {name: check_matches(table) for name, table in matches.items()}
+    tables = {name: check_matches(table, f"leaderboard: matches: {name}") for name, table in matches.items()}
     left_out, unknown = excluded_sequences(exclude, tables.values())
     answer, missing = ranked({name: without_sequences(table, left_out) for name, table in tables.items()})
     for text in filter(None, (unknown, missing)):

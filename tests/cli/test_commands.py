@@ -219,7 +219,7 @@ def test_the_installed_command() -> None:
     [
         (["score"], ("Missing argument", "TRUTH")),
         (["score", "{truth}", "{submission}", "--tau", "3"], ("tau", "epsilon 3", "give epsilon")),
-        (["score", "{truth}", "{submission}", "--epsilon", "nan"], ("tau", "epsilon nan", "give tau")),
+        (["score", "{truth}", "{submission}", "--epsilon", "nan"], ("tau", "epsilon nan")),
         (["score", "{truth}", "{submission}", "--tau", "far"], "Invalid value for '--tau'"),
         (["score", "{truth}", "{submission}", "--by", "brightness"], ("--by: match table", "column brightness")),
         (["score", "{truth}", "{submission}", "--by", "outcome:3"], "--by: column outcome"),

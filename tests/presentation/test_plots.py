@@ -157,6 +157,12 @@ def test_nothing_to_draw(matches: pd.DataFrame) -> None:
         plots.error_costs(matches)
 
 
+def test_a_frame_that_is_text_is_refused() -> None:
+    truth = pd.DataFrame({"sequence": [1], "frame": [1], "object": [1], "x": [5.0], "y": [5.0]})
+    with pytest.raises(sf.InputError, match=r"frame is '1', .* integers"):
+        sf.plots.frame(sf.match(truth, truth), 1, "1")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("draw", [lambda matches, name: sf.plots.frame(matches, name, 1), sf.plots.sequence])
 def test_a_sequence_of_the_wrong_type_is_refused(draw) -> None:
     truth = pd.DataFrame({"sequence": [1], "frame": [1], "object": [1], "x": [5.0], "y": [5.0]})

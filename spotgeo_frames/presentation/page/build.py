@@ -167,7 +167,7 @@ def _tables_and_page(
     with vega_script() as script:  # another process bundles the script meanwhile
         evaluation = evaluate(truth, submissions, by, rule)
         browser, notes, warning = _browser(evaluation, images)
-        content = page(evaluation, charts(evaluation, rule), browser, notes, about, script())
+        content = page(evaluation, charts(evaluation), browser, notes, about, script())
         return evaluation, content, [*evaluation.warnings, *([] if warning is None else [warning])]
 
 
@@ -175,10 +175,11 @@ def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any
     """The data of the frame browser, the notes about it on the page, and the text of a warning."""
     from .charts import frame_chart
 
-    held = hold(evaluation.matches)
+    tau = evaluation.rule.largest_cost
+    held = hold(evaluation.matches, tau)
     behind = Pictures({}, None, 0) if images is None else pictures(images, held)
     by_sequence = summary_of(summary_sums(evaluation.matches, ["submission", "sequence"]))
-    browser = packed(held, evaluation.names, by_sequence, evaluation.matches.attrs["tau"]) | {
+    browser = packed(held, evaluation.names, by_sequence, tau) | {
         "spec": frame_chart(held.extent, behind.box),
         "pictures": {"uris": behind.uris, "box": behind.box},
     }

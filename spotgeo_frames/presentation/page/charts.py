@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.error_kinds import KINDS
-from ...matching.rule import Rule
 from ...support.labels import label
 from ..display import words
 from . import chart_data
@@ -35,7 +34,7 @@ from .encodings import (
     submission_tooltip,
     tooltips,
 )
-from .evaluation import Evaluation
+from .evaluation import CONFIDENCE, Evaluation
 
 # The kinds of marks in the chart of a frame, with their shapes and colours.
 MARKS = ["found truth", "missed truth", "right prediction", "false prediction"]
@@ -47,9 +46,9 @@ MARK_COLORS_ON_PICTURES = ["#3ccfa0", "#ff7a52", "#56b4e9", "#f0b429"]
 POINTS = "+%"
 
 
-def charts(evaluation: Evaluation, rule: Rule) -> dict[str, Spec]:
+def charts(evaluation: Evaluation) -> dict[str, Spec]:
     """Makes the charts for which the report has data, by name; they use the short names of submissions."""
-    tau, epsilon = rule.largest_cost, rule.epsilon or 0.0
+    tau, epsilon = evaluation.rule.largest_cost, evaluation.rule.epsilon or 0.0
     names = chart_data.short_names(evaluation.names)
     short = dict(zip(evaluation.names, names, strict=True))
 
@@ -61,10 +60,10 @@ def charts(evaluation: Evaluation, rule: Rule) -> dict[str, Spec]:
     costs = chart_data.error_costs(shortened(evaluation.costs))
     if any(np.isfinite(row["gain"]) for row in costs):
         found["costs"] = error_costs(costs, names)
-    if evaluation.compared is not None:
-        confidence = evaluation.compared.pairs.attrs["confidence"]
-        if pairs := chart_data.differences(evaluation.compared.pairs, evaluation.names, confidence):
-            found["differences"] = differences(pairs)
+    if evaluation.compared is not None and (
+        pairs := chart_data.differences(evaluation.compared.pairs, evaluation.names, CONFIDENCE)
+    ):
+        found["differences"] = differences(pairs)
     places, ratio = chart_data.recall_map(matches, names)
     if places:
         found["recall_map"] = recall_map(places, ratio, names)
@@ -96,9 +95,9 @@ def differences(pairs: Rows) -> Spec:
     bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=x, x2="high:Q")
     filled = alt.Scale(domain=["yes", "no"], range=[SERIES[0], "var(--paper)"])
     points = base.mark_point(filled=True, size=90, opacity=1, stroke=SERIES[0]).encode(
-        x="estimate:Q", fill=alt.Fill("sure:N", title="adjusted p < 0.05", scale=filled)
+        x="estimate:Q", fill=alt.Fill("sure:N", title=f"adjusted p < {1 - CONFIDENCE:.2g}", scale=filled)
     )
-    about = "Differences of F1 between submissions, with 95% intervals"
+    about = f"Differences of F1 between submissions, with {CONFIDENCE:.0%} intervals"
     return finished(zero + bars + points, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
 
 

@@ -18,7 +18,7 @@ from ...support.labels import DASH
 from ..display import texts
 from .chart_data import short_names
 from .encodings import Spec
-from .evaluation import Evaluation
+from .evaluation import RESAMPLES, Evaluation
 from .page_tables import counts, headline, lead, other_tables, slice_table
 
 # The count of rows of a table that the page shows at first.
@@ -58,15 +58,14 @@ def page(
         "picks": short_names(evaluation.names),
     }
     script = _asset("page.js")
-    rule = evaluation.matches.attrs
     return _template().render(
         title=_heading(evaluation.names),
-        lead=lead(evaluation, rule["tau"], rule["epsilon"]),
+        lead=lead(evaluation),
         names=evaluation.names,
         headline=headline(evaluation),
         counts=counts(evaluation),
         suspicions=None if evaluation.suspicions is None else texts(evaluation.suspicions).to_dict("records"),
-        resamples=f"{evaluation.intervals.attrs['resamples']:,}",
+        resamples=f"{RESAMPLES:,}",
         dash=DASH,
         rows_shown=ROWS_SHOWN,
         tables=tables,

@@ -27,6 +27,9 @@ from ...tables.selections import binned, check_column
 # The count of score thresholds of the sweep; more would look the same and take longer than the rest of the report.
 THRESHOLDS = 60
 
+# The count of resamples of a report, and the confidence of its intervals.
+RESAMPLES, CONFIDENCE = 10_000, 0.95
+
 
 class Evaluation(NamedTuple):
     """The tables of a report.
@@ -49,6 +52,8 @@ class Evaluation(NamedTuple):
         The comparison of submissions; None if there is only one.
     warnings
         The texts of warnings that `report` raises.
+    rule
+        The rule of the matching.
     """
 
     matches: pd.DataFrame
@@ -60,6 +65,7 @@ class Evaluation(NamedTuple):
     sweep: Sweep | None
     compared: Comparison | None
     warnings: list[str]
+    rule: Rule
 
     @property
     def names(self) -> list[str]:
@@ -87,7 +93,7 @@ def evaluate(
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    compared = compare(matched, metrics=HEADLINE) if len(matched) > 1 else None
+    compared = compare(matched, None, HEADLINE, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name]) for name in names})
     suspected = (
@@ -95,7 +101,7 @@ def evaluate(
         if "joint" in matches
         else _together({name: check(truth, submissions[name], rule.tau, rule.epsilon) for name in names})
     )
-    headline, texts = interval_table(matches, "submission", HEADLINE)
+    headline, texts = interval_table(matches, "submission", HEADLINE, RESAMPLES, CONFIDENCE, "percentile", seed=0)
     return Evaluation(
         matches=matches,
         summary=summary_of(summary_sums(matches, "submission")),
@@ -111,6 +117,7 @@ def evaluate(
         sweep=_swept(truth, {name: submissions[name] for name in names}, rule),
         compared=compared,
         warnings=texts,
+        rule=rule,
     )
 
 

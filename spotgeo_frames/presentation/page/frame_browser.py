@@ -48,7 +48,7 @@ class Held(NamedTuple):
     n_cut: int
 
 
-def hold(matches: pd.DataFrame) -> Held:
+def hold(matches: pd.DataFrame, tau: float) -> Held:
     """Chooses the sequences and frames of the frame browser from `matches` with `submission` and `kind`."""
     keys = row_keys(matches, FRAME_KEY)
     values, first = distinct(keys)
@@ -76,7 +76,7 @@ def hold(matches: pd.DataFrame) -> Held:
     names = matches["sequence"].take(first[first_frame[chosen]]).tolist()
     rows = matches.take(held).assign(held=of_frame[frame[held]]).reset_index(drop=True)
     n_cut = int(np.count_nonzero(of_frame >= 0) - np.count_nonzero(shown))
-    return Held(names, rows, _extent(matches, matches.attrs["tau"]), len(first_frame), n_cut)
+    return Held(names, rows, _extent(matches, tau), len(first_frame), n_cut)
 
 
 def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray, n_shown: int) -> np.ndarray:

@@ -79,11 +79,12 @@ def counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     return [(f"{metric.label}: {metric.formula}", shown[metric.name].tolist()) for metric in of_counts]
 
 
-def lead(evaluation: Evaluation, tau: float, epsilon: float) -> list[str]:
+def lead(evaluation: Evaluation) -> list[str]:
     """The first sentences of the page: which submission is best, whether by more than chance, and on how much data."""
     shown = texts(evaluation.summary).to_dict("records")[0]
     data = ", ".join(f"{shown[name]} {METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
-    sentences = [f"Evaluated on {data}, with tau {label(tau)} px and epsilon {label(epsilon)} px."]
+    tau, epsilon = label(evaluation.rule.tau), label(evaluation.rule.epsilon)
+    sentences = [f"Evaluated on {data}, with tau {tau} px and epsilon {epsilon} px."]
     if evaluation.compared is None:
         return [f"F1 is {shown['f1']}.", *sentences]
     first, second, *_ = evaluation.names

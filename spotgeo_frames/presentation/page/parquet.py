@@ -1,19 +1,20 @@
 """Writes the folder of Parquet behind a page, with a README that explains every column and has example queries."""
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from ...matching.rule import Rule
 from ...scoring.slice_files import slice_files
 from ...support.errors import InputError
 from ...support.labels import label
+from ...support.version import __version__
 from ...support.writing import write_tables, write_text
 from ...tables.schema import FN, FP
 from ..metric_text import meaning
-from .evaluation import Evaluation
+from .evaluation import CONFIDENCE, Evaluation
 
 TITLE = "# The tables behind a report"
 FILES = {
@@ -183,14 +184,11 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
     for path in (folder / f"{name}.parquet" for name in {*earlier} - {*there}):
         if path.is_file() and path.parent == folder:
             path.unlink()
-    write_text(folder / "README.md", _readme(there, meanings, matches.attrs, notes))
+    write_text(folder / "README.md", _readme(there, meanings, evaluation.rule, notes))
 
 
 def _readme(
-    tables: Mapping[str, pd.DataFrame],
-    meanings: Mapping[str, str],
-    rule: Mapping[Hashable, Any],
-    notes: Mapping[str, str],
+    tables: Mapping[str, pd.DataFrame], meanings: Mapping[str, str], rule: Rule, notes: Mapping[str, str]
 ) -> str:
     """The text of the README."""
     files = "\n\n".join(_section(name, meanings[name], table) for name, table in tables.items())
@@ -200,13 +198,13 @@ def _readme(
     made_from = "\n".join(f"- {_in_markdown(key)}: `{_in_markdown(value)}`" for key, value in notes.items())
     return f"""{TITLE}
 
-Made by spotgeo_frames {rule["version"]} with tau {label(rule["tau"])} px (the largest distance of a TP) and epsilon
-{label(rule["epsilon"])} px (the distance up to which its error is 0), from
+Made by spotgeo_frames {__version__} with tau {label(rule.tau)} px (the largest distance of a TP) and epsilon
+{label(rule.epsilon)} px (the distance up to which its error is 0), from
 
 {made_from or "- tables in memory"}
 
-The metadata of each file has the same notes. Shares are of 1, undefined values are null, and intervals have 95%
-confidence.
+The metadata of each file has the same notes. Shares are of 1, undefined values are null, and intervals have
+{CONFIDENCE:.0%} confidence.
 
 | file | rows | meaning |
 | --- | ---: | --- |
