@@ -27,9 +27,9 @@ from ..support.keys import distinct, locate, ordinals
 from ..support.named_tables import as_html, as_text, headline
 from ..tables.arrow import Table
 from ..tables.messages import counted, key_text
-from ..tables.schema import FN, FRAME_KEY, TP, check_matches, decoded, measure_of
+from ..tables.schema import FN, FRAME_KEY, TP, check_matches, decoded, frame_columns, measure_of
 from ..tables.selections import excluded_sequences, without_sequences
-from .resampling import METRICS, bounds, check_options, metrics_of, resampled_sums, sequence_sums
+from .resampling import DEFAULT_METRICS, bounds, check_metrics, check_options, metrics_of, resampled_sums, sequence_sums
 
 # Differences are equal up to this share of the values, because swapping changes the order of floating-point additions.
 BLUR = 1e-9
@@ -65,7 +65,7 @@ class Comparison(NamedTuple):
 def compare(
     matches: Mapping[str, Table],
     baseline: str | None = None,
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] = DEFAULT_METRICS,
     resamples: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -131,7 +131,8 @@ def compare(
          a     b metric  estimate
     0  all  half     f1     0.333
     """
-    asked = check_options(metrics, resamples, confidence)
+    asked = check_metrics(metrics)
+    check_options(resamples, confidence)
     tables, unknown = _checked(matches, baseline, exclude)
     best_first, missing = ranked(tables)
     names = best_first["name"].tolist()
@@ -143,8 +144,8 @@ def compare(
     table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, by_similarity, confidence, seed)
     best_first = _with_intervals(best_first, samples, wanted, len(sums), confidence)
     best_first = best_first.assign(apart_from_next=_apart(names, table, confidence))
-    notes = dict(best_first.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
-    best_first.attrs, table.attrs = notes, dict(notes)
+    notes = best_first.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    best_first.attrs = table.attrs = notes
     for text in filter(None, (unknown, missing)):
         warnings.warn(f"compare: {text}", stacklevel=2)
     return Comparison(best_first, table)
@@ -176,8 +177,8 @@ def _checked(
 
 def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.DataFrame) -> list[str]:
     """Lists the differences between the truths of two match tables, one text each; empty where they are the same."""
-    key = [column for column in (*FRAME_KEY, "joint") if column in table]
-    if key != [column for column in (*FRAME_KEY, "joint") if column in other]:
+    key = frame_columns(table)
+    if key != frame_columns(other):
         return [f"compare: {name} and {other_name}: only one of the tables has a column joint"]
     if measure_of(table) != measure_of(other):
         return [f"compare: {name} and {other_name}: one was matched by distance, the other by similarity"]
@@ -336,7 +337,7 @@ def _with_intervals(
     share = np.nan if n_sequences < 2 else 1.0
     columns |= {f"chance_of_rank_{k}": share * (rank == k).mean(axis=0) for k in range(1, f1.shape[1] + 1)}
     answer = ranked.assign(**columns)
-    answer.attrs = dict(ranked.attrs)
+    answer.attrs = ranked.attrs
     return answer
 
 

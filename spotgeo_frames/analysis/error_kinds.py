@@ -113,7 +113,7 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
         kind[rows] = MISLOCATED
         distance[rows] = paired.measure
     answer = table.assign(kind=pd.Categorical.from_codes(kind, dtype=KIND_TYPE), pair_distance=distance)
-    answer.attrs = dict(table.attrs) | {"reach": reach, "tau": tau}
+    answer.attrs = table.attrs | {"reach": reach, "tau": tau}
     return answer
 
 
@@ -173,7 +173,7 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     f1, mse = _f1_and_mse(now)
     answer.insert(4, "f1_gain", answer["f1"] - f1)
     answer["mse_gain"] = mse - answer["mse"]
-    answer.attrs = dict(table.attrs)
+    answer.attrs = table.attrs
     return answer.astype({"kind": "str"})
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.errors import InputError
-from ..support.keys import distinct, ordinals, pack, positions
+from ..support.keys import grouped, row_keys
 from ..tables.arrow import Table
 from ..tables.schema import FN, TP, check_matches, measure_of
 
@@ -54,22 +54,9 @@ def object_summary(matches: Table) -> pd.DataFrame:
     table = check_matches(matches)
     if "truth_object" not in table:
         raise InputError("object_summary: matches: column truth_object is missing; match() adds it")
-    outcome = table["outcome"].array.codes
-    rows = np.flatnonzero((outcome == TP) | (outcome == FN))
     key = [column for column in ("sequence", "joint", "truth_object") if column in table]
-    truths = table[[*key, "frame"]].take(rows)
-    numbered = [ordinals([truths[column]]) for column in [*key, "frame"]]
-    codes, spans = [column[0] for column, _ in numbered], [span for _, span in numbered]
-    keys = pack(codes, spans)
-    order = np.argsort(keys, kind="stable")
-    if np.any(np.diff(keys[order]) == 0):
-        problem = "column truth_object: a name is in a frame more than once; it has to be unique within its frame"
-        raise InputError(f"object_summary: matches: {problem}")
-    objects = pack(codes[:-1], spans[:-1])[order]
-    values, first = distinct(objects)
-    of_row = positions(objects, values, first)
-    rows = rows[order]
-    found = outcome[rows] == TP
+    rows, of_row, first = _object_rows(table, key)
+    found = table["outcome"].array.codes[rows] == TP
     n_frames, n_found = np.bincount(of_row), np.bincount(of_row, found)
     changes = np.diff(found, prepend=False) & (np.diff(of_row, prepend=-1) == 0)
     n_changes = np.bincount(of_row, changes).astype(np.int64)
@@ -89,8 +76,23 @@ def object_summary(matches: Table) -> pd.DataFrame:
         history=pd.Categorical.from_codes(history, dtype=HISTORY_TYPE),
         **{f"mean_{measure}": mean},
     )
-    answer.attrs = dict(table.attrs)
+    answer.attrs = table.attrs
     return answer
+
+
+def _object_rows(table: pd.DataFrame, key: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows of truths, sorted by object and frame; the object of each of these, and where each object begins.
+
+    Raises InputError if an object occurs in a frame more than once.
+    """
+    rows = np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN]))
+    truths = table[[*key, "frame"]].take(rows)
+    keys = row_keys(truths, [*key, "frame"])
+    order = np.argsort(keys, kind="stable")
+    if np.any(np.diff(keys[order]) == 0):
+        problem = "column truth_object: a name is in a frame more than once; it has to be unique within its frame"
+        raise InputError(f"object_summary: matches: {problem}")
+    return rows[order], *grouped(row_keys(truths, key)[order])
 
 
 def _patterns(found: np.ndarray, first: np.ndarray) -> pd.Series:

@@ -16,11 +16,11 @@ from ..scoring.match_sums import match_sums, share
 from ..scoring.registry import values_of
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
-from ..support.keys import distinct, positions, row_keys
+from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.arrow import Table
 from ..tables.match_sides import offsets, sides_of
-from ..tables.schema import FRAME_KEY, TP, check_matches
+from ..tables.schema import TP, check_matches, frame_columns
 from ..tables.selections import By
 from .resampling import bounds, check_labels, check_options, number_sequences, resampled_sums
 
@@ -88,7 +88,7 @@ def bias(
     mse_corrected     0.00
     Name: estimate, dtype: float64
     """
-    check_options(["f1"], resamples, confidence)
+    check_options(resamples, confidence)
     if not len(check_matches(matches)):
         raise InputError("bias: the match table has no rows")
     groups = group_rows(matches, by)
@@ -112,7 +112,7 @@ def bias(
     columns |= {"metric": pd.array(names * groups.n_groups, dtype="str")}
     columns |= {name: values.ravel() for name, values in (("estimate", estimates), ("low", low), ("high", high))}
     answer = pd.DataFrame(columns)
-    answer.attrs = dict(table.attrs) | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    answer.attrs = table.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
     return answer
 
 
@@ -139,10 +139,8 @@ def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, 
     """
     groups = group_rows(matches, by, dropna=False)
     unknown = np.full((kept.n_groups, len(CORRECTED)), np.nan)
-    keys = row_keys(groups.table, [column for column in (*FRAME_KEY, "joint") if column in groups.table])
-    values, first = distinct(keys)
-    of_frame = groups.of_row[first]
-    if np.any(of_frame[positions(keys, values, first)] != groups.of_row):
+    frame, first = grouped(row_keys(groups.table, frame_columns(groups.table)))
+    if np.any(groups.of_row[first][frame] != groups.of_row):
         return unknown
     truth, predictions = sides_of(kept.table)
     moved = predictions.objects.copy()

@@ -11,15 +11,14 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ..scoring.match_sums import SUMS, group_sums, match_sums, share
+from ..scoring.match_sums import SUMS, kelvins_means, match_sums
 from ..scoring.registry import resampled_metrics, values_of
 from ..support.chunks import chunks
 from ..support.errors import InputError
-from ..support.keys import distinct, positions, row_keys
-from ..tables.schema import EMPTY
+from ..support.keys import grouped, row_keys
 
 # The metrics that `intervals` and `compare` compute by default.
-METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
+DEFAULT_METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
 
 # The sums of each sequence. They include kelvins_mse, because this metric is a sum over sequences.
 ALL_SUMS = (*SUMS, "kelvins_mse")
@@ -31,17 +30,21 @@ DRAWN_AT_ONCE = 1 << 18
 MOST_GATHERED = 32
 
 
-def check_options(metrics: Iterable[str], resamples: int, confidence: float) -> list[str]:
-    """Returns the metrics without repetition; raises ValueError for an unknown metric or an option out of range."""
+def check_metrics(metrics: Iterable[str]) -> list[str]:
+    """Returns the metrics without repetition; raises ValueError for an unknown metric."""
     known = resampled_metrics()
     names = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
     if isinstance(metrics, str) or not names or any(name not in known for name in names):
         raise ValueError(f"metrics is {metrics!r}; a list is needed, of {', '.join(known)}")
+    return list(dict.fromkeys(names))
+
+
+def check_options(resamples: int, confidence: float) -> None:
+    """Raises ValueError where the count of resamples or the confidence is out of range."""
     if not isinstance(resamples, int | np.integer) or resamples < 1:
         raise ValueError(f"resamples is {resamples!r}; an integer is needed, 1 or more")
     if not isinstance(confidence, int | float | np.number) or not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence!r}; a share between 0 and 1 is needed")
-    return list(dict.fromkeys(names))
 
 
 def check_labels(labels: Iterable[str]) -> None:
@@ -53,18 +56,14 @@ def check_labels(labels: Iterable[str]) -> None:
 
 def number_sequences(table: pd.DataFrame) -> tuple[np.ndarray, int]:
     """Numbers the sequences from 0; returns the number of each row's sequence, and the count of sequences."""
-    keys = row_keys(table, ["sequence"])
-    values, first = distinct(keys)
-    return positions(keys, values, first), len(values)
+    of_row, first = grouped(row_keys(table, ["sequence"]))
+    return of_row, len(first)
 
 
 def sequence_sums(table: pd.DataFrame, cell: np.ndarray, n_cells: int) -> np.ndarray:
     """Computes ALL_SUMS of each cell: (n_cells, sums). `cell` is the cell of each row; no cell spans two sequences."""
     sums = match_sums(table, cell, n_cells)
-    n_counted = sums["tp"] + sums["fn"] + sums["fp"]
-    rows = np.flatnonzero(table["outcome"].array.codes != EMPTY)
-    kelvins = group_sums(table["kelvins_error"].to_numpy(np.float64)[rows], cell[rows], n_cells)
-    return np.column_stack([*(sums[name] for name in SUMS), share(kelvins, n_counted, nothing=0.0)])
+    return np.column_stack([*(sums[name] for name in SUMS), kelvins_means(table, cell, n_cells)])
 
 
 def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool) -> np.ndarray:

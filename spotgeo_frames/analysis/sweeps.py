@@ -141,7 +141,7 @@ def sweep(
     0  10.0                1.0              0.9  1.0
     """
     words = _words(tau, epsilon, similarity, threshold)
-    check_options(["f1"], resamples, confidence)
+    check_options(resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     _check_scores(sides[1].objects)
     rules = [check_by_distance(rule_of_tables(at_tau, *sides), "sweep") for at_tau in words]
@@ -158,7 +158,7 @@ def sweep(
     best = _best(curve, sums, rules, len(aligned.truth.frame) > 0, resamples, confidence, seed)
     notes = {key: value for key, value in rules[0].notes.items() if key != "tau"}
     notes |= {"resamples": resamples, "confidence": confidence, "seed": seed}
-    curve.attrs, best.attrs = notes, dict(notes)
+    curve.attrs = best.attrs = notes
     return Sweep(curve, best)
 
 

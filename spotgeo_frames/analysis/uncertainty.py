@@ -26,8 +26,9 @@ from ..tables.schema import check_matches, measure_of
 from ..tables.selections import By
 from .resampling import (
     ALL_SUMS,
-    METRICS,
+    DEFAULT_METRICS,
     check_labels,
+    check_metrics,
     check_options,
     metrics_of,
     number_sequences,
@@ -46,7 +47,7 @@ NUMBERS_AT_ONCE = 1 << 23
 def intervals(
     matches: Table,
     by: By | None = None,
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] = DEFAULT_METRICS,
     resamples: int = 10_000,
     confidence: float = 0.95,
     method: Method = "percentile",
@@ -120,7 +121,8 @@ def interval_table(
     ("percentile" or "bca") and the seed. Raises InputError where the table, a column or its name cannot be used, and
     ValueError where a metric, the method or an option is unknown or out of range.
     """
-    names = check_options(metrics, resamples, confidence)
+    names = check_metrics(metrics)
+    check_options(resamples, confidence)
     if method not in ("percentile", "bca"):
         raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
     if not len(check_matches(matches, "intervals: matches")):
@@ -143,7 +145,7 @@ def interval_table(
     columns |= {"estimate": estimates.ravel(), "low": low.ravel(), "high": high.ravel()}
     answer = pd.DataFrame(columns | {"n_sequences": n_present.repeat(len(names))}, copy=False)
     notes = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
-    answer.attrs = dict(groups.table.attrs) | notes
+    answer.attrs = groups.table.attrs | notes
     texts = _few_sequences_text(int((n_present < 2).sum()), groups.n_groups), missing_rows_text(groups.all_rows)
     return answer, [text for text in texts if text]
 

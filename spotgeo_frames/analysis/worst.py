@@ -121,7 +121,7 @@ def worst_slices(
                   slice  metric  n_rows  value  rest  estimate
     0  truth_band = 1.0  recall      36    0.0   1.0      -1.0
     """
-    check_options(["recall"], resamples, confidence)
+    check_options(resamples, confidence)
     _check_arguments(columns, depth, min_sequences, rate, bins)
     table = check_matches(matches, "worst_slices: matches")
     sequence, n_sequences = number_sequences(table)
@@ -139,7 +139,7 @@ def worst_slices(
     answer = pd.DataFrame(rows, columns=names)
     if not len(answer):
         answer = answer.assign(low=np.nan, high=np.nan, p_value=np.nan, p_adjusted=np.nan)
-        answer.attrs = dict(table.attrs) | {"rate": rate, "seed": seed}
+        answer.attrs = table.attrs | {"rate": rate, "seed": seed}
         return answer
     from scipy.stats import false_discovery_control  # imported here, because it is slow to import and rarely needed
 
@@ -149,7 +149,7 @@ def worst_slices(
     if rate < 1:
         answer = answer[(answer["p_adjusted"] <= rate) & (answer["estimate"] < 0)]
     answer = answer.sort_values(["estimate", "p_value"], ignore_index=True)
-    answer.attrs = dict(table.attrs) | {"rate": rate, "seed": seed}
+    answer.attrs = table.attrs | {"rate": rate, "seed": seed}
     return answer
 
 

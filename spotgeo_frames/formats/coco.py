@@ -26,9 +26,8 @@ from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
 from ..tables.inputs import note_source
 from ..tables.joints import COCO_SIGMAS
+from ..tables.schema import BOX
 from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, opening, repeated_ids
-
-BOX = ["x", "y", "w", "h"]
 
 
 class _Image(msgspec.Struct, gc=False):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import take
 
-from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, FRAME_KEY, OUTCOME_TYPE, TP
+from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, OUTCOME_TYPE, PREFIXES, TP, frame_columns
 from .alignment import Aligned
 from .pairs import Pairs
 from .rule import Rule
@@ -45,19 +45,19 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     frame[np.cumsum(n_rows)[:-1]] = 1
     frame = np.cumsum(frame)
 
-    key = FRAME_KEY + (["joint"] if "joint" in frames else [])
+    key = frame_columns(frames)
     columns = {column: frames[column].array.take(frame) for column in key}
     columns |= {
         "outcome": pd.Categorical.from_codes(outcome, dtype=OUTCOME_TYPE),
         **_measured(outcome, measure, rule),
-        **_carried(truth.table, "truth", truth_row, len(outcome), key, carried),
-        **_carried(predictions.table, "predicted", predicted_row, len(outcome), key, carried),
+        **_carried(truth.table, PREFIXES["truth"], truth_row, len(outcome), key, carried),
+        **_carried(predictions.table, PREFIXES["predictions"], predicted_row, len(outcome), key, carried),
     }
     if _is_wanted(FILE_ORDER, carried):
         in_frame = np.arange(len(predictions.frame)) - predictions.starts[predictions.frame]
         columns[FILE_ORDER] = _placed(in_frame, predicted_row, len(outcome))
     counts = {"frame_n_truth": truth.counts, "frame_n_predicted": predictions.counts}
-    attributes = {f"frame_{column}": frames[column] for column in frames if column not in key}
+    attributes = {f"{PREFIXES['frames']}{column}": frames[column] for column in frames if column not in key}
     columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
     columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
     table = pd.DataFrame(columns, copy=False)
@@ -117,7 +117,7 @@ def _carried(
 ) -> dict[str, Any]:
     """The columns of a table without its key, with a prefix, placed at their rows; geometry first, then the score."""
     order = [column for column in dict.fromkeys(["object", "x", "y", "w", "h", "score", *table]) if column in table]
-    named = {f"{prefix}_{column}": column for column in order if column not in key}
+    named = {f"{prefix}{column}": column for column in order if column not in key}
     return {
         name: _placed(_nullable(table[column]), rows, n_rows)
         for name, column in named.items()

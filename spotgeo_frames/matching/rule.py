@@ -31,7 +31,8 @@ from .whole_poses import whole_poses
 # The default distances of a rule, px.
 TAU, EPSILON = 10.0, 3.0
 
-VERSION: dict[Hashable, Any] = {"version": __version__}
+# The fields of a rule, besides its name, that tables keep in their notes.
+NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity")
 
 # A function that finds the near pairs of the frames [first, last).
 NearPairs = Callable[[int, int], Pairs]
@@ -79,8 +80,9 @@ class Rule:
     @property
     def notes(self) -> dict[Hashable, Any]:
         """The notes that a table made with this rule keeps in its `attrs`."""
-        named = {key: getattr(self, key) for key in ("threshold", "tau", "epsilon", "head_sizes", "identity")}
-        return {"rule": self.name} | {key: value for key, value in named.items() if value is not None} | VERSION
+        named = {key: getattr(self, key) for key in NOTED}
+        told = {key: value for key, value in named.items() if value is not None}
+        return {"rule": self.name} | told | {"version": __version__}
 
     @property
     def largest_cost(self) -> float:
@@ -192,6 +194,11 @@ def distance_rule(
     if "epsilon" in needs:
         return Rule("distance", *check_distances(tau, epsilon))
     return Rule("distance", None if tau is None else float(tau), epsilon)
+
+
+def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
+    """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
+    return {key: table.attrs[key] for key in ("rule", *NOTED) if key in table.attrs}
 
 
 def _noted(table: pd.DataFrame, name: str) -> float | None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..tables.inputs import source
+from ..tables.schema import BOX
 from .alignment import Aligned
 from .near_boxes import overlapping
 from .near_points import near_points
@@ -56,8 +57,7 @@ def similar_pairs(
     """
     if similarity == "iou":
         truth_boxes, predicted_boxes = (
-            np.stack([_column(side.table, name) for name in ("x", "y", "w", "h")])
-            for side in (aligned.truth, aligned.predictions)
+            np.stack([_column(side.table, name) for name in BOX]) for side in (aligned.truth, aligned.predictions)
         )
         return partial(overlapping, aligned, truth_boxes, predicted_boxes, least)
     if callable(similarity):

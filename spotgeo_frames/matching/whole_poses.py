@@ -12,17 +12,17 @@ import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
-from ..support.keys import distinct, positions, row_keys
+from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.inputs import source
 from ..tables.joints import COCO_SIGMAS
 from ..tables.messages import counted, key_text
-from ..tables.schema import FRAME_KEY, labelled_joints, size_problems
+from ..tables.schema import BOX, FRAME_KEY, labelled_joints, size_problems
 from .alignment import Aligned
 from .similarity import difference, oks
 
 POSE_KEY = [*FRAME_KEY, "object"]
-BOX = {"box_x": "x", "box_y": "y", "box_w": "w", "box_h": "h"}
+POSE_BOX = {f"box_{side}": side for side in BOX}
 
 # Columns that belong to a joint, not to its pose.
 OF_JOINTS = ["joint", "x", "y", "visibility"]
@@ -52,7 +52,7 @@ class PosePairs(NamedTuple):
         truth = aligned.truth.row[truth_rows]
         predictions = aligned.predictions.row[prediction_rows]
         objects = self.truth.annotations.objects
-        boxes = [objects[side].to_numpy()[truth] for side in BOX.values()]
+        boxes = [objects[side].to_numpy()[truth] for side in BOX]
         area = objects["area"].to_numpy(np.float64)[truth]
         joints = self.truth.joints[truth], self.predictions.joints[predictions]
         return oks(joints[0], self.truth.labelled[truth], area, boxes, joints[1], self.sigmas)
@@ -98,7 +98,7 @@ def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any
     problems += size_problems(truth, "area", name, "OKS needs the size of each object, px²")
     return problems + [
         f"{name}: column {column} is of type {truth[column].dtype}; numbers are needed"
-        for column in BOX
+        for column in POSE_BOX
         if column in truth and not pd.api.types.is_any_real_numeric_dtype(truth[column].dtype)
     ]
 
@@ -106,9 +106,7 @@ def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any
 def _poses(side: Annotations, names: list[Any]) -> WholePoses:
     """The poses of a side, in the order of their first rows; `names` are the joints in the order of the arrays."""
     objects = side.objects
-    keys = row_keys(objects, POSE_KEY)
-    values, first = distinct(keys)
-    pose = positions(keys, values, first)
+    pose, first = grouped(row_keys(objects, POSE_KEY))
     # From the order of keys to that of the file, which is the order of first rows.
     order = np.argsort(first)
     pose, first = np.argsort(order)[pose], first[order]
@@ -133,17 +131,17 @@ def _box(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str
         np.maximum.at(high, pose, objects[axis].to_numpy())
         corners.append((low, difference(high, low)))
     around = {"x": corners[0][0], "y": corners[1][0], "w": corners[0][1], "h": corners[1][1]}
-    if not all(column in objects for column in BOX):
+    if not all(column in objects for column in POSE_BOX):
         return around
-    given = objects[list(BOX)].take(first).to_numpy(np.float64, na_value=np.nan)
+    given = objects[list(POSE_BOX)].take(first).to_numpy(np.float64, na_value=np.nan)
     known = np.isfinite(given).all(axis=1)
-    return {side: np.where(known, values, around[side]) for side, values in zip(BOX.values(), given.T, strict=True)}
+    return {side: np.where(known, values, around[side]) for side, values in zip(BOX, given.T, strict=True)}
 
 
 def _common(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, pd.Series]:
     """The columns of poses: the value that all rows of a pose share, null if they differ."""
     columns = {}
-    for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *BOX], sort=False):
+    for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *POSE_BOX], sort=False):
         values = objects[column].reset_index(drop=True)
         values = values.astype("boolean") if pd.api.types.is_bool_dtype(values.dtype) else values
         of_first = values.take(first[pose]).reset_index(drop=True)

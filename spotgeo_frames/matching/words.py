@@ -6,6 +6,7 @@ other objects by distance.
 """
 
 from collections.abc import Collection, Hashable, Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -130,8 +131,8 @@ def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshol
     has boxes and neither a similarity nor a tau is given.
     """
     similarity = _by_geometry(words, truth, predictions)
-    made = _similarity_rule("point" if similarity is None else similarity, words, threshold)
-    return Rule(made.name, made.tau, threshold=threshold, identity=identity, measure=made.measure)
+    rule = _similarity_rule("point" if similarity is None else similarity, words, threshold)
+    return replace(rule, identity=identity)
 
 
 def _similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:

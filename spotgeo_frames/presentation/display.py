@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..support.labels import DASH, label
 from ..support.notebook import html_formatter
+from ..tables.schema import PREFIXES
 from .metric_text import reading
 
 # Columns whose values belong to the metric that the column `metric` names in the same row.
@@ -121,7 +122,7 @@ def _is_identifier(name: Hashable) -> bool:
 
 def _is_carried(name: Hashable) -> bool:
     """Whether a column may be the user's own. Its whole numbers may be names, so they are displayed unrounded."""
-    return str(name).startswith(("truth_", "predicted_", "frame_")) or name in ("tau", "epsilon")
+    return str(name).startswith(tuple(PREFIXES.values())) or name in ("tau", "epsilon")
 
 
 def _texts(values: pd.Series, shares: np.ndarray, name: Hashable, precision: int | None) -> list[str]:

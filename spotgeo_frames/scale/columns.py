@@ -7,13 +7,10 @@ from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import Geometry, Words, rule_for
 from ..support.errors import InputError
-from ..tables.schema import FRAME_KEY
+from ..tables.schema import FRAME_KEY, PREFIXES
 from .contents import ON_ERROR, Contents, contents_of
 
 POINTS = [*FRAME_KEY, "object", "x", "y"]
-
-# The prefix of each side's columns in the match table.
-PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
 
 # Columns that matching uses if they exist.
 OPTIONAL = ["joint", "visibility", "category", "w", "h"]

@@ -23,10 +23,9 @@ from ..support.writing import as_arrow
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
 from ..tables.inputs import name_source
-from ..tables.schema import check_frames, check_objects
+from ..tables.schema import PREFIXES, check_frames, check_objects
 from ..tracking.tracks import evaluate_tracks, track_matches
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
-from .columns import PREFIXES
 from .contents import Gap, RowGroup, gap_text
 from .journal import matches_place, sums_place
 from .parts import Part

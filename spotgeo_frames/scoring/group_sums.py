@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..support.keys import distinct, positions, row_keys
+from ..support.keys import distinct, grouped, row_keys
 from ..tables.arrow import Table
 from ..tables.schema import FN, FP, FRAME_KEY, check_matches, measure_of
 from ..tables.selections import By, by_columns, number_groups
-from .match_sums import counted_rows, group_sums, match_sums, share
+from .match_sums import group_sums, kelvins_means, match_sums
 from .registry import METRICS
 
 
@@ -180,22 +180,18 @@ def group_rows(
 def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     """The sums of each group, (groups,); `group` is the group of each row of the table."""
     sums = match_sums(table, group, n_groups)
-    counted = counted_rows(table["outcome"].array.codes)
-    sequence_keys, first = _within(group, n_groups, row_keys(table, ["sequence"]))
-    sequence = positions(sequence_keys, sequence_keys[first], first)[counted]
-    kelvins = group_sums(table["kelvins_error"].to_numpy()[counted], sequence, len(first))
-    of_sequence = share(kelvins, np.bincount(sequence, minlength=len(first)), nothing=0.0)
-    _, first_of_frame = _within(group, n_groups, row_keys(table, FRAME_KEY))
+    sequence, first = grouped(_within(group, n_groups, row_keys(table, ["sequence"])))
+    _, first_of_frame = distinct(_within(group, n_groups, row_keys(table, FRAME_KEY)))
     return sums | {
-        "kelvins_mse": group_sums(of_sequence, group[first], n_groups),
+        "kelvins_mse": group_sums(kelvins_means(table, sequence, len(first)), group[first], n_groups),
         "n_sequences": np.bincount(group[first], minlength=n_groups),
         "n_frames": np.bincount(group[first_of_frame], minlength=n_groups),
     }
 
 
-def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An integer for each row that identifies its (group, key), and the first row of each such pair."""
-    if n_groups > 1:
-        values, first = distinct(keys)
-        keys = group * len(values) + positions(keys, values, first)
-    return keys, distinct(keys)[1]
+def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> np.ndarray:
+    """An integer for each row that identifies its (group, key)."""
+    if n_groups < 2:
+        return keys
+    of_row, first = grouped(keys)
+    return group * len(first) + of_row

@@ -3,10 +3,15 @@
 The sums of two disjoint groups, added, are the sums of both groups together.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from ..tables.schema import EMPTY, FN, FP, TP, measure_of
+
+# Sums by name, arrays of one shape: a value for each group or sequence, and where a sum is of thresholds, for each.
+NamedSums = Mapping[str, np.ndarray]
 
 SUMS = ["tp", "fn", "fp", "squared_error", "near", "near_squared"]
 
@@ -31,6 +36,17 @@ def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[st
         "near": group_sums(near, group[matched], n_groups),
         "near_squared": group_sums(near * near, group[matched], n_groups),
     }
+
+
+def kelvins_means(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The mean of `kelvins_error` over the TP, FN and FP of each group, 0 without any; a group is of one sequence.
+
+    The sum of these means over the sequences is `kelvins_mse`.
+    """
+    counted = counted_rows(table["outcome"].array.codes)
+    group = group[counted]
+    errors = group_sums(table["kelvins_error"].to_numpy(np.float64)[counted], group, n_groups)
+    return share(errors, np.bincount(group, minlength=n_groups), nothing=0.0)
 
 
 def counted_rows(outcome: np.ndarray) -> np.ndarray | slice:

@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from ..support.keys import row_keys
-from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, TP
+from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, TP, frame_columns
 
 # For each column of counts, 1 at the codes of the outcomes that it counts.
 COUNTS = {
@@ -45,7 +45,7 @@ def _n_incomplete(table: pd.DataFrame, expected: Mapping[str, np.ndarray]) -> in
     if its rows are a whole number of copies. Rows with equal counts belong to the same copies, so rows are grouped by
     frame and by their counts.
     """
-    key = [*FRAME_KEY, *(["joint"] if "joint" in table else [])]
+    key = frame_columns(table)
     starts = _starts([table[column] for column in key])
     outcome = table["outcome"].array.codes
     counts = {name: COUNTS[name].take(outcome) for name in expected}

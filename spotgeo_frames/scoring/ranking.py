@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
+from ..matching.rule import rule_notes
 from ..support.errors import InputError
 from ..tables.arrow import Table
 from ..tables.schema import check_matches
 from ..tables.selections import excluded_sequences, without_sequences
 from .registry import METRICS, RANKING
 from .summary import summarized
-
-# The notes of a match table that have to be equal for match tables to be comparable.
-MADE_WITH = ["rule", "tau", "epsilon", "threshold", "identity"]
 
 
 def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
@@ -75,10 +73,7 @@ def ranked(matches: Mapping[str, Table]) -> tuple[pd.DataFrame, str | None]:
 def _ranking(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The rows of the leaderboard, from the summary of each submission."""
     # Tables that went through another library may have lost their notes; those are not compared.
-    made_with = {
-        name: {key: summary.attrs[key] for key in MADE_WITH if key in summary.attrs}
-        for name, summary in summaries.items()
-    }
+    made_with = {name: rule_notes(summary) for name, summary in summaries.items()}
     known = [rule for rule in made_with.values() if rule]
     if any(rule != known[0] for rule in known):
         listed = "; ".join(
@@ -94,5 +89,5 @@ def _ranking(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     new = score.ne(score.shift()).any(axis=1)
     rows.insert(0, "rank", pd.Series(np.arange(1, len(rows) + 1)).where(new).ffill().astype("int64"))
     rows.insert(1, "name", rows.pop("name"))
-    rows.attrs = dict(next(iter(summaries.values())).attrs)
+    rows.attrs = next(iter(summaries.values())).attrs
     return rows

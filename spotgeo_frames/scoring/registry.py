@@ -5,15 +5,13 @@ labels, formulas, units and directions here, so adding a metric takes one entry 
 poses are entries of the same kind in `tracking/registry.py`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ..tables.schema import FN, FP, TP
-from .match_sums import share
-
-Sums = Mapping[str, np.ndarray]
+from .match_sums import NamedSums, share
 
 
 class Metric(NamedTuple):
@@ -49,7 +47,7 @@ class Metric(NamedTuple):
     name: str
     label: str
     formula: str
-    value: Callable[[Sums], np.ndarray] | None = None
+    value: Callable[[NamedSums], np.ndarray] | None = None
     note: str = ""
     unit: str = ""
     higher_is_better: bool | None = None
@@ -67,17 +65,17 @@ def by_name(*metrics: Metric) -> dict[str, Metric]:
     return {metric.name: metric for metric in metrics}
 
 
-def count(name: str, label: str, formula: str, value: Callable[[Sums], np.ndarray] | None, *needs: int) -> Metric:
+def count(name: str, label: str, formula: str, value: Callable[[NamedSums], np.ndarray] | None, *needs: int) -> Metric:
     """Makes the entry of a count."""
     return Metric(name, label, formula, value, written="count", needs=needs, resampled=False)
 
 
-def _counted(sums: Sums) -> np.ndarray:
+def _counted(sums: NamedSums) -> np.ndarray:
     """The count of all outcomes, TP + FN + FP."""
     return sums["tp"] + sums["fn"] + sums["fp"]
 
 
-def _f1(sums: Sums) -> np.ndarray:
+def _f1(sums: NamedSums) -> np.ndarray:
     return share(2 * sums["tp"], 2 * sums["tp"] + sums["fp"] + sums["fn"])
 
 
@@ -237,7 +235,7 @@ def resampled_metrics() -> list[str]:
     return [name for name, metric in METRICS.items() if metric.resampled]
 
 
-def values_of(sums: Sums, names: Iterable[str], by_similarity: bool = False) -> dict[str, np.ndarray]:
+def values_of(sums: NamedSums, names: Iterable[str], by_similarity: bool = False) -> dict[str, np.ndarray]:
     """Computes the named metrics from sums.
 
     `sums` maps names to arrays of one shape, (...): `tp`, `fn`, `fp`, `squared_error` (px²), `near` (the summed
@@ -252,7 +250,7 @@ def values_of(sums: Sums, names: Iterable[str], by_similarity: bool = False) -> 
     return {name: _value(METRICS[name], sums, by_similarity) for name in names}
 
 
-def _value(metric: Metric, sums: Sums, by_similarity: bool) -> np.ndarray:
+def _value(metric: Metric, sums: NamedSums, by_similarity: bool) -> np.ndarray:
     """The metric of sums; null throughout where it is not defined for the kind of matching."""
     if metric.value is None or not (metric.by_similarity if by_similarity else metric.by_distance):
         return np.full(np.shape(next(iter(sums.values()))), np.nan)

@@ -118,7 +118,7 @@ def summary_of(sums: Sums) -> pd.DataFrame:
         for name, values in metrics.items()
     }
     answer = pd.concat([sums.labels, pd.DataFrame(columns, copy=False)], axis=1)
-    answer.attrs = dict(sums.attrs)
+    answer.attrs = sums.attrs
     return answer
 
 

@@ -112,6 +112,16 @@ def positions(keys: np.ndarray, values: np.ndarray, first: np.ndarray) -> np.nda
     return locate(values, keys)
 
 
+def grouped(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Groups rows by key: the position of each row's key among the sorted distinct keys, and each key's first row.
+
+    >>> grouped(np.array([5, 3, 5]))
+    (array([1, 0, 1]), array([1, 0]))
+    """
+    values, first = distinct(keys)
+    return positions(keys, values, first), first
+
+
 def locate(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The position of each key in `values` (sorted, distinct), or -1 if it is not among them."""
     return locator(values, len(keys))(keys)

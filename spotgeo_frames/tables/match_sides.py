@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from .annotations import Annotations
-from .schema import FILE_ORDER, FN, FP, FRAME_KEY, TP, centres
+from .schema import FILE_ORDER, FN, FP, FRAME_KEY, PREFIXES, TP, centres, frame_columns
 
 
 def sides_of(table: pd.DataFrame) -> tuple[Annotations, Annotations]:
@@ -20,7 +20,7 @@ def sides_of(table: pd.DataFrame) -> tuple[Annotations, Annotations]:
     missing = [f"{side}_{axis}" for side in sides for axis in "xy" if f"{side}_{axis}" not in table]
     if missing:
         raise InputError([f"match table: column {column} is missing" for column in missing])
-    key = [column for column in (*FRAME_KEY, "joint") if column in table]
+    key = frame_columns(table)
     category = ["category"] if all(f"{side}_category" in table for side in sides) else []
     tables = []
     for side, kinds in sides.items():
@@ -40,5 +40,5 @@ def offsets(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
     The x and y of boxes are those of their centres.
     """
-    predicted, truth = centres(table, "predicted_"), centres(table, "truth_")
+    predicted, truth = centres(table, PREFIXES["predictions"]), centres(table, PREFIXES["truth"])
     return predicted[0] - truth[0], predicted[1] - truth[1]

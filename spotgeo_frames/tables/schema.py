@@ -31,9 +31,16 @@ from .arrow import Table, as_pandas
 from .messages import counted, first_keys, key_text, listed
 
 FRAME_KEY = ["sequence", "frame"]
+
+# The columns of a box: left, top, width and height, px.
+BOX = ["x", "y", "w", "h"]
+
 OUTCOMES = ["TP", "FN", "FP", "empty"]
 OUTCOME_TYPE = pd.CategoricalDtype(OUTCOMES)
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
+
+# The prefixes of the columns that a match table carries from each table.
+PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
 
 # The column of a match table with the prediction's position in its frame, in file order. It keeps the order in which
 # the predictions came, which decides ties, since the rows of the table are in the order of truths.
@@ -119,6 +126,11 @@ def centres(objects: pd.DataFrame, prefix: str = "") -> tuple[np.ndarray, np.nda
         return x, y
     w, h = (objects[name].to_numpy(np.float64, na_value=np.nan) for name in size)
     return x + w / 2, y + h / 2
+
+
+def frame_columns(table: pd.DataFrame) -> list[str]:
+    """The columns that name a frame, or the frame of one joint where there are joints."""
+    return [column for column in (*FRAME_KEY, "joint") if column in table]
 
 
 def measure_of(matches: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..support.errors import InputError, SliceError
-from ..support.keys import distinct, ordinals, pack, positions
+from ..support.keys import grouped, ordinals, pack
 from .arrow import ArrowStream, arrow_to_pandas
 from .quantile_bins import bin_edges, binned_values
 
@@ -153,9 +153,7 @@ def number_groups(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray,
     except TypeError as error:  # lists and other values that cannot be compared
         names = ", ".join(str(group.name) for group in groups)
         raise SliceError(f"by: {names} cannot be grouped by: {error}") from None
-    keys = pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
-    values, first = distinct(keys)
-    return positions(keys, values, first), first
+    return grouped(pack([codes[0] for codes, _ in numbered], [span for _, span in numbered]))
 
 
 def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:

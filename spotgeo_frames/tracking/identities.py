@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..matching.alignment import Aligned, Side
 from ..support.errors import InputError
-from ..support.keys import distinct, ordinals, pack, positions, row_keys
+from ..support.keys import grouped, ordinals, pack, row_keys
 from ..tables.inputs import source
 from ..tables.messages import counted, key_text
 from ..tables.schema import FRAME_KEY, decoded, repetitions
@@ -93,9 +93,8 @@ def identify(aligned: Aligned, identity: str) -> Tracks:
         raise InputError(f"identity: {identity} does not name an object")
     if identity != "object" and identity not in aligned.truth.table and identity not in aligned.predictions.table:
         raise InputError(f"identity: neither truth nor predictions have a column {identity}")
-    keys = row_keys(aligned.frames, [column for column in ("sequence", "joint") if column in aligned.frames])
-    values, first = distinct(keys)
-    frame_sequence = positions(keys, values, first)
+    key = [column for column in ("sequence", "joint") if column in aligned.frames]
+    frame_sequence, first = grouped(row_keys(aligned.frames, key))
     sides = {"truth": aligned.truth, "predictions": aligned.predictions}
     named = [_identities(side, identity, frame_sequence, name) for name, side in sides.items()]
     names = aligned.frames["sequence"].iloc[first].reset_index(drop=True)
@@ -109,15 +108,13 @@ def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str
     column = identity if identity in side.table else "object"
     codes, span = _codes(side.table, column, source(side.table, name))
     sequence = frame_sequence[side.frame]
-    keys = pack([sequence, codes], [int(frame_sequence.max(initial=-1)) + 1, span])
-    values, first = distinct(keys)
-    of_row = positions(keys, values, first)
+    of_row, first = grouped(pack([sequence, codes], [int(frame_sequence.max(initial=-1)) + 1, span]))
     if column != "object":  # checking the table of objects has shown that `object` is unique in its frame
         key = [key for key in (*FRAME_KEY, "joint", column) if key in side.table]
         problems = repetitions(side.table, key, source(side.table, name))
         if problems:
             raise InputError(problems)
-    return Identities(column, of_row, sequence[first], first, np.bincount(of_row, minlength=len(values)))
+    return Identities(column, of_row, sequence[first], first, np.bincount(of_row, minlength=len(first)))
 
 
 def _codes(table: pd.DataFrame, column: str, name: str) -> tuple[np.ndarray, int]:

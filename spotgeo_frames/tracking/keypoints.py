@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import Aligned, Side
-from ..support.keys import distinct, frame_keys, ordinals, pack, positions
+from ..support.keys import frame_keys, grouped, ordinals, pack
 from .identities import Tracks, identify
 
 
@@ -62,11 +62,9 @@ class Keypoints(NamedTuple):
 def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keypoints:
     """The images, joints and poses of two aligned sides of keypoints."""
     tracks = identify(aligned, identity)
-    keys = frame_keys([aligned.frames])[0]
-    values, first = distinct(keys)
-    image = positions(keys, values, first)
+    image, first = grouped(frame_keys([aligned.frames])[0])
     [codes], _ = ordinals([tracks.sequence_names])
-    track_sequence = positions(codes, *distinct(codes))
+    track_sequence = grouped(codes)[0]
     assert tracks.joint_names is not None
     track_joint = pd.Index(joints).get_indexer(tracks.joint_names)  # -1 for null
     image_sequence = track_sequence[tracks.frame_sequence[first]]
@@ -78,11 +76,9 @@ def _poses(side: Side, image: np.ndarray, n_images: int) -> PoseNumbers:
     """The poses of one side; `image` is the position of each aligned frame's image."""
     of_image = image[side.frame]
     [codes], span = ordinals([side.table["object"]])
-    keys = pack([of_image, codes], [n_images, span])
-    values, first = distinct(keys)
-    pose = positions(keys, values, first)
+    pose, first = grouped(pack([of_image, codes], [n_images, span]))
     # Within an image, poses are counted in the order of their first rows in the file.
-    in_file = np.full(len(values), np.iinfo(np.int64).max)
+    in_file = np.full(len(first), np.iinfo(np.int64).max)
     np.minimum.at(in_file, pose, side.row)
     order = np.lexsort((in_file, of_image[first]))
     counts = np.bincount(of_image[first], minlength=n_images)

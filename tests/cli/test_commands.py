@@ -559,7 +559,7 @@ def test_pose_refuses(poses: Path, tmp_path: Path) -> None:
     refused("pose", poses / "truth", status=2)
 
 
-def test_compare_as_json(sample: Path, tmp_path: Path) -> None:
+def test_compare_as_json(sample: Path) -> None:
     truth, eager = sample / "truth.json", sample / "eager.json"
     names = sorted(path.stem for path in sample.glob("*.json") if path.stem != "truth")
     got = answer("compare", truth, *(sample / f"{name}.json" for name in names))

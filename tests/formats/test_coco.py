@@ -207,7 +207,7 @@ def test_joints_match_one_by_one(tmp_path: Path) -> None:
     assert by_joint["mean_distance"].unique().tolist() == [5]
 
 
-def test_joints_of_ones_own(tmp_path: Path) -> None:
+def test_joints_of_ones_own() -> None:
     """Two joints of a kind COCO does not know, and a prediction that lacks one of them."""
     key = {"sequence": 1, "frame": 1, "object": 1}
     truth = pd.DataFrame(

@@ -82,7 +82,7 @@ def test_metric_by_slice(matches: pd.DataFrame) -> None:
     assert "no rows of f2" in texts(plots.metric_by_slice(found, metric="f2"))
 
 
-def test_slices_are_named_by_all_their_digits(matches: pd.DataFrame) -> None:
+def test_slices_are_named_by_all_their_digits() -> None:
     found = pd.DataFrame({"near": [1 / 3, 1 / 3 + 1e-9, np.nan], "b": [1, 2, 3], "metric": "f1"})
     found = found.assign(estimate=0.5, low=0.4, high=0.6)
     labels = [text.get_text() for text in plots.metric_by_slice(found).get_yticklabels()]

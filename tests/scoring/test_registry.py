@@ -147,7 +147,7 @@ def test_columns_derived_from_a_metric() -> None:
     assert [metric_text.arrow(METRICS[name]) for name in ("f1", "mse", "tp")] == ["↑", "↓", ""]
 
 
-def test_a_new_metric_takes_one_entry(monkeypatch: pytest.MonkeyPatch, sample: Path, tmp_path: Path) -> None:
+def test_a_new_metric_takes_one_entry(monkeypatch: pytest.MonkeyPatch, sample: Path) -> None:
     entry = Metric(
         "miss_rate",
         "misses of truths",

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ...support.errors import InputError
 from ...support.keys import repeated, row_keys, stable_order
 from ...support.reading import check_no_nul
-from ...tables.schema import LARGEST_EXACT_INTEGER
+from ...tables.schema import BOX, LARGEST_EXACT_INTEGER
 from ..inspection import MOST_PROBLEMS
 
 CLASSES = {
@@ -37,8 +37,7 @@ CLASSES = {
 # A frame number beyond this (eleven hours of video) is a slip, or meant to fill the memory.
 MOST_FRAMES = 1_000_000
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
-GEOMETRY = ["x", "y", "w", "h"]
-FIELDS = ["frame", "object", *GEOMETRY]
+FIELDS = ["frame", "object", *BOX]
 
 
 class Kind(NamedTuple):
@@ -56,7 +55,7 @@ class Rows(NamedTuple):
     order: np.ndarray | None
 
 
-class Rule(NamedTuple):
+class Requirement(NamedTuple):
     """The values of a column lie between `low` and `high`, and are whole; `problem` says of one that it is not so.
 
     NaN keeps the rule only where it `may_lack`: then it stands for a line without that field.
@@ -83,7 +82,7 @@ def read_rows(content: bytes, name: str, kind: Kind, length: int | None) -> Rows
     columns, lines = _parsed(content, kind), None
     if columns is None:
         columns, lines = _parsed_slowly(content, name, kind)
-    problems = _problems(columns, _rules(kind, length))
+    problems = _problems(columns, _requirements(kind, length))
     if problems:
         numbers = lines or [number for number, line in enumerate(content.splitlines(), 1) if line.strip()]
         raise InputError([f"{name}, line {numbers[row]}: {what}" for row, what in problems])
@@ -174,38 +173,39 @@ def _numbers(fields: list[str], names: list[str], n_needed: int) -> list[float]:
     return numbers[: len(names)]
 
 
-def _rules(kind: Kind, length: int | None) -> list[Rule]:
+def _requirements(kind: Kind, length: int | None) -> list[Requirement]:
     """What the values of a file have to be."""
     last = MOST_FRAMES if length is None else length
     wanted = f"whole numbers from 1 to {last}" + ("" if length is None else ", the seqLength in seqinfo.ini")
     largest = LARGEST_EXACT_INTEGER - 1  # beyond, two identities may be the same float64
     finite = -LARGEST_FLOAT, LARGEST_FLOAT, False
-    rules = [
-        Rule("frame", 1, last, True, f"frame {{:.15g}} is out of range; frames are {wanted}"),
-        Rule("object", -largest, largest, True, "identity {:.15g} is no whole number below 2**53"),
-        *(Rule(name, *finite, f"{name} is {{}}, which is not finite") for name in GEOMETRY),
+    requirements = [
+        Requirement("frame", 1, last, True, f"frame {{:.15g}} is out of range; frames are {wanted}"),
+        Requirement("object", -largest, largest, True, "identity {:.15g} is no whole number below 2**53"),
+        *(Requirement(name, *finite, f"{name} is {{}}, which is not finite") for name in BOX),
     ]
     if not kind.is_truth:
         # Decimals are cut off, so a class is what lies below the next one; where there is none, it is a pedestrian.
         wanted = "class {:.15g} is not evaluated; only pedestrians (1) are"
-        return [*rules, Rule("class_id", -LARGEST_FLOAT, np.nextafter(2, 0), False, wanted, may_lack=True)]
-    rules.append(Rule("considered", *finite, "the mark in field 7 is {}; 0 or 1 is needed"))
+        requirements.append(Requirement("class_id", -LARGEST_FLOAT, np.nextafter(2, 0), False, wanted, may_lack=True))
+        return requirements
+    requirements.append(Requirement("considered", *finite, "the mark in field 7 is {}; 0 or 1 is needed"))
     wanted = f"class {{:.15g}} is unknown; classes are 1 to {len(CLASSES)}"
-    return [*rules, Rule("class_id", 1, np.nextafter(len(CLASSES) + 1, 0), False, wanted)]
+    return [*requirements, Requirement("class_id", 1, np.nextafter(len(CLASSES) + 1, 0), False, wanted)]
 
 
-def _problems(columns: Mapping[str, np.ndarray], rules: Sequence[Rule]) -> list[tuple[int, str]]:
+def _problems(columns: Mapping[str, np.ndarray], requirements: Sequence[Requirement]) -> list[tuple[int, str]]:
     """What is wrong with the values of a file: row and problem, in the order of the rows."""
     found: list[tuple[int, str]] = []
-    for rule in rules:
-        values = columns.get(rule.column, np.zeros(0))
-        right = (values >= rule.low) & (values <= rule.high)  # NaN is neither
-        if rule.whole:
+    for requirement in requirements:
+        values = columns.get(requirement.column, np.zeros(0))
+        right = (values >= requirement.low) & (values <= requirement.high)  # NaN is neither
+        if requirement.whole:
             right &= values == np.floor(values)
-        if rule.may_lack:
+        if requirement.may_lack:
             right |= np.isnan(values)
         rows = np.flatnonzero(~right)[:MOST_PROBLEMS].tolist()
-        found += [(row, rule.problem.format(values[row])) for row in rows]
+        found += [(row, requirement.problem.format(values[row])) for row in rows]
     if found:
         return sorted(found)[:MOST_PROBLEMS]
     keys = row_keys({name: pd.Series(columns[name].astype(np.int64)) for name in ("frame", "object")}, FIELDS[:2])

@@ -22,7 +22,7 @@ from ...matching.similarity import ROUNDING
 from ...support.errors import InputError
 from ...tables.annotations import Annotations
 from ...tables.inputs import note_source
-from ...tables.schema import FRAME_KEY
+from ...tables.schema import BOX, FRAME_KEY
 from .lines import CLASSES
 from .reader import read_folders
 
@@ -113,7 +113,7 @@ def preprocess_tracks(truth: Annotations, predictions: Annotations, benchmark: s
 
 def _without_distracted(truth: Annotations, predictions: Annotations, distracts: np.ndarray) -> pd.DataFrame:
     """The predictions that are not matched with a distractor; only frames where one overlaps with any are matched."""
-    columns = [*FRAME_KEY, "x", "y", "w", "h"]
+    columns = [*FRAME_KEY, *BOX]
     truth_boxes, boxes = (side.objects[columns] for side in (truth, predictions))
     aligned = align(Annotations(truth_boxes, truth.frames), Annotations(boxes), "union")
     distracting = distracts[aligned.truth.row]

@@ -173,5 +173,5 @@ def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     codes = np.arange(len(names)).repeat([len(part) for part in parts])
     named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype="str"))
     answer.insert(0, "submission", pd.Series(named, index=answer.index))
-    answer.attrs = dict(next(iter(tables.values())).attrs)
+    answer.attrs = next(iter(tables.values())).attrs
     return answer

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.keys import distinct, positions, row_keys
+from ...support.keys import grouped, row_keys
 from ...tables.schema import FN, FP, FRAME_KEY, TP
 from ..display import words
 
@@ -50,15 +50,11 @@ class Held(NamedTuple):
 
 def hold(matches: pd.DataFrame, tau: float) -> Held:
     """Chooses the sequences and frames of the frame browser from `matches` with `submission` and `kind`."""
-    keys = row_keys(matches, FRAME_KEY)
-    values, first = distinct(keys)
-    frame = positions(keys, values, first)
+    frame, first = grouped(row_keys(matches, FRAME_KEY))
     outcome = matches["outcome"].array.codes
     wrong = (outcome == FN) | (outcome == FP)
     sizes = np.bincount(frame, minlength=len(first))
-    sequences = row_keys(matches.take(first), ["sequence"])
-    values, first_frame = distinct(sequences)
-    sequence = positions(sequences, values, first_frame)
+    sequence, first_frame = grouped(row_keys(matches.take(first), ["sequence"]))
     n_shown = int(np.clip(ROWS_HELD // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_HELD))
     shown = _in_worst_window(np.bincount(frame, wrong, len(first)), sequence, first_frame, n_shown)
     submission = matches["submission"].cat

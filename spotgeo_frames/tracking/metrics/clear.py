@@ -21,9 +21,9 @@ import numpy as np
 from ...matching.assignment import Entries, dominant, solve
 from ...matching.pairs import Pairs
 from ...matching.similarity import ROUNDING
+from ...scoring.match_sums import NamedSums
 from ...support.keys import stable_order
 from ..identities import Tracks
-from . import NamedSums
 
 THRESHOLD = 0.5
 LEAST_SIMILARITY = THRESHOLD - ROUNDING

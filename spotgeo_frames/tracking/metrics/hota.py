@@ -24,9 +24,9 @@ import numpy as np
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs, join_pairs
 from ...matching.similarity import ROUNDING
+from ...scoring.match_sums import NamedSums
 from ...support.keys import distinct, locate, locator
 from ..identities import Tracks
-from . import NamedSums
 from .ordered_sums import added, row_sums, sequential_sums
 
 ALPHAS = np.arange(0.05, 0.99, 0.05)

@@ -14,10 +14,10 @@ import numpy as np
 
 from ...matching.assignment import dominant_rounds
 from ...matching.pairs import Pairs
+from ...scoring.match_sums import NamedSums
 from ...support.chunks import chunks
 from ...support.keys import distinct
 from ..identities import Tracks
-from . import NamedSums
 
 # Unlike HOTA and CLEAR, Identity tolerates no rounding at its threshold.
 THRESHOLD = 0.5

@@ -36,9 +36,9 @@ import numpy as np
 
 from ...matching.assignment import Entries, solve
 from ...matching.pairs import Pairs
+from ...scoring.match_sums import NamedSums
 from ...support.keys import stable_order
 from ..keypoints import Keypoints
-from . import NamedSums
 
 # The distance in head sizes up to which two joints are near.
 NEAR = 0.5

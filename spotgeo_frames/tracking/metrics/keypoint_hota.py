@@ -26,8 +26,8 @@ import numpy as np
 from ...matching.alignment import Side
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs
+from ...scoring.match_sums import NamedSums
 from ..keypoints import Keypoints, PoseNumbers
-from . import NamedSums
 from .hota import HOTA_COUNTS, HOTA_WEIGHTED, LEAST_SIMILARITIES, hota_numbers, hota_parts
 
 # The distance in head sizes at which two joints have nothing in common.
