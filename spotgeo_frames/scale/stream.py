@@ -161,7 +161,8 @@ def summaries(
     bins = {name: count for name, count in wanted_bins if count is not None}
     if bins and (rule.name == "oks" or options.on_error == "skip"):
         raise InputError(
-            "by: bins are not possible for whole poses, nor with on_error='skip'; give columns without bins"
+            "by: bins are not possible for whole poses, nor where files may be skipped (on_error='skip'); give columns "
+            "without bins"
         )
     excluded = options.excluded(contents)
     edges = {name: dataset_bin_edges(contents, name, count, excluded) for name, count in bins.items()}
