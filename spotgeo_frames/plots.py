@@ -34,7 +34,7 @@ from .presentation.result_plots import error_costs, forest, hota_curve, metric_b
 from .support.errors import InputError
 from .support.labels import label
 from .tables.arrow import Table
-from .tables.match_sides import offsets
+from .tables.match_sides import check_coordinates, offsets
 from .tables.schema import FN, FP, TP, check_matches, decoded, measure_of
 
 __all__ = [
@@ -293,17 +293,14 @@ def _image_plane(ax: Axes) -> Axes:
     return ax
 
 
-def _column(table: pd.DataFrame, name: str) -> np.ndarray:
-    """A column of coordinates (px); raises InputError if it is missing."""
-    if name not in table:
-        raise InputError(f"match table: column {name} is missing")
-    return table[name].to_numpy(np.float64, na_value=np.nan)
-
-
 def _draw_frame(ax: Axes, rows: pd.DataFrame) -> None:
     """Draws the marks of one frame and the lines between matched ones."""
     outcome = rows["outcome"].array.codes
-    truth, claims = ([_column(rows, f"{side}_{axis}") for axis in "xy"] for side in ("truth", "predicted"))
+    check_coordinates(rows)
+    truth, claims = (
+        [rows[f"{side}_{axis}"].to_numpy(np.float64, na_value=np.nan) for axis in "xy"]
+        for side in ("truth", "predicted")
+    )
     ax.plot(
         *([true[outcome == TP], claimed[outcome == TP]] for true, claimed in zip(truth, claims, strict=True)),
         "-",

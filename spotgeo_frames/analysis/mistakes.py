@@ -25,7 +25,8 @@ from ..matching.near_points import all_near_points
 from ..matching.rule import Rule, check_by_distance
 from ..matching.similarity import Measure
 from ..matching.words import asked, rule_of_tables
-from ..scoring.summary import summarize
+from ..scoring.match_sums import match_sums
+from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
@@ -148,8 +149,9 @@ def _f1(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> float:
     """Computes F1 for any frames and sequences; 0 where the sides share no sequence or f1 is null."""
     if not {*truth.objects["sequence"]} & {*claims["sequence"]} or not np.isfinite(claims[["x", "y"]].to_numpy()).all():
         return 0.0  # a correction may overflow to infinity
-    f1 = summarize(match_annotations(truth, Annotations(claims), rule, "union"))["f1"].iloc[0]
-    return float(np.nan_to_num(f1))
+    matches = match_annotations(truth, Annotations(claims), rule, "union")
+    sums = match_sums(matches, np.zeros(len(matches), np.int64), 1)
+    return float(np.nan_to_num(values_of(sums, ["f1"])["f1"][0]))
 
 
 def _corrections(

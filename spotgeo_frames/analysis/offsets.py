@@ -19,7 +19,7 @@ from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.arrow import Table
-from ..tables.match_sides import offsets, sides_of
+from ..tables.match_sides import check_coordinates, offsets, sides_of
 from ..tables.schema import TP, check_matches, frame_columns
 from ..tables.selections import By
 from .resampling import bounds, check_labels, check_options, number_sequences, resampled_sums
@@ -94,7 +94,7 @@ def bias(
     groups = group_rows(matches, by)
     check_labels(groups.labels)
     table = groups.table
-    sides_of(table)  # raises InputError where coordinates are missing, before anything is computed
+    check_coordinates(table)
     rule = distance_rule(table, tau=tau, epsilon=epsilon)
     sums = _offset_sums(table, groups.of_row, groups.n_groups)
     estimate = _means(sums.sum(axis=0))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.registry import values_of
-from ..support.errors import InputError
+from ..tables.match_sides import check_coordinates
 from ..tables.schema import FN, TP
 
 
@@ -37,9 +37,7 @@ def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
 
     Raises InputError where the table has no coordinates of truths (`truth_x`, `truth_y`).
     """
-    missing = [name for name in ("truth_x", "truth_y") if name not in table]
-    if missing:
-        raise InputError([f"match table: column {name} is missing" for name in missing])
+    check_coordinates(table, ["truth"])
     outcome = table["outcome"].array.codes
     rows = np.isin(outcome, [TP, FN])
     x, y = (table[f"truth_{axis}"].to_numpy(np.float64, na_value=np.nan)[rows] for axis in "xy")

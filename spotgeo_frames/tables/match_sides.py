@@ -1,5 +1,7 @@
 """Takes the truths and predictions back out of a match table."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -17,9 +19,7 @@ def sides_of(table: pd.DataFrame) -> tuple[Annotations, Annotations]:
     """
     outcome = table["outcome"].array.codes
     sides = {"truth": [TP, FN], "predicted": [TP, FP]}
-    missing = [f"{side}_{axis}" for side in sides for axis in "xy" if f"{side}_{axis}" not in table]
-    if missing:
-        raise InputError([f"match table: column {column} is missing" for column in missing])
+    check_coordinates(table, list(sides))
     key = frame_columns(table)
     category = ["category"] if all(f"{side}_category" in table for side in sides) else []
     tables = []
@@ -33,6 +33,14 @@ def sides_of(table: pd.DataFrame) -> tuple[Annotations, Annotations]:
         carried = ["x", "y", *size, *category]
         tables.append(pd.DataFrame(columns | {name: table[f"{side}_{name}"].array.take(rows) for name in carried}))
     return Annotations(tables[0], table[FRAME_KEY].drop_duplicates()), Annotations(tables[1])
+
+
+def check_coordinates(table: pd.DataFrame, sides: Sequence[str] = ("truth", "predicted")) -> None:
+    """Raises InputError if a match table lacks the x or y of these sides."""
+    columns = [f"{side}_{axis}" for side in sides for axis in "xy"]
+    missing = [column for column in columns if column not in table]
+    if missing:
+        raise InputError([f"match table: column {column} is missing" for column in missing])
 
 
 def offsets(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

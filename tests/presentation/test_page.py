@@ -687,7 +687,7 @@ def test_what_is_refused_is_refused_before_any_work(tmp_path: Path, monkeypatch:
             sf.report(truth, predictions, tmp_path / "report.html", by=wrong)
     with refused(("exclude", "5")):
         sf.report(truth, predictions, tmp_path / "report.html", exclude=5)  # type: ignore[arg-type]
-    with refused("report: ''"):
+    with refused(("report", "''")):
         sf.report(truth, {"": predictions}, tmp_path / "report.html")
     with refused(("report", "no submissions")):
         sf.report(truth, {}, tmp_path / "report.html")

@@ -137,7 +137,7 @@ def test_columns_to_group_by_that_are_not_there(tmp_path: Path, small: None) -> 
     for by, place in wrong:
         with refused(place):
             sf.score_dataset(*paths, by=by)
-    with refused(("by", "bins", "skipped")):
+    with refused(("by", "bins", "on_error='skip'")):
         sf.score_dataset(*paths, by={"truth_x": 4}, on_error="skip")
     odd = in_files(truth.rename(columns={"brightness": "a/b"}), tmp_path / "odd")
     sf.score_dataset(odd, paths[1], tmp_path / "out", by="truth_a/b")
