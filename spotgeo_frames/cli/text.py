@@ -76,8 +76,8 @@ def comparison_text(compared: Comparison) -> str:
             METRICS["f1"].label: board["f1"].map(number_text),
             "from": board["f1_low"].map(number_text),
             "to": board["f1_high"].map(number_text),
-            METRICS["kelvins_mse"].label: board["kelvins_mse"].map("{:,.1f}".format),
-            "chance of rank 1": pd.Series(chance[:, 0]).map(lambda value: "-" if pd.isna(value) else f"{value:.1%}"),
+            METRICS["kelvins_mse"].label: board["kelvins_mse"].map(lambda value: number_text(value, ",.1f")),
+            "chance of rank 1": pd.Series(chance[:, 0]).map(lambda value: number_text(value, ".1%")),
             "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         }
     )
@@ -91,9 +91,9 @@ estimate: a minus b; low to high: 95% interval from resampling sequences; p_valu
 between the two; p_adjusted: over all pairs by Holm's method; apart from next: p_adjusted of F1 is below 0.05"""
 
 
-def number_text(value: float) -> str:
-    """Formats a number with four decimals, or a dash for null."""
-    return "-" if pd.isna(value) else f"{value:.4f}"
+def number_text(value: float, written: str = ".4f") -> str:
+    """Formats a number, with four decimals unless told otherwise, or a dash for null."""
+    return "-" if pd.isna(value) else f"{value:{written}}"
 
 
 def track_text(summary: pd.DataFrame) -> str:
@@ -101,7 +101,8 @@ def track_text(summary: pd.DataFrame) -> str:
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shares = [name for name in names if TRACK_METRICS[name].written == "share"]
     counts = [name for name in names if TRACK_METRICS[name].written == "count"]
-    shown = summary[shares].mul(100).map("{:.2f}".format).join(summary[counts].map("{:,}".format))
+    percent = summary[shares].mul(100).map(lambda value: number_text(value, ".2f"))
+    shown = percent.join(summary[counts].map("{:,}".format))
     shown.insert(0, "", [*(one_line(str(name)) for name in summary["sequence"][:-1]), "combined"])
     return f"""{shown.to_string(index=False)}
 
@@ -113,7 +114,7 @@ def pose_text(combined: pd.DataFrame) -> str:
     """Formats the metrics of joints as aligned text, in percent."""
     names = ["HOTA", "DetA", "AssA", "LocA"]
     columns = combined[names].mul(100).join(combined[["mota", "motp", "pre", "rec", "ap"]])
-    shown = columns.map(lambda value: "-" if pd.isna(value) else f"{value:.2f}").join(combined["switches"])
+    shown = columns.map(lambda value: number_text(value, ".2f")).join(combined["switches"])
     shown.insert(0, "", combined["joint"].fillna("total"))
     return f"""{shown.to_string(index=False)}
 

@@ -584,6 +584,16 @@ def test_compare_in_words(sample: Path) -> None:
     assert len(lines) == 3 + 2 + 2 + 6 + 3
 
 
+def test_compare_of_boxes_has_no_kelvins_mse(tmp_path: Path) -> None:
+    boxes = pd.DataFrame({"sequence": 1, "frame": [1, 2], "object": 1, "x": 5.0, "y": 5.0, "w": 4.0, "h": 4.0})
+    for name in ("truth", "right", "half"):
+        boxes.head(1 if name == "half" else 2).to_csv(tmp_path / f"{name}.csv", index=False)
+    done = run("compare", *(tmp_path / f"{name}.csv" for name in ("truth", "right", "half")))
+    assert done.returncode == 0, done.stderr
+    assert ["1", "right", "1.0000"] in [line.split()[:3] for line in done.stdout.splitlines()]
+    assert "nan" not in done.stdout
+
+
 def test_compare_refuses(sample: Path, tmp_path: Path) -> None:
     refused("compare", sample / "truth.json", sample / "eager.json", status=2)
     (tmp_path / "other.json").write_text("[]")
