@@ -157,7 +157,7 @@ def _checked(
     """Checks that all tables have the same truth; returns them without excluded sequences, and a warning's text."""
     if not isinstance(matches, Mapping):
         needed = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
-        raise InputError(f"compare: matches is a {type(matches).__name__}; {needed}")
+        raise InputError(f"compare: matches is of type {type(matches).__name__}; {needed}")
     if len(matches) < 2:
         raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
     if baseline is not None and baseline not in matches:

@@ -65,7 +65,7 @@ def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[An
     a joint has no sigma, or the truth has no areas; ValueError if a sigma is not above 0.
     """
     if not isinstance(sigmas, Mapping | None):
-        raise ValueError(f"sigmas is a {type(sigmas).__name__}; a dict of joints and their sigmas is needed")
+        raise ValueError(f"sigmas is of type {type(sigmas).__name__}; a dict of joints and their sigmas is needed")
     named = COCO_SIGMAS if sigmas is None else dict(sigmas)
     values = np.array(list(named.values()), np.float64)
     if not np.all((values > 0) & (values < np.inf)):

@@ -43,7 +43,7 @@ def files_of(source: Any) -> tuple[str, str | None, list[File]]:
     if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
         return _fragments(source)
     kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
-    raise InputError(f"a dataset is needed: {kinds}; this is a {type(source).__name__}")
+    raise InputError(f"a dataset is needed: {kinds}; this is of type {type(source).__name__}")
 
 
 def _fragments(dataset: Any) -> tuple[str, None, list[File]]:

@@ -73,7 +73,7 @@ def run(
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"workers is {options.workers}; 1 or more is needed")
     if options.client is not None and not hasattr(options.client, "submit"):
-        raise ValueError(f"client is a {type(options.client).__name__}; a distributed.Client is needed")
+        raise ValueError(f"client is of type {type(options.client).__name__}; a distributed.Client is needed")
     excluded = options.excluded(contents)
     parts = parts_of(contents)
     finished: dict[int, Result] = {}

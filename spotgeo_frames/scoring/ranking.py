@@ -52,7 +52,7 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     """
     if not isinstance(matches, Mapping):
         needed = "a dict of names and match tables is needed, such as {'mine': matches}"
-        raise InputError(f"leaderboard: matches is a {type(matches).__name__}; {needed}")
+        raise InputError(f"leaderboard: matches is of type {type(matches).__name__}; {needed}")
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
     tables = {name: check_matches(table, f"leaderboard: matches: {name}") for name, table in matches.items()}

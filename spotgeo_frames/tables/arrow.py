@@ -40,9 +40,8 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
             raise InputError(f"{name}: is not a table that Arrow can read: {error}") from None
         frame = arrow_to_pandas(arrow, name)
     else:
-        raise InputError(
-            f"{name}: is a {type(table).__name__}; a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
-        )
+        needed = "a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
+        raise InputError(f"{name}: is of type {type(table).__name__}; {needed}")
     odd = [column for column in frame.columns if not isinstance(column, str)]
     if odd:
         raise InputError([f"{name}: column {column!r}: its name has to be a string" for column in odd])

@@ -167,7 +167,7 @@ def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
         elif isinstance(name, int | np.integer) and not isinstance(name, bool):
             names[int(name)] = None
         else:
-            raise InputError(f"exclude: {name!r} is a {type(name).__name__}; strings or integers are needed")
+            raise InputError(f"exclude: {name!r} is of type {type(name).__name__}; strings or integers are needed")
     return list(names)
 
 
@@ -200,7 +200,7 @@ def check_names(names: Sequence[int | str], is_integer: bool) -> None:
     wrong = [name for name in names if isinstance(name, int) != is_integer]
     if wrong:
         kinds = "integers" if is_integer else "strings"
-        raise InputError(f"exclude: {wrong[0]!r} is a {type(wrong[0]).__name__}; the sequences here are {kinds}")
+        raise InputError(f"exclude: {wrong[0]!r} is of type {type(wrong[0]).__name__}; the sequences here are {kinds}")
 
 
 def unknown_text(names: Sequence[int | str], known: Collection[int | str]) -> str | None:

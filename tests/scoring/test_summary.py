@@ -307,7 +307,7 @@ def test_leaderboard_in_the_competitions_order() -> None:
     for wrong, kind in (({}, "empty"), ([sf.match(truth, near)], "list"), (sf.match(truth, near), "DataFrame")):
         with refused(("leaderboard: matches", kind, "a dict")):
             sf.leaderboard(wrong)
-    with pytest.raises(sf.InputError, match="leaderboard: matches: b: is a int"):
+    with pytest.raises(sf.InputError, match="leaderboard: matches: b: is of type int"):
         sf.leaderboard({"a": elsewhere, "b": 5})  # type: ignore[dict-item]
 
 
