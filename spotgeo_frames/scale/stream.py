@@ -122,7 +122,8 @@ def score_dataset(
     Examples
     --------
     >>> import spotgeo_frames as sf
-    >>> summary = sf.score_dataset("data/sample/truth.parquet", "data/sample/eager.parquet")
+    >>> truth, frames = "data/sample/truth.parquet", "data/sample/frames.parquet"
+    >>> summary = sf.score_dataset(truth, "data/sample/eager.parquet", frames=frames)
     >>> summary[["tp", "fn", "fp", "recall"]].round(3)
         tp  fn   fp  recall
     0  558  69  177    0.89

@@ -93,7 +93,8 @@ def test_points_by_similarity_are_points_by_distance() -> None:
 def test_tables_that_cannot_be_compared() -> None:
     truth, predictions, _ = crowd(np.random.default_rng(8), 5, 9, 14)
     near, far = (sf.match(truth, predictions, tau, similarity="point") for tau in (2, 20))
-    with refused(("leaderboard", "a with rule point, threshold 0.5, tau 2.0", "b with rule point, threshold 0.5, tau 20.0")):
+    rules = [f"{name} with rule point, threshold 0.5, tau {tau}" for name, tau in (("a", 2.0), ("b", 20.0))]
+    with refused(("leaderboard", *rules)):
         sf.leaderboard({"a": near, "b": far})
     tracked = sf.track(truth, predictions, "point", tau=2).matches
     with refused(("leaderboard", "b with rule point", "identity object")):
