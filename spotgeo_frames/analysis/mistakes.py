@@ -147,11 +147,16 @@ def _as_points(objects: pd.DataFrame) -> pd.DataFrame:
 
 def _f1(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> float:
     """Computes F1 for any frames and sequences; 0 where the sides share no sequence or f1 is null."""
-    if not {*truth.objects["sequence"]} & {*claims["sequence"]} or not np.isfinite(claims[["x", "y"]].to_numpy()).all():
+    if not _share_sequences(truth.objects, claims) or not np.isfinite(claims[["x", "y"]].to_numpy()).all():
         return 0.0  # a correction may overflow to infinity
     matches = match_annotations(truth, Annotations(claims), rule, "union")
     sums = match_sums(matches, np.zeros(len(matches), np.int64), 1)
     return float(np.nan_to_num(values_of(sums, ["f1"])["f1"][0]))
+
+
+def _share_sequences(truth: pd.DataFrame, claims: pd.DataFrame) -> bool:
+    """Whether any sequence has objects of both sides."""
+    return bool(truth["sequence"].isin(claims["sequence"]).any())
 
 
 def _corrections(
@@ -198,7 +203,7 @@ def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, tau: float) ->
         Annotations(side[[*FRAME_KEY, "object"]].assign(x=side[other], y=0.0, value=side[axis]))
         for side in (truth, claims)
     ]
-    if not {*truth["sequence"]} & {*claims["sequence"]}:
+    if not _share_sequences(truth, claims):
         return None
     aligned = align(sides[0], sides[1], "union")
     pairs = all_near_points(aligned, tau)
@@ -242,7 +247,7 @@ def _nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> It
     """Reports that there are no predictions, or that they share no sequence with the truth."""
     if not len(claims) and len(truth):
         yield Suspicion("there are no predictions", now, np.nan, "check that it is the right file")
-    elif len(truth) and not {*truth["sequence"]} & {*claims["sequence"]}:
+    elif len(truth) and not _share_sequences(truth, claims):
         names = [", ".join(map(str, side["sequence"].unique()[:3])) for side in (truth, claims)]
         advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
         yield Suspicion("no sequence is the truth's", now, np.nan, advice)

@@ -89,7 +89,8 @@ def bias(
     Name: estimate, dtype: float64
     """
     check_options(resamples, confidence)
-    if not len(check_matches(matches)):
+    matches = check_matches(matches)
+    if not len(matches):
         raise InputError("bias: the match table has no rows")
     groups = group_rows(matches, by)
     check_labels(groups.labels)

@@ -125,19 +125,20 @@ def interval_table(
     check_options(resamples, confidence)
     if method not in ("percentile", "bca"):
         raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
-    if not len(check_matches(matches, "intervals: matches")):
+    table = check_matches(matches, "intervals: matches")
+    if not len(table):
         raise InputError("intervals: the match table has no rows")
-    groups = group_rows(matches, by)
+    groups = group_rows(table, by)
     check_labels(groups.labels)
     estimates = summary_of(sums_of_groups(groups)).reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
     sequence, n_sequences = number_sequences(groups.table)
     low, high = np.full((2, *estimates.shape), np.nan)
+    by_similarity = measure_of(groups.table) == "similarity"
     at_once = len(ALL_SUMS) * max(resamples, n_sequences)
     for first, last in chunks(np.full(groups.n_groups, at_once), NUMBERS_AT_ONCE):
         sums = _sums_of_groups(groups, first, last, sequence, n_sequences)
-        by_similarity = measure_of(groups.table) == "similarity"
         low[first:last], high[first:last] = _bounds(sums, names, by_similarity, resamples, confidence, method, seed)
-    n_present = _n_present(sequence, groups)
+    n_present = _n_present(sequence, n_sequences, groups)
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
@@ -158,10 +159,10 @@ def _sums_of_groups(groups: Groups, first: int, last: int, sequence: np.ndarray,
     return sums.reshape(n_sequences, last - first, -1)
 
 
-def _n_present(sequence: np.ndarray, groups: Groups) -> np.ndarray:
+def _n_present(sequence: np.ndarray, n_sequences: int, groups: Groups) -> np.ndarray:
     """The count of sequences that have rows in each group, (groups,)."""
-    cells, _ = distinct(np.sort(groups.of_row * (int(sequence.max(initial=0)) + 1) + sequence))
-    return np.bincount(cells // (int(sequence.max(initial=0)) + 1), minlength=groups.n_groups)
+    cells, _ = distinct(np.sort(groups.of_row * n_sequences + sequence))
+    return np.bincount(cells // n_sequences, minlength=groups.n_groups)
 
 
 def _few_sequences_text(n_few: int, n_groups: int) -> str | None:

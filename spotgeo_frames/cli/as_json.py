@@ -10,9 +10,9 @@ from ..support.labels import bins_as_text
 from ..support.names import plain_value
 
 
-def plain_row(row: Mapping[Hashable, Any]) -> dict[str, Any]:
-    """Converts a row of a table to plain values that JSON can represent."""
-    return {str(name): plain_value(value) for name, value in row.items()}
+def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Converts the rows of a table to plain values that JSON can represent."""
+    return [{str(name): plain_value(value) for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def rule_words(notes: Mapping[Hashable, Any]) -> dict[str, Any]:
@@ -31,8 +31,7 @@ def summary_json(summary: pd.DataFrame, by_slice: Mapping[tuple[str, ...], pd.Da
     rule = rule_words(summary.attrs)
 
     def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-        rows = table.to_dict("records")
-        return [plain_row(row) | rule for row in rows]
+        return [row | rule for row in plain_rows(table)]
 
     [answer] = records(summary)
     if by_slice:

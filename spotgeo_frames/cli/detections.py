@@ -50,7 +50,7 @@ from .arguments import (
     submission_names,
     words_of,
 )
-from .as_json import formatted, plain_row, summary_json
+from .as_json import formatted, plain_rows, summary_json
 from .problems import problems_reported
 from .text import comparison_text, number_text, overview, rule_text, slice_text
 
@@ -201,10 +201,7 @@ def compare(
         }
         compared = comparison.compare(matches, exclude=names_to_exclude(exclude, sides))
     if as_json:
-        answer = {
-            name: [plain_row(row) for row in table.to_dict("records")] for name, table in compared._asdict().items()
-        }
-        typer.echo(formatted(answer))
+        typer.echo(formatted({name: plain_rows(table) for name, table in compared._asdict().items()}))
     else:
         typer.echo(f"{len(submissions)} submissions against {truth}, {rule_text(compared.leaderboard.attrs)}\n")
         typer.echo(comparison_text(compared))
@@ -270,7 +267,7 @@ def check(
         sides = read_sides(truth, [submission], similarity=similarity)
         suspicions = mistakes.check(sides[0], sides[1], tau, epsilon, similarity=similarity, threshold=threshold)
     if as_json:
-        typer.echo(formatted({"suspicions": [plain_row(row) for row in suspicions.to_dict("records")]}))
+        typer.echo(formatted({"suspicions": plain_rows(suspicions)}))
     elif not len(suspicions):
         typer.echo(f"{submission}: nothing is suspicious")
     else:

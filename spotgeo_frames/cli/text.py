@@ -46,7 +46,7 @@ def overview(row: Mapping[Hashable, Any]) -> str:
 
 def _aligned(value: float, metric: Metric) -> str:
     """Formats a value, right-aligned; 1 - F1 has six decimals, as on the competition's leaderboard."""
-    return f"{'-':>14}" if pd.isna(value) else f"{value:>14,.{6 if metric.name == 'one_minus_f1' else 4}f}"
+    return f"{number_text(value, ',.6f' if metric.name == 'one_minus_f1' else ',.4f'):>14}"
 
 
 def _unit_and_formula(metric: Metric) -> str:
@@ -59,7 +59,7 @@ def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
     shown = [*columns, *SLICED]
 
     def text(value: Any) -> str:
-        return "-" if pd.isna(value) else f"{value:.4f}" if isinstance(value, float) else f"{value}"
+        return number_text(value) if pd.isna(value) or isinstance(value, float) else f"{value}"
 
     return bins_as_text(table)[shown].map(text).to_string(index=False)
 

@@ -156,7 +156,7 @@ def summaries(
     empty = match_annotations(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
     for name in wanted:
         check_column(empty, name)
-    wanted_bins = {*((name, count) for grouping in groupings for name, count in grouping.items())}
+    wanted_bins = {item for grouping in groupings for item in grouping.items()}
     if len(wanted_bins) > len({name for name, _ in wanted_bins}):
         raise InputError("by: a column occurs with different counts of bins; with datasets, give the same each time")
     bins = {name: count for name, count in wanted_bins if count is not None}
