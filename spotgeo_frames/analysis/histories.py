@@ -8,7 +8,8 @@ import pyarrow.compute as pc
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..tables.arrow import Table
-from ..tables.schema import FN, TP, check_matches, measure_of
+from ..tables.checks import check_matches
+from ..tables.schema import FN, TP, measure_of
 
 HISTORY_TYPE = pd.CategoricalDtype(["always found", "found in part", "flickers", "never found"])
 

@@ -1,16 +1,17 @@
 """Turns anything that exports an Arrow stream into a pandas DataFrame."""
 
-from typing import Any, Protocol, runtime_checkable
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, Union, runtime_checkable
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
 from ..support.errors import InputError
 
-# Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.
-PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
-PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], pd.StringDtype(na_value=np.nan))
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 
 @runtime_checkable
@@ -20,7 +21,7 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-Table = pd.DataFrame | ArrowStream
+Table = Union["pd.DataFrame", ArrowStream]
 
 
 def as_pandas(table: Table, name: str) -> pd.DataFrame:
@@ -28,6 +29,9 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
 
     Raises InputError if it is not a table, or if a column name is not a string or occurs twice.
     """
+    import pandas as pd
+    import pyarrow as pa
+
     if isinstance(table, pd.DataFrame):
         frame = table
         levels = [level for level in table.index.names if level is not None and level not in table.columns]
@@ -57,6 +61,10 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
     Raises InputError with every column that pandas cannot represent: text that is not UTF-8, times out of range,
     decimals that are too large.
     """
+    import pandas as pd
+    import pyarrow as pa
+
+    types = _pandas_types()
     columns: dict[str, pd.Series] = {}
     problems: list[str] = []
     for position, column in enumerate(table.columns):
@@ -71,9 +79,19 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
             elif not pa.types.is_primitive(column.type):
                 column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
-            columns[field] = column.to_pandas(types_mapper=PANDAS_TYPES.get)
+            columns[field] = column.to_pandas(types_mapper=types.get)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
         raise InputError(problems)
     return pd.DataFrame(columns, copy=False)
+
+
+@cache
+def _pandas_types() -> dict[Any, Any]:
+    """Fixed pandas types for flags and text, so that the type does not depend on whether a column has nulls."""
+    import pandas as pd
+    import pyarrow as pa
+
+    texts = [pa.string(), pa.large_string(), pa.string_view()]
+    return {pa.bool_(): pd.BooleanDtype()} | dict.fromkeys(texts, pd.StringDtype(na_value=np.nan))

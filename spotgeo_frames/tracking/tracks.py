@@ -29,10 +29,11 @@ from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
-from ..tables.annotations import Annotations, as_annotations
+from ..tables.annotations import Annotations, checked_side
 from ..tables.arrow import Table
-from ..tables.schema import TP
-from .identities import Identities, Tracks, identify
+from ..tables.columns import Columns
+from ..tables.match_tables import match_frame
+from .identities import Identities, Tracks, identify, with_null
 from .metrics.clear import (
     LEAST_SIMILARITY,
     THRESHOLD,
@@ -166,7 +167,7 @@ def track(
     1      <NA>  0.667     1  0.667         3
     """
     words = asked_of_tracks(tau, similarity)
-    given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    given = checked_side(truth, "truth"), checked_side(predictions, "predictions")
     geometries = (geometry_of(side.objects, name) for side, name in zip(given, ("truth", "predictions"), strict=True))
     rule = track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
     tracks, found, sums = evaluate_tracks(align(*given, frames), rule)
@@ -198,7 +199,7 @@ def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, S
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
     values = hota | clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
-    labels = pd.DataFrame({"sequence": tracks.sequence_names.array})
+    labels = Columns({"sequence": tracks.sequence_names})
     return tracks, found, Sums(labels, values, {}, True, {})
 
 
@@ -239,7 +240,7 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
 
 def track_summary(sums: Sums) -> pd.DataFrame:
     """The table `summary`: one row of metrics a sequence, then a row of all combined."""
-    values, names = with_total(sums.values), _with_null(sums.labels["sequence"])
+    values, names = with_total(sums.values), with_null(sums.labels["sequence"])
     combined = np.arange(len(names)) == len(names) - 1
     numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(values).items()}
     numbers |= clear_numbers(values, combined) | identity_numbers(values) | values
@@ -248,30 +249,22 @@ def track_summary(sums: Sums) -> pd.DataFrame:
 
 def _curve(sums: Sums) -> pd.DataFrame:
     """The table `curve`: HOTA's metrics of each sequence at every alpha, those of all combined last."""
-    values, names = with_total(sums.values), _with_null(sums.labels["sequence"])
+    values, names = with_total(sums.values), with_null(sums.labels["sequence"])
     counts = {name: values[of] for name, of in zip(["TP", "FN", "FP"], HOTA_COUNTS, strict=True)}
     columns = hota_numbers(values) | counts
     return pd.DataFrame(
         {
-            "sequence": names.repeat(len(ALPHAS)).array,
+            "sequence": names.repeat(len(ALPHAS)),
             "alpha": np.tile(np.round(ALPHAS, 2), len(names)),
             **{name: column.ravel() for name, column in columns.items()},
         }
     )
 
 
-def _with_null(sequences: pd.Series) -> pd.Series:
-    """The names of the sequences, then a null, which stands for all of them."""
-    return sequences.reindex(range(len(sequences) + 1))
-
-
 def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:
     """The table `matches`: the match table of CLEAR, with events and fragmentations."""
-    table = with_events(match_table(tracks.aligned, found.pairs, rule), found.switch)
-    fragmentation = np.zeros(len(table), bool)
-    fragmentation[np.flatnonzero(table["outcome"].array.codes == TP)[found.fragmentation]] = True
-    table.insert(table.columns.to_list().index("event") + 1, "fragmentation", fragmentation)
-    return table
+    table = match_table(tracks.aligned, found.pairs, rule)
+    return match_frame(with_events(table, found.switch, {"fragmentation": found.fragmentation}))
 
 
 def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
@@ -303,8 +296,8 @@ def _objects(aligned: Aligned, side: Side, identities: Identities, of_pair: np.n
     """One row an identity of a side: its sequence, its name, how many frames it has, and in how many it is matched."""
     return pd.DataFrame(
         {
-            "sequence": aligned.frames["sequence"].array.take(side.frame[identities.first_row]),
-            "object": side.table[identities.column].array.take(identities.first_row),
+            "sequence": aligned.frames["sequence"].take(side.frame[identities.first_row]),
+            "object": side.table[identities.column].take(identities.first_row),
             "n_frames": identities.n_rows,
             "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
         }

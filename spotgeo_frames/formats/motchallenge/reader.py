@@ -40,7 +40,7 @@ from ...support.reading import readable
 from ...support.writing import write_files
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.arrow import Table
-from ...tables.messages import counted, key_text
+from ...tables.messages import counted, first_keys
 from ...tables.schema import FRAME_KEY, LARGEST_EXACT_INTEGER
 from ..sequence_files import File, file_of, flat_files, of_sequences
 from .lines import FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
@@ -251,7 +251,7 @@ def _unwritable(objects: pd.DataFrame, columns: Sequence[str]) -> list[str]:
         if not pd.api.types.is_any_real_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
             problems.append(f"annotations: column {column} is of type {values.dtype}; numbers are needed")
         elif column != "score" and values.isna().any():
-            keys = key_text(objects.loc[values.isna(), [*FRAME_KEY, "object"]])
+            keys = first_keys(objects, values.isna().to_numpy(), [*FRAME_KEY, "object"])
             problems.append(f"annotations: column {column}: {counted(int(values.isna().sum()), 'row')} null: {keys}")
     return problems
 
