@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAMPLE := data/sample
 
-.PHONY: demo test lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale clean
+.PHONY: demo test lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale bench-start clean
 .NOTPARALLEL: # every target shares one .venv
 
 demo: .venv/ready-report
@@ -55,6 +55,10 @@ bench-poses: .venv/ready-bench
 # ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
 bench-scale: .venv/ready-bench
 	$(BIN)/python benchmarks/scale.py $(ARGUMENTS)
+
+# ARGUMENTS="--files TRUTH SUBMISSION --folders TRUTH_DIR TRACKER_DIR" measures on files of your own.
+bench-start: .venv/ready-bench
+	$(BIN)/python benchmarks/start.py $(ARGUMENTS)
 
 clean:
 	rm -rf .venv out build dist
