@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from ...support.errors import InputError
@@ -208,7 +207,7 @@ def _problems(columns: Mapping[str, np.ndarray], requirements: Sequence[Requirem
         found += [(row, requirement.problem.format(values[row])) for row in rows]
     if found:
         return sorted(found)[:MOST_PROBLEMS]
-    keys = row_keys({name: pd.Series(columns[name].astype(np.int64)) for name in ("frame", "object")}, FIELDS[:2])
+    keys = row_keys({name: columns[name].astype(np.int64) for name in ("frame", "object")}, FIELDS[:2])
     named = (columns["object"], columns["frame"])
     return [
         (row, "identity {:.0f} is in frame {:.0f} more than once".format(*(column[row] for column in named)))
