@@ -1,19 +1,13 @@
-"""The text that the commands print for people: aligned tables, and problems of one line each."""
+"""The text that the commands print for people: metrics one below the other, and aligned tables."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from ..analysis.comparison import Comparison
 from ..scoring.registry import METRICS, SLICED, Metric
 from ..support.labels import bins_as_text, label
-from ..tracking.registry import TRACK_METRICS
-
-
-def one_line(text: str) -> str:
-    """Escapes line breaks and other unprintable characters of keys and paths, so that the text stays on one line."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+from .problems import one_line
 
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
@@ -59,14 +53,13 @@ def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
     shown = [*columns, *SLICED]
 
     def text(value: Any) -> str:
-        return number_text(value) if pd.isna(value) or isinstance(value, float) else f"{value}"
+        return number_text(value) if pd.isna(value) or isinstance(value, float) else one_line(f"{value}")
 
-    return bins_as_text(table)[shown].map(text).to_string(index=False)
+    return bins_as_text(table)[shown].map(text).rename(columns=one_line).to_string(index=False)
 
 
-def comparison_text(compared: Comparison) -> str:
+def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
-    board, pairs = compared
     names = board["name"].map(one_line)
     chance = board[[column for column in board if str(column).startswith("chance_of_rank_")]].to_numpy()
     shown = pd.DataFrame(
@@ -98,6 +91,8 @@ def number_text(value: float, written: str = ".4f") -> str:
 
 def track_text(summary: pd.DataFrame) -> str:
     """Formats the metrics of tracks as aligned text, shares in percent."""
+    from ..tracking.registry import TRACK_METRICS  # detections need nothing of tracks
+
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shares = [name for name in names if TRACK_METRICS[name].written == "share"]
     counts = [name for name in names if TRACK_METRICS[name].written == "count"]

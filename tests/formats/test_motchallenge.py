@@ -18,8 +18,8 @@ from helpers import official
 from helpers.problems import Place, refused, warned
 from spotgeo_frames.formats.motchallenge import lines as motchallenge_lines
 from spotgeo_frames.formats.motchallenge import reader as motchallenge
+from spotgeo_frames.formats.motchallenge.benchmarks import BENCHMARKS
 from spotgeo_frames.formats.motchallenge.lines import CLASSES
-from spotgeo_frames.formats.motchallenge.preprocessing import BENCHMARKS
 from spotgeo_frames.support import reading
 
 TRUTH = "1,1,10,10,20,40,1,1,0.5\n2,1,12,10,20,40,1,1,1\n"

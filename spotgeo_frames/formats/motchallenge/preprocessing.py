@@ -25,17 +25,9 @@ from ...tables.annotations import Annotations, SideColumns, as_frames
 from ...tables.columns import Columns
 from ...tables.inputs import note_source
 from ...tables.schema import BOX, FRAME_KEY
+from .benchmarks import BENCHMARKS
 from .lines import CLASSES
 from .reader import read_folders
-
-DISTRACTORS = ["person_on_vehicle", "static_person", "distractor", "reflection"]
-BENCHMARKS = {
-    "MOT15": [],
-    "MOT16": DISTRACTORS,
-    "MOT17": DISTRACTORS,
-    "MOT20": [*DISTRACTORS, "non_mot_vehicle"],
-    "DanceTrack": DISTRACTORS,
-}
 
 # The IoU from which boxes match.
 LEAST_SIMILARITY = 0.5 - ROUNDING
