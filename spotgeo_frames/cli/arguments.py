@@ -5,13 +5,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from ..matching.words import Words, asked
 from ..support.errors import InputError
 from ..support.names import stem
-from ..tables.annotations import Annotations
-from ..tables.selections import column_bins
+from ..tables.annotations import Annotations, SideColumns
+from ..tables.selections import column_bins, holds_text
 from .problems import WrongUsage
 
 # Longer ranges of sequences are refused as typing errors.
@@ -67,10 +65,10 @@ def sequence_names(text: str, is_integer: bool) -> list[int] | list[str] | None:
     return sequence_numbers(text, "--exclude") if is_integer else [name.strip() for name in text.split(",")]
 
 
-def names_to_exclude(text: str, sides: Sequence[Annotations]) -> list[int] | list[str] | None:
+def names_to_exclude(text: str, sides: Sequence[Annotations | SideColumns]) -> list[int] | list[str] | None:
     """Parses --exclude to integers or texts, like the sequences of these tables; None if it is not given."""
     columns = [table["sequence"] for side in sides for table in side if table is not None and len(table)]
-    return sequence_names(text, not columns or pd.api.types.is_integer_dtype(columns[0].dtype))
+    return sequence_names(text, not columns or not holds_text(columns[0]))
 
 
 def slices_of(by: Sequence[str]) -> list[dict[str, int | None]]:

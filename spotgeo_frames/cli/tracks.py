@@ -1,16 +1,21 @@
 """The command `track`."""
 
+from __future__ import annotations
+
+import warnings
 from pathlib import Path
 
 from ..formats.motchallenge.benchmarks import BENCHMARKS
-from ..formats.motchallenge.preprocessing import read_motchallenge
-from ..support.names import plain_value
+from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
+from ..matching.alignment import align
+from ..matching.words import asked_of_tracks
 from ..support.writing import check_folder_writable, write_tables
+from ..tables.columns import Columns, columns_of, frame_of
 from ..tables.inputs import input_notes, inputs_of
-from ..tracking import tracks as tracking
-from .as_json import formatted
+from ..tracking.tracks import NUMBERS, evaluate_tracks, rule_of_tracks, track_columns
+from ..tracking.tracks import track as track_sides
+from .as_json import formatted, plain_rows
 from .problems import WrongUsage, one_line, problems_reported
-from .text import track_text
 
 
 def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path | None) -> None:
@@ -18,18 +23,35 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
     if benchmark not in BENCHMARKS:
         raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
     with problems_reported():
-        if out is not None:
+        if out is None:
+            sequences, numbers = _numbers(truth, tracker, benchmark)
+        else:
             check_folder_writable(out)
-        sides = read_motchallenge(truth, tracker, benchmark)
-        result = tracking.track(*sides)
-        if out is not None:
-            inputs = inputs_of({"truth": sides[0].objects, "tracker": sides[1].objects})
-            write_tables(result._asdict(), out, input_notes(inputs) | {"benchmark": benchmark})
-    rows = result.summary.to_dict("records")
+            sequences, numbers = _saved(truth, tracker, benchmark, out)
     if as_json:
-        *by_sequence, combined = [{name: plain_value(row[name]) for name in tracking.NUMBERS} for row in rows]
-        sequences = dict(zip(result.summary["sequence"][:-1], by_sequence, strict=True))
-        print(formatted({"combined": combined, "sequences": sequences}))
+        *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
+        print(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
     else:
+        from .text import track_text  # imported only here: it needs pandas
+
         print(one_line(f"{tracker} against {truth}, by the rules of {benchmark}"), end="\n\n")
-        print(track_text(result.summary))
+        print(track_text(frame_of(numbers), sequences))
+
+
+def _numbers(truth: Path, tracker: Path, benchmark: str) -> tuple[list[str], Columns]:
+    """Returns the names of the sequences, and the metrics of each and of all combined."""
+    read = read_numbered(truth, tracker, benchmark)
+    rule, warning = rule_of_tracks(asked_of_tracks(None, None), read.truth, read.predictions)
+    _, _, sums = evaluate_tracks(align(read.truth, read.predictions), rule)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=2)
+    return [read.names[position] for position in sums.labels["sequence"].tolist()], track_columns(sums)
+
+
+def _saved(truth: Path, tracker: Path, benchmark: str, out: Path) -> tuple[list[str], Columns]:
+    """Writes the tables behind the numbers to the folder `out`, and returns what `_numbers` does."""
+    sides = read_motchallenge(truth, tracker, benchmark)
+    result = track_sides(*sides)
+    inputs = inputs_of({"truth": sides[0].objects, "tracker": sides[1].objects})
+    write_tables(result._asdict(), out, input_notes(inputs) | {"benchmark": benchmark})
+    return result.summary["sequence"].tolist()[:-1], columns_of(result.summary)

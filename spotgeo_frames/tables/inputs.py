@@ -96,7 +96,7 @@ def note_source(table: pd.DataFrame | Columns, path: str | Path, n_rows: int | N
     table.attrs[SOURCE] = origin
 
 
-def name_source(table: pd.DataFrame, name: str) -> None:
+def name_source(table: pd.DataFrame | Columns, name: str) -> None:
     """Notes in a table's attrs what messages call it; unlike `note_source`, that claims nothing about its rows."""
     table.attrs[SOURCE] = name
 

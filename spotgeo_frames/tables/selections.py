@@ -201,12 +201,12 @@ def excluded_sequences(
     names = listed_sequences(exclude)
     columns = [table["sequence"] for table in tables if len(table)]
     if columns:
-        check_names(names, is_integer=not _is_text(columns[0]))
+        check_names(names, is_integer=not holds_text(columns[0]))
     known = {name for column in columns for name in column[among(column, names)].tolist()}
     return names, unknown_text(names, known)
 
 
-def _is_text(values: Any) -> bool:
+def holds_text(values: Any) -> bool:
     """Whether keys are strings; integers may have become float64, categories or objects in a merge or elsewhere."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         return False

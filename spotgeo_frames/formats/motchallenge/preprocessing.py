@@ -23,7 +23,7 @@ from ...matching.similar_pairs import similar_pairs
 from ...matching.similarity import ROUNDING
 from ...tables.annotations import Annotations, SideColumns, as_frames
 from ...tables.columns import Columns
-from ...tables.inputs import note_source
+from ...tables.inputs import name_source, note_source
 from ...tables.schema import BOX, FRAME_KEY
 from .benchmarks import BENCHMARKS
 from .lines import CLASSES
@@ -93,6 +93,8 @@ def read_numbered(
     _check_benchmark(benchmark)
     truth, predictions, names = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
     n_rows = len(truth.objects), len(predictions.objects)
+    name_source(truth.objects, str(truth_dir))
+    name_source(predictions.objects, str(tracker_dir))
     if preprocess:
         truth, predictions = _preprocessed(truth, predictions, benchmark)
     return Numbered(truth, predictions, names, n_rows)
