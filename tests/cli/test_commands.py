@@ -18,6 +18,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import Place, assert_places
+from helpers.reference import PROJECT
 from helpers.scenes import objects
 from spotgeo_frames.cli.commands import COMMANDS
 from spotgeo_frames.scoring.registry import summary_columns
@@ -505,6 +506,37 @@ def test_scoring_loads_no_more_than_it_needs(sample: Path) -> None:
     assert rooms == {"cli", "formats", "matching", "scoring", "support", "tables"}
     commands = {command.module for command in COMMANDS.values()}
     assert {f"spotgeo_frames.cli.{module}" for module in commands} & loaded == {"spotgeo_frames.cli.scores"}
+
+
+HEAVY = {"pandas", "pyarrow", "scipy.optimize", "scipy.sparse"}
+
+
+def test_competition_files_are_scored_without_pandas_arrow_and_scipy(sample: Path) -> None:
+    files = [sample / "truth.json", sample / "eager.json"]
+    for options in ([], ["--json"], ["--exclude", "3,5-9"], ["--tau", "5"]):
+        assert loaded_by("score", *files, *options) & HEAVY == set()
+    assert loaded_by("score", *files, "--by", "frame_n_truth") & HEAVY >= {"pandas"}
+
+
+def test_tracks_are_scored_without_pandas_and_scipy() -> None:
+    folders = [PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker"]
+    assert loaded_by("track", *folders, "--json") & HEAVY <= {"pyarrow"}  # which reads the files
+
+
+def test_tracks_kept_and_not_kept_have_the_same_numbers(tmp_path: Path) -> None:
+    command = ["track", PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker", "--json"]
+    assert run(*command).stdout == run(*command, "--out", tmp_path / "out").stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--exclude", "3,5-9"], ["--tau", "4", "--epsilon", "1"]])
+def test_numbers_of_files_are_those_of_tables(sample: Path, tmp_path: Path, options: list[str]) -> None:
+    files = [sample / "truth.json", sample / "eager.json"]
+    printed = [json.loads(run("score", *files, *options, *more, "--json").stdout) for more in ([], ["--out", tmp_path])]
+    assert printed[0] == printed[1]
+    rule = {name: float(value) for name, value in zip(options[::2], options[1::2], strict=True) if name != "--exclude"}
+    matches = sf.match(*map(sf.read_spotgeo, files), *rule.values())
+    excluded = [3, *range(5, 10)] if "--exclude" in options else None
+    assert sf.summarize(matches, exclude=excluded).iloc[0].to_dict().items() <= printed[0].items()
 
 
 def test_a_run_that_is_ended_leaves_no_file_behind(sample: Path, tmp_path: Path) -> None:
