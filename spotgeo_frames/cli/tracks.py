@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 from ..formats.motchallenge.preprocessing import BENCHMARKS, read_motchallenge
@@ -92,7 +93,7 @@ def pose(
         kits = {"keypoint_hota": (HOTA_JOINTS, poses.HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, poses.POSEVAL_NUMBERS)}
         answer = {}
         for kit, (joints, metrics) in kits.items():
-            rows = combined.reindex([*joints.values(), None])
+            rows = combined.reindex(pd.Index([*joints.values(), None], dtype=combined.index.dtype))
             values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
             answer[kit] = {"joints": [*joints, "total"], **values}
         typer.echo(formatted(answer))

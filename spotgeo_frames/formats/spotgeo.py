@@ -23,6 +23,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..support.keys import distinct, frame_keys, locate, row_keys
+from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
 from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, as_annotations
@@ -155,7 +156,7 @@ def validate_spotgeo(
         places = {pair: pair_text(pair) for pair in _pairs(objects)}
         wanted = _wanted(places, truth, sequences, frames_per_sequence)
         problems += _surplus_problems(places, wanted, truth)
-    return pd.DataFrame(problems, columns=["place", "problem"], dtype="str")
+    return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
 
 
 def is_competition_file(path: Path) -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import take
 
 from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, OUTCOME_TYPE, PREFIXES, TP, frame_columns
 from .alignment import Aligned
@@ -137,7 +136,7 @@ def _placed(values: Any, rows: np.ndarray, n_rows: int) -> Any:
         return pd.arrays.IntegerArray(whole, null)
     index = np.full(n_rows, -1, np.int64)
     index[rows] = np.arange(len(rows))
-    return take(values, index, allow_fill=True)
+    return values.take(index, allow_fill=True)
 
 
 def _nullable(values: pd.Series) -> Any:

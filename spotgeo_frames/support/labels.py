@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .pandas_versions import TEXT
+
 DASH = "–"
 
 # Decimals to which pandas may round the edges of bins. It takes the fewest that keep all edges distinct.
@@ -49,7 +51,7 @@ def _as_text(values: pd.Series) -> pd.Series:
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories):
         bins = values.cat.categories
         texts[bins[0]] = f"{label(_first_edge(bins))} to {label(bins[0].right)}"
-    return pd.Series([texts.get(value) for value in values], values.index, dtype="str", name=values.name)
+    return pd.Series([texts.get(value) for value in values], values.index, dtype=TEXT, name=values.name)
 
 
 def _first_edge(bins: Any) -> Any:

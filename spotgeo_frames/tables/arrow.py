@@ -2,15 +2,15 @@
 
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from ..support.errors import InputError
+from ..support.pandas_versions import COPIES_ON_WRITE, TEXT, with_text
 
 # Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.
 PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
-PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], pd.StringDtype(na_value=np.nan))
+PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], TEXT)
 
 
 @runtime_checkable
@@ -48,7 +48,7 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique()
         raise InputError([f"{name}: column {column} is there more than once" for column in twice])
-    return frame
+    return with_text(frame)
 
 
 def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
@@ -67,13 +67,21 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 continue
             if field in columns:
                 problems.append(f"{name}: column {field} is there more than once")
-            if pa.types.is_decimal(column.type):
-                column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
-            elif not pa.types.is_primitive(column.type):
-                column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
-            columns[field] = column.to_pandas(types_mapper=PANDAS_TYPES.get)
+            columns[field] = _convertible(column).to_pandas(types_mapper=PANDAS_TYPES.get)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
         raise InputError(problems)
-    return pd.DataFrame(columns, copy=False)
+    return pd.DataFrame(columns, copy=not COPIES_ON_WRITE)
+
+
+def _convertible(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of a type that pandas has; raises ArrowException where its values are damaged or out of range."""
+    kind = column.type
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.int64() if kind.scale == 0 else pa.float64())
+    if not pa.types.is_primitive(kind):
+        column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
+    if pa.types.is_dictionary(kind) and pa.types.is_unsigned_integer(kind.index_type):
+        return column.cast(pa.dictionary(pa.int64(), kind.value_type, kind.ordered))  # older pyarrow takes no others
+    return column

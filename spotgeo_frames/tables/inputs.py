@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..support.names import text_name
+from ..support.pandas_versions import COPIES_ON_WRITE
 
 # The files that readers read in a folder: those of the first pattern that matches any.
 READ_IN_FOLDERS = ("*/gt/gt.txt", "*.txt", "**/*.parquet", "*.json")
@@ -59,6 +60,7 @@ class Origin(str):
 
     It is a string so that pandas can write it to Parquet with the other attrs. Copies of a table share one Origin.
     `table` shares its memory with the table that the reader returned; when that one is changed, pandas changes a copy.
+    (pandas 2.3 would change both, so with it `table` has memory of its own.)
     `n_rows` is how many rows the file has. A pickled Origin becomes a plain string, which proves nothing.
     """
 
@@ -85,7 +87,7 @@ def note_source(table: pd.DataFrame, path: str | Path, n_rows: int | None = None
         origin.state = _file_state(Path(path))
     except OSError:  # the file is gone already
         return
-    origin.table = table.copy(deep=False)
+    origin.table = table.copy(deep=not COPIES_ON_WRITE)
     origin.n_rows = len(table) if n_rows is None else n_rows
     table.attrs[SOURCE] = origin
 

@@ -20,6 +20,7 @@ from ...matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ...matching.similar_pairs import similar_pairs
 from ...matching.similarity import ROUNDING
 from ...support.errors import InputError
+from ...support.pandas_versions import TEXT
 from ...tables.annotations import Annotations
 from ...tables.inputs import note_source
 from ...tables.schema import BOX, FRAME_KEY
@@ -78,7 +79,7 @@ def read_motchallenge(
     n_rows = len(truth.objects), len(predictions.objects)
     if preprocess:
         truth, predictions = preprocess_tracks(truth, predictions, benchmark)
-    sequences = pd.Series(names, dtype="str").array
+    sequences = pd.Series(names, dtype=TEXT).array
     tables = truth.objects, truth.frames, predictions.objects
     for table in tables:
         if table is not None:

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from ...support.keys import frame_keys, locate
+from ...support.pandas_versions import TEXT
 from ...tables.annotations import Annotations
 from ...tables.inputs import note_source
 from .reader import Regions, read_folders
@@ -56,7 +57,7 @@ def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[A
     folders = read_folders(Path(truth_dir), Path(prediction_dir))
     labelled = folders.frames["labelled"].to_numpy()
     keys = frame_keys([folders.frames, folders.truth, folders.predictions])
-    sequences = pd.Series(folders.names, dtype="str").array
+    sequences = pd.Series(folders.names, dtype=TEXT).array
     sides = []
     for table, key in zip((folders.truth, folders.predictions), keys[1:], strict=True):
         row = locate(keys[0], key)
