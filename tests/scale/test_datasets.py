@@ -26,6 +26,7 @@ from helpers.pandas_versions import quantile_bins
 from helpers.problems import Place, assert_places, refused, warned
 from helpers.scenes import SCENES, Scene, grid
 from spotgeo_frames.scale import blocks, parts, repartition, run
+from spotgeo_frames.support.pandas_versions import with_text
 
 
 @pytest.fixture
@@ -165,7 +166,7 @@ def test_match_table_is_that_in_memory(tmp_path: Path, small: None) -> None:
     sf.score_dataset(*paths, tmp_path / "out")
     files = sorted((tmp_path / "out" / "matches").iterdir())
     assert len(files) > 5
-    found = pd.concat([pd.read_parquet(file) for file in files], ignore_index=True)
+    found = with_text(pd.concat([pd.read_parquet(file) for file in files], ignore_index=True))
     expected = sf.match(truth, predictions)
     pd.testing.assert_frame_equal(found, expected)
     assert pd.read_parquet(files[0]).attrs == expected.attrs
