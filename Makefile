@@ -6,7 +6,7 @@ SAMPLE := data/sample
 .PHONY: demo test lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale bench-start clean
 .NOTPARALLEL: # every target shares one .venv
 
-demo: .venv/ready-report
+demo: .venv/ready-all
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.json $(SAMPLE)/eager.json --by frame_n_truth
 	@echo
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.parquet $(SAMPLE)/eager.parquet --frames $(SAMPLE)/frames.parquet --by truth_brightness:4

@@ -4,17 +4,16 @@ Every function draws one table. A plot with a single panel is drawn into the giv
 into the given Figure; without one, a new figure is made. The function returns what it drew into and neither shows nor
 saves it. Axis labels carry units. The colours can be told apart with any kind of colour vision, and lines and markers
 also differ in shape, so plots can be read in grey. In image planes y points down, as in images.
+
+They need the extra `plots`; without it, a plot raises an ImportError that says what to install.
 """
 
-from typing import Any
+from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
-import matplotlib.pyplot as plt
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Circle
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
 from .matching.rule import distance_rule
@@ -28,6 +27,7 @@ from .presentation.plot_parts import (
     axes_or_new,
     axis_label,
     check_columns,
+    new_figure,
     nothing_to_draw,
 )
 from .presentation.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
@@ -37,6 +37,10 @@ from .tables.arrow import Table
 from .tables.checks import check_matches, decoded
 from .tables.match_sides import check_coordinates, offsets
 from .tables.schema import FN, FP, TP, measure_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = [
     "distances",
@@ -173,6 +177,8 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     ax = axes_or_new(ax)
     if not len(dx):
         return nothing_to_draw(ax, "no true positives")
+    from matplotlib.patches import Circle
+
     ax.scatter(dx, dy, s=float(np.clip(4000 / len(dx), 1, 20)), color=BLUE, alpha=0.4, linewidths=0)
     ax.add_patch(Circle((0, 0), tau, fill=False, linestyle="-", edgecolor=GREY, label=f"tau, {label(tau)} px"))
     mean = f"mean, {dx.mean():+.2f}, {dy.mean():+.2f} px"
@@ -262,7 +268,7 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
     if not len(rows):
         raise InputError(f"plots: there is no sequence {name} in the match table")
     numbers = np.sort(rows["frame"].unique())[:most]
-    figure = plt.figure(figsize=(3.1 * len(numbers), 3.4), layout="constrained") if figure is None else figure
+    figure = new_figure((3.1 * len(numbers), 3.4)) if figure is None else figure
     axes = figure.subplots(1, len(numbers), sharex=True, sharey=True, squeeze=False)[0]
     for ax, number in zip(axes, numbers, strict=True):
         of_frame = rows[rows["frame"] == number]
@@ -314,8 +320,10 @@ def _draw_frame(ax: Axes, rows: pd.DataFrame) -> None:
     ax.plot(*(side[false] for side in claims), "x", markersize=8, color=ORANGE, markeredgewidth=2)
 
 
-def _frame_legend() -> list[Line2D]:
+def _frame_legend() -> list[Any]:
     """The entries of the legend for the marks of a frame."""
+    from matplotlib.lines import Line2D
+
     entries = [("truth, found", "o", GREEN, 1.0), ("truth, missed", "o", RED, 2.5)]
     entries += [("prediction, right", "+", BLUE, 1.0), ("prediction, false", "x", ORANGE, 2.0)]
     return [

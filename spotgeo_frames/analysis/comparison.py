@@ -25,6 +25,7 @@ from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct, locate, ordinals
 from ..support.named_tables import as_html, as_text, headline
+from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
 from ..tables.checks import check_matches, decoded
 from ..tables.messages import counted, key_text
@@ -218,7 +219,7 @@ def _plain_column(values: pd.Series) -> Any:
     """
     values = decoded(values).infer_objects()
     if not is_numeric_dtype(values.dtype):
-        return values.astype("str").array
+        return values.astype(TEXT).array
     is_key = values.name in (*FRAME_KEY, "joint", "truth_object")
     if is_key and pd.api.types.is_integer_dtype(values.dtype) and not values.isna().any():
         return values.to_numpy(np.int64)
@@ -261,12 +262,12 @@ def _pair_table(
     low, high = _bounds(samples[:, a] - samples[:, b], len(sums), confidence)
     p_value = _p_values(sums, pairs, metrics, by_similarity, len(samples), seed)
     p_value[np.isnan(estimate)] = low[np.isnan(estimate)] = high[np.isnan(estimate)] = np.nan
-    label = pd.Series(names, dtype="str").array
+    label = pd.Series(names, dtype=TEXT).array
     return pd.DataFrame(
         {
             "a": label.take(a.repeat(len(metrics))),
             "b": label.take(b.repeat(len(metrics))),
-            "metric": pd.array(list(metrics) * len(pairs), dtype="str"),
+            "metric": pd.array(list(metrics) * len(pairs), dtype=TEXT),
             "estimate": estimate.ravel(),
             "low": low.ravel(),
             "high": high.ravel(),

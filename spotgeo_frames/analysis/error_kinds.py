@@ -29,6 +29,7 @@ from ..matching.rule import distance_rule
 from ..scoring.match_sums import match_sums
 from ..scoring.registry import values_of
 from ..support.errors import InputError
+from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
 from ..tables.checks import check_matches
 from ..tables.match_sides import sides_of
@@ -175,7 +176,7 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     answer.insert(4, "f1_gain", answer["f1"] - f1)
     answer["mse_gain"] = mse - answer["mse"]
     answer.attrs = table.attrs
-    return answer.astype({"kind": "str"})
+    return answer.astype({"kind": TEXT})
 
 
 def _f1_and_mse(sums: dict[str, float]) -> tuple[float, float]:

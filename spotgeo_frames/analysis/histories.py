@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
+from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
 from ..tables.checks import check_matches
 from ..tables.schema import FN, TP, measure_of
@@ -100,7 +101,7 @@ def _patterns(found: np.ndarray, first: np.ndarray) -> pd.Series:
     """Writes the pattern of each object, a string of 0 and 1; the rows of an object begin at its place in `first`."""
     marks = pa.array(["0", "1"]).take(pa.array(found.view(np.int8)))
     marks_of_objects = pa.LargeListArray.from_arrays(np.append(first, len(found)), marks)
-    return pd.Series(pc.binary_join(marks_of_objects, ""), dtype="str")
+    return pd.Series(pc.binary_join(marks_of_objects, ""), dtype=TEXT)
 
 
 def _longest_gaps(found: np.ndarray, of_row: np.ndarray, n_objects: int) -> np.ndarray:

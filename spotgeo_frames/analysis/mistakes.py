@@ -28,6 +28,7 @@ from ..matching.words import asked, rule_of_tables
 from ..scoring.match_sums import match_sums
 from ..scoring.registry import values_of
 from ..support.errors import InputError
+from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
 from ..tables.schema import FRAME_KEY, centres
@@ -134,7 +135,7 @@ def check(
     ]
     suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
     answer = pd.DataFrame(suspicions, columns=list(Suspicion._fields))
-    answer = answer.astype({"suspicion": "str", "f1": "float64", "f1_corrected": "float64", "advice": "str"})
+    answer = answer.astype({"suspicion": TEXT, "f1": "float64", "f1_corrected": "float64", "advice": TEXT})
     answer.attrs = rule.notes
     return answer
 

@@ -17,6 +17,7 @@ from ..scoring.registry import values_of
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
+from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations
 from ..tables.arrow import Table
 from ..tables.checks import check_matches
@@ -112,7 +113,7 @@ def bias(
     low, high = (np.column_stack([bound, unknown]) for bound in low_high)
     names = ["dx", "dy", *CORRECTED, *(f"{name}_corrected" for name in CORRECTED)]
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
-    columns |= {"metric": pd.array(names * groups.n_groups, dtype="str")}
+    columns |= {"metric": pd.array(names * groups.n_groups, dtype=TEXT)}
     columns |= {name: values.ravel() for name, values in (("estimate", estimates), ("low", low), ("high", high))}
     answer = pd.DataFrame(columns)
     answer.attrs = table.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}

@@ -21,6 +21,7 @@ from ..scoring.summary import summary_of
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct
+from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
 from ..tables.checks import check_matches
 from ..tables.schema import measure_of
@@ -143,7 +144,7 @@ def interval_table(
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
     columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
-    columns |= {"metric": pd.array(names * groups.n_groups, dtype="str")}
+    columns |= {"metric": pd.array(names * groups.n_groups, dtype=TEXT)}
     columns |= {"estimate": estimates.ravel(), "low": low.ravel(), "high": high.ravel()}
     answer = pd.DataFrame(columns | {"n_sequences": n_present.repeat(len(names))}, copy=False)
     notes = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}

@@ -25,6 +25,7 @@ from ..scoring.match_sums import share
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.labels import bins_as_text, is_binned
+from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
 from ..tables.checks import check_matches
 from ..tables.messages import counted
@@ -137,7 +138,7 @@ def worst_slices(
             contributions.append(contribution)
             sums.append(sums_of_slice)
     names = ["slice", "metric", "n_rows", "n_sequences", "value", "rest", "estimate"]
-    answer = pd.DataFrame(rows, columns=names)
+    answer = pd.DataFrame(rows, columns=names).astype({"slice": TEXT, "metric": TEXT})
     if not len(answer):
         answer = answer.assign(low=np.nan, high=np.nan, p_value=np.nan, p_adjusted=np.nan)
         answer.attrs = table.attrs | {"rate": rate, "seed": seed}

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from ..formats.posetrack.preprocessing import read_posetrack
 from ..support.names import plain_value
 from ..tables.joints import JOINTS
@@ -46,7 +48,7 @@ def pose(truth: Path, predictions: Path, as_json: bool) -> None:
         kits = {"keypoint_hota": (HOTA_JOINTS, poses.HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, poses.POSEVAL_NUMBERS)}
         answer = {}
         for kit, (joints, metrics) in kits.items():
-            rows = combined.reindex([*joints.values(), None])
+            rows = combined.reindex(pd.Index([*joints.values(), None], dtype=combined.index.dtype))
             values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
             answer[kit] = {"joints": [*joints, "total"], **values}
         print(formatted(answer))

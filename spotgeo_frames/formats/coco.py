@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
+from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
 from ..tables.inputs import note_source
@@ -125,7 +126,7 @@ def read_coco(
     problems += _problems(results, f"{predictions_path}: ", document.images, joints, boxes)
     if problems:
         raise InputError(problems)
-    names = pd.Series({category.id: category.name for category in document.categories}, dtype="str")
+    names = pd.Series({category.id: category.name for category in document.categories}, dtype=TEXT)
     truth, predictions = _annotation_table(document.annotations, names), _result_table(results, names)
     if boxes:
         truth, predictions = _with_boxes(truth, document.annotations), _with_boxes(predictions, results)
@@ -177,7 +178,7 @@ def _problems(
 def _frames(images: Sequence[_Image]) -> pd.DataFrame:
     """One frame an image."""
     sizes = {name: np.array([getattr(image, name) for image in images], np.float64) for name in ("width", "height")}
-    names = pd.Series([image.file_name for image in images], dtype="str")
+    names = pd.Series([image.file_name for image in images], dtype=TEXT)
     return pd.DataFrame({"sequence": integers(image.id for image in images), "frame": 1, **sizes, "file_name": names})
 
 
@@ -223,7 +224,7 @@ def _with_joints(
     table: pd.DataFrame, objects: Sequence[_Object], joints: dict[int, list[str]], third: str
 ) -> pd.DataFrame:
     """One row an object and joint, in the order of the file; `third` names the joint's third number."""
-    names = pd.Index(sorted({*chain.from_iterable(joints.values())}), dtype="str")
+    names = pd.Index(sorted({*chain.from_iterable(joints.values())}), dtype=TEXT)
     codes = {category: names.get_indexer(pd.Index(of_category)) for category, of_category in joints.items()}
     joint = np.concatenate([np.zeros(0, np.int64), *(codes[one.category_id] for one in objects)])
     object_row = np.repeat(np.arange(len(table)), [len(joints[one.category_id]) for one in objects])

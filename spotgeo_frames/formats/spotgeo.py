@@ -170,7 +170,9 @@ def validate_spotgeo(
         problems += _surplus_problems(places, wanted, truth)
     import pandas as pd
 
-    return pd.DataFrame(problems, columns=["place", "problem"], dtype="str")
+    from ..support.pandas_versions import TEXT  # imported only here: it needs pandas
+
+    return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
 
 
 def is_competition_file(path: Path) -> bool:

@@ -148,7 +148,9 @@ def _placed(values: Any, rows: np.ndarray, n_rows: int) -> Any:
         return IntegerArray(whole, null)
     index = np.full(n_rows, -1, np.int64)
     index[rows] = np.arange(len(rows))
-    return take(values, index, allow_fill=True)
+    if isinstance(values, np.ndarray):  # of Python objects
+        return take(values, index, allow_fill=True)
+    return values.take(index, allow_fill=True)
 
 
 def _nullable(values: Any) -> Any:

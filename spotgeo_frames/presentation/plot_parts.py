@@ -1,11 +1,18 @@
 """Colours, axes and messages that all plots share."""
 
-import matplotlib.pyplot as plt
+from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
+
+from typing import TYPE_CHECKING
+
 import pandas as pd
-from matplotlib.axes import Axes
 
 from ..support.errors import InputError
+from ..support.extras import check_extra
 from .metric_text import title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # The colours of Okabe and Ito, which also differ in lightness.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
@@ -14,7 +21,15 @@ LINES = [("-", "o", BLUE), ("--", "s", RED), (":", "^", GREEN), ("-.", "D", ORAN
 
 def axes_or_new(ax: Axes | None) -> Axes:
     """The given Axes, or those of a new figure."""
-    return plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1] if ax is None else ax
+    return new_figure((6.4, 4.4)).add_subplot() if ax is None else ax
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """A new figure of a size in inches; raises ImportError if the extra `plots` is not installed."""
+    check_extra("plots", "plots")
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=size, layout="constrained")
 
 
 def nothing_to_draw(ax: Axes, why: str) -> Axes:

@@ -1,15 +1,20 @@
 """Plots of tables that were computed from match tables: intervals, costs of errors, sweeps, comparisons and HOTA."""
 
-import matplotlib.pyplot as plt
+from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ..support.labels import label
 from ..tables.arrow import Table, as_pandas
 from .display import words
-from .plot_parts import BLUE, GREY, LINES, axes_or_new, axis_label, check_columns, nothing_to_draw
+from .plot_parts import BLUE, GREY, LINES, axes_or_new, axis_label, check_columns, new_figure, nothing_to_draw
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
@@ -127,7 +132,7 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     """
     table = as_pandas(curve, "sweep")
     check_columns(table, ["tau", "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
-    figure = plt.figure(figsize=(9, 3.8), layout="constrained") if figure is None else figure
+    figure = new_figure((9, 3.8)) if figure is None else figure
     left, right = figure.subplots(1, 2)
     for position, (tau, rows) in enumerate(table.groupby("tau")):
         style, marker, color = LINES[position % len(LINES)]

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 from ..support.errors import InputError, first_line
+from ..support.extras import check_extra
 from .evaluation import Job, evaluate_part
 from .parts import Part
 from .results import Result, add_results, fold
 
 # Seconds to wait for a scheduler.
 PATIENCE = 5
-MISSING = "Dask is not installed: pip install 'spotgeo_frames[dask]'"
 
 
 def connected(address: str) -> Any:
@@ -23,10 +23,9 @@ def connected(address: str) -> Any:
 
     Raises InputError if no scheduler answers there, and ImportError if Dask is not installed.
     """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ImportError(MISSING) from None
+    check_extra("dask", "a Dask cluster")
+    from distributed import Client
+
     try:
         return Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
@@ -46,10 +45,9 @@ def evaluated_on_cluster(
     `done` is called with each part that is evaluated. Raises InputError if rows are wrong, a file cannot be read or
     written, workers died again and again, or the scheduler went away; ImportError if Dask is not installed.
     """
-    try:
-        from distributed import CancelledError, Future, KilledWorker, as_completed
-    except ImportError:
-        raise ImportError(MISSING) from None
+    check_extra("dask", "a Dask cluster")
+    from distributed import CancelledError, Future, KilledWorker, as_completed
+
     # pure=False: Dask must not reuse results of earlier tasks, since files may have changed.
     futures = {client.submit(evaluate_part, part, job, pure=False): part for part in parts}
     leaves = dict(finished) | {part.number: future for future, part in futures.items()}

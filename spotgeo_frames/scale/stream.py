@@ -29,6 +29,7 @@ from ..scoring.group_sums import Sums
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
+from ..support.extras import check_extra
 from ..support.storage import Place, place_of, written
 from ..support.writing import as_arrow
 from ..tables.selections import By, check_column, column_bins, listed_sequences, unknown_text
@@ -117,7 +118,7 @@ def score_dataset(
     InputError: a dataset, a file or a row is wrong, the rows are not sorted by sequence, the sides share no sequence,
         `out` belongs to another evaluation or cannot be written, or workers died.
     ValueError: an argument is out of range, or does not fit another.
-    ImportError: `client` is given, and Dask is not installed.
+    ImportError: a client, several processes or a function as similarity need an extra that is not installed.
 
     Examples
     --------
@@ -258,7 +259,7 @@ def track_dataset(
         twice in a frame, the rows are not sorted by sequence, the sides share no sequence, `out` belongs to another
         evaluation or cannot be written, or workers died.
     ValueError: an argument is out of range, or does not fit another.
-    ImportError: `client` is given, and Dask is not installed.
+    ImportError: a client, several processes or a function as similarity need an extra that is not installed.
 
     Examples
     --------
@@ -323,6 +324,7 @@ def _described(rule: Rule) -> dict[str, Any]:
     description["sigmas"] = None if rule.sigmas is None else dict(rule.sigmas)
     if rule.measure is None:
         return description
+    check_extra("parallel", "a similarity that is a function", "cloudpickle")
     import cloudpickle
 
     return description | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}

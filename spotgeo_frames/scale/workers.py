@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 
 from ..support.errors import InputError, first_line
+from ..support.extras import check_extra
 from .evaluation import Job, evaluate_part
 from .parts import Part
 from .results import Result, add_results, fold
@@ -18,10 +19,12 @@ def evaluated_here(
     """The result of all parts: those that are evaluated here, and those that are finished already.
 
     `workers` is how many processes to use; None means as many as there are cores. `done` is called with each part that
-    is evaluated. Raises InputError if rows are wrong, a file cannot be read or written, or a process dies.
+    is evaluated. Raises InputError if rows are wrong, a file cannot be read or written, or a process dies, and
+    ImportError if more than one process is to work and the extra `parallel` is not installed.
     """
     results = dict(finished)
     if workers is None:
+        check_extra("parallel", "several processes (workers=1 needs none)")
         from loky import cpu_count  # imported only here: it takes a while, and small datasets need none
 
         workers = cpu_count()
@@ -39,6 +42,7 @@ def _in_processes(
     parts: Sequence[Part], job: Job, workers: int, results: dict[int, Result], done: Callable[[Part], None]
 ) -> None:
     """Evaluates the parts in processes and adds the results to `results`."""
+    check_extra("parallel", "several processes (workers=1 needs none)")
     # loky needs no guard around the caller's main module, and it notices if a process dies.
     from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..matching.rule import rule_notes
 from ..support.errors import InputError
+from ..support.pandas_versions import with_text
 from ..tables.arrow import Table
 from ..tables.checks import check_matches
 from ..tables.selections import excluded_sequences, without_sequences
@@ -82,7 +83,7 @@ def _ranking(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             if rule
         )
         raise InputError(f"leaderboard: the match tables were not made with the same rule: {listed}")
-    rows = pd.concat([summary.assign(name=name) for name, summary in summaries.items()])
+    rows = with_text(pd.concat([summary.assign(name=name) for name, summary in summaries.items()]))
     rising = [not METRICS[name].higher_is_better for name in RANKING]
     rows = rows.sort_values(RANKING, ascending=rising, kind="stable", ignore_index=True)
     score = rows[RANKING].fillna(-np.inf)

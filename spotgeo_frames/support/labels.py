@@ -60,11 +60,13 @@ def _as_text(values: pd.Series) -> pd.Series:
     """A column of bins as text."""
     import pandas as pd
 
+    from .pandas_versions import TEXT  # imported only here: it needs pandas
+
     texts = {interval: label(interval) for interval in values.dropna().unique()}
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories):
         bins = values.cat.categories
         texts[bins[0]] = f"{label(_first_edge(bins))} to {label(bins[0].right)}"
-    return pd.Series([texts.get(value) for value in values], values.index, dtype="str", name=values.name)
+    return pd.Series([texts.get(value) for value in values], values.index, dtype=TEXT, name=values.name)
 
 
 def _first_edge(bins: Any) -> Any:

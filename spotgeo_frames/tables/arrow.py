@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, Union, runtime_checkable
 
-import numpy as np
-
 from ..support.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +30,8 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
     import pandas as pd
     import pyarrow as pa
 
+    from ..support.pandas_versions import with_text  # imported only here: it needs pandas
+
     if isinstance(table, pd.DataFrame):
         frame = table
         levels = [level for level in table.index.names if level is not None and level not in table.columns]
@@ -52,7 +52,7 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()].unique()
         raise InputError([f"{name}: column {column} is there more than once" for column in twice])
-    return frame
+    return with_text(frame)
 
 
 def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
@@ -64,7 +64,9 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
     import pandas as pd
     import pyarrow as pa
 
-    types = _pandas_types()
+    from ..support.pandas_versions import COPIES_ON_WRITE  # imported only here: it needs pandas
+
+    types = pandas_types()
     columns: dict[str, pd.Series] = {}
     problems: list[str] = []
     for position, column in enumerate(table.columns):
@@ -75,23 +77,35 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 continue
             if field in columns:
                 problems.append(f"{name}: column {field} is there more than once")
-            if pa.types.is_decimal(column.type):
-                column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
-            elif not pa.types.is_primitive(column.type):
-                column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
-            columns[field] = column.to_pandas(types_mapper=types.get)
+            columns[field] = _convertible(column).to_pandas(types_mapper=types.get)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
         raise InputError(problems)
-    return pd.DataFrame(columns, copy=False)
+    return pd.DataFrame(columns, copy=not COPIES_ON_WRITE)
+
+
+def _convertible(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of a type that pandas has; raises ArrowException where its values are damaged or out of range."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.int64() if kind.scale == 0 else pa.float64())
+    if not pa.types.is_primitive(kind):
+        column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
+    if pa.types.is_dictionary(kind) and pa.types.is_unsigned_integer(kind.index_type):
+        return column.cast(pa.dictionary(pa.int64(), kind.value_type, kind.ordered))  # older pyarrow takes no others
+    return column
 
 
 @cache
-def _pandas_types() -> dict[Any, Any]:
+def pandas_types() -> dict[Any, Any]:
     """Fixed pandas types for flags and text, so that the type does not depend on whether a column has nulls."""
     import pandas as pd
     import pyarrow as pa
 
+    from ..support.pandas_versions import TEXT
+
     texts = [pa.string(), pa.large_string(), pa.string_view()]
-    return {pa.bool_(): pd.BooleanDtype()} | dict.fromkeys(texts, pd.StringDtype(na_value=np.nan))
+    return {pa.bool_(): pd.BooleanDtype()} | dict.fromkeys(texts, TEXT)

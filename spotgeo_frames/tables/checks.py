@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..support.keys import repeated, row_keys
+from ..support.pandas_versions import TEXT
 from .arrow import Table, as_pandas
 from .columns import Columns, array_of
 from .messages import counted, first_keys, key_text, listed
@@ -162,7 +163,7 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
         return values.astype("int64")
     strings = pd.api.types.infer_dtype(values, skipna=False) in ("string", "empty")
     if strings and column != "frame":
-        return values.astype("str")
+        return values.astype(TEXT)
     wanted = "int64" if column == "frame" else "int64 or string"
     raise ValueError(f" is of type {values.dtype}; {wanted} is needed")
 

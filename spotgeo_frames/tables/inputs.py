@@ -64,8 +64,8 @@ class Origin(str):
 
     It is a string so that pandas can write it to Parquet with the other attrs. Copies of a table share one Origin.
     `table` shares its memory with the table that the reader returned; when that one is changed, pandas changes a copy.
-    Columns, which nothing changes, are kept as they are. `n_rows` is how many rows the file has. A pickled Origin
-    becomes a plain string, which proves nothing.
+    With pandas 2.3, which would change both, it has memory of its own. Columns, which nothing changes, are kept as they
+    are. `n_rows` is how many rows the file has. A pickled Origin becomes a plain string, which proves nothing.
     """
 
     state: FileState
@@ -91,9 +91,16 @@ def note_source(table: pd.DataFrame | Columns, path: str | Path, n_rows: int | N
         origin.state = _file_state(Path(path))
     except OSError:  # the file is gone already
         return
-    origin.table = table if isinstance(table, Columns) else table.copy(deep=False)
+    origin.table = table if isinstance(table, Columns) else _kept(table)
     origin.n_rows = len(table) if n_rows is None else n_rows
     table.attrs[SOURCE] = origin
+
+
+def _kept(table: pd.DataFrame) -> pd.DataFrame:
+    """A copy of a table that does not change with it."""
+    from ..support.pandas_versions import COPIES_ON_WRITE  # imported only here: it needs pandas
+
+    return table.copy(deep=not COPIES_ON_WRITE)
 
 
 def name_source(table: pd.DataFrame | Columns, name: str) -> None:

@@ -1,4 +1,6 @@
-"""Quantile bins of numbers, exactly those of `pandas.qcut`: where their edges lie, and which value is in which bin.
+"""Quantile bins of numbers: where their edges lie, and which value is in which bin.
+
+They are exactly those of `pandas.qcut` of pandas 3, whatever the version of pandas.
 
 Call `bin_edges` if all values are in memory. If you read them in pieces, `Ranks` tells which ranks to look for.
 """
@@ -24,7 +26,7 @@ class Ranks(NamedTuple):
     def of(cls, n_values: int, bins: int) -> "Ranks":
         """The ranks for the edges of `bins` bins of `n_values` values, 1 or more."""
         shares = np.linspace(0, 1, bins + 1)
-        # pandas moves shares that are not exact floats, such as 1/7, one float up, so a value on an edge is below it.
+        # pandas 3 moves shares that are not exact floats, such as 1/7, one float up, so a value on an edge is below it.
         inexact = bins * shares != np.arange(bins + 1)
         shares[inexact] = np.nextafter(shares[inexact], 1)
         rank = shares * (n_values - 1)

@@ -117,10 +117,12 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) ->
     import pandas as pd
     import pyarrow as pa
 
+    from ..support.pandas_versions import as_text  # imported only here: it needs pandas
+
     if isinstance(series, pd.Series):
         if not series.index.equals(table.index):
             raise InputError(f"by: the Series {name} does not have the match table's index")
-        return series.rename(name)
+        return as_text(series.rename(name))
     column = arrow_to_pandas(pa.table({name: pa.chunked_array(series)}), "by")[name]
     if len(column) != len(table):
         raise InputError(f"by: the Series {name} has {len(column):,} values; the match table has {len(table):,} rows")

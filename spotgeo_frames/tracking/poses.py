@@ -25,6 +25,7 @@ from ..matching.rule import Rule
 from ..scoring.group_sums import with_total
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
+from ..support.pandas_versions import TEXT
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
@@ -232,7 +233,7 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     sequence = np.repeat(np.arange(n_rows), n_columns * repeat)
     first = np.append(np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1)), len(keypoints.track_sequence))
     joints = pd.Series(keypoints.joints)
-    joints = joints.astype("Int64" if joints.dtype == np.int64 else "str")
+    joints = joints.astype("Int64" if joints.dtype == np.int64 else TEXT)
     joint = np.tile(np.repeat(np.arange(n_columns), repeat), n_rows)
     names = with_null(keypoints.tracks.sequence_names.take(first[:-1]))
     return {"sequence": names.take(sequence), "joint": joints.reindex(joint).array}

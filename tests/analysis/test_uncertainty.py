@@ -85,7 +85,7 @@ def test_intervals_are_scipys(method: str) -> None:
 
     names = {"percentile": "percentile", "bca": "BCa"}
     wanted = stats.bootstrap(
-        (tp.to_numpy(), fn.to_numpy()), recall, paired=True, n_resamples=20_000, method=names[method], rng=5
+        (tp.to_numpy(), fn.to_numpy()), recall, paired=True, n_resamples=20_000, method=names[method], random_state=5
     ).confidence_interval
     [row] = sf.intervals(matches, metrics=["recall"], resamples=20_000, method=method).to_dict("records")
     assert (row["low"], row["high"]) == pytest.approx((wanted.low, wanted.high), abs=0.003)

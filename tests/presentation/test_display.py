@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
+from helpers.pandas_versions import TEXT
 from helpers.scenes import SCENES
 from spotgeo_frames.presentation.display import as_html, number_text, texts
 
@@ -115,7 +116,7 @@ def test_any_type_can_be_shown() -> None:
             "flag": pd.array([True, None], dtype="boolean"),
             "bin": pd.cut(pd.Series([1.0, np.nan]), [0.5, 2.5]),
             "thing": [{"a": 1}, None],
-            "name": pd.array(["x", None], dtype="str"),
+            "name": pd.array(["x", None], dtype=TEXT),
         }
     )
     shown = texts(table)

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
+from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused, warned
 from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, png
 from helpers.scenes import SCENES, objects
@@ -65,7 +66,7 @@ def test_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> None:
     assert [row[3] for row in tables["slice-0"]["rows"]] == worst["fn"].astype("str").tolist()
     assert [row[1] for row in tables["slice-0"]["rows"]] == np.sort(errors)[::-1].astype("str").tolist()
     brightness = tables["slice-2"]
-    expected = sf.summarize(matches, by=pd.qcut(matches["truth_brightness"], 4))
+    expected = sf.summarize(matches, by=quantile_bins(matches["truth_brightness"], 4))
     assert [row[0] for row in brightness["rows"]] == bins_as_text(expected)["truth_brightness"].tolist()
     assert [row[4] for row in brightness["rows"]] == ["–"] * 4, "precision cannot be known"
     assert brightness["kinds"][0] == "position", "bins do not sort as text"

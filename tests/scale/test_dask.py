@@ -12,6 +12,7 @@ import spotgeo_frames as sf
 from helpers.datasets import assert_same, command, file_of_row, in_files, once_deadly, points, states, tracks
 from helpers.problems import refused
 from spotgeo_frames.scale import parts, results
+from spotgeo_frames.support.pandas_versions import with_text
 
 distributed = pytest.importorskip("distributed")
 
@@ -43,7 +44,7 @@ def test_same_as_here(client: object, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(found, sf.score_dataset(*paths), check_exact=True)  # the same tree of sums
     files = sorted((tmp_path / "out" / "matches").iterdir())
     assert len(files) > results.FOLDED  # so that the tree has levels
-    kept = pd.concat([pd.read_parquet(file) for file in files], ignore_index=True)
+    kept = with_text(pd.concat([pd.read_parquet(file) for file in files], ignore_index=True))
     pd.testing.assert_frame_equal(kept, matches)
     by_label = sf.score_dataset(*paths, by="truth_label", client=client)
     assert_same(by_label, sf.summarize(matches, by="truth_label"))

@@ -22,9 +22,11 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.datasets import assert_same, command, file_of_row, in_files, once_deadly, points, states, tracks, write
+from helpers.pandas_versions import quantile_bins
 from helpers.problems import Place, assert_places, refused, warned
 from helpers.scenes import SCENES, Scene, grid
 from spotgeo_frames.scale import blocks, parts, repartition, run
+from spotgeo_frames.support.pandas_versions import with_text
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ def test_quantile_bins(
     if exclude is not None:
         matches = matches[~matches["sequence"].isin(exclude)]
     values = matches[column]
-    by = values if column == "truth_same" else pd.qcut(values, bins, duplicates="drop")
+    by = values if column == "truth_same" else quantile_bins(values, bins)
     expected = sf.summarize(matches, by=by)
     assert_same(sf.score_dataset(*paths, tmp_path / "out", by={column: bins}, exclude=exclude), expected)
     crossed = sf.score_dataset(*paths, by={column: bins, "frame": None}, exclude=exclude)
@@ -164,7 +166,7 @@ def test_match_table_is_that_in_memory(tmp_path: Path, small: None) -> None:
     sf.score_dataset(*paths, tmp_path / "out")
     files = sorted((tmp_path / "out" / "matches").iterdir())
     assert len(files) > 5
-    found = pd.concat([pd.read_parquet(file) for file in files], ignore_index=True)
+    found = with_text(pd.concat([pd.read_parquet(file) for file in files], ignore_index=True))
     expected = sf.match(truth, predictions)
     pd.testing.assert_frame_equal(found, expected)
     assert pd.read_parquet(files[0]).attrs == expected.attrs

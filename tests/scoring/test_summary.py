@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
+from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused, warned
 from helpers.scenes import SCENES, grid, objects
 from spotgeo_frames.scoring.registry import summary_columns
@@ -247,7 +248,7 @@ def test_sequences_to_leave_out_that_are_not_there_are_named() -> None:
 
 def test_every_way_to_say_by() -> None:
     x = MATCHES["truth_x"].rename("x")
-    bins = pd.qcut(x, 3, duplicates="drop").rename("truth_x")
+    bins = quantile_bins(x, 3).rename("truth_x")
     frame = MATCHES["frame"]
     for same in ("frame", frame, pl.Series("frame", frame.to_list()), ["frame"], ("frame",), {"frame": None}):
         pd.testing.assert_frame_equal(sf.summarize(MATCHES, by=same), sf.summarize(MATCHES, by="frame"))

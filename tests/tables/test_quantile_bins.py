@@ -1,4 +1,4 @@
-"""Quantile bins are those of pandas.qcut, to the bit, also of columns that are read in pieces."""
+"""Quantile bins are those of pandas.qcut of pandas 3, to the bit, also of columns that are read in pieces."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.pandas_versions import quantile_bins
 from spotgeo_frames.scale import quantiles
 from spotgeo_frames.tables.quantile_bins import Ranks, bin_edges, binned_values
 
@@ -32,7 +33,7 @@ def in_pieces(values: np.ndarray, bins: int) -> np.ndarray:
 @given(VALUES, st.integers(2, 60), st.sampled_from([3, 4096]))
 def test_bins_are_those_of_pandas(values: list[float], bins: int, sample: int) -> None:
     column = pd.Series(values, name="x")
-    expected = pd.qcut(column, bins, duplicates="drop")
+    expected = quantile_bins(column, bins)
     pd.testing.assert_series_equal(binned_values(column, bin_edges(column.to_numpy(), bins)), expected)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quantiles, "SAMPLE", sample)
@@ -44,7 +45,7 @@ def test_every_count_of_bins_with_values_on_the_edges(bins: int) -> None:
     """Of as many values as bins and one, each edge is a value, and pandas moves inexact shares one float up."""
     for n_values in (bins + 1, 2 * bins + 1, 10 * bins + 1):
         column = pd.Series(np.arange(n_values) / 10)
-        expected = pd.qcut(column, bins, duplicates="drop")
+        expected = quantile_bins(column, bins)
         for edges in (bin_edges(column.to_numpy(), bins), in_pieces(column.to_numpy(), bins)):
             pd.testing.assert_series_equal(binned_values(column, edges), expected)
 
@@ -52,7 +53,7 @@ def test_every_count_of_bins_with_values_on_the_edges(bins: int) -> None:
 def test_nulls_are_in_no_bin_and_types_do_not_matter() -> None:
     column = pd.Series([1, 2, None, 4, 4, 7, 9], dtype="Int64", name="x")
     edges = bin_edges(column.dropna().to_numpy(np.float64), 3)
-    assert binned_values(column, edges).astype(str).tolist() == pd.qcut(column, 3).astype(str).tolist()
+    assert binned_values(column, edges).astype(str).tolist() == quantile_bins(column, 3).astype(str).tolist()
 
 
 def test_ranks_of_many_values_are_exact() -> None:

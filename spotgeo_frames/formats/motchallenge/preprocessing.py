@@ -104,7 +104,9 @@ def _named(side: SideColumns, names: list[str]) -> SideColumns:
     """A side with the names of sequences in place of their positions in `names`."""
     import pandas as pd
 
-    sequences = pd.Series(names, dtype="str").array
+    from ...support.pandas_versions import TEXT  # imported only here: it needs pandas
+
+    sequences = pd.Series(names, dtype=TEXT).array
 
     def named(table: Columns) -> Columns:
         return table.assign({"sequence": sequences.take(table["sequence"])})

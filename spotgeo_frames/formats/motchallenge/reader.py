@@ -216,10 +216,12 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     """
     import pandas as pd
 
+    from ...support.pandas_versions import TEXT  # imported only here: it needs pandas
+
     folder = Path(folder)
     objects, frames = as_annotations(annotations, "annotations")
     known = objects[FRAME_KEY] if frames is None else pd.concat([objects[FRAME_KEY], frames[FRAME_KEY]])
-    last = known.groupby(known["sequence"].astype("str"))["frame"].agg(["min", "max"])
+    last = known.groupby(known["sequence"].astype(TEXT))["frame"].agg(["min", "max"])
     problems = [f"annotations: column {column} is missing" for column in ("w", "h") if column not in objects]
     problems += ["annotations: column joint: the format knows whole objects only"] if "joint" in objects else []
     unnamable = [name for name in last.index if not is_file_name(name)]
@@ -234,7 +236,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     if problems:
         raise InputError(problems)
     table = _fields(objects, truth)
-    rows = table.groupby(objects["sequence"].astype("str"), sort=False).indices
+    rows = table.groupby(objects["sequence"].astype(TEXT), sort=False).indices
     texts = {name: _text(table.iloc[rows.get(name, np.zeros(0, np.int64))]) for name in last.index}
     if not truth or folder.suffix.lower() == ".zip":
         write_files({f"{name}.txt": text for name, text in texts.items()}, folder)

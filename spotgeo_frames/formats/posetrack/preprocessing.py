@@ -20,7 +20,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ...support.extras import check_extra
 from ...support.keys import frame_keys, locate
+from ...support.pandas_versions import TEXT
 from ...tables.annotations import Annotations
 from ...tables.inputs import note_source
 from .reader import Regions, read_folders
@@ -46,6 +48,7 @@ def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[A
     ------
     InputError: a file is missing, is of a sequence that the truth does not have, or holds what cannot be used. Every
     problem is listed with its file and place.
+    ImportError: the files have regions to ignore, and the extra `posetrack` is not installed.
 
     Examples
     --------
@@ -56,7 +59,7 @@ def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[A
     folders = read_folders(Path(truth_dir), Path(prediction_dir))
     labelled = folders.frames["labelled"].to_numpy()
     keys = frame_keys([folders.frames, folders.truth, folders.predictions])
-    sequences = pd.Series(folders.names, dtype="str").array
+    sequences = pd.Series(folders.names, dtype=TEXT).array
     sides = []
     for table, key in zip((folders.truth, folders.predictions), keys[1:], strict=True):
         row = locate(keys[0], key)
@@ -75,6 +78,7 @@ def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndar
     marked = np.zeros(len(table), bool)
     if not regions.frame:
         return marked
+    check_extra("posetrack", "read_posetrack (regions to ignore)")
     import shapely  # takes a while, and is needed here only
 
     sizes = [len(corners) for corners in regions.corners]

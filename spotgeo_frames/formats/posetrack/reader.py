@@ -28,6 +28,7 @@ import numpy as np
 import pandas as pd
 
 from ...support.errors import InputError
+from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...support.reading import readable
 from ...tables.joints import EARS, JOINTS, RAW_JOINTS
@@ -296,7 +297,7 @@ def _table(parts: Sequence[_People], number: str) -> pd.DataFrame:
             "sequence": sequence[person],
             "frame": people.image[person],
             "object": people.identity[person],
-            "joint": pd.Series(JOINTS, dtype="str").array.take(joint),
+            "joint": pd.Series(JOINTS, dtype=TEXT).array.take(joint),
             "x": people.joints[..., 0][there],
             "y": people.joints[..., 1][there],
             number: people.number[there],

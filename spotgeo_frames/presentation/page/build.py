@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from ...matching.words import asked, rule_of_tables
 from ...scoring.group_sums import summary_sums
 from ...scoring.summary import summary_of
 from ...support.errors import InputError
+from ...support.extras import check_extra
 from ...support.names import is_text, stem
 from ...support.writing import check_file_writable, check_folder_writable, make_folder, write_text
 from ...tables.annotations import Annotations, as_annotations
@@ -133,10 +133,7 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     Raises ImportError if the extra `report` is not installed, and InputError if the page at `path` or the folder
     `tables` cannot be written, if one would replace the other, or if `images` is no folder.
     """
-    missing = [name for name in ("altair", "jinja2", "vl_convert", "PIL") if not _can_import(name)]
-    if missing:
-        how = "pip install 'spotgeo_frames[report]' (in its source folder: pip install '.[report]')"
-        raise ImportError(f"report: {', '.join(missing)} cannot be imported; install the extra: {how}")
+    check_extra("report", "report")
     check_file_writable(path)
     if tables is not None:
         check_folder_writable(tables)
@@ -184,15 +181,6 @@ def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any
         "pictures": {"uris": behind.uris, "box": behind.box},
     }
     return browser, _browser_notes(held, behind), behind.warning
-
-
-def _can_import(name: str) -> bool:
-    """Whether a module can be imported."""
-    try:
-        import_module(name)
-    except ImportError:
-        return False
-    return True
 
 
 def _sides(

@@ -20,6 +20,7 @@ from ...scoring.group_sums import summary_sums
 from ...scoring.registry import HEADLINE
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
+from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.selections import binned, check_column
@@ -166,12 +167,12 @@ def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         if len({table[column].dtype for table in tables.values() if column in table}) > 1
     ]
     parts = [
-        table.assign(**{column: table[column].astype("str") for column in mixed if column in table})
+        table.assign(**{column: table[column].astype(TEXT) for column in mixed if column in table})
         for table in tables.values()
     ]
     answer = pd.concat(parts, ignore_index=True)
     codes = np.arange(len(names)).repeat([len(part) for part in parts])
-    named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype="str"))
+    named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=TEXT))
     answer.insert(0, "submission", pd.Series(named, index=answer.index))
     answer.attrs = next(iter(tables.values())).attrs
     return answer

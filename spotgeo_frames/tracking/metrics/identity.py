@@ -93,6 +93,7 @@ def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarra
     # are increased by one, since the solver takes a weight of 0 for a missing entry.
     weights = np.concatenate([together + 1, np.ones(len(truths), np.int64)])
     rows, columns = np.concatenate([row, of_truth]), np.concatenate([column, len(predictions) + of_truth])
-    graph = csr_array((weights, (rows, columns)), shape=(len(truths), len(predictions) + len(truths)))
+    places = rows.astype(np.int32), columns.astype(np.int32)  # the solver of SciPy 1.13 takes no others
+    graph = csr_array((weights, places), shape=(len(truths), len(predictions) + len(truths)))
     _, chosen = min_weight_full_bipartite_matching(graph, maximize=True)
     return np.flatnonzero(chosen[row] == column)

@@ -1,0 +1,33 @@
+"""What pandas 2.3 and pandas 3 do differently: the type of text, and when tables share memory.
+
+pandas 3 gives text a type of its own, "str". pandas 2.3 has that type, too, but by default it keeps text as Python
+objects and takes "str" to mean such objects, among which a null becomes the text "nan". So this package never asks for
+"str" by name, and columns of objects that are all text get the type TEXT where tables come in.
+"""
+
+import numpy as np
+import pandas as pd
+
+# Whether pandas copies shared memory before it changes a table. With pandas 2.3, a table that shares its memory with
+# another would change it, too, and one that shares it with Arrow could not be changed. (A user may switch copying on
+# there, but also off again.)
+COPIES_ON_WRITE = int(pd.__version__.partition(".")[0]) >= 3
+
+TEXT = pd.StringDtype(na_value=np.nan)
+
+
+def as_text(values: pd.Series) -> pd.Series:
+    """A column of Python objects that are text or null, at least one of them text, as text; any other as it is.
+
+    >>> str(as_text(pd.Series(["a", None], dtype=object)).dtype), str(as_text(pd.Series([1, "a"], dtype=object)).dtype)
+    ('str', 'object')
+    """
+    is_text = values.dtype == object and pd.api.types.infer_dtype(values, skipna=True) == "string"
+    return values.astype(TEXT) if is_text else values
+
+
+def with_text(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with its columns of Python objects that are text as text; the table itself where there are none."""
+    columns = {name: as_text(table[name]) for name in table.columns if table[name].dtype == object}
+    changed = {name: values for name, values in columns.items() if values.dtype == TEXT}
+    return table.assign(**changed) if changed else table
