@@ -1,10 +1,11 @@
 # Everything sets itself up: a fresh machine needs Python 3.11 or later with venv, and make.
 PYTHON ?= python3
 BIN := .venv/bin
+LOWEST := .venv-lowest/bin
 SAMPLE := data/sample
 
-.PHONY: demo test lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale bench-start clean
-.NOTPARALLEL: # every target shares one .venv
+.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale bench-start clean
+.NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.json $(SAMPLE)/eager.json --by frame_n_truth
@@ -19,6 +20,10 @@ demo: .venv/ready-all
 
 test: .venv/ready-test
 	$(BIN)/python -m pytest
+
+# The tests with the lowest versions that pyproject.toml allows, except for the browser and the notebooks.
+test-lowest: .venv-lowest/ready
+	$(LOWEST)/python -m pytest --ignore tests/presentation/test_page_in_browser.py --ignore tests/test_notebooks.py
 
 lint: .venv/ready-lint
 	$(BIN)/ruff check .
@@ -61,11 +66,18 @@ bench-start: .venv/ready-bench
 	$(BIN)/python benchmarks/start.py $(ARGUMENTS)
 
 clean:
-	rm -rf .venv out build dist
+	rm -rf .venv .venv-lowest out build dist
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv-lowest/ready: pyproject.toml .ci/lowest.py
+	$(PYTHON) -m venv --clear .venv-lowest
+	$(LOWEST)/python .ci/lowest.py > .venv-lowest/constraints.txt
+	$(LOWEST)/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable '.[test-lowest]'
+	$(LOWEST)/python -m pip install --quiet --no-deps trackeval==1.3.0
 	touch $@
 
 # One more extra on top of the package: .venv/ready-test, .venv/ready-lint, .venv/ready-bench.

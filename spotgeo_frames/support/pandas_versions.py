@@ -22,12 +22,17 @@ def as_text(values: pd.Series) -> pd.Series:
     >>> str(as_text(pd.Series(["a", None], dtype=object)).dtype), str(as_text(pd.Series([1, "a"], dtype=object)).dtype)
     ('str', 'object')
     """
-    is_text = values.dtype == object and pd.api.types.infer_dtype(values, skipna=True) == "string"
-    return values.astype(TEXT) if is_text else values
+    if values.dtype != object or pd.api.types.infer_dtype(values, skipna=True) != "string":
+        return values
+    try:
+        return values.astype(TEXT)
+    except UnicodeEncodeError:  # half a surrogate pair, which is no text and which the type cannot hold
+        return values
 
 
 def with_text(table: pd.DataFrame) -> pd.DataFrame:
     """A table with its columns of Python objects that are text as text; the table itself where there are none."""
-    columns = {name: as_text(table[name]) for name in table.columns if table[name].dtype == object}
+    kinds = zip(table.columns, table.dtypes, strict=True)  # which is much faster than to look at each column
+    columns = {name: as_text(table[name]) for name, kind in kinds if isinstance(kind, np.dtype) and kind.hasobject}
     changed = {name: values for name, values in columns.items() if values.dtype == TEXT}
     return table.assign(**changed) if changed else table

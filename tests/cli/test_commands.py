@@ -22,6 +22,7 @@ from helpers.reference import PROJECT
 from helpers.scenes import objects
 from spotgeo_frames.cli.commands import COMMANDS
 from spotgeo_frames.scoring.registry import summary_columns
+from spotgeo_frames.support.pandas_versions import with_text
 
 KEYS = [*summary_columns(by_similarity=False), "tau", "epsilon"]
 
@@ -592,7 +593,7 @@ def test_track_keeps_its_tables(tracks: Path, tmp_path: Path) -> None:
     result = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker"))
     assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == sorted(result._fields)
     for name, table in result._asdict().items():
-        kept = pd.read_parquet(tmp_path / "out" / f"{name}.parquet")
+        kept = with_text(pd.read_parquet(tmp_path / "out" / f"{name}.parquet"))
         pd.testing.assert_frame_equal(kept, table)
         metadata = pq.read_schema(tmp_path / "out" / f"{name}.parquet").metadata
         assert metadata[b"benchmark"] == b"MOT17"

@@ -16,7 +16,7 @@ def test_text_among_objects_is_text_and_nulls_stay_nulls(values: list[object]) -
     assert column.isna().tolist() == pd.isna(pd.Series(values)).tolist()
 
 
-@pytest.mark.parametrize("values", [["a", 1], [1, 2], [None, None], [], [b"a"], [["a"]]])
+@pytest.mark.parametrize("values", [["a", 1], [1, 2], [None, None], [], [b"a"], [["a"]], ["\ud800"]])
 def test_other_objects_stay_as_they_are(values: list[object]) -> None:
     column = pd.Series(values, dtype=object)
     assert as_text(column) is column
