@@ -30,6 +30,7 @@ from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
+from ..tables.kinds import same_kind_as
 from ..tables.schema import FRAME_KEY, centres
 from .offsets import bias
 
@@ -61,6 +62,7 @@ class Suspicion(NamedTuple):
     advice: str
 
 
+@same_kind_as("truth")
 def check(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -90,9 +92,9 @@ def check(
 
     Returns
     -------
-    DataFrame with one row for each suspected mistake, the one with the largest loss of f1 first: `suspicion` (text),
-    `f1` as it is, `f1_corrected` after the mistake is corrected (null where that cannot be computed), and `advice`
-    (text). No rows where nothing is suspicious.
+    DataFrame of the truth's kind with one row for each suspected mistake, the one with the largest loss of f1 first:
+    `suspicion` (text), `f1` as it is, `f1_corrected` after the mistake is corrected (null where that cannot be
+    computed), and `advice` (text). No rows where nothing is suspicious.
 
     Raises
     ------

@@ -29,6 +29,7 @@ from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
 from ..tables.inputs import source
+from ..tables.kinds import same_kind_as
 from ..tables.messages import counted, key_text
 from ..tables.schema import FN, FRAME_KEY, TP
 from .resampling import ALL_SUMS, bounds, check_options, number_sequences, resampled_sums
@@ -65,6 +66,7 @@ class Sweep(NamedTuple):
         return headline(self.best, ["tau", "score_threshold", "f1", "average_precision"])
 
 
+@same_kind_as("truth")
 def sweep(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -107,7 +109,7 @@ def sweep(
 
     Returns
     -------
-    Sweep of two DataFrames.
+    Sweep of two DataFrames of the truth's kind (polars or pyarrow; otherwise pandas).
 
     curve: one row for each tau and threshold, in rising order: `tau` (px), `score_threshold`, `n_predicted`, `tp`,
         `fn`, `fp`, `precision`, `recall`, `f1`, `mse` (px²) and `kelvins_mse` of the predictions whose score is at

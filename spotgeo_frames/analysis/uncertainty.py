@@ -22,6 +22,7 @@ from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct
 from ..tables.arrow import Table
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.schema import check_matches, measure_of
 from ..tables.selections import By
 from .resampling import (
@@ -44,6 +45,7 @@ Method = Literal["percentile", "bca"]
 NUMBERS_AT_ONCE = 1 << 23
 
 
+@same_kind_as("matches")
 def intervals(
     matches: Table,
     by: By | None = None,
@@ -62,8 +64,9 @@ def intervals(
     matches
         A match table.
     by
-        The groups, each with intervals of its own: a column of the match table; a Series with a value for each row; a
-        list of these, whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None.
+        The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
+        of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
+        a count of quantile bins (2 to 1000) or None.
         Whole sequences are resampled in groups, too. Rows that are null in `by` are left out.
     metrics
         A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
@@ -81,9 +84,9 @@ def intervals(
 
     Returns
     -------
-    DataFrame with one row for each group and metric: the `by` columns, `metric`, `estimate` (the value that `summarize`
-    computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of sequences that have rows in
-    the group. Where it is below two, `low` and `high` are null, and a warning says so.
+    DataFrame of the match table's kind with one row for each group and metric: the `by` columns, `metric`, `estimate`
+    (the value that `summarize` computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of
+    sequences that have rows in the group. Where it is below two, `low` and `high` are null, and a warning says so.
 
     Raises
     ------
@@ -102,7 +105,7 @@ def intervals(
     """
     answer, texts = interval_table(matches, by, metrics, resamples, confidence, method, seed)
     for text in texts:
-        warnings.warn(f"intervals: {text}", stacklevel=2)
+        warnings.warn(f"intervals: {text}", stacklevel=CALLER)
     return answer
 
 

@@ -28,6 +28,7 @@ from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
 from ..tables.inputs import note_source
+from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
 from ..tables.messages import key_text, row_text
 from ..tables.schema import FRAME_KEY
 from .documents import BYTE_ORDER_MARK, collector_paused, matrix
@@ -52,18 +53,19 @@ class _Entry(msgspec.Struct, gc=False):
 _DECODER = msgspec.json.Decoder(list[_Entry])
 
 
-def read_spotgeo(path: str | Path) -> Annotations:
+def read_spotgeo(path: str | Path, *, table: TableKind = "pandas") -> Annotations:
     """Reads a competition file (truth or submission): .json, or packed as .gz or .zip.
 
     Returns Annotations. `objects` has `sequence`, `frame`, `object` (the position in `object_coords`, from 0), `x` and
-    `y` (px); `frames` lists every frame of the file, in its order. Raises InputError with every problem and its place
-    where the file is not of this form. `validate_spotgeo` checks image bounds and the limit of 30 objects as well.
+    `y` (px); `frames` lists every frame of the file, in its order. `table` is the kind of both tables: "pandas",
+    "polars" or "pyarrow". Raises InputError with every problem and its place where the file is not of this form, and
+    ValueError for another kind. `validate_spotgeo` checks image bounds and the limit of 30 objects as well.
 
     >>> truth = read_spotgeo("data/sample/truth.json")
     >>> list(truth.objects.columns), len(truth.frames)
     (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
-    path = Path(path)
+    kind, path = check_kind(table), Path(path)
     content = _content(path)
     annotations = _decoded(content)
     if annotations is None:
@@ -74,7 +76,7 @@ def read_spotgeo(path: str | Path) -> Annotations:
         points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
         annotations = _annotations(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
     note_source(annotations.objects, path)
-    return annotations
+    return as_kind(annotations, kind)
 
 
 def _decoded(content: bytes) -> Annotations | None:
@@ -115,6 +117,7 @@ def _annotations(
     return Annotations(objects, pd.DataFrame(key, copy=False))
 
 
+@same_kind_as("truth")
 def validate_spotgeo(
     path: str | Path,
     truth: Annotations | Table | None = None,
@@ -127,9 +130,10 @@ def validate_spotgeo(
 ) -> pd.DataFrame:
     """Lists everything that is wrong with a submission, one row a problem: `place` and `problem`.
 
-    The table has no rows where the submission is sound. A submission has to have the frames of `truth` (at least those
-    in which the truth has objects, where it has no frames table). Without `truth` it has to have frames 1 to
-    `frames_per_sequence` of each of `sequences`, or, without these, of each sequence that it lists.
+    The table has no rows where the submission is sound. It is of polars or pyarrow where the truth is, and otherwise of
+    pandas. A submission has to have the frames of `truth` (at least those in which the truth has objects, where it has
+    no frames table). Without `truth` it has to have frames 1 to `frames_per_sequence` of each of `sequences`, or,
+    without these, of each sequence that it lists.
 
     Places are positions in the file, from 0: `[12].object_coords[3][0]`. `x_range` and `y_range` are in pixels, both
     ends included. A submission may also be a table of objects, as `read_objects` takes it. A table lists no empty

@@ -17,9 +17,9 @@ class Annotations(NamedTuple):
     Parameters
     ----------
     objects
-        A DataFrame with one row for each object (for each joint, with keypoints): `sequence`, `frame`, `object`,
-        (`joint`,) `x`, `y` (px), for boxes also `w`, `h` (px), and any other columns. No two rows share their
-        `sequence`, `frame`, `object` (and `joint`).
+        A DataFrame of pandas, polars or pyarrow with one row for each object (for each joint, with keypoints):
+        `sequence`, `frame`, `object`, (`joint`,) `x`, `y` (px), for boxes also `w`, `h` (px), and any other columns. No
+        two rows share their `sequence`, `frame`, `object` (and `joint`).
     frames
         A DataFrame with one row for each frame: `sequence`, `frame`, and any attributes of the frame. List a frame here
         to count it even when it is empty. None, the default, means that the frames are those that occur.

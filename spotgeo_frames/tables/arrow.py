@@ -1,16 +1,38 @@
-"""Turns anything that exports an Arrow stream into a pandas DataFrame."""
+"""Turns any table that comes in into a pandas DataFrame: polars, pyarrow, and whatever exports an Arrow stream."""
 
+import json
+import sys
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ..support.errors import InputError
+from ..support.errors import InputError, first_line
+from .inputs import SOURCE
 
 # Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.
 PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
 PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], pd.StringDtype(na_value=np.nan))
+
+# The types of integers with nulls, which as float64 would lose what is beyond 2**53.
+NULLABLE_TYPES: dict[Any, Any] = {
+    pa.int8(): pd.Int8Dtype(),
+    pa.int16(): pd.Int16Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.uint8(): pd.UInt8Dtype(),
+    pa.uint16(): pd.UInt16Dtype(),
+    pa.uint32(): pd.UInt32Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
+}
+
+TAKEN = "a pandas DataFrame, a polars DataFrame or LazyFrame, or an Arrow table (pyarrow, DuckDB) is needed"
+
+# What makes a table that is taken of one that is not, by the method that such tables have.
+WAYS_OUT = {"compute": "dask", "toPandas": "Spark", "to_pandas": "other dataframes"}
 
 
 @runtime_checkable
@@ -20,28 +42,57 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-Table = pd.DataFrame | ArrowStream
+@runtime_checkable
+class LazyTable(Protocol):
+    """A table that is computed when it is collected: a LazyFrame of polars."""
+
+    def collect(self) -> ArrowStream: ...
+
+    def collect_schema(self) -> Any: ...
+
+
+Table = pd.DataFrame | ArrowStream | LazyTable
+
+
+def is_polars(given: object, name: str = "DataFrame") -> bool:
+    """Whether this is of polars' class `name`: "DataFrame", "LazyFrame", "Series" or "Expr"."""
+    if "polars" not in sys.modules:  # so nothing can be of it; pandas users never wait for narwhals
+        return False
+    from narwhals.dependencies import get_polars
+
+    polars = get_polars()
+    return polars is not None and isinstance(given, getattr(polars, name))
+
+
+def collected(table: Any, name: str) -> Any:
+    """A LazyFrame as a DataFrame, anything else as it is; raises InputError where polars cannot collect it."""
+    if not is_polars(table, "LazyFrame"):
+        return table
+    try:
+        return table.collect()
+    except Exception as error:  # what the user's own query, files and functions raise
+        raise InputError(f"{name}: the LazyFrame cannot be collected: {first_line(error)}") from None
 
 
 def as_pandas(table: Table, name: str) -> pd.DataFrame:
     """`table` as a DataFrame; named index levels become columns unless there is a column of that name.
 
-    Raises InputError if it is not a table, or if a column name is not a string or occurs twice.
+    The notes in the metadata of a pyarrow Table become the `attrs`. Raises InputError if it is not a table, if a
+    LazyFrame cannot be collected, or if a column name is not a string or occurs twice.
     """
+    table = collected(table, name)
     if isinstance(table, pd.DataFrame):
         frame = table
         levels = [level for level in table.index.names if level is not None and level not in table.columns]
         if levels:
             frame = table.reset_index(levels)
     elif isinstance(table, ArrowStream) and not isinstance(table, pd.Series):
-        try:
-            arrow = pa.table(table)
-        except (pa.ArrowException, TypeError, ValueError) as error:
-            raise InputError(f"{name}: is not a table that Arrow can read: {error}") from None
+        arrow = _as_arrow(table, name)
         frame = arrow_to_pandas(arrow, name)
+        frame.attrs = _notes(arrow.schema.metadata)
     else:
-        needed = "a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
-        raise InputError(f"{name}: is of type {type(table).__name__}; {needed}")
+        hint = next((f"; {way}() makes one ({of})" for way, of in WAYS_OUT.items() if hasattr(table, way)), "")
+        raise InputError(f"{name}: is of type {type(table).__name__}; {TAKEN}{hint}")
     odd = [column for column in frame.columns if not isinstance(column, str)]
     if odd:
         raise InputError([f"{name}: column {column!r}: its name has to be a string" for column in odd])
@@ -51,11 +102,54 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
     return frame
 
 
+def _as_arrow(table: Any, name: str) -> pa.Table:
+    """What exports an Arrow stream as a pyarrow Table; raises InputError, for polars with the columns that cannot."""
+    if isinstance(table, pa.Table):  # as a stream, one without rows would lose its categories
+        return table
+    if is_polars(table):
+        return _polars_as_arrow(table, name)
+    try:
+        return pa.table(table)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"{name}: is not a table that Arrow can read: {error}") from None
+
+
+def _polars_as_arrow(table: Any, name: str) -> pa.Table:
+    """A DataFrame of polars as a pyarrow Table; raises InputError with every column that Arrow does not know."""
+    import polars as pl
+
+    columns, problems = {}, []
+    for column in table.get_columns():
+        try:
+            if column.dtype == pl.Object:  # which polars would export as the places in memory
+                raise TypeError("Arrow knows no objects of Python")
+            # Without the newest types of text and bytes, which pyarrow cannot take rows of.
+            columns[column.name] = column.to_arrow(compat_level=pl.CompatLevel.oldest())
+        except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
+            problem = f"is of type {column.dtype}, which cannot be carried ({first_line(error)})"
+            problems.append(f"{name}: column {column.name} {problem}; cast it to text or numbers, or drop it")
+    if problems:
+        raise InputError(problems)
+    return pa.table(columns)
+
+
+def _notes(metadata: Mapping[bytes, bytes] | None) -> dict[Any, Any]:
+    """The notes (`attrs`) in the metadata of a pyarrow Table; none where they cannot be read.
+
+    A file that the table was read from is not among them, since nothing tells whether the rows are still the file's.
+    """
+    try:
+        notes = json.loads((metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
+    except ValueError:
+        return {}
+    return {key: value for key, value in notes.items() if key != SOURCE} if isinstance(notes, dict) else {}
+
+
 def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
     """An Arrow table as a DataFrame: decimals become int64 or float64, and columns of a pandas index are left out.
 
-    Raises InputError with every column that pandas cannot represent: text that is not UTF-8, times out of range,
-    decimals that are too large.
+    Dates, times, bytes, lists and structs keep their Arrow type (`pd.ArrowDtype`). Raises InputError with every column
+    that pandas cannot represent: text that is not UTF-8, times out of range, decimals that are too large.
     """
     columns: dict[str, pd.Series] = {}
     problems: list[str] = []
@@ -67,13 +161,37 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 continue
             if field in columns:
                 problems.append(f"{name}: column {field} is there more than once")
-            if pa.types.is_decimal(column.type):
-                column = column.cast(pa.int64() if column.type.scale == 0 else pa.float64())
-            elif not pa.types.is_primitive(column.type):
-                column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
-            columns[field] = column.to_pandas(types_mapper=PANDAS_TYPES.get)
+            columns[field] = _column_to_pandas(column)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
         raise InputError(problems)
     return pd.DataFrame(columns, copy=False)
+
+
+def _column_to_pandas(column: pa.ChunkedArray) -> pd.Series:
+    """A column of an Arrow table as a Series; raises an error of Arrow, ValueError or OverflowError if it cannot."""
+    kind = column.type
+    if pa.types.is_decimal(kind):
+        kind = pa.int64() if kind.scale == 0 else pa.float64()
+        column = column.cast(kind)
+    elif not pa.types.is_primitive(kind):
+        column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
+    if pa.types.is_dictionary(kind) and not len(column) and column.num_chunks:  # pyarrow would drop the categories
+        categories = column.chunk(0).dictionary.to_pandas(types_mapper=PANDAS_TYPES.get)
+        return pd.Series(pd.Categorical.from_codes([], categories, ordered=kind.ordered))
+    if column.null_count and kind in NULLABLE_TYPES:
+        return column.to_pandas(types_mapper=NULLABLE_TYPES.get)
+    if pa.types.is_date(kind):
+        pc.min_max(column).as_py()  # dates beyond the year 9999 fail here, and not only later
+    elif not _is_kept(kind):
+        return column.to_pandas(types_mapper=PANDAS_TYPES.get)
+    column.slice(0, 0).take(pa.array([], pa.int64()))  # a type of which Arrow cannot take rows fails here
+    return column.to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _is_kept(kind: pa.DataType) -> bool:
+    """Whether a column keeps its Arrow type, as pandas would have objects of Python, which do not tell it."""
+    types = pa.types
+    is_plain = types.is_primitive(kind) and not types.is_time(kind)
+    return not (is_plain or types.is_dictionary(kind) or types.is_null(kind) or kind in PANDAS_TYPES)

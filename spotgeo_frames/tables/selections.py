@@ -1,7 +1,7 @@
 """Selects rows of a table: columns to group by, bins of numbers, and sequences to leave out."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -9,12 +9,23 @@ import pyarrow as pa
 
 from ..support.errors import InputError, SliceError
 from ..support.keys import grouped, ordinals, pack
-from .arrow import ArrowStream, arrow_to_pandas
+from .arrow import ArrowStream, arrow_to_pandas, is_polars
 from .quantile_bins import bin_edges, binned_values
 
-# A column; a Series of pandas or polars; a list of these; or a dict from column to how many quantile bins it gets
-# (None: the values as they are).
-By = str | pd.Series | ArrowStream | Sequence[str | pd.Series | ArrowStream] | Mapping[str, int | None]
+
+class Expression(Protocol):
+    """An expression of polars over the columns of a table."""
+
+    @property
+    def meta(self) -> Any: ...
+
+    def alias(self, name: str) -> Any: ...
+
+
+# A column; its values: a Series of pandas or polars, an array of pyarrow, or, for a table of polars, an expression; a
+# list of these; or a dict from column to how many quantile bins it gets (None: the values as they are).
+ByKey = str | pd.Series | ArrowStream | Expression
+By = ByKey | Sequence[ByKey] | Mapping[str, int | None]
 
 # More bins than this are most likely a typing mistake.
 MOST_BINS = 1000
@@ -41,7 +52,7 @@ def group_keys(by: By | None) -> list[GroupKey]:
     if isinstance(by, Mapping):
         return [GroupKey(_key(name).name, _checked_bins(name, bins)) for name, bins in by.items()]
     given: Any = by
-    alone = isinstance(by, str | ArrowStream | pd.Series | pd.DataFrame) or not isinstance(by, Collection)
+    alone = isinstance(by, str | ArrowStream | pd.Series | pd.DataFrame | pa.Array) or not isinstance(by, Collection)
     return [_key(key) for key in ([given] if alone else given)]
 
 
@@ -66,14 +77,20 @@ def _key(given: Any) -> GroupKey:
     if isinstance(given, str):
         return GroupKey(given)
     if _is_series(given):
-        return GroupKey("by" if given.name in (None, "") else str(given.name), series=given)
+        name = getattr(given, "name", None)
+        return GroupKey("by" if name in (None, "") else str(name), series=given)
+    if is_polars(given, "Expr"):
+        how = "give the table as polars, or the name of a column, or a Series"
+        raise InputError(f"by: {given} is an expression of polars, and the table is none of polars; {how}")
     raise InputError(f"by: is or holds a {type(given).__name__}; names of columns, or Series, are needed")
 
 
 def _is_series(given: Any) -> bool:
-    """Whether this is a Series of pandas, or of polars: an Arrow stream with a name."""
+    """Whether this is a Series of pandas, an array of pyarrow, or a Series of polars: an Arrow stream with a name."""
+    if isinstance(given, pd.Series | pa.Array | pa.ChunkedArray):
+        return True
     is_other = isinstance(given, ArrowStream) and isinstance(getattr(given, "name", None), str)
-    return isinstance(given, pd.Series) or (is_other and not isinstance(given, pd.DataFrame))
+    return is_other and not isinstance(given, pd.DataFrame)
 
 
 def _checked_bins(column: str, bins: Any) -> int | None:
@@ -102,12 +119,13 @@ def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> list
 
 
 def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) -> pd.Series:
-    """A Series as a column of the table: of pandas by its index, of polars by position."""
+    """A Series as a column of the table: of pandas by its index, of polars and pyarrow by position."""
     if isinstance(series, pd.Series):
         if not series.index.equals(table.index):
             raise InputError(f"by: the Series {name} does not have the match table's index")
         return series.rename(name)
-    column = arrow_to_pandas(pa.table({name: pa.chunked_array(series)}), "by")[name]
+    values = series if isinstance(series, pa.Array) else pa.chunked_array(series)
+    column = arrow_to_pandas(pa.table({name: values}), "by")[name]
     if len(column) != len(table):
         raise InputError(f"by: the Series {name} has {len(column):,} values; the match table has {len(table):,} rows")
     return column.set_axis(table.index)
@@ -150,7 +168,7 @@ def number_groups(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray,
         return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
     try:
         numbered = [ordinals([group]) for group in groups]
-    except TypeError as error:  # lists and other values that cannot be compared
+    except (TypeError, pa.ArrowException) as error:  # lists and other values that cannot be compared
         names = ", ".join(str(group.name) for group in groups)
         raise SliceError(f"by: {names} cannot be grouped by: {error}") from None
     return grouped(pack([codes[0] for codes, _ in numbered], [span for _, span in numbered]))

@@ -22,6 +22,7 @@ from ...matching.similarity import ROUNDING
 from ...support.errors import InputError
 from ...tables.annotations import Annotations
 from ...tables.inputs import note_source
+from ...tables.kinds import TableKind, as_kind, check_kind
 from ...tables.schema import BOX, FRAME_KEY
 from .lines import CLASSES
 from .reader import read_folders
@@ -40,7 +41,12 @@ LEAST_SIMILARITY = 0.5 - ROUNDING
 
 
 def read_motchallenge(
-    truth_dir: str | Path, tracker_dir: str | Path, benchmark: str = "MOT17", preprocess: bool = True
+    truth_dir: str | Path,
+    tracker_dir: str | Path,
+    benchmark: str = "MOT17",
+    preprocess: bool = True,
+    *,
+    table: TableKind = "pandas",
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of all sequences of a folder of truth.
 
@@ -55,6 +61,8 @@ def read_motchallenge(
         Whether to take out what is not evaluated: predictions that are matched with a distractor, and truth that is of
         another class than pedestrians or marked with 0. Otherwise all rows of the truth are there, with `considered`
         (bool: the mark) and `class_id` (int64).
+    table
+        The kind of the tables: "pandas", "polars" or "pyarrow".
 
     Returns
     -------
@@ -65,7 +73,7 @@ def read_motchallenge(
     Raises
     ------
     InputError: a file is missing, is of a sequence that is not known, or holds lines that cannot be used.
-    ValueError: no such benchmark.
+    ValueError: no such benchmark, or no such kind of table.
 
     Examples
     --------
@@ -73,6 +81,7 @@ def read_motchallenge(
     >>> list(predictions.objects.columns)
     ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h', 'score']
     """
+    kind = check_kind(table)
     _check_benchmark(benchmark)
     truth, predictions, names = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
     n_rows = len(truth.objects), len(predictions.objects)
@@ -80,12 +89,12 @@ def read_motchallenge(
         truth, predictions = preprocess_tracks(truth, predictions, benchmark)
     sequences = pd.Series(names, dtype="str").array
     tables = truth.objects, truth.frames, predictions.objects
-    for table in tables:
-        if table is not None:
-            table["sequence"] = sequences.take(table["sequence"].to_numpy())
+    for rows in tables:
+        if rows is not None:
+            rows["sequence"] = sequences.take(rows["sequence"].to_numpy())
     note_source(truth.objects, truth_dir, n_rows[0])
     note_source(predictions.objects, tracker_dir, n_rows[1])
-    return truth, predictions
+    return as_kind((truth, predictions), kind)
 
 
 def preprocess_tracks(truth: Annotations, predictions: Annotations, benchmark: str) -> tuple[Annotations, Annotations]:
