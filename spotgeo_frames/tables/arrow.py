@@ -92,7 +92,9 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         frame.attrs = _notes(arrow.schema.metadata)
     else:
         hint = next((f"; {way}() makes one ({of})" for way, of in WAYS_OUT.items() if hasattr(table, way)), "")
-        raise InputError(f"{name}: is of type {type(table).__name__}; {TAKEN}{hint}")
+        package = type(table).__module__.partition(".")[0]
+        kind = f"{'' if package == 'builtins' else f'{package}.'}{type(table).__name__}"
+        raise InputError(f"{name}: is of type {kind}; {TAKEN}{hint}")
     odd = [column for column in frame.columns if not isinstance(column, str)]
     if odd:
         raise InputError([f"{name}: column {column!r}: its name has to be a string" for column in odd])

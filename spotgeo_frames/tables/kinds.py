@@ -84,8 +84,9 @@ def _pyarrow_table(frame: pd.DataFrame) -> pa.Table:
     try:
         return as_arrow(bins_as_text(frame), notes)
     except pa.ArrowException as error:
+        reason = error.args[-1] if error.args else error  # the last of several names the column
         hint = "give tables without that column, or all of them as pandas"
-        raise InputError(f"the result cannot be an Arrow table: {first_line(error)}; {hint}") from None
+        raise InputError(f"the result cannot be an Arrow table: {reason}; {hint}") from None
 
 
 def _polars_table(table: pa.Table, frame: pd.DataFrame, categorical: Collection[str]) -> Any:
@@ -173,6 +174,8 @@ def _evaluated(by: Any, table: Any) -> Any:
         return [_evaluated(key, table) for key in by]
     if not is_polars(by, "Expr"):
         return by
+    if not is_polars(table):
+        raise InputError(f"by: {by} is an expression; here names of columns are needed")
     try:
         columns = table.select(by).get_columns()
     except Exception as error:  # of polars, or of functions of the caller's within the expression

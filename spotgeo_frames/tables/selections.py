@@ -65,7 +65,7 @@ def column_bins(by: By | None) -> dict[str, int | None]:
     keys = group_keys(by)
     series = [key.name for key in keys if key.series is not None]
     if series:
-        raise InputError(f"by: is or holds the Series {series[0]}; here names of columns are needed")
+        raise InputError(f"by: is or holds values, {series[0]}; here names of columns are needed")
     names = [key.name for key in keys]
     if len({*names}) < len(names):
         raise InputError(f"by: {', '.join(names)}: a name is there twice")
@@ -79,9 +79,8 @@ def _key(given: Any) -> GroupKey:
     if _is_series(given):
         name = getattr(given, "name", None)
         return GroupKey("by" if name in (None, "") else str(name), series=given)
-    if is_polars(given, "Expr"):
-        how = "give the table as polars, or the name of a column, or a Series"
-        raise InputError(f"by: {given} is an expression of polars, and the table is none of polars; {how}")
+    if is_polars(given, "Expr"):  # of a table of polars, `same_kind_as` has made Series of them
+        return GroupKey(str(given), series=given)
     raise InputError(f"by: is or holds a {type(given).__name__}; names of columns, or Series, are needed")
 
 
@@ -120,6 +119,9 @@ def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> list
 
 def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) -> pd.Series:
     """A Series as a column of the table: of pandas by its index, of polars and pyarrow by position."""
+    if is_polars(series, "Expr"):
+        how = "give the table as polars, or the name of a column, or a Series"
+        raise InputError(f"by: {name} is an expression of polars, and the table is none of polars; {how}")
     if isinstance(series, pd.Series):
         if not series.index.equals(table.index):
             raise InputError(f"by: the Series {name} does not have the match table's index")

@@ -1,12 +1,16 @@
 """Tables of each kind, and what a table of any kind holds, to compare them."""
 
+import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 
+import spotgeo_frames as sf
 from spotgeo_frames import Annotations
 from spotgeo_frames.support.labels import bins_as_text, is_binned
 
@@ -91,3 +95,28 @@ def _arrow_word(kind: Any) -> str:
     if pa.types.is_large_string(kind):
         return "text"
     return {pa.bool_(): "flag", pa.int64(): "integer", pa.float64(): "number", pa.string(): "text"}.get(kind, str(kind))
+
+
+def tables_of(result: Any) -> list[Any]:
+    """The tables of a result, which may be one itself."""
+    if isinstance(result, tuple):
+        return [table for part in result for table in tables_of(part)]
+    return [result] if isinstance(result, pd.DataFrame | pl.DataFrame | pa.Table) else []
+
+
+def read_as(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes every reader of the package read tables of `kind`."""
+    for name in sf.__all__:
+        if name.startswith("read_"):
+            monkeypatch.setattr(sf, name, partial(getattr(sf, name), table=kind))
+
+
+def run(code: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Runs code with these names; returns the value of every statement that only gives one, by its text."""
+    values = {}
+    for statement in ast.parse(code).body:
+        if isinstance(statement, ast.Expr):
+            values[ast.unparse(statement)] = eval(ast.unparse(statement), names)
+        else:
+            exec(ast.unparse(statement), names)
+    return values

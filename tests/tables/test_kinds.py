@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
-from helpers.kinds import CLASSES, CONVERTERS, of_kind, plain
+from helpers.kinds import CLASSES, CONVERTERS, of_kind, plain, tables_of
 from helpers.problems import refused
 from helpers.reference import PROJECT
 from helpers.scenes import objects
@@ -79,13 +79,6 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "read_objects": (lambda table: sf.read_objects(table, table[["sequence", "frame"]].head(1))
                      if isinstance(table, pd.DataFrame) else sf.read_objects(table), (TRUTH.objects.head(1),)),
 }  # fmt: skip
-
-
-def tables_of(result: Any) -> list[Any]:
-    """The tables of a result, which may be one itself."""
-    if isinstance(result, tuple):
-        return [table for part in result for table in tables_of(part)]
-    return [] if result is None else [result]
 
 
 def test_every_function_with_tables_is_called() -> None:
@@ -395,6 +388,12 @@ def test_an_expression_needs_a_table_of_polars(kind: str) -> None:
         sf.summarize(of_kind(MATCHES, kind), by=pl.col("frame"))
 
 
+def test_expressions_where_only_names_will_do(tmp_path: Path) -> None:
+    truth, eager = of_kind(TRUTH, "polars"), of_kind(EAGER, "polars")
+    with refused(("by:", "names of columns are needed")):
+        sf.report(truth, eager, tmp_path / "report.html", by=[pl.col("truth_x")])
+
+
 def test_a_similarity_gets_the_kind_of_the_tables() -> None:
     kinds = set()
 
@@ -505,6 +504,20 @@ def test_a_lazyframe_is_collected_once() -> None:
     assert collected == [1]
     sf.bias(lazy, resamples=10, tau=10, epsilon=3)
     assert collected == [1, 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_only_pandas_can_hold(kind: str) -> None:
+    mixed = GOOD.assign(thing=[object(), 1, "a"])
+    with refused(("column predicted_thing", "without that column")):
+        sf.match(of_kind(GOOD, kind), mixed)
+
+
+def test_categories_of_numbers_and_bins_that_polars_does_not_know() -> None:
+    odd = GOOD.assign(band=pd.Categorical([3, 1, None], [3, 1]), bin=pd.cut(GOOD["x"], [-1, 2, 9]))
+    read = sf.read_objects(odd, table="polars").objects
+    assert read["band"].to_list() == [3, 1, None]
+    assert read["bin"].to_list() == ["-1 to 2", "2 to 9", "-1 to 2"]
 
 
 # --- the decorator ---
