@@ -33,10 +33,10 @@ from .presentation.plot_parts import (
 from .presentation.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
 from .support.errors import InputError
 from .support.labels import label
-from .tables.arrow import Table
 from .tables.checks import check_matches, decoded
 from .tables.match_sides import check_coordinates, offsets
 from .tables.schema import FN, FP, TP, measure_of
+from .tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

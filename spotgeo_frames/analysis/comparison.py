@@ -26,11 +26,12 @@ from ..support.errors import InputError
 from ..support.keys import distinct, locate, ordinals
 from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import TEXT
-from ..tables.arrow import Table
 from ..tables.checks import check_matches, decoded
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.messages import counted, key_text
 from ..tables.schema import FN, FRAME_KEY, TP, frame_columns, measure_of
 from ..tables.selections import excluded_sequences, without_sequences
+from ..tables.table import Table
 from .resampling import DEFAULT_METRICS, bounds, check_metrics, check_options, metrics_of, resampled_sums, sequence_sums
 
 # Differences are equal up to this share of the values, because swapping changes the order of floating-point additions.
@@ -64,6 +65,7 @@ class Comparison(NamedTuple):
         return headline(self.leaderboard, ["rank", "name", "f1", "kelvins_mse"])
 
 
+@same_kind_as("matches")
 def compare(
     matches: Mapping[str, Table],
     baseline: str | None = None,
@@ -98,7 +100,7 @@ def compare(
 
     Returns
     -------
-    Comparison of two DataFrames.
+    Comparison of two DataFrames, of the first match table's kind (pandas, polars or pyarrow).
 
     leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse: `rank`, `name`, the metrics that
         `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low` and `kelvins_mse_high` (null after matching by
@@ -149,7 +151,7 @@ def compare(
     notes = best_first.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
     best_first.attrs = table.attrs = notes
     for text in filter(None, (unknown, missing)):
-        warnings.warn(f"compare: {text}", stacklevel=2)
+        warnings.warn(f"compare: {text}", stacklevel=CALLER)
     return Comparison(best_first, table)
 
 
@@ -206,9 +208,8 @@ def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.Data
 def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """The truths of a match table, sorted, with data types that are the same for every kind of table and file."""
     rows = table.loc[np.isin(table["outcome"].array.codes, [TP, FN]), columns]
-    return pd.DataFrame({column: _plain_column(rows[column]) for column in columns}).sort_values(
-        list(columns), ignore_index=True
-    )
+    plain = {column: _plain_column(rows[column]) for column in columns}
+    return pd.DataFrame(plain).sort_values(list(columns), ignore_index=True)
 
 
 def _plain_column(values: pd.Series) -> Any:

@@ -30,16 +30,18 @@ from ..scoring.match_sums import match_sums
 from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
-from ..tables.arrow import Table
 from ..tables.checks import check_matches
+from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
 from ..tables.schema import FN, FP, TP
+from ..tables.table import Table
 
 KINDS = ["taken", "lost", "mislocated", "duplicate", "background", "no_truth_in_frame"]
 KIND_TYPE = pd.CategoricalDtype(KINDS)
 TAKEN, LOST, MISLOCATED, DUPLICATE, BACKGROUND, NO_TRUTH = range(len(KINDS))
 
 
+@same_kind_as("matches")
 def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd.DataFrame:
     """Adds the kind of each error to a match table: why it is a miss or a false alarm.
 
@@ -52,13 +54,13 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
         tau; at least 1.
     tau
         The largest distance (px) at which a prediction is near a truth. Needed only where the match table has lost its
-        own tau.
+        own tau, as one of polars has.
 
     Returns
     -------
-    DataFrame, the match table with two more columns. `pair_distance` (px) is the distance between a mislocated miss and
-    its false alarm, and null elsewhere. `kind` is categorical, null for true positives and empty frames. The kinds of
-    misses are
+    DataFrame of the same kind, the match table with two more columns. `pair_distance` (px) is the distance between a
+    mislocated miss and its false alarm, and null elsewhere. `kind` is categorical, null for true positives and empty
+    frames. The kinds of misses are
 
     taken: a prediction lies within tau, but was matched with another truth.
     mislocated: a false alarm that no other truth explains lies within reach * tau; the two are one object that was
@@ -119,6 +121,7 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
     return answer
 
 
+@same_kind_as("diagnosed")
 def error_costs(diagnosed: Table) -> pd.DataFrame:
     """Computes the cost of each kind of error: f1 and mse if all errors of this kind, and no others, were corrected.
 
@@ -132,7 +135,8 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with one row for each kind, also for kinds that do not occur, and a last row `all` for all kinds together:
+    DataFrame (of pandas, polars or pyarrow, as `diagnosed` is) with one row for each kind of error, also for those that
+    do not occur, and a last row `all` for all kinds together:
     `kind`, `n_misses`, `n_false_alarms`, `f1` after the correction, `f1_gain` (its increase), `mse` (px²) after the
     correction and `mse_gain` (px², its decrease). Source: TIDE (Bolya et al., 2020,
     doi:10.1007/978-3-030-58580-8_33), whose costs are in average precision instead.

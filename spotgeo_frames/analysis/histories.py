@@ -8,13 +8,15 @@ import pyarrow.compute as pc
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..support.pandas_versions import TEXT
-from ..tables.arrow import Table
 from ..tables.checks import check_matches
+from ..tables.kinds import same_kind_as
 from ..tables.schema import FN, TP, measure_of
+from ..tables.table import Table
 
 HISTORY_TYPE = pd.CategoricalDtype(["always found", "found in part", "flickers", "never found"])
 
 
+@same_kind_as("matches")
 def object_summary(matches: Table) -> pd.DataFrame:
     """Summarizes the history of each true object: in which of its frames it was found.
 
@@ -26,7 +28,7 @@ def object_summary(matches: Table) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with one row for each true object, sorted by `sequence`, (`joint`,) `object`:
+    DataFrame of the match table's kind with one row for each true object, sorted by `sequence`, (`joint`,) `object`:
 
     n_frames, n_found: the count of frames that have the object, and of those in which it is a true positive.
     found_share: n_found / n_frames.

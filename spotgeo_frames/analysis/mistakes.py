@@ -30,8 +30,9 @@ from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
-from ..tables.arrow import Table
+from ..tables.kinds import same_kind_as
 from ..tables.schema import FRAME_KEY, centres
+from ..tables.table import Table
 from .offsets import bias
 
 # The least gain in F1 from correcting a mistake, and the least gain as a share of 1 - F1.
@@ -62,6 +63,7 @@ class Suspicion(NamedTuple):
     advice: str
 
 
+@same_kind_as("truth")
 def check(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -91,9 +93,9 @@ def check(
 
     Returns
     -------
-    DataFrame with one row for each suspected mistake, the one with the largest loss of f1 first: `suspicion` (text),
-    `f1` as it is, `f1_corrected` after the mistake is corrected (null where that cannot be computed), and `advice`
-    (text). No rows where nothing is suspicious.
+    DataFrame of the truth's kind with one row for each suspected mistake, the one with the largest loss of f1 first:
+    `suspicion` (text), `f1` as it is, `f1_corrected` after the mistake is corrected (null where that cannot be
+    computed), and `advice` (text). No rows where nothing is suspicious.
 
     Raises
     ------

@@ -19,17 +19,19 @@ from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations
-from ..tables.arrow import Table
 from ..tables.checks import check_matches
 from ..tables.columns import frame_of
+from ..tables.kinds import same_kind_as
 from ..tables.match_sides import check_coordinates, offsets, sides_of
 from ..tables.schema import TP, frame_columns
 from ..tables.selections import By
+from ..tables.table import Table
 from .resampling import bounds, check_labels, check_options, number_sequences, resampled_sums
 
 CORRECTED = ["f1", "mse"]
 
 
+@same_kind_as("matches")
 def bias(
     matches: Table,
     by: By | None = None,
@@ -49,8 +51,9 @@ def bias(
     matches
         A match table by distance, with the coordinates of truths and predictions.
     by
-        The groups, each with an offset of its own: a column of the match table; a Series with a value for each row; a
-        list of these, whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None.
+        The groups, each with an offset of its own: a column of the match table; a Series with a value for each row (or,
+        of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
+        a count of quantile bins (2 to 1000) or None.
     resamples
         How often sequences are drawn, with replacement, to compute the intervals; at least 1.
     confidence
@@ -59,13 +62,14 @@ def bias(
         Equal seeds give equal intervals.
     tau, epsilon
         The largest distance of a true positive and the tolerance (px) to match again with. Needed only where the match
-        table has lost its own.
+        table has lost its own, as one of polars has.
 
     Returns
     -------
-    DataFrame with the `by` columns, `metric`, `estimate`, `low` and `high`. Each group has six rows, with the metrics
-    `dx` and `dy` (px, the offset, with percentile bootstrap intervals), `f1` and `mse` (px²) as they are, and
-    `f1_corrected` and `mse_corrected`, computed after predictions are moved back by the offset and matched again.
+    DataFrame of the match table's kind with the `by` columns, `metric`, `estimate`, `low` and `high`. Each group has
+    six rows, with the metrics `dx` and `dy` (px, the offset, with percentile bootstrap intervals), `f1` and `mse` (px²)
+    as they are, and `f1_corrected` and `mse_corrected`, computed after predictions are moved back by the offset and
+    matched again.
 
     Estimates are null where a group has no true positive. The corrected metrics are also null where the rows of a
     frame belong to different groups, because the predictions of one group cannot be moved alone then. `low` and `high`

@@ -27,11 +27,12 @@ from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
-from ..tables.arrow import Table
 from ..tables.columns import as_numbers
 from ..tables.inputs import source
+from ..tables.kinds import same_kind_as
 from ..tables.messages import counted, first_keys
 from ..tables.schema import FN, FRAME_KEY, TP
+from ..tables.table import Table
 from .resampling import ALL_SUMS, bounds, check_options, number_sequences, resampled_sums
 
 # Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
@@ -66,6 +67,7 @@ class Sweep(NamedTuple):
         return headline(self.best, ["tau", "score_threshold", "f1", "average_precision"])
 
 
+@same_kind_as("truth")
 def sweep(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -108,7 +110,7 @@ def sweep(
 
     Returns
     -------
-    Sweep of two DataFrames.
+    Sweep of two DataFrames of the truth's kind (polars or pyarrow; otherwise pandas).
 
     curve: one row for each tau and threshold, in rising order: `tau` (px), `score_threshold`, `n_predicted`, `tp`,
         `fn`, `fp`, `precision`, `recall`, `f1`, `mse` (px²) and `kelvins_mse` of the predictions whose score is at

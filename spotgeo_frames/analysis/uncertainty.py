@@ -22,10 +22,11 @@ from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.pandas_versions import TEXT
-from ..tables.arrow import Table
 from ..tables.checks import check_matches
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.schema import measure_of
 from ..tables.selections import By
+from ..tables.table import Table
 from .resampling import (
     ALL_SUMS,
     DEFAULT_METRICS,
@@ -46,6 +47,7 @@ Method = Literal["percentile", "bca"]
 NUMBERS_AT_ONCE = 1 << 23
 
 
+@same_kind_as("matches")
 def intervals(
     matches: Table,
     by: By | None = None,
@@ -64,8 +66,9 @@ def intervals(
     matches
         A match table.
     by
-        The groups, each with intervals of its own: a column of the match table; a Series with a value for each row; a
-        list of these, whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None.
+        The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
+        of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
+        a count of quantile bins (2 to 1000) or None.
         Whole sequences are resampled in groups, too. Rows that are null in `by` are left out.
     metrics
         A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
@@ -83,9 +86,9 @@ def intervals(
 
     Returns
     -------
-    DataFrame with one row for each group and metric: the `by` columns, `metric`, `estimate` (the value that `summarize`
-    computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of sequences that have rows in
-    the group. Where it is below two, `low` and `high` are null, and a warning says so.
+    DataFrame of the match table's kind with one row for each group and metric: the `by` columns, `metric`, `estimate`
+    (the value that `summarize` computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of
+    sequences that have rows in the group. Where it is below two, `low` and `high` are null, and a warning says so.
 
     Raises
     ------
@@ -104,7 +107,7 @@ def intervals(
     """
     answer, texts = interval_table(matches, by, metrics, resamples, confidence, method, seed)
     for text in texts:
-        warnings.warn(f"intervals: {text}", stacklevel=2)
+        warnings.warn(f"intervals: {text}", stacklevel=CALLER)
     return answer
 
 

@@ -26,11 +26,12 @@ from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.labels import bins_as_text, is_binned
 from ..support.pandas_versions import TEXT
-from ..tables.arrow import Table
 from ..tables.checks import check_matches
+from ..tables.kinds import same_kind_as
 from ..tables.messages import counted
 from ..tables.schema import FN, FP, TP
 from ..tables.selections import binned, check_column
+from ..tables.table import Table
 from .resampling import bounds, check_options, number_sequences, resampled_sums
 
 # Integer columns with up to this many distinct values are not binned.
@@ -42,6 +43,17 @@ MOST_LABELS = 200
 # The count of permutations for every slice, and for slices of which fewer than FEW of these differ as much.
 FLIPS, MORE_FLIPS = 10_000, 400_000
 FEW = 10
+
+# The columns of a row of the result that are known before resampling, with their types.
+ROW_TYPES: dict[str, Any] = {
+    "slice": TEXT,
+    "metric": TEXT,
+    "n_rows": "int64",
+    "n_sequences": "int64",
+    "value": "float64",
+    "rest": "float64",
+    "estimate": "float64",
+}
 
 # The count of signs that are in memory at once, 8 bytes each.
 SIGNS_AT_ONCE = 1 << 21
@@ -55,6 +67,7 @@ class _Coded(NamedTuple):
     labels: list[str]
 
 
+@same_kind_as("matches")
 def worst_slices(
     matches: Table,
     columns: Sequence[str],
@@ -93,8 +106,8 @@ def worst_slices(
 
     Returns
     -------
-    DataFrame with one row for each slice and metric, the lowest estimate first; no rows where no slice is significantly
-    worse:
+    DataFrame of the match table's kind with one row for each slice and metric, the lowest estimate first; no rows where
+    no slice is significantly worse:
 
     slice: the slice as text, such as "truth_x 0.5 to 12" or "category = 3".
     metric: "recall" or "precision".
@@ -137,8 +150,7 @@ def worst_slices(
             rows.append(row)
             contributions.append(contribution)
             sums.append(sums_of_slice)
-    names = ["slice", "metric", "n_rows", "n_sequences", "value", "rest", "estimate"]
-    answer = pd.DataFrame(rows, columns=names).astype({"slice": TEXT, "metric": TEXT})
+    answer = pd.DataFrame(rows, columns=list(ROW_TYPES)).astype(ROW_TYPES)
     if not len(answer):
         answer = answer.assign(low=np.nan, high=np.nan, p_value=np.nan, p_adjusted=np.nan)
         answer.attrs = table.attrs | {"rate": rate, "seed": seed}

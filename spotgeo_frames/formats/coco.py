@@ -27,6 +27,7 @@ from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
 from ..tables.inputs import note_source
 from ..tables.joints import COCO_SIGMAS
+from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
 from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, opening, repeated_ids
 
@@ -70,7 +71,7 @@ class _Truth(msgspec.Struct):
 
 
 def read_coco(
-    truth_path: str | Path, predictions_path: str | Path, boxes: bool = False
+    truth_path: str | Path, predictions_path: str | Path, boxes: bool = False, *, table: TableKind = "pandas"
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of a COCO file of annotations and one of results (.json, or packed as .gz or .zip).
 
@@ -82,6 +83,8 @@ def read_coco(
         The annotations, such as person_keypoints_val2017.json, and the results.
     boxes
         Whether to read the boxes instead of the keypoints.
+    table
+        The kind of the tables: "pandas", "polars" or "pyarrow".
 
     Returns
     -------
@@ -96,6 +99,7 @@ def read_coco(
     ------
     InputError: a file is not of this form, an image or category is not known, an id is there twice, keypoints are not
     as many as the category has, or the two files are given in the wrong order. Every problem names its file and place.
+    ValueError: no such kind of table.
 
     Examples
     --------
@@ -111,6 +115,7 @@ def read_coco(
     >>> found.objects[["x", "y", "w", "h", "score", "category"]].to_dict("records")
     [{'x': 11.0, 'y': 10.0, 'w': 20.0, 'h': 40.0, 'score': 0.9, 'category': 'person'}]
     """
+    kind = check_kind(table)
     truth_path, predictions_path = Path(truth_path), Path(predictions_path)
     contents = read_bytes(truth_path), read_bytes(predictions_path)
     if [opening(content) for content in contents] == [b"[", b"{"]:
@@ -136,7 +141,7 @@ def read_coco(
         predictions = _with_joints(predictions, results, joints, "joint_score")
     note_source(truth, truth_path)
     note_source(predictions, predictions_path)
-    return Annotations(truth, _frames(document.images)), Annotations(predictions)
+    return as_kind((Annotations(truth, _frames(document.images)), Annotations(predictions)), kind)
 
 
 def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[int, list[str]], list[str]]:

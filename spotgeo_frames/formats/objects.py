@@ -10,31 +10,38 @@ import pyarrow as pa
 from ..support.errors import InputError
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes, readable
 from ..tables.annotations import Annotations
-from ..tables.arrow import Table, arrow_to_pandas
+from ..tables.arrow import arrow_to_pandas
 from ..tables.checks import check_frames, check_objects
 from ..tables.inputs import note_source
+from ..tables.kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
+from ..tables.table import Table, collected
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200
 
 
-def read_objects(source: str | Path | Table, frames: str | Path | Table | None = None) -> Annotations:
+def read_objects(
+    source: str | Path | Table, frames: str | Path | Table | None = None, *, table: TableKind | None = None
+) -> Annotations:
     """Reads a table of objects, and one of frames where there is one, as checked Annotations.
 
     `source` and `frames` are tables in memory or local paths: .parquet, a folder of such files (hive partitions become
     columns), .csv, .csv.gz, .arrow or .feather. Without `frames` the frames that count are those in which either side
-    of an evaluation has objects. Raises InputError, naming the file, where it cannot be read or the table is not right.
+    of an evaluation has objects. `table` is the kind of both tables that come back: "pandas", "polars" or "pyarrow"; by
+    default that of `source`, and pandas for a file. Raises InputError, naming the file, where it cannot be read or the
+    table is not right, and ValueError for another kind.
 
     >>> truth = read_objects("data/sample/truth.parquet", frames="data/sample/frames.parquet")
     >>> len(truth.frames)
     300
     """
+    kind = kind_of(source) if table is None else check_kind(table)
+    source, frames = collected(source, "objects"), collected(frames, "frames")
     objects = check_objects(read_table(source), _name(source, "objects"))
     if isinstance(source, str | Path):
         note_source(objects, source)
-    if frames is None:
-        return Annotations(objects)
-    return Annotations(objects, read_frames(frames))
+    annotations = Annotations(objects, None if frames is None else read_frames(frames))
+    return as_kind(annotations, kind, categorical_columns(source, frames))
 
 
 def read_frames(source: str | Path | Table) -> pd.DataFrame:

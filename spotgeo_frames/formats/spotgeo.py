@@ -28,11 +28,12 @@ from ..support.keys import distinct, frame_keys, locate, row_keys
 from ..support.reading import read_bytes
 from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, SideColumns, as_annotations, as_frames
-from ..tables.arrow import Table
 from ..tables.columns import Columns
 from ..tables.inputs import note_source
+from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
 from ..tables.messages import first_keys, row_text
 from ..tables.schema import FRAME_KEY
+from ..tables.table import Table
 from .documents import BYTE_ORDER_MARK, collector_paused, matrix
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
 
@@ -57,20 +58,22 @@ class _Entry(msgspec.Struct, gc=False):
 _DECODER = msgspec.json.Decoder(list[_Entry])
 
 
-def read_spotgeo(path: str | Path) -> Annotations:
+def read_spotgeo(path: str | Path, *, table: TableKind = "pandas") -> Annotations:
     """Reads a competition file (truth or submission): .json, or packed as .gz or .zip.
 
     Returns Annotations. `objects` has `sequence`, `frame`, `object` (the position in `object_coords`, from 0), `x` and
-    `y` (px); `frames` lists every frame of the file, in its order. Raises InputError with every problem and its place
-    where the file is not of this form. `validate_spotgeo` checks image bounds and the limit of 30 objects as well.
+    `y` (px); `frames` lists every frame of the file, in its order. `table` is the kind of both tables: "pandas",
+    "polars" or "pyarrow". Raises InputError with every problem and its place where the file is not of this form, and
+    ValueError for another kind. `validate_spotgeo` checks image bounds and the limit of 30 objects as well.
 
     >>> truth = read_spotgeo("data/sample/truth.json")
     >>> list(truth.objects.columns), len(truth.frames)
     (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
+    kind = check_kind(table)
     annotations = as_frames(spotgeo_columns(path))
     note_source(annotations.objects, path)
-    return annotations
+    return as_kind(annotations, kind)
 
 
 def spotgeo_columns(path: str | Path) -> SideColumns:
@@ -126,6 +129,7 @@ def _columns(
     return SideColumns(Columns({**columns, "object": position, "x": x, "y": y}), Columns(key))
 
 
+@same_kind_as("truth")
 def validate_spotgeo(
     path: str | Path,
     truth: Annotations | Table | None = None,
@@ -138,9 +142,10 @@ def validate_spotgeo(
 ) -> pd.DataFrame:
     """Lists everything that is wrong with a submission, one row a problem: `place` and `problem`.
 
-    The table has no rows where the submission is sound. A submission has to have the frames of `truth` (at least those
-    in which the truth has objects, where it has no frames table). Without `truth` it has to have frames 1 to
-    `frames_per_sequence` of each of `sequences`, or, without these, of each sequence that it lists.
+    The table has no rows where the submission is sound. It is of polars or pyarrow where the truth is, and otherwise of
+    pandas. A submission has to have the frames of `truth` (at least those in which the truth has objects, where it has
+    no frames table). Without `truth` it has to have frames 1 to `frames_per_sequence` of each of `sequences`, or,
+    without these, of each sequence that it lists.
 
     Places are positions in the file, from 0: `[12].object_coords[3][0]`. `x_range` and `y_range` are in pixels, both
     ends included. A submission may also be a table of objects, as `read_objects` takes it. A table lists no empty

@@ -30,10 +30,11 @@ import numpy as np
 from ..support.errors import InputError
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, checked_side
-from ..tables.arrow import Table
 from ..tables.columns import Columns
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_frame
 from ..tables.schema import FRAME_KEY
+from ..tables.table import Table
 from .alignment import Aligned, FrameRule, align, at_centres
 from .assignment import Entries, assign
 from .layout import match_table
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 
 
+@same_kind_as("truth")
 def match(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -68,11 +70,11 @@ def match(
     Parameters
     ----------
     truth, predictions
-        Annotations, or a table of objects (a pandas DataFrame, or anything that exports an Arrow stream, such as a
-        polars DataFrame). Its columns are `sequence`, `frame`, `object`, and `x` and `y` in pixels. Boxes also have `w`
-        and `h` in pixels, and their `x` and `y` are the top left corner. Keypoints have one row a joint, with a column
-        `joint`; a joint whose `visibility` is 0 counts as absent. If both sides have a column `category`, only objects
-        of equal categories match. The match table carries all other columns along.
+        Annotations, or a table of objects: of pandas, polars or pyarrow, or anything that exports an Arrow stream. Its
+        columns are `sequence`, `frame`, `object`, and `x` and `y` in pixels. Boxes also have `w` and `h` in pixels, and
+        their `x` and `y` are the top left corner. Keypoints have one row a joint, with a column `joint`; a joint whose
+        `visibility` is 0 counts as absent. If both sides have a column `category`, only objects of equal categories
+        match. The match table carries all other columns along.
     tau, epsilon
         Match by distance, in pixels, with 0 <= epsilon < tau. `tau` is the largest distance of a true positive (10 by
         default), `epsilon` the distance up to which its error is 0 (3 by default). Given for boxes, the distance is
@@ -85,8 +87,9 @@ def match(
         - "point": max(0, 1 - distance / (2 tau)), with the distance of points or of the centres of boxes;
         - "oks": the object keypoint similarity of whole poses. The truth then needs a column `area` (px²), and the
           match table has a row a pose instead of a row a joint, whose `x`, `y`, `w`, `h` are the box of the pose;
-        - a function that gets two DataFrames of equal length, whose rows k are a truth and a prediction, and returns a
-          similarity from 0 to 1 for each such pair. It is called with up to about 100,000 pairs at a time.
+        - a function that gets two DataFrames of equal length, of the truth's kind, whose rows k are a truth and a
+          prediction, and returns a similarity from 0 to 1 for each such pair. It is called with up to about 100,000
+          pairs at a time.
     sigmas
         For "oks": a dict from joint to the standard deviation of its labelled place, as a share of the object's size
         (the square root of its area). By default those of COCO's seventeen joints.
@@ -97,9 +100,9 @@ def match(
 
     Returns
     -------
-    DataFrame with a row for each true positive, false negative and false positive, and one for each frame without any.
-    Rows are sorted by sequence and frame; within a frame, truths come first in file order, then false positives in file
-    order. The columns:
+    DataFrame of the truth's kind (polars or pyarrow; otherwise pandas), with a row for each true positive, false
+    negative and false positive, and one for each frame without any. Rows are sorted by sequence and frame; within a
+    frame, truths come first in file order, then false positives in file order. The columns:
 
     - `sequence`, `frame`, and `joint` for keypoints;
     - `outcome`: categorical, TP, FN, FP, or `empty` for a frame without objects;
@@ -109,7 +112,8 @@ def match(
     - `predicted_file_order`: the position of the prediction within its frame, in file order, from 0;
     - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes.
 
-    Its `attrs` hold `rule`, `version`, and what the rule has of `tau`, `epsilon` and `threshold`.
+    Its notes hold `rule`, `version`, and what the rule has of `tau`, `epsilon` and `threshold`: the `attrs` of pandas,
+    the metadata of pyarrow. polars has no place for notes, so functions that need tau then ask for it.
 
     Raises
     ------
@@ -131,7 +135,7 @@ def match(
     words = asked(tau, epsilon, similarity, threshold, sigmas)
     matches, warning = matched(truth, predictions, words, frames)
     if warning is not None:
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(warning, stacklevel=CALLER)
     return match_frame(matches)
 
 
@@ -190,6 +194,7 @@ def _assigned(sides: Compared, rule: Rule) -> Pairs:
     return join_pairs(parts)
 
 
+@same_kind_as("truth")
 def match_frames(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -225,10 +230,11 @@ def match_frames(
 
     Returns
     -------
-    DataFrame with a row for each true positive, false negative and false positive, and one for each frame without any:
-    `sequence`, `frame`, (`joint`,) `outcome` (TP, FN, FP or `empty`), `distance` (px, null unless TP), `squared_error`
-    (px²) and `kelvins_error` (both null for `empty`), then the `truth_`, `predicted_` and `frame_` columns. Rows are
-    sorted by sequence and frame; within a frame, truths come first in file order, then false positives in file order.
+    DataFrame of the truth's kind (polars or pyarrow; otherwise pandas), with a row for each true positive, false
+    negative and false positive, and one for each frame without any: `sequence`, `frame`, (`joint`,) `outcome` (TP, FN,
+    FP or `empty`), `distance` (px, null unless TP), `squared_error` (px²) and `kelvins_error` (both null for `empty`),
+    then the `truth_`, `predicted_` and `frame_` columns. Rows are sorted by sequence and frame; within a frame, truths
+    come first in file order, then false positives in file order.
 
     Raises
     ------

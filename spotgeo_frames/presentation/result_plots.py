@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..support.labels import label
-from ..tables.arrow import Table, as_pandas
+from ..tables.arrow import as_pandas
+from ..tables.table import Table
 from .display import words
 from .plot_parts import BLUE, GREY, LINES, axes_or_new, axis_label, check_columns, new_figure, nothing_to_draw
 

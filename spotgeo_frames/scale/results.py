@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..scoring.group_sums import Sums, add_sums
 from ..support.reading import readable
 from ..support.storage import Place, written
-from ..tables.arrow import pandas_types
+from ..tables.arrow import PANDAS_TYPES
 from ..tables.columns import Columns, columns_of, frame_of
 
 # The most sequences of only one side that a result names.
@@ -98,7 +98,7 @@ def read_result(place: Place) -> Result:
         notes = msgspec.json.decode(pa.ipc.open_stream(stream).read_all()["notes"][0].as_py(), type=_Notes)
         sums = []
         for rows, by_similarity, attrs in notes.groupings:
-            labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=pandas_types().get)
+            labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=PANDAS_TYPES.get)
             table = pa.ipc.open_stream(stream).read_all()
             labels = columns_of(labels) if len(labels.columns) else Columns({}, n_rows=table.num_rows)
             sums.append(Sums(labels, _values(table), rows, by_similarity, attrs))

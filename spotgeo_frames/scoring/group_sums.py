@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support.keys import distinct, grouped, row_keys
-from ..tables.arrow import Table
 from ..tables.columns import Columns, among, joined, null_rows
 from ..tables.match_tables import match_columns, match_frame
 from ..tables.schema import FN, FP, FRAME_KEY, measure_of
 from ..tables.selections import By, by_columns, number_groups
+from ..tables.table import Table
 from .match_sums import group_sums, kelvins_means, match_sums
 from .registry import METRICS
 

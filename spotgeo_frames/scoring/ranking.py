@@ -9,13 +9,15 @@ import pandas as pd
 from ..matching.rule import rule_notes
 from ..support.errors import InputError
 from ..support.pandas_versions import with_text
-from ..tables.arrow import Table
 from ..tables.checks import check_matches
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import excluded_sequences, without_sequences
+from ..tables.table import Table
 from .registry import METRICS, RANKING
 from .summary import summarized
 
 
+@same_kind_as("matches")
 def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
     """Ranks submissions as the spotGEO competition did: by highest f1, then by lowest kelvins_mse.
 
@@ -29,10 +31,10 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
 
     Returns
     -------
-    DataFrame with one row for each submission, best first: `rank`, `name`, and the metrics that `summarize` computes,
-    among them `f1`, 2 TP / (2 TP + FP + FN), and `kelvins_mse`, the sum over sequences of each sequence's mean of
-    `kelvins_error`. Equal submissions share a rank. Submissions whose f1 is null, because they have nothing to count,
-    come last.
+    DataFrame of the first match table's kind with one row for each submission, best first: `rank`, `name`, and the
+    metrics that `summarize` computes, among them `f1`, 2 TP / (2 TP + FP + FN), and `kelvins_mse`, the sum over
+    sequences of each sequence's mean of `kelvins_error`. Equal submissions share a rank. Submissions whose f1 is null,
+    because they have nothing to count, come last.
 
     Raises
     ------
@@ -60,7 +62,7 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     left_out, unknown = excluded_sequences(exclude, tables.values())
     answer, missing = ranked({name: without_sequences(table, left_out) for name, table in tables.items()})
     for text in filter(None, (unknown, missing)):
-        warnings.warn(f"leaderboard: {text}", stacklevel=2)
+        warnings.warn(f"leaderboard: {text}", stacklevel=CALLER)
     return answer
 
 

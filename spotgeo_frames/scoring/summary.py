@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..tables.arrow import Table
 from ..tables.columns import Columns, frame_of
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By, excluded_sequences
+from ..tables.table import Table
 from .group_sums import Sums, group_rows, sums_of_groups
 from .missing_rows import missing_rows_text
 from .registry import METRICS, Metric, summary_columns, values_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@same_kind_as("matches")
 def summarize(
     matches: Table,
     by: By | None = None,
@@ -40,13 +42,13 @@ def summarize(
     Parameters
     ----------
     matches
-        A match table, as `match` makes it or as it comes back from a file; pandas or Arrow.
+        A match table, as `match` makes it or as it comes back from a file; of pandas, polars or pyarrow.
     by
         The groups: the name of a column of the match table; a Series with a value for each row (of pandas, with the
-        table's index, such as a `pd.cut` of a column, or of polars); a list of names and Series, whose values are
-        crossed; or a dict from names of columns, which are crossed, to a count of quantile bins (2 to 1000, as
-        `pandas.qcut` makes them) or to None for the values as they are. Each becomes a column of the result. Groups
-        without rows are not listed.
+        table's index, such as a `pd.cut` of a column, or of polars); where the match table is of polars, an expression
+        such as `pl.col("truth_x") > 100`; a list of these, whose values are crossed; or a dict from names of columns,
+        which are crossed, to a count of quantile bins (2 to 1000, as `pandas.qcut` makes them) or to None for the
+        values as they are. Each becomes a column of the result. Groups without rows are not listed.
     exclude
         Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
         sequences out, too. A warning names those that the table does not have.
@@ -55,7 +57,8 @@ def summarize(
 
     Returns
     -------
-    DataFrame, sorted by group: the `by` columns, then
+    DataFrame of the match table's kind, sorted by group: the `by` columns (bins as text such as `12 to 47` in polars
+    and pyarrow), then
 
     tp, fn, fp: truths matched with a prediction (found), truths without a match (missed), and predictions without a
         match (false alarms).
@@ -96,7 +99,7 @@ def summarize(
     left_out, unknown = excluded_sequences(exclude, [table])
     answer, missing = summarized(table, by, left_out, dropna=dropna)
     for text in filter(None, (unknown, missing)):
-        warnings.warn(f"summarize: {text}", stacklevel=2)
+        warnings.warn(f"summarize: {text}", stacklevel=CALLER)
     return answer
 
 

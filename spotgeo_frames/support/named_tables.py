@@ -17,10 +17,16 @@ def headline(table: Any, names: Sequence[str], null: Sequence[str] = ()) -> list
     """The first rows of a table as lines such as `HOTA 0.7238, MOTA 0.878`.
 
     `names` are the columns to show if the table has them. Only rows count in which the columns `null` are null. There
-    are no lines if the table is not a DataFrame.
+    are no lines if it is no table.
     """
     if not isinstance(table, pd.DataFrame):
-        return []
+        if not hasattr(table, "__arrow_c_stream__"):
+            return []
+        import pyarrow as pa  # it is loaded already, since the table is not of pandas
+
+        arrow = pa.table(table)
+        table = arrow.select([name for name in dict.fromkeys([*names, *null]) if name in arrow.column_names])
+        table = table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
     rows = table[table[[name for name in null if name in table]].isna().all(axis=1)]
     known = [name for name in names if name in table]
     records = rows[known].head(MOST_ROWS).to_dict("records") if known else []

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import numpy as np
+
 from .errors import InputError, first_line
 
 if TYPE_CHECKING:
@@ -178,8 +180,13 @@ def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Sche
     arrow = pa.Table.from_pandas(table, schema, preserve_index=False, nthreads=1)
     notes = {str(key): str(value) for key, value in attrs.items()}
     # pandas reads attrs from the key PANDAS_ATTRS.
-    metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(attrs)}
+    metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(attrs, default=_plain)}
     return arrow.replace_schema_metadata(metadata)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a note that JSON does not know: a number of NumPy as one of Python, anything else as text."""
+    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:

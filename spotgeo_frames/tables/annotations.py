@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import InputError
-from .arrow import Table
 from .columns import Columns, columns_of, frame_of
 from .inputs import confirmed
+from .table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,9 +19,9 @@ class Annotations(NamedTuple):
     Parameters
     ----------
     objects
-        A DataFrame with one row for each object (for each joint, with keypoints): `sequence`, `frame`, `object`,
-        (`joint`,) `x`, `y` (px), for boxes also `w`, `h` (px), and any other columns. No two rows share their
-        `sequence`, `frame`, `object` (and `joint`).
+        A DataFrame of pandas, polars or pyarrow with one row for each object (for each joint, with keypoints):
+        `sequence`, `frame`, `object`, (`joint`,) `x`, `y` (px), for boxes also `w`, `h` (px), and any other columns. No
+        two rows share their `sequence`, `frame`, `object` (and `joint`).
     frames
         A DataFrame with one row for each frame: `sequence`, `frame`, and any attributes of the frame. List a frame here
         to count it even when it is empty. None, the default, means that the frames are those that occur.

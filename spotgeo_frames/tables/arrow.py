@@ -1,51 +1,61 @@
-"""Turns anything that exports an Arrow stream into a pandas DataFrame."""
+"""Turns any table that comes in into a pandas DataFrame: polars, pyarrow, and whatever exports an Arrow stream."""
 
-from __future__ import annotations
+import json
+from collections.abc import Mapping
+from typing import Any
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, Union, runtime_checkable
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from ..support.errors import InputError
+from ..support.errors import InputError, first_line
+from ..support.pandas_versions import COPIES_ON_WRITE, TEXT, with_text
+from .inputs import SOURCE
+from .table import ArrowStream, Table, collected, is_polars
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+# Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.
+PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
+PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], TEXT)
 
+# The types of integers with nulls, which as float64 would lose what is beyond 2**53.
+NULLABLE_TYPES: dict[Any, Any] = {
+    pa.int8(): pd.Int8Dtype(),
+    pa.int16(): pd.Int16Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.uint8(): pd.UInt8Dtype(),
+    pa.uint16(): pd.UInt16Dtype(),
+    pa.uint32(): pd.UInt32Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
+}
 
-@runtime_checkable
-class ArrowStream(Protocol):
-    """Anything that exports an Arrow stream: polars, pyarrow, DuckDB and others."""
+TAKEN = "a pandas DataFrame, a polars DataFrame or LazyFrame, or an Arrow table (pyarrow, DuckDB) is needed"
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-
-
-Table = Union["pd.DataFrame", ArrowStream]
+# What makes a table that is taken of one that is not, by the method that such tables have.
+WAYS_OUT = {"compute": "dask", "toPandas": "Spark", "to_pandas": "other dataframes"}
 
 
 def as_pandas(table: Table, name: str) -> pd.DataFrame:
     """`table` as a DataFrame; named index levels become columns unless there is a column of that name.
 
-    Raises InputError if it is not a table, or if a column name is not a string or occurs twice.
+    The notes in the metadata of a pyarrow Table become the `attrs`. Raises InputError if it is not a table, if a
+    LazyFrame cannot be collected, or if a column name is not a string or occurs twice.
     """
-    import pandas as pd
-    import pyarrow as pa
-
-    from ..support.pandas_versions import with_text  # imported only here: it needs pandas
-
+    table = collected(table, name)
     if isinstance(table, pd.DataFrame):
         frame = table
         levels = [level for level in table.index.names if level is not None and level not in table.columns]
         if levels:
             frame = table.reset_index(levels)
     elif isinstance(table, ArrowStream) and not isinstance(table, pd.Series):
-        try:
-            arrow = pa.table(table)
-        except (pa.ArrowException, TypeError, ValueError) as error:
-            raise InputError(f"{name}: is not a table that Arrow can read: {error}") from None
+        arrow = _as_arrow(table, name)
         frame = arrow_to_pandas(arrow, name)
+        frame.attrs = _notes(arrow.schema.metadata)
     else:
-        needed = "a pandas DataFrame or an Arrow table (polars, DuckDB) is needed"
-        raise InputError(f"{name}: is of type {type(table).__name__}; {needed}")
+        hint = next((f"; {way}() makes one ({of})" for way, of in WAYS_OUT.items() if hasattr(table, way)), "")
+        package = type(table).__module__.partition(".")[0]
+        kind = f"{'' if package == 'builtins' else f'{package}.'}{type(table).__name__}"
+        raise InputError(f"{name}: is of type {kind}; {TAKEN}{hint}")
     odd = [column for column in frame.columns if not isinstance(column, str)]
     if odd:
         raise InputError([f"{name}: column {column!r}: its name has to be a string" for column in odd])
@@ -55,18 +65,55 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
     return with_text(frame)
 
 
+def _as_arrow(table: Any, name: str) -> pa.Table:
+    """What exports an Arrow stream as a pyarrow Table; raises InputError, for polars with the columns that cannot."""
+    if isinstance(table, pa.Table):  # as a stream, one without rows would lose its categories
+        return table
+    if is_polars(table):
+        return _polars_as_arrow(table, name)
+    try:
+        return pa.table(table)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"{name}: is not a table that Arrow can read: {error}") from None
+
+
+def _polars_as_arrow(table: Any, name: str) -> pa.Table:
+    """A DataFrame of polars as a pyarrow Table; raises InputError with every column that Arrow does not know."""
+    import polars as pl
+
+    columns, problems = {}, []
+    for column in table.get_columns():
+        try:
+            if column.dtype == pl.Object:  # which polars would export as the places in memory
+                raise TypeError("Arrow knows no objects of Python")
+            # Without the newest types of text and bytes, which pyarrow cannot take rows of.
+            columns[column.name] = column.to_arrow(compat_level=pl.CompatLevel.oldest())
+        except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
+            problem = f"is of type {column.dtype}, which cannot be carried ({first_line(error)})"
+            problems.append(f"{name}: column {column.name} {problem}; cast it to text or numbers, or drop it")
+    if problems:
+        raise InputError(problems)
+    return pa.table(columns)
+
+
+def _notes(metadata: Mapping[bytes, bytes] | None) -> dict[Any, Any]:
+    """The notes (`attrs`) in the metadata of a pyarrow Table; none where they cannot be read.
+
+    A file that the table was read from is not among them, since nothing tells whether the rows are still the file's.
+    """
+    try:
+        notes = json.loads((metadata or {}).get(b"PANDAS_ATTRS", b"{}"))
+    except ValueError:
+        return {}
+    return {key: value for key, value in notes.items() if key != SOURCE} if isinstance(notes, dict) else {}
+
+
 def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
     """An Arrow table as a DataFrame: decimals become int64 or float64, and columns of a pandas index are left out.
 
-    Raises InputError with every column that pandas cannot represent: text that is not UTF-8, times out of range,
-    decimals that are too large.
+    Dates, times, bytes, lists and structs keep their Arrow type (`pd.ArrowDtype`). Raises InputError with every column
+    that pandas cannot represent: text that is not UTF-8, times out of range, decimals that are too large.
     """
-    import pandas as pd
-    import pyarrow as pa
-
-    from ..support.pandas_versions import COPIES_ON_WRITE  # imported only here: it needs pandas
-
-    types = pandas_types()
     columns: dict[str, pd.Series] = {}
     problems: list[str] = []
     for position, column in enumerate(table.columns):
@@ -77,7 +124,7 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 continue
             if field in columns:
                 problems.append(f"{name}: column {field} is there more than once")
-            columns[field] = _convertible(column).to_pandas(types_mapper=types.get)
+            columns[field] = _column_to_pandas(column)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
@@ -85,27 +132,32 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
     return pd.DataFrame(columns, copy=not COPIES_ON_WRITE)
 
 
-def _convertible(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of a type that pandas has; raises ArrowException where its values are damaged or out of range."""
-    import pyarrow as pa
-
+def _column_to_pandas(column: pa.ChunkedArray) -> pd.Series:
+    """A column of an Arrow table as a Series; raises an error of Arrow, ValueError or OverflowError if it cannot."""
     kind = column.type
     if pa.types.is_decimal(kind):
-        return column.cast(pa.int64() if kind.scale == 0 else pa.float64())
-    if not pa.types.is_primitive(kind):
+        kind = pa.int64() if kind.scale == 0 else pa.float64()
+        column = column.cast(kind)
+    elif not pa.types.is_primitive(kind):
         column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
     if pa.types.is_dictionary(kind) and pa.types.is_unsigned_integer(kind.index_type):
-        return column.cast(pa.dictionary(pa.int64(), kind.value_type, kind.ordered))  # older pyarrow takes no others
-    return column
+        kind = pa.dictionary(pa.int64(), kind.value_type, kind.ordered)  # older pyarrow takes no others
+        column = column.cast(kind)
+    if pa.types.is_dictionary(kind) and not len(column) and column.num_chunks:  # pyarrow would drop the categories
+        categories = column.chunk(0).dictionary.to_pandas(types_mapper=PANDAS_TYPES.get)
+        return pd.Series(pd.Categorical.from_codes([], categories, ordered=kind.ordered))
+    if column.null_count and kind in NULLABLE_TYPES:
+        return column.to_pandas(types_mapper=NULLABLE_TYPES.get)
+    if pa.types.is_date(kind):
+        pc.min_max(column).as_py()  # dates beyond the year 9999 fail here, and not only later
+    elif not _is_kept(kind):
+        return column.to_pandas(types_mapper=PANDAS_TYPES.get)
+    column.slice(0, 0).take(pa.array([], pa.int64()))  # a type of which Arrow cannot take rows fails here
+    return column.to_pandas(types_mapper=pd.ArrowDtype)
 
 
-@cache
-def pandas_types() -> dict[Any, Any]:
-    """Fixed pandas types for flags and text, so that the type does not depend on whether a column has nulls."""
-    import pandas as pd
-    import pyarrow as pa
-
-    from ..support.pandas_versions import TEXT
-
-    texts = [pa.string(), pa.large_string(), pa.string_view()]
-    return {pa.bool_(): pd.BooleanDtype()} | dict.fromkeys(texts, TEXT)
+def _is_kept(kind: pa.DataType) -> bool:
+    """Whether a column keeps its Arrow type, as pandas would have objects of Python, which do not tell it."""
+    types = pa.types
+    is_plain = types.is_primitive(kind) and not types.is_time(kind)
+    return not (is_plain or types.is_dictionary(kind) or types.is_null(kind) or kind in PANDAS_TYPES)

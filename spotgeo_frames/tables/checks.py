@@ -8,10 +8,11 @@ import pandas as pd
 from ..support.errors import InputError
 from ..support.keys import repeated, row_keys
 from ..support.pandas_versions import TEXT
-from .arrow import Table, as_pandas
+from .arrow import as_pandas
 from .columns import Columns, array_of
 from .messages import counted, first_keys, key_text, listed
 from .schema import FRAME_KEY, LARGEST_EXACT_INTEGER, MATCH_COLUMNS, OUTCOMES, measure_of
+from .table import Table
 
 
 def check_objects(table: Table, name: str) -> pd.DataFrame:

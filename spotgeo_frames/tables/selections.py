@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, Union
 
 import numpy as np
 
 from ..support.errors import InputError, SliceError
 from ..support.keys import grouped, ordinals, pack
-from .arrow import ArrowStream, arrow_to_pandas
 from .columns import Columns, among, array_of
+from .table import ArrowStream, is_polars
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# A column; a Series of pandas or polars; a list of these; or a dict from column to how many quantile bins it gets
-# (None: the values as they are).
-Series = Union["pd.Series", ArrowStream]
-By = str | Series | Sequence[str | Series] | Mapping[str, int | None]
+
+class Expression(Protocol):
+    """An expression of polars over the columns of a table."""
+
+    @property
+    def meta(self) -> Any: ...
+
+    def alias(self, name: str) -> Any: ...
+
+
+# A column; its values: a Series of pandas or polars, an array of pyarrow, or, for a table of polars, an expression; a
+# list of these; or a dict from column to how many quantile bins it gets (None: the values as they are).
+ByKey = Union[str, "pd.Series", ArrowStream, Expression]
+By = ByKey | Sequence[ByKey] | Mapping[str, int | None]
 
 # A DataFrame or Columns.
 Rows = TypeVar("Rows", "pd.DataFrame", Columns)
@@ -48,9 +58,10 @@ def group_keys(by: By | None) -> list[GroupKey]:
     if isinstance(by, Mapping):
         return [GroupKey(_key(name).name, _checked_bins(name, bins)) for name, bins in by.items()]
     import pandas as pd
+    import pyarrow as pa
 
     given: Any = by
-    alone = isinstance(by, str | ArrowStream | pd.Series | pd.DataFrame) or not isinstance(by, Collection)
+    alone = isinstance(by, str | ArrowStream | pd.Series | pd.DataFrame | pa.Array) or not isinstance(by, Collection)
     return [_key(key) for key in ([given] if alone else given)]
 
 
@@ -63,7 +74,7 @@ def column_bins(by: By | None) -> dict[str, int | None]:
     keys = group_keys(by)
     series = [key.name for key in keys if key.series is not None]
     if series:
-        raise InputError(f"by: is or holds the Series {series[0]}; here names of columns are needed")
+        raise InputError(f"by: is or holds values, {series[0]}; here names of columns are needed")
     names = [key.name for key in keys]
     if len({*names}) < len(names):
         raise InputError(f"by: {', '.join(names)}: a name is there twice")
@@ -75,16 +86,22 @@ def _key(given: Any) -> GroupKey:
     if isinstance(given, str):
         return GroupKey(given)
     if _is_series(given):
-        return GroupKey("by" if given.name in (None, "") else str(given.name), series=given)
+        name = getattr(given, "name", None)
+        return GroupKey("by" if name in (None, "") else str(name), series=given)
+    if is_polars(given, "Expr"):  # of a table of polars, `same_kind_as` has made Series of them
+        return GroupKey(str(given), series=given)
     raise InputError(f"by: is or holds a {type(given).__name__}; names of columns, or Series, are needed")
 
 
 def _is_series(given: Any) -> bool:
-    """Whether this is a Series of pandas, or of polars: an Arrow stream with a name."""
+    """Whether this is a Series of pandas, an array of pyarrow, or a Series of polars: an Arrow stream with a name."""
     import pandas as pd
+    import pyarrow as pa
 
+    if isinstance(given, pd.Series | pa.Array | pa.ChunkedArray):
+        return True
     is_other = isinstance(given, ArrowStream) and isinstance(getattr(given, "name", None), str)
-    return isinstance(given, pd.Series) or (is_other and not isinstance(given, pd.DataFrame))
+    return is_other and not isinstance(given, pd.DataFrame)
 
 
 def _checked_bins(column: str, bins: Any) -> int | None:
@@ -113,17 +130,22 @@ def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> dict
 
 
 def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) -> pd.Series:
-    """A Series as a column of the table: of pandas by its index, of polars by position."""
+    """A Series as a column of the table: of pandas by its index, of polars and pyarrow by position."""
     import pandas as pd
     import pyarrow as pa
 
-    from ..support.pandas_versions import as_text  # imported only here: it needs pandas
+    from ..support.pandas_versions import as_text  # imported only here, as the others are: they need pandas
+    from .arrow import arrow_to_pandas
 
+    if is_polars(series, "Expr"):
+        how = "give the table as polars, or the name of a column, or a Series"
+        raise InputError(f"by: {name} is an expression of polars, and the table is none of polars; {how}")
     if isinstance(series, pd.Series):
         if not series.index.equals(table.index):
             raise InputError(f"by: the Series {name} does not have the match table's index")
         return as_text(series.rename(name))
-    column = arrow_to_pandas(pa.table({name: pa.chunked_array(series)}), "by")[name]
+    values = series if isinstance(series, pa.Array) else pa.chunked_array(series)
+    column = arrow_to_pandas(pa.table({name: values}), "by")[name]
     if len(column) != len(table):
         raise InputError(f"by: the Series {name} has {len(column):,} values; the match table has {len(table):,} rows")
     return column.set_axis(table.index)
@@ -170,7 +192,7 @@ def number_groups(groups: Mapping[str, Any], n_rows: int) -> tuple[np.ndarray, n
         return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
     try:
         numbered = [ordinals([group]) for group in groups.values()]
-    except TypeError as error:  # lists and other values that cannot be compared
+    except (TypeError, ValueError, NotImplementedError) as error:  # lists and other values that cannot be compared
         raise SliceError(f"by: {', '.join(groups)} cannot be grouped by: {error}") from None
     return grouped(pack([codes[0] for codes, _ in numbered], [span for _, span in numbered]))
 

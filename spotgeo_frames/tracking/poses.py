@@ -28,12 +28,13 @@ from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import TEXT
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
-from ..tables.arrow import Table
 from ..tables.checks import size_problems
 from ..tables.columns import as_numbers
 from ..tables.inputs import source
 from ..tables.joints import JOINTS
+from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_frame
+from ..tables.table import Table
 from .identities import with_null
 from .keypoints import Keypoints, number_keypoints
 from .metrics.hota import ALPHAS
@@ -77,6 +78,7 @@ class PoseResult(NamedTuple):
         return headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
 
 
+@same_kind_as("truth")
 def pose(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -102,11 +104,12 @@ def pose(
 
     Returns
     -------
-    PoseResult of three DataFrames. In the first two, a null `joint` means all joints together and a null `sequence` all
-    sequences together; both are null in the last row. The value of all joints is the mean over the joints, or, for
-    poseval, over those whose value is not null; counts are added. Keypoint HOTA combines all joints of all sequences in
-    another way: AssA, AssRe, AssPr and LocA are means of the sequences' values, weighted by their TP; DetA, DetRe and
-    DetPr follow from added counts, and HOTA at each alpha is sqrt(DetA AssA).
+    PoseResult of three DataFrames of the truth's kind (pandas, polars or pyarrow). In the first two, a null `joint`
+    means all joints together and a null `sequence` all sequences together; both are null in the last row. The value of
+    all joints is the mean over the joints, or, for poseval, over those whose value is not null; counts are added.
+    Keypoint HOTA combines all joints of all sequences in another way: AssA, AssRe, AssPr and LocA are means of the
+    sequences' values, weighted by their TP; DetA, DetRe and DetPr follow from added counts, and HOTA at each alpha is
+    sqrt(DetA AssA).
 
     summary: one row a sequence and joint: keypoint HOTA's `HOTA`, `DetA`, `AssA`, `DetRe`, `DetPr`, `AssRe`, `AssPr`,
         `LocA` (0 to 1, means over alpha = 0.05, 0.10 ... 0.95); poseval's `mota`, `motp`, `pre`, `rec` of tracks and

@@ -30,9 +30,10 @@ from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, checked_side
-from ..tables.arrow import Table
 from ..tables.columns import Columns
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_frame
+from ..tables.table import Table
 from .identities import Identities, Tracks, identify, with_null
 from .metrics.clear import (
     LEAST_SIMILARITY,
@@ -99,6 +100,7 @@ class TrackResult(NamedTuple):
         return headline(self.summary, ["HOTA", "MOTA", "IDF1"], null=["sequence"])
 
 
+@same_kind_as("truth")
 def track(
     truth: Annotations | Table,
     predictions: Annotations | Table,
@@ -113,15 +115,15 @@ def track(
     Parameters
     ----------
     truth, predictions
-        Annotations, or tables of objects (pandas DataFrames, or anything that exports an Arrow stream): `sequence`,
+        Annotations, or tables of objects (of pandas, polars or pyarrow, or what exports an Arrow stream): `sequence`,
         `frame`, `object`, `x`, `y` in pixels, and any other columns. Boxes also have `w` and `h` in pixels, and their
         `x` and `y` are the top left corner. If both sides have a column `category`, only objects of equal categories
         match.
     similarity
         "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)), with the distance of points or of the centres of
-        boxes; or a function that gets two DataFrames of equal length, whose rows k are a truth and a prediction, and
-        returns a similarity from 0 to 1 for each such pair. By default "iou" if both sides have `w` and `h`, and
-        otherwise "point".
+        boxes; or a function that gets two DataFrames of equal length, of the truth's kind, whose rows k are a truth and
+        a prediction, and returns a similarity from 0 to 1 for each such pair. By default "iou" if both sides have `w`
+        and `h`, and otherwise "point".
     identity
         The column that names an object through its sequence. A side that lacks the column uses `object`. Do not use
         `object` if it only counts the rows within each frame: the metrics would mean nothing.
@@ -135,7 +137,8 @@ def track(
 
     Returns
     -------
-    TrackResult of five DataFrames, with trackeval's fill values: shares with nothing to divide by are 0, LocA is 1.
+    TrackResult of five DataFrames of the truth's kind (polars or pyarrow; otherwise pandas), with trackeval's fill
+    values: shares with nothing to divide by are 0, LocA is 1.
 
     summary: one row a sequence, then a row of all combined, whose `sequence` is null. `summary.iloc[-1]` is the
         combined row; `summary.dropna(subset="sequence")` are the others. Columns: `HOTA`, `DetA`, `AssA`, `DetRe`,
@@ -180,7 +183,7 @@ def track(
     rule, warning = rule_of_tracks(words, *given, identity)
     tracks, found, sums = evaluate_tracks(align(*given, frames), rule)
     if warning is not None:
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(warning, stacklevel=CALLER)
     tables = TrackResult(
         track_summary(sums),
         _curve(sums),

@@ -13,6 +13,7 @@ import spotgeo_frames as sf
 from helpers.problems import Place, refused
 from helpers.reference import match_rows
 from helpers.scenes import SCENES, Scene, objects
+from spotgeo_frames.tables.arrow import as_pandas
 
 GOOD = objects([(1, 1, 0, 0), (1, 2, 5, 5), (2, 1, 1, 1)])
 
@@ -36,7 +37,8 @@ def as_duckdb(table: pd.DataFrame) -> duckdb.DuckDBPyRelation:
 )
 def test_arrow_tables_do_as_well_as_pandas(scene: Scene, convert) -> None:
     truth, predictions = (side.objects for side in scene.sides())
-    assert match_rows(sf.match(convert(truth), convert(predictions))) == match_rows(sf.match(truth, predictions))
+    matches = as_pandas(sf.match(convert(truth), convert(predictions)), "matches")
+    assert match_rows(matches) == match_rows(sf.match(truth, predictions))
 
 
 def test_duckdb_literals_and_enums() -> None:
@@ -50,7 +52,7 @@ def test_duckdb_literals_and_enums() -> None:
 def test_polars_categoricals_as_keys() -> None:
     table = pl.DataFrame({"sequence": ["b", "a"], "frame": [1, 1], "object": [0, 0], "x": [1.0, 2.0], "y": [1.0, 2.0]})
     matches = sf.match(table.with_columns(pl.col("sequence").cast(pl.Categorical)), table)
-    assert matches["sequence"].tolist() == ["a", "b"]
+    assert matches["sequence"].to_list() == ["a", "b"]
     assert (matches["outcome"] == "TP").all()
 
 
@@ -256,7 +258,7 @@ def test_categories_of_different_widths() -> None:
 def test_flags_from_arrow_keep_their_type() -> None:
     table = pa.Table.from_pandas(GOOD, preserve_index=False)
     for flags in ([True, False, True], [True, None, False]):
-        matches = sf.match(table.append_column("flag", pa.array(flags)), GOOD)
+        matches = sf.match(sf.read_objects(table.append_column("flag", pa.array(flags)), table="pandas"), GOOD)
         assert matches["truth_flag"].dtype == "boolean"
 
 

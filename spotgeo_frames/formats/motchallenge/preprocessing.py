@@ -24,6 +24,7 @@ from ...matching.similarity import ROUNDING
 from ...tables.annotations import Annotations, SideColumns, as_frames
 from ...tables.columns import Columns
 from ...tables.inputs import name_source, note_source
+from ...tables.kinds import TableKind, as_kind, check_kind
 from ...tables.schema import BOX, FRAME_KEY
 from .benchmarks import BENCHMARKS
 from .lines import CLASSES
@@ -34,7 +35,12 @@ LEAST_SIMILARITY = 0.5 - ROUNDING
 
 
 def read_motchallenge(
-    truth_dir: str | Path, tracker_dir: str | Path, benchmark: str = "MOT17", preprocess: bool = True
+    truth_dir: str | Path,
+    tracker_dir: str | Path,
+    benchmark: str = "MOT17",
+    preprocess: bool = True,
+    *,
+    table: TableKind = "pandas",
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of all sequences of a folder of truth.
 
@@ -49,6 +55,8 @@ def read_motchallenge(
         Whether to take out what is not evaluated: predictions that are matched with a distractor, and truth that is of
         another class than pedestrians or marked with 0. Otherwise all rows of the truth are there, with `considered`
         (bool: the mark) and `class_id` (int64).
+    table
+        The kind of the tables: "pandas", "polars" or "pyarrow".
 
     Returns
     -------
@@ -59,7 +67,7 @@ def read_motchallenge(
     Raises
     ------
     InputError: a file is missing, is of a sequence that is not known, or holds lines that cannot be used.
-    ValueError: no such benchmark.
+    ValueError: no such benchmark, or no such kind of table.
 
     Examples
     --------
@@ -67,11 +75,12 @@ def read_motchallenge(
     >>> list(predictions.objects.columns)
     ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h', 'score']
     """
+    kind = check_kind(table)
     *sides, names, n_rows = read_numbered(truth_dir, tracker_dir, benchmark, preprocess)
     truth, predictions = (as_frames(_named(side, names)) for side in sides)
     note_source(truth.objects, truth_dir, n_rows[0])
     note_source(predictions.objects, tracker_dir, n_rows[1])
-    return truth, predictions
+    return as_kind((truth, predictions), kind)
 
 
 class Numbered(NamedTuple):

@@ -39,10 +39,10 @@ from ...support.progress import progress
 from ...support.reading import readable
 from ...support.writing import write_files
 from ...tables.annotations import Annotations, SideColumns, as_annotations
-from ...tables.arrow import Table
 from ...tables.columns import Columns
 from ...tables.messages import counted, first_keys
 from ...tables.schema import FRAME_KEY, LARGEST_EXACT_INTEGER
+from ...tables.table import Table
 from ..sequence_files import File, file_of, flat_files, of_sequences
 from .lines import FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
 

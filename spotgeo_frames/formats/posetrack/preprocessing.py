@@ -25,16 +25,21 @@ from ...support.keys import frame_keys, locate
 from ...support.pandas_versions import TEXT
 from ...tables.annotations import Annotations
 from ...tables.inputs import note_source
+from ...tables.kinds import TableKind, as_kind, check_kind
 from .reader import Regions, read_folders
 
 
-def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[Annotations, Annotations]:
+def read_posetrack(
+    truth_dir: str | Path, prediction_dir: str | Path, *, table: TableKind = "pandas"
+) -> tuple[Annotations, Annotations]:
     """Truth and predictions of all sequences of a folder of truth, as they are evaluated.
 
     Parameters
     ----------
     truth_dir, prediction_dir
         Folders, or .zip archives, of SEQUENCE.json in the format of PoseTrack18 and PoseTrack21.
+    table
+        The kind of the tables: "pandas", "polars" or "pyarrow".
 
     Returns
     -------
@@ -49,6 +54,7 @@ def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[A
     InputError: a file is missing, is of a sequence that the truth does not have, or holds what cannot be used. Every
     problem is listed with its file and place.
     ImportError: the files have regions to ignore, and the extra `posetrack` is not installed.
+    ValueError: no such kind of table.
 
     Examples
     --------
@@ -56,21 +62,22 @@ def read_posetrack(truth_dir: str | Path, prediction_dir: str | Path) -> tuple[A
     >>> sorted(set(truth.objects.columns) - set(predictions.objects.columns))
     ['head_size']
     """
+    kind = check_kind(table)
     folders = read_folders(Path(truth_dir), Path(prediction_dir))
     labelled = folders.frames["labelled"].to_numpy()
     keys = frame_keys([folders.frames, folders.truth, folders.predictions])
     sequences = pd.Series(folders.names, dtype=TEXT).array
     sides = []
-    for table, key in zip((folders.truth, folders.predictions), keys[1:], strict=True):
+    for joints, key in zip((folders.truth, folders.predictions), keys[1:], strict=True):
         row = locate(keys[0], key)
-        kept = labelled[row] & ~_within(table, row, folders.regions)
-        sides.append(table if kept.all() else table[kept].reset_index(drop=True))
+        kept = labelled[row] & ~_within(joints, row, folders.regions)
+        sides.append(joints if kept.all() else joints[kept].reset_index(drop=True))
     frames = folders.frames[labelled].drop(columns="labelled").reset_index(drop=True)
-    for table in (*sides, frames):
-        table["sequence"] = sequences.take(table["sequence"].to_numpy())
+    for rows in (*sides, frames):
+        rows["sequence"] = sequences.take(rows["sequence"].to_numpy())
     note_source(sides[0], truth_dir, len(folders.truth))
     note_source(sides[1], prediction_dir, len(folders.predictions))
-    return Annotations(sides[0], frames), Annotations(sides[1])
+    return as_kind((Annotations(sides[0], frames), Annotations(sides[1])), kind)
 
 
 def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndarray:

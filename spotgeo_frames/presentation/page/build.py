@@ -17,9 +17,9 @@ from ...support.extras import check_extra
 from ...support.names import is_text, stem
 from ...support.writing import check_file_writable, check_folder_writable, make_folder, write_text
 from ...tables.annotations import Annotations, as_annotations
-from ...tables.arrow import Table
 from ...tables.inputs import input_notes, inputs_of, source
 from ...tables.selections import By, column_bins, excluded_sequences, without_sequences
+from ...tables.table import Table
 from . import parquet
 from .evaluation import Evaluation, evaluate
 from .frame_browser import Held, hold, packed
