@@ -233,10 +233,8 @@ def _sums(tables: Sequence[pd.DataFrame]) -> np.ndarray:
     """The sums of every sequence that occurs in any of the tables: (sequences, tables, sums)."""
     codes, _ = ordinals([decoded(table["sequence"]) for table in tables])
     values, _ = distinct(np.concatenate(codes))
-    return np.stack(
-        [sequence_sums(table, locate(values, code), len(values)) for table, code in zip(tables, codes, strict=True)],
-        axis=1,
-    )
+    sums = [sequence_sums(table, locate(values, code), len(values)) for table, code in zip(tables, codes, strict=True)]
+    return np.stack(sums, axis=1)
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
