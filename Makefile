@@ -4,7 +4,7 @@ BIN := .venv/bin
 LOWEST := .venv-lowest/bin
 SAMPLE := data/sample
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale clean
+.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale bench-start clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -60,6 +60,10 @@ bench-poses: .venv/ready-bench
 # ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
 bench-scale: .venv/ready-bench
 	$(BIN)/python benchmarks/scale.py $(ARGUMENTS)
+
+# ARGUMENTS="--files TRUTH SUBMISSION --folders TRUTH_DIR TRACKER_DIR" measures on files of your own.
+bench-start: .venv/ready-bench
+	$(BIN)/python benchmarks/start.py $(ARGUMENTS)
 
 clean:
 	rm -rf .venv .venv-lowest out build dist

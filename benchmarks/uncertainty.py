@@ -18,7 +18,7 @@ import pandas as pd
 from tqdm import tqdm
 
 import spotgeo_frames as sf
-from spotgeo_frames.tables.schema import OUTCOME_TYPE
+from spotgeo_frames.tables.schema import OUTCOMES
 
 N_SEQUENCES, N_FRAMES = 200, 5
 TRUTHS, ALARMS = 8.0, 2.0  # a sequence, on average
@@ -41,12 +41,10 @@ class Scene:
         n_alarms = self.random.poisson(self.rate)
         parts = [("TP", n_found), ("FN", self.n_truth - n_found), ("FP", n_alarms), ("empty", np.ones_like(n_found))]
         sequence = np.concatenate([np.repeat(np.arange(len(counts)), counts) for _, counts in parts])
-        outcome = np.concatenate(
-            [np.full(counts.sum(), OUTCOME_TYPE.categories.get_loc(kind)) for kind, counts in parts]
-        )
+        outcome = np.concatenate([np.full(counts.sum(), OUTCOMES.index(kind)) for kind, counts in parts])
         distance = np.where(outcome == 0, self.random.uniform(0, 10, len(outcome)), np.nan)
         error = np.where(outcome == 0, distance**2, np.where(outcome == 3, np.nan, 100.0))
-        table = {"sequence": sequence, "frame": 1, "outcome": pd.Categorical.from_codes(outcome, dtype=OUTCOME_TYPE)}
+        table = {"sequence": sequence, "frame": 1, "outcome": pd.Categorical.from_codes(outcome, OUTCOMES)}
         table |= {"distance": distance, "squared_error": error, "kelvins_error": error}
         return pd.DataFrame(table).sort_values("sequence", kind="stable", ignore_index=True)
 

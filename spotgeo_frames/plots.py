@@ -34,8 +34,9 @@ from .presentation.result_plots import error_costs, forest, hota_curve, metric_b
 from .support.errors import InputError
 from .support.labels import label
 from .tables.arrow import Table
+from .tables.checks import check_matches, decoded
 from .tables.match_sides import check_coordinates, offsets
-from .tables.schema import FN, FP, TP, check_matches, decoded, measure_of
+from .tables.schema import FN, FP, TP, measure_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

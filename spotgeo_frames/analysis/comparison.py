@@ -27,8 +27,9 @@ from ..support.keys import distinct, locate, ordinals
 from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
+from ..tables.checks import check_matches, decoded
 from ..tables.messages import counted, key_text
-from ..tables.schema import FN, FRAME_KEY, TP, check_matches, decoded, frame_columns, measure_of
+from ..tables.schema import FN, FRAME_KEY, TP, frame_columns, measure_of
 from ..tables.selections import excluded_sequences, without_sequences
 from .resampling import DEFAULT_METRICS, bounds, check_metrics, check_options, metrics_of, resampled_sums, sequence_sums
 
@@ -199,7 +200,7 @@ def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.Data
         together = truths[0].merge(truths[1], how="outer", indicator=True)
         odd = together.loc[together["_merge"] != "both", columns]
     problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
-    return [f"compare: {problem}: {key_text(odd.convert_dtypes())}"]
+    return [f"compare: {problem}: {key_text(odd.convert_dtypes(), list(odd.columns), np.arange(len(odd)))}"]
 
 
 def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

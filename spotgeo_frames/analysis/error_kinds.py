@@ -31,8 +31,9 @@ from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
+from ..tables.checks import check_matches
 from ..tables.match_sides import sides_of
-from ..tables.schema import FN, FP, TP, check_matches
+from ..tables.schema import FN, FP, TP
 
 KINDS = ["taken", "lost", "mislocated", "duplicate", "background", "no_truth_in_frame"]
 KIND_TYPE = pd.CategoricalDtype(KINDS)
@@ -95,7 +96,7 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
     table = check_matches(matches)
     tau = distance_rule(table, ["tau"], tau).largest_cost
     aligned = at_centres(align(*sides_of(table)))
-    truth_rows, predicted_rows = (side.table["object"].to_numpy() for side in (aligned.truth, aligned.predictions))
+    truth_rows, predicted_rows = (side.table["object"] for side in (aligned.truth, aligned.predictions))
     outcome = table["outcome"].array.codes
     near = all_near_points(aligned, reach * tau)
     truth_row, predicted_row = truth_rows[near.truth], predicted_rows[near.prediction]

@@ -9,7 +9,8 @@ from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
-from ..tables.schema import FN, TP, check_matches, measure_of
+from ..tables.checks import check_matches
+from ..tables.schema import FN, TP, measure_of
 
 HISTORY_TYPE = pd.CategoricalDtype(["always found", "found in part", "flickers", "never found"])
 

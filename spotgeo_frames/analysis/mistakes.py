@@ -210,9 +210,9 @@ def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, tau: float) ->
     pairs = all_near_points(aligned, tau)
     if not len(pairs.truth):
         return None
-    added = aligned.truth.table["value"].to_numpy()[pairs.truth]
+    added = aligned.truth.table["value"][pairs.truth]
     with np.errstate(over="ignore"):
-        added = added + aligned.predictions.table["value"].to_numpy()[pairs.prediction]
+        added = added + aligned.predictions.table["value"][pairs.prediction]
     added = added[np.isfinite(added)]
     if not len(added):
         return None

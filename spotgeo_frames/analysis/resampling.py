@@ -16,6 +16,7 @@ from ..scoring.registry import resampled_metrics, values_of
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
+from ..tables.columns import Columns
 
 # The metrics that `intervals` and `compare` compute by default.
 DEFAULT_METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
@@ -54,13 +55,13 @@ def check_labels(labels: Iterable[str]) -> None:
         raise InputError(f"by: {taken[0]} is a column of the result itself; rename the Series or the column")
 
 
-def number_sequences(table: pd.DataFrame) -> tuple[np.ndarray, int]:
+def number_sequences(table: pd.DataFrame | Columns) -> tuple[np.ndarray, int]:
     """Numbers the sequences from 0; returns the number of each row's sequence, and the count of sequences."""
     of_row, first = grouped(row_keys(table, ["sequence"]))
     return of_row, len(first)
 
 
-def sequence_sums(table: pd.DataFrame, cell: np.ndarray, n_cells: int) -> np.ndarray:
+def sequence_sums(table: pd.DataFrame | Columns, cell: np.ndarray, n_cells: int) -> np.ndarray:
     """Computes ALL_SUMS of each cell: (n_cells, sums). `cell` is the cell of each row; no cell spans two sequences."""
     sums = match_sums(table, cell, n_cells)
     return np.column_stack([*(sums[name] for name in SUMS), kelvins_means(table, cell, n_cells)])

@@ -28,8 +28,9 @@ from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
+from ..tables.columns import as_numbers
 from ..tables.inputs import source
-from ..tables.messages import counted, key_text
+from ..tables.messages import counted, first_keys
 from ..tables.schema import FN, FRAME_KEY, TP
 from .resampling import ALL_SUMS, bounds, check_options, number_sequences, resampled_sums
 
@@ -146,7 +147,7 @@ def sweep(
     _check_scores(sides[1].objects)
     rules = [check_by_distance(rule_of_tables(at_tau, *sides), "sweep") for at_tau in words]
     aligned = at_centres(align(sides[0], sides[1], frames))
-    scores = aligned.predictions.table["score"].to_numpy(np.float64)
+    scores = as_numbers(aligned.predictions.table["score"])
     thresholds = _thresholds(scores, score)
     sequence, n_sequences = number_sequences(aligned.frames)
     near = all_near_points(aligned, rules[-1].largest_cost)
@@ -169,7 +170,7 @@ def _check_scores(objects: pd.DataFrame) -> None:
         raise InputError(f"{name}: column score is missing; sweep() needs the score of each prediction")
     null = objects["score"].isna().to_numpy()
     if null.any():
-        keys = key_text(objects.loc[null, [*FRAME_KEY, "object"]])
+        keys = first_keys(objects, null, [*FRAME_KEY, "object"])
         raise InputError(f"{name}: column score: {counted(int(null.sum()), 'row')} null: {keys}")
 
 

@@ -23,7 +23,8 @@ from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
-from ..tables.schema import check_matches, measure_of
+from ..tables.checks import check_matches
+from ..tables.schema import measure_of
 from ..tables.selections import By
 from .resampling import (
     ALL_SUMS,
@@ -156,7 +157,7 @@ def _sums_of_groups(groups: Groups, first: int, last: int, sequence: np.ndarray,
     """The sums of each sequence and each group from `first` up to, not including, `last`: (sequences, groups, sums)."""
     rows = np.flatnonzero((groups.of_row >= first) & (groups.of_row < last))
     cell = sequence[rows] * (last - first) + groups.of_row[rows] - first
-    sums = sequence_sums(groups.table.iloc[rows], cell, n_sequences * (last - first))
+    sums = sequence_sums(groups.table.take(rows), cell, n_sequences * (last - first))
     return sums.reshape(n_sequences, last - first, -1)
 
 

@@ -27,8 +27,9 @@ from ..support.errors import InputError
 from ..support.labels import bins_as_text, is_binned
 from ..support.pandas_versions import TEXT
 from ..tables.arrow import Table
+from ..tables.checks import check_matches
 from ..tables.messages import counted
-from ..tables.schema import FN, FP, TP, check_matches
+from ..tables.schema import FN, FP, TP
 from ..tables.selections import binned, check_column
 from .resampling import bounds, check_options, number_sequences, resampled_sums
 

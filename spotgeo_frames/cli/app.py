@@ -1,26 +1,56 @@
-"""The entry point of the command line: registers every command, in the order in which the help lists them.
+"""The entry point of the command line: finds the command, and imports and runs the function that does its work.
 
 The exit status is 0 for success; 1 for input that cannot be accepted, with each problem on a line of standard error;
 and 2 for wrong usage.
 """
 
+import os
 import signal
 import sys
+from codecs import lookup
+from collections.abc import Sequence
+from importlib import import_module
+from io import TextIOWrapper
 
-import typer
+from .commands import COMMANDS
+from .problems import WrongUsage
+from .usage import HELP, command_parser, no_such, parsed, program_parser
 
-from .detections import check, compare, repartition, report, score, validate
-from .tracks import pose, track
 
-app = typer.Typer(
-    help="Evaluates detectors and trackers: says how good a submission is, and where and why it fails.",
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for command in (validate, score, repartition, compare, report, check, track, pose):
-    app.command()(command)
+def run(texts: Sequence[str]) -> None:
+    """Runs the command that these texts, the arguments of the process, name and describe.
+
+    Exits with status 1 if input cannot be accepted, and with status 2 if the usage is wrong.
+    """
+    if texts[:1] == ["--"]:
+        texts = texts[1:]
+    if not texts:
+        program_parser(COMMANDS).print_help(sys.stderr)
+        sys.exit(2)
+    name, *rest = texts
+    if name in COMMANDS:
+        _run_command(name, rest)
+    elif name == HELP.name:
+        program_parser(COMMANDS).print_help()
+    elif name.startswith("-"):
+        program_parser(COMMANDS).error(no_such("option", name, [HELP.name]))
+    else:
+        program_parser(COMMANDS).error(no_such("command", name, [*COMMANDS]))
+
+
+def _run_command(name: str, texts: Sequence[str]) -> None:
+    """Runs a command with the arguments that follow its name."""
+    command = COMMANDS[name]
+    parser = command_parser(name, command)
+    try:
+        given = parsed(parser, command, texts)
+        if given is None:
+            parser.print_help()
+        else:
+            work = getattr(import_module(f".{command.module}", __package__), command.function)
+            work(**given)
+    except WrongUsage as error:
+        parser.error(str(error))
 
 
 def main() -> None:
@@ -29,4 +59,15 @@ def main() -> None:
     for ending in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(ending) is not signal.SIG_IGN:  # under nohup, the closing of a terminal stays ignored
             signal.signal(ending, lambda signal_code, _: sys.exit(128 + signal_code))
-    app(prog_name="spotgeo-frames")
+    # Texts have signs such as px², and JSON is UTF-8.
+    if isinstance(sys.stdout, TextIOWrapper) and lookup(sys.stdout.encoding).name == "ascii":
+        sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        run(sys.argv[1:])
+        print(end="", flush=True)  # so that a reader who has gone is noticed here, not at the end of the process
+    except BrokenPipeError:
+        for stream in (1, 2):  # what is unwritten goes nowhere, without another error at the end of the process
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

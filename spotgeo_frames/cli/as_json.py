@@ -1,18 +1,23 @@
 """The JSON that the commands print for programs."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pandas as pd
 
 from ..support.labels import bins_as_text
 from ..support.names import plain_value
+from ..tables.columns import Columns, columns_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(table: pd.DataFrame | Columns) -> list[dict[str, Any]]:
     """Converts the rows of a table to plain values that JSON can represent."""
-    return [{str(name): plain_value(value) for name, value in row.items()} for row in table.to_dict("records")]
+    return [{name: plain_value(value) for name, value in row.items()} for row in columns_of(table).records()]
 
 
 def rule_words(notes: Mapping[Hashable, Any]) -> dict[str, Any]:
@@ -23,14 +28,14 @@ def rule_words(notes: Mapping[Hashable, Any]) -> dict[str, Any]:
     return {"similarity": notes["rule"]} | words
 
 
-def summary_json(summary: pd.DataFrame, by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> str:
+def summary_json(summary: pd.DataFrame | Columns, by_slice: Mapping[tuple[str, ...], pd.DataFrame]) -> str:
     """Formats a summary as JSON, with its slices under the key `by`.
 
     Crossed columns have a key such as `a*b`, and the `value` of each of their rows is a list.
     """
     rule = rule_words(summary.attrs)
 
-    def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    def records(table: pd.DataFrame | Columns) -> list[dict[str, Any]]:
         return [row | rule for row in plain_rows(table)]
 
     [answer] = records(summary)

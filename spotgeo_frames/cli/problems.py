@@ -1,16 +1,23 @@
 """How the commands report errors and warnings: one line each on standard error."""
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import typer
-
 from ..support.errors import InputError, SliceError
-from .text import one_line
 
 # The count of problems that most commands print.
 MOST_PRINTED = 10
+
+
+class WrongUsage(Exception):
+    """An option or argument that a command cannot be run with; the message names it and says what is needed."""
+
+
+def one_line(text: str) -> str:
+    """Escapes line breaks and other unprintable characters of keys and paths, so that the text stays on one line."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 @contextmanager
@@ -18,27 +25,32 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
     """Prints the problems of an error on standard error, one line each, and exits with status 1.
 
     At most `most` problems are printed, and a last line counts the others; None prints all. Warnings are printed, too,
-    and do not change the status. A column that cannot be sliced by is wrong usage and exits with status 2.
+    and do not change the status. A column that cannot be sliced by is raised as WrongUsage.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             yield
         except SliceError as error:
-            raise typer.BadParameter(f"--by: {error}") from None
+            raise WrongUsage(f"--by: {error}") from None
         except InputError as error:
             for problem in error.problems[:most]:
-                typer.echo(one_line(problem), err=True)
+                _complain(problem)
             n_more = len(error.problems[most:]) if most is not None else 0
             if n_more:
-                typer.echo(f"and {n_more:,} more {'problem' if n_more == 1 else 'problems'}", err=True)
-            raise typer.Exit(1) from None
+                _complain(f"and {n_more:,} more {'problem' if n_more == 1 else 'problems'}")
+            raise SystemExit(1) from None
         except ImportError as error:  # an extra is not installed
-            typer.echo(one_line(str(error)), err=True)
-            raise typer.Exit(1) from None
+            _complain(str(error))
+            raise SystemExit(1) from None
         except MemoryError as error:
-            typer.echo(one_line(f"there is not enough memory: {error}"), err=True)
-            raise typer.Exit(1) from None
+            _complain(f"there is not enough memory: {error}")
+            raise SystemExit(1) from None
         finally:
             for warning in caught:
-                typer.echo(one_line(f"warning: {warning.message}"), err=True)
+                _complain(f"warning: {warning.message}")
+
+
+def _complain(text: str) -> None:
+    """Prints one line on standard error."""
+    print(one_line(text), file=sys.stderr, flush=True)

@@ -1,19 +1,17 @@
-"""The text that the commands print for people: aligned tables, and problems of one line each."""
+"""The text that the commands print for people: metrics one below the other, and aligned tables."""
+
+from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from ..analysis.comparison import Comparison
 from ..scoring.registry import METRICS, SLICED, Metric
 from ..support.labels import bins_as_text, label
-from ..tracking.registry import TRACK_METRICS
+from ..support.names import plain_value
+from .problems import one_line
 
-
-def one_line(text: str) -> str:
-    """Escapes line breaks and other unprintable characters of keys and paths, so that the text stays on one line."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
@@ -25,7 +23,7 @@ def rule_text(notes: Mapping[Hashable, Any]) -> str:
     return ", ".join(thresholds if notes["rule"] == "distance" else [f"similarity {notes['rule']}", *thresholds])
 
 
-def overview(row: Mapping[Hashable, Any]) -> str:
+def overview(row: Mapping[str, Any]) -> str:
     """Formats a summary: its counts, then one line for each metric with its unit and formula."""
     nouns = {"n_sequences": "sequence", "n_frames": "frame", "n_truth": "truth", "n_predicted": "prediction"}
     counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
@@ -59,14 +57,15 @@ def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
     shown = [*columns, *SLICED]
 
     def text(value: Any) -> str:
-        return number_text(value) if pd.isna(value) or isinstance(value, float) else f"{value}"
+        return number_text(value) if plain_value(value) is None or isinstance(value, float) else one_line(f"{value}")
 
-    return bins_as_text(table)[shown].map(text).to_string(index=False)
+    return bins_as_text(table)[shown].map(text).rename(columns=one_line).to_string(index=False)
 
 
-def comparison_text(compared: Comparison) -> str:
+def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
-    board, pairs = compared
+    import pandas as pd
+
     names = board["name"].map(one_line)
     chance = board[[column for column in board if str(column).startswith("chance_of_rank_")]].to_numpy()
     shown = pd.DataFrame(
@@ -93,17 +92,19 @@ between the two; p_adjusted: over all pairs by Holm's method; apart from next: p
 
 def number_text(value: float, written: str = ".4f") -> str:
     """Formats a number, with four decimals unless told otherwise, or a dash for null."""
-    return "-" if pd.isna(value) else f"{value:{written}}"
+    return "-" if plain_value(value) is None else f"{value:{written}}"
 
 
-def track_text(summary: pd.DataFrame) -> str:
-    """Formats the metrics of tracks as aligned text, shares in percent."""
+def track_text(summary: pd.DataFrame, sequences: Sequence[str]) -> str:
+    """Formats the metrics of tracks as aligned text, shares in percent: a row for each sequence, then of all."""
+    from ..tracking.registry import TRACK_METRICS  # detections need nothing of tracks
+
     names = ["HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDSW", "Frag", "MT", "PT", "ML", "TP", "FN", "FP"]
     shares = [name for name in names if TRACK_METRICS[name].written == "share"]
     counts = [name for name in names if TRACK_METRICS[name].written == "count"]
     percent = summary[shares].mul(100).map(lambda value: number_text(value, ".2f"))
     shown = percent.join(summary[counts].map("{:,}".format))
-    shown.insert(0, "", [*(one_line(str(name)) for name in summary["sequence"][:-1]), "combined"])
+    shown.insert(0, "", [*map(one_line, sequences), "combined"])
     return f"""{shown.to_string(index=False)}
 
 shares in percent; HOTA, DetA, AssA and LocA are means over alpha; LocA is 100 where nothing matches

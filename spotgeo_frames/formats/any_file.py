@@ -1,15 +1,16 @@
 """Annotations from any file that the project reads, whatever its format."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from ..support.errors import InputError
-from ..tables.annotations import Annotations
-from .coco import read_coco
-from .objects import read_frames, read_objects
-from .spotgeo import is_competition_file, read_spotgeo
+from ..tables.annotations import Annotations, SideColumns, as_frames, side_columns
+from ..tables.columns import Columns, columns_of
+from .spotgeo import is_competition_file, spotgeo_columns
 
 Read = TypeVar("Read")
 
@@ -19,8 +20,25 @@ def read_annotations(path: str | Path, frames: str | Path | None = None) -> Anno
 
     `frames` is the path of a table of their frames. Raises InputError as `read_spotgeo` and `read_objects` do.
     """
-    annotations = read_spotgeo(path) if is_competition_file(Path(path)) else read_objects(path)
-    return annotations if frames is None else annotations._replace(frames=read_frames(frames))
+    return as_frames(_read_side(path, frames))
+
+
+def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
+    """The columns of what `read_annotations` returns."""
+    if is_competition_file(Path(path)):
+        side = spotgeo_columns(path)
+    else:
+        from .objects import read_objects  # imported only here: it needs pandas
+
+        side = side_columns(read_objects(path))
+    return side if frames is None else side._replace(frames=_frame_columns(frames))
+
+
+def _frame_columns(path: str | Path) -> Columns:
+    """The columns of the table of frames in a file."""
+    from .objects import read_frames
+
+    return columns_of(read_frames(path))
 
 
 def read_sides(
@@ -29,15 +47,27 @@ def read_sides(
     frames: str | Path | None = None,
     similarity: str | None = None,
 ) -> list[Annotations]:
-    """The truth, then each submission; with the similarity "iou" or "oks" JSON is COCO's.
+    """The truth, then each submission, as `read_columns` reads them."""
+    return [as_frames(side) for side in read_columns(truth, submissions, frames, similarity)]
+
+
+def read_columns(
+    truth: str | Path,
+    submissions: Sequence[str | Path],
+    frames: str | Path | None = None,
+    similarity: str | None = None,
+) -> list[SideColumns]:
+    """The columns of the truth, then of each submission; with the similarity "iou" or "oks" JSON is COCO's.
 
     Raises InputError with the problems of all files.
     """
     if similarity in ("iou", "oks") and all(is_competition_file(Path(path)) for path in (truth, *submissions)):
+        from .coco import read_coco
+
         read = _all_of([partial(read_coco, truth, path, boxes=similarity == "iou") for path in submissions])
-        known = read[0][0] if frames is None else read[0][0]._replace(frames=read_frames(frames))
-        return [known, *(predictions for _, predictions in read)]
-    readers = [partial(read_annotations, truth, frames), *(partial(read_annotations, path) for path in submissions)]
+        sides = [side_columns(side) for side in (read[0][0], *(predictions for _, predictions in read))]
+        return sides if frames is None else [sides[0]._replace(frames=_frame_columns(frames)), *sides[1:]]
+    readers = [partial(_read_side, truth, frames), *(partial(_read_side, path) for path in submissions)]
     return _all_of(readers)
 
 

@@ -11,8 +11,8 @@ from ..support.errors import InputError
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import Table, arrow_to_pandas
+from ..tables.checks import check_frames, check_objects
 from ..tables.inputs import note_source
-from ..tables.schema import check_frames, check_objects
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200

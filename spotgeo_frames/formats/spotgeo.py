@@ -13,27 +13,31 @@ Known differences from the competition's script
     - Integers of more than 64 bits are refused here, also as coordinates.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-import pandas as pd
 
 from ..support.errors import InputError
 from ..support.keys import distinct, frame_keys, locate, row_keys
-from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
 from ..support.writing import write_bytes
-from ..tables.annotations import Annotations, as_annotations
+from ..tables.annotations import Annotations, SideColumns, as_annotations, as_frames
 from ..tables.arrow import Table
+from ..tables.columns import Columns
 from ..tables.inputs import note_source
-from ..tables.messages import key_text, row_text
+from ..tables.messages import first_keys, row_text
 from ..tables.schema import FRAME_KEY
 from .documents import BYTE_ORDER_MARK, collector_paused, matrix
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
-from .objects import read_objects
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class _Point(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -64,21 +68,28 @@ def read_spotgeo(path: str | Path) -> Annotations:
     >>> list(truth.objects.columns), len(truth.frames)
     (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
+    annotations = as_frames(spotgeo_columns(path))
+    note_source(annotations.objects, path)
+    return annotations
+
+
+def spotgeo_columns(path: str | Path) -> SideColumns:
+    """The columns of what `read_spotgeo` returns; raises InputError as it does."""
     path = Path(path)
     content = _content(path)
-    annotations = _decoded(content)
-    if annotations is None:
+    side = _decoded(content)
+    if side is None:
         entries, _, problems = inspect(content, Limits())
         if problems:
             raise InputError(problem_lines(path, problems))
         numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
         points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
-        annotations = _annotations(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
-    note_source(annotations.objects, path)
-    return annotations
+        side = _columns(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
+    note_source(side.objects, path)
+    return side
 
 
-def _decoded(content: bytes) -> Annotations | None:
+def _decoded(content: bytes) -> SideColumns | None:
     """The fast road: None where there is anything the slow one should look at."""
     if not content.isascii() or b"\0" in content:  # which the decoder does not check in strings that it skips
         return None
@@ -89,8 +100,8 @@ def _decoded(content: bytes) -> Annotations | None:
         return None
     if not np.array_equal(announced, listed) or any(np.abs(values).max(initial=0) >= 1 << 63 for values in (x, y)):
         return None
-    keys = row_keys({"sequence": pd.Series(sequence), "frame": pd.Series(frame)}, FRAME_KEY)
-    return _annotations(sequence, frame, listed, x, y) if len(distinct(keys)[0]) == len(keys) else None
+    keys = row_keys({"sequence": sequence, "frame": frame}, FRAME_KEY)
+    return _columns(sequence, frame, listed, x, y) if len(distinct(keys)[0]) == len(keys) else None
 
 
 def _flat(entries: list[_Entry]) -> list[np.ndarray]:
@@ -105,15 +116,14 @@ def _flat(entries: list[_Entry]) -> list[np.ndarray]:
     ]
 
 
-def _annotations(
+def _columns(
     sequence: np.ndarray, frame: np.ndarray, n_objects: np.ndarray, x: np.ndarray, y: np.ndarray
-) -> Annotations:
-    """Annotations from three integers a frame and two coordinates an object, in file order."""
+) -> SideColumns:
+    """The columns of objects and of frames from three integers a frame and two coordinates an object, in file order."""
     key = {"sequence": sequence, "frame": frame}
     position = np.arange(len(x)) - np.repeat(np.cumsum(n_objects) - n_objects, n_objects)
     columns = {name: np.repeat(values, n_objects) for name, values in key.items()}
-    objects = pd.DataFrame({**columns, "object": position, "x": x, "y": y}, copy=False)
-    return Annotations(objects, pd.DataFrame(key, copy=False))
+    return SideColumns(Columns({**columns, "object": position, "x": x, "y": y}), Columns(key))
 
 
 def validate_spotgeo(
@@ -151,11 +161,17 @@ def validate_spotgeo(
             problems += _surplus_problems(places, wanted, truth)
             problems += [(pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
     else:
+        from .objects import read_objects  # imported only here: it needs pandas
+
         objects = read_objects(path).objects
         problems = list(_limit_problems(objects, limits))
         places = {pair: pair_text(pair) for pair in _pairs(objects)}
         wanted = _wanted(places, truth, sequences, frames_per_sequence)
         problems += _surplus_problems(places, wanted, truth)
+    import pandas as pd
+
+    from ..support.pandas_versions import TEXT  # imported only here: it needs pandas
+
     return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
 
 
@@ -236,7 +252,7 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
     listed, rows = distinct(frame_key)
     position = locate(listed, object_key)
     if np.any(position < 0):
-        outside = key_text(objects.loc[position < 0, FRAME_KEY])
+        outside = first_keys(objects, position < 0, FRAME_KEY)
         raise InputError(f"annotations: objects lie in frames that the frames table does not have: {outside}")
     points = objects[["x", "y"]].take(np.argsort(position, kind="stable")).to_numpy().tolist()
     ends = np.cumsum(np.bincount(position, minlength=len(listed))).tolist()

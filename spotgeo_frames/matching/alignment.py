@@ -10,17 +10,17 @@ a frame of its own here. A frame without any joint stays, with a null joint. Joi
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..support.errors import InputError
 from ..support.keys import distinct, frame_keys, in_order, locate, ordinals, stable_order
-from ..tables.annotations import Annotations
+from ..tables.annotations import Annotations, SideColumns, side_columns
+from ..tables.columns import Columns, first_values, joined
 from ..tables.inputs import source
-from ..tables.messages import counted, key_text
-from ..tables.schema import FRAME_KEY, centres, decoded, labelled_joints
+from ..tables.messages import counted, first_keys
+from ..tables.schema import FRAME_KEY, centres, labelled_joints
 
 FrameRule = Literal["truth", "union"]
 
@@ -34,7 +34,7 @@ class Side(NamedTuple):
     many rows it has, and `starts`, which is one longer, the position of its first row.
     """
 
-    table: pd.DataFrame
+    table: Columns
     row: np.ndarray
     xy: tuple[np.ndarray, np.ndarray]
     frame: np.ndarray
@@ -46,15 +46,19 @@ class Side(NamedTuple):
 class Aligned(NamedTuple):
     """`frames` (`sequence`, `frame`, `joint` for keypoints, attributes), one row a frame, and the two sides."""
 
-    frames: pd.DataFrame
+    frames: Columns
     truth: Side
     predictions: Side
 
 
 def align(
-    truth: Annotations, predictions: Annotations, frames: FrameRule = "truth", *, may_be_disjoint: bool = False
+    truth: Annotations | SideColumns,
+    predictions: Annotations | SideColumns,
+    frames: FrameRule = "truth",
+    *,
+    may_be_disjoint: bool = False,
 ) -> Aligned:
-    """Aligns two checked Annotations.
+    """Aligns two checked sides.
 
     `frames` says which frames count: "truth", the rows of the truth's frames table if it has one; "union", all frames
     that either side has. Raises InputError if the key types differ, if the sides share no sequence (`may_be_disjoint`
@@ -62,6 +66,7 @@ def align(
     """
     if frames not in ("truth", "union"):
         raise ValueError(f"frames is {frames!r}; 'truth' or 'union' is needed")
+    truth, predictions = side_columns(truth), side_columns(predictions)
     _check_types(truth, predictions)
     if not may_be_disjoint:
         _check_sequences(truth, predictions)
@@ -114,64 +119,72 @@ def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) ->
     return Aligned(aligned.frames, *sides)
 
 
-def _list_frames(tables: Sequence[pd.DataFrame], keys: Sequence[np.ndarray]) -> tuple[pd.DataFrame, np.ndarray]:
+def _list_frames(tables: Sequence[Columns], keys: Sequence[np.ndarray]) -> tuple[Columns, np.ndarray]:
     """The distinct (sequence, frame) of the tables in order, and their keys."""
     firsts = [distinct(key) for key in keys]
     # Usually the first table has all frames of the others.
     if len(firsts[0][0]) and all(np.all(locate(firsts[0][0], values) >= 0) for values, _ in firsts[1:]):
         tables, firsts = tables[:1], firsts[:1]
     parts = [
-        pd.DataFrame({column: table[column].array.take(rows) for column in FRAME_KEY}, copy=False)
+        Columns({column: table[column].take(rows) for column in FRAME_KEY})
         for table, (_, rows) in zip(tables, firsts, strict=True)
     ]
     if len(parts) == 1:
         return parts[0], firsts[0][0]
     listed_keys, rows = distinct(np.concatenate([values for values, _ in firsts]))
-    filled = [part for part in parts if len(part)]
-    return (pd.concat(filled).take(rows).reset_index(drop=True) if filled else parts[0]), listed_keys
+    filled = [part for part in parts if len(part)] or parts[:1]
+    return Columns({name: joined([part[name] for part in filled]) for name in FRAME_KEY}).take(rows), listed_keys
 
 
-def _with_attributes(
-    listed: pd.DataFrame, listed_keys: np.ndarray, frames: pd.DataFrame, keys: np.ndarray
-) -> pd.DataFrame:
+def _with_attributes(listed: Columns, listed_keys: np.ndarray, frames: Columns, keys: np.ndarray) -> Columns:
     """Adds the attributes of the frames table; they are null for frames that it does not list."""
-    attributes = [column for column in frames.columns if column not in FRAME_KEY]
+    attributes = [column for column in frames if column not in FRAME_KEY]
     if not attributes:
         return listed
+    import pandas as pd
+
     values, rows = distinct(keys)
     position = locate(values, listed_keys)
     index = np.where(position < 0, -1, rows[position]) if len(rows) else position
     taken = {}
     for column in attributes:
-        attribute = frames[column].reset_index(drop=True)
+        attribute = pd.Series(frames[column], copy=False)
         # A flag becomes nullable whether or not it has nulls, so that tables of parts have the same types.
         attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
         taken[column] = attribute.reindex(index).array
-    return listed.assign(**taken)
+    return listed.assign(taken)
 
 
 def _split_joints(
-    listed: pd.DataFrame, positions: list[np.ndarray], truth_joints: pd.Series, predicted_joints: pd.Series
-) -> tuple[pd.DataFrame, list[np.ndarray]]:
+    listed: Columns, positions: list[np.ndarray], truth_joints: Any, predicted_joints: Any
+) -> tuple[Columns, list[np.ndarray]]:
     """The (frame, joint) pairs that occur, with frames without joints; and each row's position in that list."""
+    import pandas as pd
+
     codes, span = ordinals([truth_joints, predicted_joints])
     without = np.setdiff1d(np.arange(len(listed)), np.concatenate(positions))
     keys = [position * (span + 1) + code for position, code in zip(positions, codes, strict=True)]
     all_keys = np.concatenate([*keys, without * (span + 1) + span])
     units, rows = distinct(all_keys)
-    filled = [joints for joints in (truth_joints, predicted_joints) if len(joints)]
-    joints = pd.concat(filled, ignore_index=True) if filled else truth_joints
+    filled = [joints for joints in (truth_joints, predicted_joints) if len(joints)] or [truth_joints]
+    joints = pd.Series(joined(filled), copy=False)
     joints = joints.astype("Int64") if joints.dtype == np.int64 else joints
-    split = listed.take(units // (span + 1)).reset_index(drop=True)
-    split.insert(2, "joint", joints.reindex(np.where(rows < len(joints), rows, -1)).reset_index(drop=True))
+    split = listed.take(units // (span + 1))
+    of_unit = joints.reindex(np.where(rows < len(joints), rows, -1)).array
+    attributes = {name: split[name] for name in split if name not in FRAME_KEY}
+    split = split.select(FRAME_KEY).assign({"joint": of_unit} | attributes)
     return split, [locate(units, key) for key in keys]
 
 
-def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarray | None]:
+def _categories(truth: Columns, predictions: Columns) -> list[np.ndarray | None]:
     """The category of each row as an integer, if both sides have categories; else None for both."""
     if "category" not in truth or "category" not in predictions:
         return [None, None]
-    columns = [truth["category"], predictions["category"]]
+    import pandas as pd
+
+    from ..tables.checks import decoded
+
+    columns = [pd.Series(side["category"], copy=False) for side in (truth, predictions)]
     problems = [
         f"{source(table, name)}: column category: {counted(int(column.isna().sum()), 'row')} null"
         for name, table, column in zip(("truth", "predictions"), (truth, predictions), columns, strict=True)
@@ -190,9 +203,7 @@ def _categories(truth: pd.DataFrame, predictions: pd.DataFrame) -> list[np.ndarr
     return list(codes)
 
 
-def _side(
-    table: pd.DataFrame, row: np.ndarray, position: np.ndarray, category: np.ndarray | None, n_frames: int
-) -> Side:
+def _side(table: Columns, row: np.ndarray, position: np.ndarray, category: np.ndarray | None, n_frames: int) -> Side:
     """Makes a side of rows and their frames, sorted by frame; `row` is each row's position in the given table."""
     if not in_order(position):
         order = stable_order(position, n_frames)
@@ -200,22 +211,22 @@ def _side(
         category = category if category is None else category[order]
     counts = np.bincount(position, minlength=n_frames)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    return Side(table, row, (table["x"].to_numpy(), table["y"].to_numpy()), position, counts, starts, category)
+    return Side(table, row, (table["x"], table["y"]), position, counts, starts, category)
 
 
-def _types_differ(column: str, truth: pd.DataFrame, predictions: pd.DataFrame, values: Sequence[pd.Series]) -> str:
+def _types_differ(column: str, truth: Columns, predictions: Columns, values: Sequence[Any]) -> str:
     return (
         f"{source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
         f"{source(truth, 'truth')} it is {values[0].dtype}; make them the same"
     )
 
 
-def _telling(side: Annotations, column: str) -> pd.DataFrame:
+def _telling(side: SideColumns, column: str) -> Columns:
     """The table of a side that tells the type of a key column, which an empty table does not."""
     return side.frames if column == "sequence" and side.frames is not None and not len(side.objects) else side.objects
 
 
-def _check_types(truth: Annotations, predictions: Annotations) -> None:
+def _check_types(truth: SideColumns, predictions: SideColumns) -> None:
     """Raises InputError if keys are integers in one table and strings in another, or if only one side has joints."""
     if ("joint" in truth.objects) != ("joint" in predictions.objects):
         raise InputError("column joint is on one side only; keypoints are matched with keypoints")
@@ -236,15 +247,15 @@ def _check_types(truth: Annotations, predictions: Annotations) -> None:
         raise InputError(problems)
 
 
-def _check_sequences(truth: Annotations, predictions: Annotations) -> None:
+def _check_sequences(truth: SideColumns, predictions: SideColumns) -> None:
     """Raises InputError if the sides share no sequence, since they are then not about the same data."""
     have = [(side.objects if side.frames is None else side.frames)["sequence"] for side in (truth, predictions)]
-    if not (len(have[0]) and len(have[1])) or have[0].iloc[0] == have[1].iloc[0]:
+    if not (len(have[0]) and len(have[1])) or have[0][0] == have[1][0]:
         return
     codes, _ = ordinals(have)
     values = [distinct(code)[0] for code in codes]
     if np.all(locate(values[0], values[1]) < 0):
-        names = [column.drop_duplicates().head(4).astype(str).tolist() for column in have]
+        names = [first_values(column, 4) for column in have]
         listed = [", ".join([*first[:3], "..."] if len(first) > 3 else first) for first in names]
         raise InputError(
             f"{source(predictions.objects, 'predictions')}: shares no sequence with the truth; "
@@ -252,7 +263,7 @@ def _check_sequences(truth: Annotations, predictions: Annotations) -> None:
         )
 
 
-def _check_coverage(tables: Mapping[str, pd.DataFrame], keys: Mapping[str, np.ndarray]) -> None:
+def _check_coverage(tables: Mapping[str, Columns], keys: Mapping[str, np.ndarray]) -> None:
     """Raises InputError if objects lie outside the frames tables, or predictions do not cover the truth's frames."""
     problems: list[str] = []
     names = {side: source(tables[side], side) for side in ("truth", "predictions")}
@@ -261,7 +272,7 @@ def _check_coverage(tables: Mapping[str, pd.DataFrame], keys: Mapping[str, np.nd
     def refuse(side: str, table: str, within: str, noun: str, problem: str) -> None:
         outside = locate(listed[within], keys[table]) < 0
         if outside.any():
-            text = key_text(tables[table].loc[outside, FRAME_KEY])
+            text = first_keys(tables[table], outside, FRAME_KEY)
             problems.append(f"{names[side]}: {counted(int(outside.sum()), noun)} {problem}: {text}")
 
     for side in names:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..support.chunks import chunks
 from ..support.keys import distinct, positions
+from .solver import assignment_solver
 
 # Where two costs differ by less than this share of the largest cost, the solver decides, since it rounds itself.
 BLUR = 1e-9
@@ -167,8 +168,7 @@ def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _solved(costs: np.ndarray, starts: np.ndarray, n_rows: np.ndarray, n_columns: np.ndarray) -> np.ndarray:
     """The positions in `costs` of the assigned cells; loops over the matrices, since the solver takes one at a time."""
-    from scipy.optimize import linear_sum_assignment  # slow to import, and many inputs never need it
-
+    linear_sum_assignment = assignment_solver()
     rows, columns = [], []
     for start, height, width in zip(starts.tolist(), n_rows.tolist(), n_columns.tolist(), strict=True):
         row, column = linear_sum_assignment(costs[start : start + height * width].reshape(height, width))

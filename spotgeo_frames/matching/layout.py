@@ -6,24 +6,24 @@ and flags are `boolean`. All are null in rows without a truth, without a predict
 frames.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, OUTCOME_TYPE, PREFIXES, TP, frame_columns
+from ..tables.columns import Columns, as_numbers
+from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, PREFIXES, TP, frame_columns
 from .alignment import Aligned
 from .pairs import Pairs
 from .rule import Rule
 
 # The events of tracks: one for each outcome, in the order of TP, FN, FP, then a TP with another identity than before.
-EVENT_TYPE = pd.CategoricalDtype(["match", "miss", "false positive", "switch"])
+EVENTS = ["match", "miss", "false positive", "switch"]
 SWITCH = 3
 
 
-def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[str] | None = None) -> pd.DataFrame:
-    """The match table of the assigned pairs: a row for each TP, FN and FP, and one for each frame without any.
+def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[str] | None = None) -> Columns:
+    """The columns of the match table: a row for each TP, FN and FP, and one for each frame without any.
 
     Rows are sorted by frame; within a frame, truths come first in file order, then false positives in file order. The
     rule says whether the pairs' measure is a distance (px) or a similarity, gives the errors, and writes its notes into
@@ -45,9 +45,9 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     frame = np.cumsum(frame)
 
     key = frame_columns(frames)
-    columns = {column: frames[column].array.take(frame) for column in key}
+    columns = {column: frames[column].take(frame) for column in key}
     columns |= {
-        "outcome": pd.Categorical.from_codes(outcome, dtype=OUTCOME_TYPE),
+        "outcome": outcome,
         **_measured(outcome, measure, rule),
         **_carried(truth.table, PREFIXES["truth"], truth_row, len(outcome), key, carried),
         **_carried(predictions.table, PREFIXES["predictions"], predicted_row, len(outcome), key, carried),
@@ -59,19 +59,28 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     attributes = {f"{PREFIXES['frames']}{column}": frames[column] for column in frames if column not in key}
     columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
     columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
-    table = pd.DataFrame(columns, copy=False)
-    table.attrs = rule.notes
-    return table
+    return Columns(columns, rule.notes)
 
 
-def with_events(table: pd.DataFrame, switch: np.ndarray) -> pd.DataFrame:
-    """A match table of tracks with the column `event` after `outcome`; `switch` marks the true positives in order."""
-    outcome = table["outcome"].array.codes
+def with_events(table: Columns, switch: np.ndarray, others: Mapping[str, np.ndarray] | None = None) -> Columns:
+    """A match table of tracks with the column `event` after `outcome`, and then the `others`.
+
+    `switch` marks the true positives, in order, that switch. The other columns are flags of the true positives, in the
+    same order.
+    """
+    import pandas as pd
+
+    outcome = table["outcome"]
+    matched = np.flatnonzero(outcome == TP)
     event = np.where(outcome == EMPTY, -1, outcome)
-    event[np.flatnonzero(outcome == TP)[switch]] = SWITCH
-    after = table.columns.to_list().index("outcome") + 1
-    table.insert(after, "event", pd.Series(pd.Categorical.from_codes(event, dtype=EVENT_TYPE)))
-    return table
+    event[matched[switch]] = SWITCH
+    added: dict[str, Any] = {"event": pd.Categorical.from_codes(event, dtype=pd.CategoricalDtype(EVENTS))}
+    for name, marked in (others or {}).items():
+        added[name] = np.zeros(len(table), bool)
+        added[name][matched[marked]] = True
+    after = table.columns.index("outcome") + 1
+    before = table.select(table.columns[:after])
+    return before.assign(added | {name: table[name] for name in table.columns[after:]})
 
 
 def _places(aligned: Aligned, pairs: Pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -107,7 +116,7 @@ def _is_wanted(name: str, carried: Collection[str] | None) -> bool:
 
 
 def _carried(
-    table: pd.DataFrame,
+    table: Columns,
     prefix: str,
     rows: np.ndarray,
     n_rows: int,
@@ -118,7 +127,7 @@ def _carried(
     order = [column for column in dict.fromkeys(["object", "x", "y", "w", "h", "score", *table]) if column in table]
     named = {f"{prefix}{column}": column for column in order if column not in key}
     return {
-        name: _placed(_nullable(table[column]), rows, n_rows)
+        name: _placed(table[column] if column == "object" else _nullable(table[column]), rows, n_rows)
         for name, column in named.items()
         if _is_wanted(name, carried)
     }
@@ -130,21 +139,26 @@ def _placed(values: Any, rows: np.ndarray, n_rows: int) -> Any:
         placed = np.full(n_rows, np.nan)
         placed[rows] = values
         return placed
+    from pandas.api.extensions import take
+    from pandas.arrays import IntegerArray
+
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
         whole, null = np.zeros(n_rows, np.int64), np.ones(n_rows, bool)
         whole[rows], null[rows] = values, False
-        return pd.arrays.IntegerArray(whole, null)
+        return IntegerArray(whole, null)
     index = np.full(n_rows, -1, np.int64)
     index[rows] = np.arange(len(rows))
+    if isinstance(values, np.ndarray):  # of Python objects
+        return take(values, index, allow_fill=True)
     return values.take(index, allow_fill=True)
 
 
-def _nullable(values: pd.Series) -> Any:
+def _nullable(values: Any) -> Any:
     """The column as an array that `_placed` can fill with nulls; its type depends only on the column's type."""
-    if values.name == "object":
-        return values.to_numpy() if values.dtype == np.int64 else values.array
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return as_numbers(values)
+    import pandas as pd
+
     if pd.api.types.is_bool_dtype(values.dtype):
-        return values.astype("boolean").array
-    if not pd.api.types.is_numeric_dtype(values.dtype):
-        return values.array
-    return values.to_numpy(np.float64, na_value=np.nan)
+        return pd.array(values, dtype="boolean")
+    return as_numbers(values) if pd.api.types.is_numeric_dtype(values.dtype) else values

@@ -19,17 +19,21 @@ Known differences between the official sources
       same up to 50 objects a frame at tau = 10. Beyond that, a cost of 1000 could prefer fewer pairs.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..support.errors import InputError
 from ..support.progress import progress
-from ..tables.annotations import Annotations, as_annotations
+from ..tables.annotations import Annotations, SideColumns, checked_side
 from ..tables.arrow import Table
+from ..tables.columns import Columns
+from ..tables.match_tables import match_frame
+from ..tables.schema import FRAME_KEY
 from .alignment import Aligned, FrameRule, align, at_centres
 from .assignment import Entries, assign
 from .layout import match_table
@@ -37,7 +41,10 @@ from .pairs import Pairs, frame_chunks, join_pairs
 from .rule import Compared, Rule, check_by_distance, compared
 from .similar_pairs import flat_boxes
 from .similarity import Measure, difference, point_distance
-from .words import asked, rule_of_tables
+from .words import Words, asked, rule_of_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 
@@ -122,25 +129,47 @@ def match(
     1      FN       NaN          100.0
     """
     words = asked(tau, epsilon, similarity, threshold, sigmas)
-    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    rule = rule_of_tables(words, *sides)
-    matches = match_annotations(*sides, rule, frames)
-    warning = flat_boxes(sides[0].objects, sides[1].objects) if rule.name == "iou" else None
+    matches, warning = matched(truth, predictions, words, frames)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
-    return matches
+    return match_frame(matches)
+
+
+def matched(
+    truth: Annotations | SideColumns | Table,
+    predictions: Annotations | SideColumns | Table,
+    words: Words,
+    frames: FrameRule = "truth",
+    carried: Collection[str] | None = None,
+) -> tuple[Columns, str | None]:
+    """The columns of the match table by these words, and the text of a warning or None.
+
+    `carried` names the columns to make besides the key, the outcome and the errors; None makes all. Raises InputError
+    as `match` does.
+    """
+    sides = checked_side(truth, "truth"), checked_side(predictions, "predictions")
+    rule = rule_of_tables(words, *sides)
+    matches = match_sides(*sides, rule, frames, carried=carried)
+    return matches, flat_boxes(sides[0].objects, sides[1].objects) if rule.name == "iou" else None
 
 
 def match_annotations(
-    truth: Annotations,
-    predictions: Annotations,
+    truth: Annotations, predictions: Annotations, rule: Rule, frames: FrameRule = "truth"
+) -> pd.DataFrame:
+    """The match table of two checked sides, by a rule that fits them."""
+    return match_frame(match_sides(truth, predictions, rule, frames))
+
+
+def match_sides(
+    truth: Annotations | SideColumns,
+    predictions: Annotations | SideColumns,
     rule: Rule,
     frames: FrameRule = "truth",
     *,
     may_be_disjoint: bool = False,
     carried: Collection[str] | None = None,
-) -> pd.DataFrame:
-    """The match table of two checked sides, by a rule that fits them.
+) -> Columns:
+    """The columns of the match table of two checked sides, by a rule that fits them.
 
     A part of a dataset may have sequences of one side only; `may_be_disjoint` allows that. If you need only sums of the
     table, `carried` names the columns to make besides the key, the outcome and the errors.
@@ -216,7 +245,7 @@ def match_frames(
     ['TP', 'FN', 'FP']
     """
     words = asked(tau, epsilon)
-    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    sides = checked_side(truth, "truth"), checked_side(predictions, "predictions")
     rule = check_by_distance(rule_of_tables(words, *sides), "match_frames")
     aligned = at_centres(align(*sides, frames))
     truth_xy, predicted_xy = (np.column_stack(side.xy) for side in (aligned.truth, aligned.predictions))
@@ -227,12 +256,12 @@ def match_frames(
         try:
             positions = _checked_answer(answer, len(truth_rows), len(predicted_rows))
         except ValueError as error:
-            sequence, name = aligned.frames.loc[frame, ["sequence", "frame"]]
+            sequence, name = (aligned.frames[column][frame] for column in FRAME_KEY)
             raise InputError(f"sequence {sequence}, frame {name}: the matcher returned {error}") from None
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
         distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
         parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.largest_cost))
-    return match_table(aligned, join_pairs(parts), rule)
+    return match_frame(match_table(aligned, join_pairs(parts), rule))
 
 
 def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

@@ -8,25 +8,28 @@ Matching by distance gives each row two errors; tau and epsilon are in pixels:
     the plain distance of a true positive where epsilon <= distance < tau, else 0; tau² for every miss and false alarm.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..support.errors import InputError
 from ..support.version import __version__
-from ..tables.annotations import Annotations
+from ..tables.annotations import Annotations, SideColumns, as_frames
 from ..tables.schema import measure_of
 from .alignment import Aligned, FrameRule, align, at_centres
 from .near_points import near_points
 from .pairs import Pairs
 from .similar_pairs import check_boxes, measured_pairs, similar_pairs
 from .similarity import Measure
-from .whole_poses import whole_poses
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The default distances of a rule, px.
 TAU, EPSILON = 10.0, 3.0
@@ -138,8 +141,8 @@ class Compared(NamedTuple):
 
 def compared(
     rule: Rule,
-    truth: Annotations,
-    predictions: Annotations,
+    truth: Annotations | SideColumns,
+    predictions: Annotations | SideColumns,
     frames: FrameRule = "truth",
     *,
     may_be_disjoint: bool = False,
@@ -149,7 +152,9 @@ def compared(
     Raises InputError if the sides do not fit each other, or lack a column that the rule needs.
     """
     if rule.name == "oks" and rule.measure is None:
-        poses = whole_poses(truth, predictions, rule.sigmas)
+        from .whole_poses import whole_poses  # imported only here: it needs pandas
+
+        poses = whole_poses(as_frames(truth), as_frames(predictions), rule.sigmas)
         sides = poses.truth.annotations, poses.predictions.annotations
         aligned = align(*sides, frames, may_be_disjoint=may_be_disjoint)
         return Compared(aligned, partial(measured_pairs, aligned, partial(poses.similarity, aligned), rule.least))

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from ..support.errors import InputError
+from ..tables.columns import Columns, frame_of
 from ..tables.inputs import source
 from ..tables.schema import BOX
 from .alignment import Aligned
@@ -33,10 +33,10 @@ def check_boxes(aligned: Aligned) -> None:
         raise InputError(problems)
 
 
-def flat_boxes(truth: pd.DataFrame, predictions: pd.DataFrame) -> str | None:
+def flat_boxes(truth: Columns, predictions: Columns) -> str | None:
     """A warning of boxes of zero or negative size, which overlap with no box; None if there are none."""
     counts = {
-        name: int(((table["w"] <= 0) | (table["h"] <= 0)).sum()) if {"w", "h"} <= {*table.columns} else 0
+        name: int(((table["w"] <= 0) | (table["h"] <= 0)).sum()) if {"w", "h"} <= {*table} else 0
         for name, table in (("truth", truth), ("predictions", predictions))
     }
     if not any(counts.values()):
@@ -65,9 +65,9 @@ def similar_pairs(
     return partial(_similar_points, aligned, tau, least)
 
 
-def _column(boxes: pd.DataFrame, name: str) -> np.ndarray:
+def _column(boxes: Columns, name: str) -> np.ndarray:
     """A column of boxes, empty if the table lacks it, which only a table without rows may."""
-    return boxes[name].to_numpy() if name in boxes else np.zeros(0)
+    return boxes[name] if name in boxes else np.zeros(0)
 
 
 def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last: int) -> Pairs:
@@ -91,8 +91,8 @@ def measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: i
 
 def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
     """The similarities that the caller's function returns for pairs of rows, checked."""
-    tables = aligned.truth.table.iloc[truth_rows], aligned.predictions.table.iloc[prediction_rows]
-    answer = np.asarray(measure(*(table.reset_index(drop=True) for table in tables)))
+    tables = aligned.truth.table.take(truth_rows), aligned.predictions.table.take(prediction_rows)
+    answer = np.asarray(measure(*map(frame_of, tables)))
     if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
         form = f"shape {answer.shape} and type {answer.dtype}"
         needed = f"a number for each of {len(truth_rows)} pairs is needed"

@@ -3,14 +3,19 @@
 A distance is in pixels, 0 where they coincide. A similarity is 0 (nothing in common) to 1 (the same).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The caller's own similarity: a function of two DataFrames of equal length, whose rows k are a truth and a prediction,
 # that returns a similarity from 0 to 1 for each row.
-Measure = Callable[[pd.DataFrame, pd.DataFrame], np.ndarray]
+Measure = Callable[["pd.DataFrame", "pd.DataFrame"], np.ndarray]
 
 # Left, top, width and height, pixels; an array (4, N) or four arrays.
 Boxes = np.ndarray | Sequence[np.ndarray]

@@ -14,10 +14,11 @@ import pandas as pd
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
+from ..tables.checks import size_problems
 from ..tables.inputs import source
 from ..tables.joints import COCO_SIGMAS
-from ..tables.messages import counted, key_text
-from ..tables.schema import BOX, FRAME_KEY, labelled_joints, size_problems
+from ..tables.messages import counted, first_keys
+from ..tables.schema import BOX, FRAME_KEY, labelled_joints
 from .alignment import Aligned
 from .similarity import difference, oks
 
@@ -78,7 +79,7 @@ def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[An
     several = whole["area"].isna().to_numpy()
     if several.any():
         problem = f"{counted(int(several.sum()), 'object')} listed with several areas; one for all its rows is needed"
-        keys = key_text(whole.loc[several, POSE_KEY])
+        keys = first_keys(whole, several, POSE_KEY)
         raise InputError(f"{source(truth.objects, 'truth')}: column area: {problem}: {keys}")
     return pairs
 

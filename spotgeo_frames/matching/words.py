@@ -5,19 +5,24 @@ they leave it open, boxes (`w` and `h` on both sides) are matched by IoU, keypoi
 other objects by distance.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..support.errors import InputError
-from ..tables.annotations import Annotations
+from ..tables.annotations import Annotations, SideColumns
+from ..tables.columns import Columns
 from ..tables.inputs import source
 from .rule import TAU, Rule, check_distances
 from .similarity import Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The default of the least similarity of a match.
 THRESHOLD = 0.5
@@ -165,11 +170,11 @@ def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | 
     return "iou"
 
 
-def geometry_of(table: pd.DataFrame, name: str) -> Geometry:
+def geometry_of(table: pd.DataFrame | Columns, name: str) -> Geometry:
     """The geometry of a table of objects; `name` names it in messages if it was not read from a file."""
     return Geometry(source(table, name), table.columns, len(table))
 
 
-def rule_of_tables(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
+def rule_of_tables(words: Words, truth: Annotations | SideColumns, predictions: Annotations | SideColumns) -> Rule:
     """The rule for two checked sides; raises InputError if the words do not fit the tables."""
     return rule_for(words, geometry_of(truth.objects, "truth"), geometry_of(predictions.objects, "predictions"))

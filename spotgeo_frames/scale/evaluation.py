@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..matching.alignment import align
-from ..matching.matcher import match_annotations
+from ..matching.matcher import match_sides
 from ..matching.rule import Rule
 from ..scoring.group_sums import Sums, summary_sums
 from ..support.errors import InputError, first_line
@@ -22,8 +22,10 @@ from ..support.storage import Place, written
 from ..support.writing import as_arrow
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
+from ..tables.checks import check_frames, check_objects
 from ..tables.inputs import name_source
-from ..tables.schema import PREFIXES, check_frames, check_objects
+from ..tables.match_tables import match_frame
+from ..tables.schema import PREFIXES
 from ..tracking.tracks import evaluate_tracks, track_matches
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
 from .contents import Gap, RowGroup, gap_text
@@ -67,12 +69,14 @@ def score_block(
     by the positions of their bins.
     """
     carried = None if keep else {name for names in groupings for name in names}
-    matches = match_annotations(truth, predictions, rule, may_be_disjoint=True, carried=carried)
+    columns = match_sides(truth, predictions, rule, may_be_disjoint=True, carried=carried)
+    # A DataFrame is made only where it is kept, or where columns are grouped by.
+    matches = match_frame(columns) if keep or any(groupings) else columns
     sums = []
     for names in groupings:
         by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names]
         sums.append(summary_sums(matches, by or None))
-    return matches if keep else None, sums
+    return matches if isinstance(matches, pd.DataFrame) and keep else None, sums
 
 
 def track_block(

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from ..scoring.group_sums import Sums, add_sums
 from ..support.reading import readable
 from ..support.storage import Place, written
-from ..tables.arrow import PANDAS_TYPES
+from ..tables.arrow import pandas_types
+from ..tables.columns import Columns, columns_of, frame_of
 
 # The most sequences of only one side that a result names.
 MOST_LISTED = 1000
@@ -85,7 +85,7 @@ def write_result(place: Place, result: Result) -> None:
     notes = _Notes(*result[1:], groupings)
     tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
     for sums in result.sums:
-        tables += [pa.Table.from_pandas(sums.labels, preserve_index=False), _values_table(sums.values)]
+        tables += [pa.Table.from_pandas(frame_of(sums.labels), preserve_index=False), _values_table(sums.values)]
     with written(place) as stream:
         for table in tables:
             with pa.ipc.new_stream(stream, table.schema) as writer:
@@ -98,9 +98,9 @@ def read_result(place: Place) -> Result:
         notes = msgspec.json.decode(pa.ipc.open_stream(stream).read_all()["notes"][0].as_py(), type=_Notes)
         sums = []
         for rows, by_similarity, attrs in notes.groupings:
-            labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=PANDAS_TYPES.get)
+            labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=pandas_types().get)
             table = pa.ipc.open_stream(stream).read_all()
-            labels = labels if len(labels.columns) else pd.DataFrame(index=range(table.num_rows))
+            labels = columns_of(labels) if len(labels.columns) else Columns({}, n_rows=table.num_rows)
             sums.append(Sums(labels, _values(table), rows, by_similarity, attrs))
     return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.excluded, notes.n_bytes)
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..matching.matcher import match_annotations
+from ..matching.matcher import match_sides
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked, asked_of_tracks, track_rule
@@ -154,7 +154,7 @@ def summaries(
     names = [list(grouping) for grouping in groupings]
     wanted = [name for columns in names for name in columns]
     # The match table of no rows has all columns of the real one.
-    empty = match_annotations(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
+    empty = match_sides(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
     for name in wanted:
         check_column(empty, name)
     wanted_bins = {item for grouping in groupings for item in grouping.items()}
@@ -186,8 +186,9 @@ def summaries(
 
 def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:
     """The sums with bins in place of the positions of bins."""
-    bins = {str(name): bins_of_codes(sums.labels[name], edges[name]) for name in sums.labels if name in edges}
-    return sums._replace(labels=sums.labels.assign(**bins))
+    labels = sums.labels
+    bins = {name: bins_of_codes(pd.Series(labels[name]), edges[name]).array for name in labels if name in edges}
+    return sums._replace(labels=labels.assign(bins))
 
 
 def track_dataset(

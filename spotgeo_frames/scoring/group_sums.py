@@ -4,18 +4,24 @@ Every metric is a function of such sums. `add_sums` adds the sums of tables that
 computes the sums of any selection of sequences, in which a sequence may occur several times.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..support.keys import distinct, grouped, row_keys
 from ..tables.arrow import Table
-from ..tables.schema import FN, FP, FRAME_KEY, check_matches, measure_of
+from ..tables.columns import Columns, among, joined, null_rows
+from ..tables.match_tables import match_columns, match_frame
+from ..tables.schema import FN, FP, FRAME_KEY, measure_of
 from ..tables.selections import By, by_columns, number_groups
 from .match_sums import group_sums, kelvins_means, match_sums
 from .registry import METRICS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Sums(NamedTuple):
@@ -38,7 +44,7 @@ class Sums(NamedTuple):
         The `attrs` of the table, which say how it was made.
     """
 
-    labels: pd.DataFrame
+    labels: Columns
     values: dict[str, np.ndarray]
     rows: dict[int, tuple[int, int]]
     by_similarity: bool
@@ -64,16 +70,16 @@ class Groups(NamedTuple):
         For FP and for FN, the count of all rows and the count of rows that are null in a column to group by.
     """
 
-    table: pd.DataFrame
+    table: pd.DataFrame | Columns
     labels: dict[str, Any]
     of_row: np.ndarray
     n_groups: int
-    all_rows: pd.DataFrame
+    all_rows: pd.DataFrame | Columns
     rows: dict[int, tuple[int, int]]
 
 
 def summary_sums(
-    matches: Table,
+    matches: Table | Columns,
     by: By | None = None,
     exclude: Sequence[int | str] | None = None,
     *,
@@ -81,16 +87,16 @@ def summary_sums(
 ) -> Sums:
     """The sums of a match table, from which `summarize` computes its metrics.
 
-    `matches` is a match table; `by` names the columns to group by; `exclude` lists checked sequences to leave out;
-    rows that are null in `by` are left out unless `dropna` is False. Raises InputError where `matches` is no match
-    table, or a column of `by` is missing.
+    `matches` is a match table, or its columns; `by` names the columns to group by; `exclude` lists checked sequences to
+    leave out; rows that are null in `by` are left out unless `dropna` is False. Raises InputError where `matches` is no
+    match table, or a column of `by` is missing.
     """
     return sums_of_groups(group_rows(matches, by, exclude, dropna=dropna))
 
 
 def sums_of_groups(groups: Groups) -> Sums:
     """The sums of each group of rows of a match table."""
-    labels = pd.DataFrame(groups.labels, index=range(groups.n_groups), copy=False)
+    labels = Columns(groups.labels, n_rows=groups.n_groups)
     values = _sums(groups.table, groups.of_row, groups.n_groups)
     by_similarity = measure_of(groups.table) == "similarity"
     return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs))
@@ -101,9 +107,10 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
 
     Rows with equal labels are added in the order of the parts.
     """
-    labels = pd.concat([part.labels for part in parts], ignore_index=True)
-    of_row, first = number_groups([labels[column] for column in labels], len(labels))
-    n_groups = len(first) if len(labels.columns) else 1
+    n_rows = sum(len(part.labels) for part in parts)
+    labels = Columns({name: joined([part.labels[name] for part in parts]) for name in parts[0].labels}, n_rows=n_rows)
+    of_row, first = number_groups(labels.arrays, n_rows)
+    n_groups = len(first) if labels.columns else 1
     values = {
         name: _added(np.concatenate([part.values[name] for part in parts]), of_row, n_groups)
         for name in parts[0].values
@@ -112,7 +119,7 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
         kind: (sum(part.rows[kind][0] for part in parts), sum(part.rows[kind][1] for part in parts))
         for kind in parts[0].rows
     }
-    labels = labels.take(first).reset_index(drop=True) if len(labels.columns) else pd.DataFrame(index=range(n_groups))
+    labels = labels.take(first) if labels.columns else Columns({}, n_rows=n_groups)
     return parts[0]._replace(labels=labels, values=values, rows=rows)
 
 
@@ -148,7 +155,7 @@ def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def group_rows(
-    matches: Table, by: By | None, exclude: Sequence[int | str] | None = None, *, dropna: bool = True
+    matches: Table | Columns, by: By | None, exclude: Sequence[int | str] | None = None, *, dropna: bool = True
 ) -> Groups:
     """Assigns each row of a match table to the group of its values in `by`; without `by`, all rows form one group.
 
@@ -156,29 +163,47 @@ def group_rows(
     lists checked sequences to leave out. Rows that are null in `by` are left out unless `dropna` is False. Raises
     InputError where `matches` is no match table, or a column of `by` is missing.
     """
-    table = check_matches(matches)
-    columns = by_columns(table, by, list(METRICS))
+    table = _checked(matches)
+    columns = _columns_by(table, by)
     if exclude is not None:
-        excluded = table["sequence"].isin(exclude).to_numpy()
-        table, columns = table[~excluded], [column[~excluded] for column in columns]
-    outcome = table["outcome"].array.codes
+        kept = np.flatnonzero(~among(table["sequence"], exclude))
+        table, columns = table.take(kept), {name: values.take(kept) for name, values in columns.items()}
+    outcome = match_columns(table)["outcome"]
     null = np.zeros(len(table), bool)
-    for column in columns:
-        null |= column.isna().to_numpy()
+    for values in columns.values():
+        null |= null_rows(values)
     rows = {
         kind: (int(np.count_nonzero(outcome == kind)), int(np.count_nonzero(null[outcome == kind])))
         for kind in ((FP, FN) if columns else ())
     }
     all_rows = table
     if dropna and null.any():
-        table, columns = table[~null], [column[~null] for column in columns]
+        kept = np.flatnonzero(~null)
+        table, columns = table.take(kept), {name: values.take(kept) for name, values in columns.items()}
     of_row, first = number_groups(columns, len(table))
-    labels = {str(column.name): column.take(first).array for column in columns}
+    labels = {name: values.take(first) for name, values in columns.items()}
     return Groups(table, labels, of_row, len(first) if columns else 1, all_rows, rows)
 
 
-def _sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
+def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:
+    """A match table as a checked DataFrame; Columns, which `match` made, are returned as they are."""
+    if isinstance(matches, Columns):
+        return matches
+    from ..tables.checks import check_matches  # imported only here: it needs pandas
+
+    return check_matches(matches)
+
+
+def _columns_by(table: pd.DataFrame | Columns, by: By | None) -> dict[str, Any]:
+    """The columns to group by, by name."""
+    if by is None:
+        return {}
+    return by_columns(match_frame(table) if isinstance(table, Columns) else table, by, list(METRICS))
+
+
+def _sums(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     """The sums of each group, (groups,); `group` is the group of each row of the table."""
+    table = match_columns(table)
     sums = match_sums(table, group, n_groups)
     sequence, first = grouped(_within(group, n_groups, row_keys(table, ["sequence"])))
     _, first_of_frame = distinct(_within(group, n_groups, row_keys(table, FRAME_KEY)))

@@ -3,12 +3,19 @@
 The sums of two disjoint groups, added, are the sums of both groups together.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
+from ..tables.columns import Columns, as_numbers
+from ..tables.match_tables import match_columns
 from ..tables.schema import EMPTY, FN, FP, TP, measure_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Sums by name, arrays of one shape: a value for each group or sequence, and where a sum is of thresholds, for each.
 NamedSums = Mapping[str, np.ndarray]
@@ -16,36 +23,38 @@ NamedSums = Mapping[str, np.ndarray]
 SUMS = ["tp", "fn", "fp", "squared_error", "near", "near_squared"]
 
 
-def match_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
+def match_sums(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     """Computes each of SUMS for each group: float64 arrays (n_groups,) by name.
 
     `table` is a match table that `check_matches` returned, and `group` is the group of each of its rows, from 0 to
     n_groups - 1. `near` sums the distances (px), or the similarities, of the true positives; `near_squared` sums their
     squares.
     """
-    outcome = table["outcome"].array.codes
+    table = match_columns(table)
+    outcome = table["outcome"]
     counted, matched = counted_rows(outcome), np.flatnonzero(outcome == TP)
     kind = outcome if n_groups == 1 else group * 4 + outcome  # one group needs no arithmetic
     tp, fn, fp = np.bincount(kind, minlength=4 * n_groups).reshape(-1, 4).T[[TP, FN, FP]]
-    near = table[measure_of(table)].to_numpy(np.float64)[matched]
+    near = as_numbers(table[measure_of(table)])[matched]
     return {
         "tp": tp.astype(np.float64),
         "fn": fn.astype(np.float64),
         "fp": fp.astype(np.float64),
-        "squared_error": group_sums(table["squared_error"].to_numpy(np.float64)[counted], group[counted], n_groups),
+        "squared_error": group_sums(as_numbers(table["squared_error"])[counted], group[counted], n_groups),
         "near": group_sums(near, group[matched], n_groups),
         "near_squared": group_sums(near * near, group[matched], n_groups),
     }
 
 
-def kelvins_means(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> np.ndarray:
+def kelvins_means(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) -> np.ndarray:
     """The mean of `kelvins_error` over the TP, FN and FP of each group, 0 without any; a group is of one sequence.
 
     The sum of these means over the sequences is `kelvins_mse`.
     """
-    counted = counted_rows(table["outcome"].array.codes)
+    table = match_columns(table)
+    counted = counted_rows(table["outcome"])
     group = group[counted]
-    errors = group_sums(table["kelvins_error"].to_numpy(np.float64)[counted], group, n_groups)
+    errors = group_sums(as_numbers(table["kelvins_error"])[counted], group, n_groups)
     return share(errors, np.bincount(group, minlength=n_groups), nothing=0.0)
 
 

@@ -6,14 +6,20 @@ lost its misses. In both cases the rows of a frame no longer add up to these cou
 cannot be detected.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
-from ..support.keys import row_keys
+from ..support.keys import grouped, pack, row_keys
+from ..tables.columns import Columns, as_numbers
+from ..tables.match_tables import match_columns
 from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, TP, frame_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # For each column of counts, 1 at the codes of the outcomes that it counts.
 COUNTS = {
@@ -22,14 +28,15 @@ COUNTS = {
 }
 
 
-def missing_rows_text(table: pd.DataFrame) -> str | None:
+def missing_rows_text(table: pd.DataFrame | Columns) -> str | None:
     """The text of a warning if a checked match table lacks rows of its frames, otherwise None.
 
     A table whose columns of counts are both absent or null cannot be checked and gives None.
     """
     # Each column is taken from the table only once, because in pandas that is slower than most of the NumPy code below.
-    columns = {name: table[name] for name in COUNTS if name in table}
-    expected = {name: _as_numbers(column) for name, column in columns.items() if is_numeric_dtype(column.dtype)}
+    table = match_columns(table)
+    counts = {name: _counts(table[name]) for name in COUNTS if name in table}
+    expected = {name: values for name, values in counts.items() if values is not None}
     n_frames = _n_incomplete(table, expected) if expected and len(table) else 0
     if not n_frames:
         return None
@@ -38,7 +45,7 @@ def missing_rows_text(table: pd.DataFrame) -> str | None:
     return f"{problem}; for the metrics of a class or a slice, pass the whole table and by="
 
 
-def _n_incomplete(table: pd.DataFrame, expected: Mapping[str, np.ndarray]) -> int:
+def _n_incomplete(table: Columns, expected: Mapping[str, np.ndarray]) -> int:
     """Counts the frames whose rows are not complete.
 
     Where match tables of several submissions were concatenated, each frame occurs several times, so a frame is complete
@@ -47,31 +54,37 @@ def _n_incomplete(table: pd.DataFrame, expected: Mapping[str, np.ndarray]) -> in
     """
     key = frame_columns(table)
     starts = _starts([table[column] for column in key])
-    outcome = table["outcome"].array.codes
+    outcome = table["outcome"]
     counts = {name: COUNTS[name].take(outcome) for name in expected}
     # Nearly all tables are sorted and complete; then each run of rows with the same key is a complete frame.
     if all(np.array_equal(_run_sums(counts[name], starts), rows.take(starts)) for name, rows in expected.items()):
         return 0
-    rows_of_table = pd.DataFrame({"key": row_keys(table, key), **expected})
-    group = rows_of_table.groupby(["key", *expected], sort=False, dropna=False).ngroup().to_numpy()
-    first = np.unique(group, return_index=True)[1]
+    keys = [row_keys(table, key), *expected.values()]
+    codes = [np.unique(values, return_inverse=True) for values in keys]  # all nulls are equal
+    group, first = grouped(pack([of_row for _, of_row in codes], [len(values) + 1 for values, _ in codes]))
     present = {name: np.bincount(group, rows) for name, rows in counts.items()}
     complete = _are_complete(present, {name: rows.take(first) for name, rows in expected.items()})
-    return len(table[FRAME_KEY].iloc[first[~complete]].drop_duplicates())
+    return len(np.unique(row_keys(table, FRAME_KEY)[first[~complete]]))
 
 
-def _as_numbers(column: pd.Series) -> np.ndarray:
-    """Converts a column to an array of integers, or of float64 where it can hold nulls."""
-    return column.to_numpy() if column.dtype == np.int64 else column.to_numpy(np.float64, na_value=np.nan)
+def _counts(values: Any) -> np.ndarray | None:
+    """A column of counts as integers, or as float64 where it can hold nulls; None if it holds no numbers."""
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        return values
+    from pandas.api.types import is_numeric_dtype  # imported only where needed: it takes long
+
+    return as_numbers(values) if is_numeric_dtype(values.dtype) else None
 
 
-def _starts(key: list[pd.Series]) -> np.ndarray:
+def _starts(key: list[Any]) -> np.ndarray:
     """The position of the first row of each run of rows with the same key."""
     new = np.ones(len(key[0]), bool)
     new[1:] = False
-    for column in key:
-        values = column.to_numpy() if column.dtype == np.int64 else column.array
-        new[1:] |= pd.Series(values[1:] != values[:-1]).to_numpy(bool, na_value=True)  # no joint is null where one is
+    for values in key:
+        differs = values[1:] != values[:-1]
+        if not isinstance(differs, np.ndarray):  # null where a frame has no joint, which differs from all joints
+            differs = differs.to_numpy(bool, na_value=True)
+        new[1:] |= differs
     return np.flatnonzero(new)
 
 

@@ -10,7 +10,7 @@ from ..matching.rule import rule_notes
 from ..support.errors import InputError
 from ..support.pandas_versions import with_text
 from ..tables.arrow import Table
-from ..tables.schema import check_matches
+from ..tables.checks import check_matches
 from ..tables.selections import excluded_sequences, without_sequences
 from .registry import METRICS, RANKING
 from .summary import summarized

@@ -5,19 +5,23 @@ so no false positive belongs to any slice, and every metric that counts false po
 in them, the columns describe predictions, and every metric that counts misses is null.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ..tables.arrow import Table
-from ..tables.schema import check_matches
+from ..tables.columns import Columns, frame_of
 from ..tables.selections import By, excluded_sequences
 from .group_sums import Sums, group_rows, sums_of_groups
 from .missing_rows import missing_rows_text
 from .registry import METRICS, Metric, summary_columns, values_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def summarize(
@@ -86,6 +90,8 @@ def summarize(
        tp  fn  fp   f1   mse
     0   1   1   1  0.5  72.0
     """
+    from ..tables.checks import check_matches  # imported only here: it needs pandas
+
     table = check_matches(matches)
     left_out, unknown = excluded_sequences(exclude, [table])
     answer, missing = summarized(table, by, left_out, dropna=dropna)
@@ -111,20 +117,30 @@ def summarized(
 
 def summary_of(sums: Sums) -> pd.DataFrame:
     """The summary that `summarize` returns, computed from sums."""
+    import pandas as pd
+
+    columns = metric_columns(sums)
+    nullable = {
+        name: pd.arrays.IntegerArray(np.nan_to_num(columns[name]).astype(np.int64), np.isnan(columns[name]))
+        for name in columns
+        if name in METRICS and METRICS[name].written == "count" and METRICS[name].needs
+    }
+    return frame_of(columns.assign(nullable))
+
+
+def metric_columns(sums: Sums) -> Columns:
+    """The columns of the summary, computed from sums: labels, then metrics; NaN where a metric is null."""
     unknown = {outcome for outcome, (n_rows, n_null) in sums.rows.items() if n_rows and n_null == n_rows}
     metrics = values_of(sums.values, summary_columns(sums.by_similarity), sums.by_similarity)
     columns = {
         name: _column(METRICS[name], values, not unknown.isdisjoint(METRICS[name].needs))
         for name, values in metrics.items()
     }
-    answer = pd.concat([sums.labels, pd.DataFrame(columns, copy=False)], axis=1)
-    answer.attrs = sums.attrs
-    return answer
+    return Columns(sums.labels.arrays | columns, sums.attrs, len(sums.labels))
 
 
-def _column(metric: Metric, values: np.ndarray, unknown: bool) -> Any:
-    """Makes the column of a metric; it is null if `unknown`. Counts of outcomes become nullable integers."""
-    if metric.written != "count":
-        return np.full(values.shape, np.nan) if unknown else values.astype(np.float64)
-    integers = values.astype(np.int64)
-    return pd.arrays.IntegerArray(integers, np.full(values.shape, unknown)) if metric.needs else integers
+def _column(metric: Metric, values: np.ndarray, unknown: bool) -> np.ndarray:
+    """Makes the column of a metric: null if `unknown`, and counts as integers."""
+    if unknown:
+        return np.full(values.shape, np.nan)
+    return values.astype(np.int64 if metric.written == "count" else np.float64)

@@ -4,24 +4,24 @@
 single integer for each row. Both keep the order of the values, so sorting by the result sorts by the columns.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 # Codes below this are packed without checking: two of them fit in an int64.
 WIDEST = 1 << 31
 
 
-def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
+def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
     """Turns the values of one key column that several tables share into codes: integers from 0 on in the same order.
 
     Returns one int64 array for each table, and an exclusive upper bound of all codes, at least 1. Small integers stay
     as they are, and integers of a small range are only shifted, which is fast. All other values become their position
-    among the sorted distinct values. Null becomes the largest code.
+    among the sorted distinct values. Null becomes the largest code. A column is an array, or a Series.
 
-    >>> codes, bound = ordinals([pd.Series(["b", "a"]), pd.Series(["c", "b"])])
+    >>> codes, bound = ordinals([np.array(["b", "a"]), np.array(["c", "b"])])
     >>> [code.tolist() for code in codes], bound
     ([[1, 0], [2, 1]], 4)
     """
@@ -29,14 +29,17 @@ def ordinals(columns: Sequence[pd.Series]) -> tuple[list[np.ndarray], int]:
     if not filled:
         return [np.zeros(0, np.int64) for _ in columns], 1
     if all(isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" for column in filled):
-        integers = [column.to_numpy() for column in columns]
+        integers = [np.asarray(column) for column in columns]
         low = min(int(column.min()) for column in integers if len(column))
         high = max(int(column.max()) for column in integers if len(column))
         if low >= 0 and high + 1 < WIDEST:
             return [column.astype(np.int64, copy=False) for column in integers], high + 1
         if high - low + 1 < WIDEST:
             return [column.astype(np.int64, copy=False) - low for column in integers], high - low + 1
-    codes, values = pd.factorize(pd.concat(filled, ignore_index=True), sort=True)
+    import pandas as pd  # imported only here: it takes long, and keys that are integers need none
+
+    series = [pd.Series(column, copy=False) for column in filled]
+    codes, values = pd.factorize(pd.concat(series, ignore_index=True), sort=True)
     codes = np.where(codes < 0, len(values), codes)
     ends = np.cumsum([len(column) for column in columns])
     return np.split(codes.astype(np.int64, copy=False), ends[:-1]), len(values) + 1
@@ -58,13 +61,16 @@ def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:
     return packed
 
 
-def row_keys(table: pd.DataFrame | Mapping[str, pd.Series], columns: Sequence[str]) -> np.ndarray:
-    """One int64 for each row of `table`, equal and ordered as the values of the named columns."""
+def row_keys(table: Any, columns: Sequence[str]) -> np.ndarray:
+    """One int64 for each row of `table`, equal and ordered as the values of the named columns.
+
+    `table` is a DataFrame, Columns, or a dict of columns; so are the tables of `frame_keys`.
+    """
     numbered = [ordinals([table[column]]) for column in columns]
     return pack([codes[0] for codes, _ in numbered], [span for _, span in numbered])
 
 
-def frame_keys(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:
+def frame_keys(tables: Sequence[Any]) -> list[np.ndarray]:
     """One int64 for each row of each table, equal and ordered, over all tables, as (sequence, frame)."""
     sequences, sequence_span = ordinals([table["sequence"] for table in tables])
     frames, frame_span = ordinals([table["frame"] for table in tables])
@@ -88,7 +94,8 @@ def repeated(keys: np.ndarray) -> np.ndarray:
     # Most tables are in order, and sorting integers is much faster than hashing them.
     if np.all(keys[1:] > keys[:-1]) or not np.any(np.diff(np.sort(keys)) == 0):
         return np.zeros(len(keys), bool)
-    return np.asarray(pd.Index(keys).duplicated(keep=False))
+    _, of_row, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return counts[of_row] > 1
 
 
 def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,11 +1,13 @@
 """Writes values for people: numbers with all their digits, bins as `12 to 47`, null as a dash."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from .pandas_versions import TEXT
+if TYPE_CHECKING:
+    import pandas as pd
 
 DASH = "–"
 
@@ -16,18 +18,26 @@ EDGE_DECIMALS = range(3, 20)
 def label(value: Any) -> str:
     """A value as text: a number with up to 15 digits, an interval as `12 to 47`, null as a dash.
 
+    >>> import pandas as pd
     >>> label(0.1), label(pd.Interval(12.0, 47.5)), label(None)
     ('0.1', '12 to 47.5', '–')
     """
-    if isinstance(value, pd.Interval):
-        return f"{label(value.left)} to {label(value.right)}"
-    if pd.api.types.is_scalar(value) and pd.isna(value):
+    if not isinstance(value, str | int | float):
+        import pandas as pd  # imported only where needed: it takes long
+
+        if isinstance(value, pd.Interval):
+            return f"{label(value.left)} to {label(value.right)}"
+        if pd.api.types.is_scalar(value) and pd.isna(value):
+            return DASH
+    if isinstance(value, float) and value != value:  # NaN
         return DASH
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def is_binned(values: pd.Series) -> bool:
     """Whether a column holds bins: intervals, as categories or by themselves."""
+    import pandas as pd
+
     kind = values.dtype.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
     return isinstance(kind, pd.IntervalDtype)
 
@@ -38,6 +48,7 @@ def bins_as_text(table: pd.DataFrame) -> pd.DataFrame:
     pandas moves the lower edge of the first bin down a little, so that the bin contains its least value. The text has
     the edge before it was moved.
 
+    >>> import pandas as pd
     >>> bins_as_text(pd.qcut(pd.Series([12, 30, 47, 60]), 2).to_frame("x"))["x"].tolist()
     ['12 to 38.5', '12 to 38.5', '38.5 to 60', '38.5 to 60']
     """
@@ -47,6 +58,10 @@ def bins_as_text(table: pd.DataFrame) -> pd.DataFrame:
 
 def _as_text(values: pd.Series) -> pd.Series:
     """A column of bins as text."""
+    import pandas as pd
+
+    from .pandas_versions import TEXT  # imported only here: it needs pandas
+
     texts = {interval: label(interval) for interval in values.dropna().unique()}
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories):
         bins = values.cat.categories

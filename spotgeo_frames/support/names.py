@@ -6,8 +6,6 @@ import re
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-import pandas as pd
-
 from .labels import label
 
 
@@ -34,6 +32,12 @@ def is_text(name: str) -> bool:
 
 def plain_value(value: Any) -> Any:
     """A value that JSON and Parquet know: None if it is missing, `12 to 47` for bins, text for times and the like."""
+    if type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value)):
+        return value
+    if value is None or (isinstance(value, float) and value != value):  # NaN
+        return None
+    import pandas as pd  # imported only here: it takes long, and the values above need none
+
     if isinstance(value, pd.Interval):
         return label(value)
     if pd.isna(value):

@@ -2,23 +2,24 @@
 
 Unpacking stops after LARGEST_UNPACKED bytes, whatever a header promises. An archive must contain exactly one file
 unless the caller asks for more. No name inside an archive is ever used as a path.
+
+What unpacks is imported where something is packed, since it takes a while.
 """
 
-import gzip
-import lzma
-import zipfile
-import zlib
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from .errors import InputError, first_line
 
-LARGEST_UNPACKED = 1 << 30
+if TYPE_CHECKING:
+    import gzip
+    import zipfile
 
-# The errors that reading a damaged file may raise, besides those of pyarrow.
-UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+LARGEST_UNPACKED = 1 << 30
 
 
 def read_bytes(path: Path) -> bytes:
@@ -31,6 +32,8 @@ def read_bytes(path: Path) -> bytes:
         _check_regular(path)
         match path.suffix.lower():
             case ".gz":
+                import gzip
+
                 with gzip.open(path) as stream:
                     return _bounded(stream, path, LARGEST_UNPACKED)
             case ".zip":
@@ -49,11 +52,21 @@ def readable(name: str | Path) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError(f"{name}: there is no such file") from None
     except Exception as error:
-        from pyarrow import ArrowException  # imported only here: it takes a while, and intact text files need none
-
-        if not isinstance(error, (*UNREADABLE, ArrowException)):
+        if not isinstance(error, _unreadable()):
             raise
         raise InputError(f"{name}: cannot be read: {first_line(error)}") from None
+
+
+def _unreadable() -> tuple[type[Exception], ...]:
+    """The errors that reading a damaged file may raise."""
+    import lzma
+    import zipfile
+    import zlib
+
+    from pyarrow import ArrowException
+
+    plain = OSError, EOFError, ValueError, RuntimeError
+    return *plain, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ArrowException
 
 
 def _check_regular(path: Path) -> None:
@@ -67,6 +80,8 @@ def read_archive(path: Path, ending: str) -> dict[str, bytes]:
 
     Raises InputError if it cannot be read, is damaged, or unpacks to more than LARGEST_UNPACKED bytes.
     """
+    import zipfile
+
     with readable(path):
         _check_regular(path)
         with zipfile.ZipFile(path) as archive:
@@ -84,6 +99,8 @@ def check_no_nul(content: bytes, name: str) -> None:
 
 def _unzipped(path: Path) -> bytes:
     """The content of the only file in an archive."""
+    import zipfile
+
     with zipfile.ZipFile(path) as archive:
         members = _members(archive, path)
         if len(members) != 1:

@@ -1,21 +1,21 @@
 """Writes files under a temporary name and moves them into place, so that an error never leaves half a file."""
 
+from __future__ import annotations
+
 import errno
-import gzip
 import io
-import json
 import os
-import zipfile
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import pandas as pd
-import pyarrow as pa
-
 from .errors import InputError, first_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 
 def check_folder_writable(folder: Path) -> None:
@@ -66,6 +66,8 @@ def write_bytes(path: Path, content: bytes) -> None:
     """
     match path.suffix.lower():
         case ".gz":
+            import gzip  # imported only here, as zipfile is: they take a while
+
             content = gzip.compress(content, mtime=0)
         case ".zip":
             content = _zipped({path.stem if path.stem.endswith(".json") else f"{path.stem}.json": content})
@@ -92,6 +94,8 @@ def write_text(path: Path, text: str) -> None:
 
 def _zipped(contents: Mapping[str, bytes]) -> bytes:
     """An archive of these contents by name."""
+    import zipfile
+
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in contents.items():
@@ -128,6 +132,8 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mappin
     are written before any is moved into place. Raises InputError if one cannot be written, and then leaves no file or
     folder behind.
     """
+    import pyarrow as pa
+
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -164,6 +170,10 @@ def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Sche
 
     Without a `schema`, types follow from the pandas types, or from the values of columns of Python objects.
     """
+    import json
+
+    import pyarrow as pa
+
     # More threads are no faster here, and each of several processes would start as many.
     arrow = pa.Table.from_pandas(table, schema, preserve_index=False, nthreads=1)
     notes = {str(key): str(value) for key, value in attrs.items()}

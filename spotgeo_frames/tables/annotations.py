@@ -1,14 +1,16 @@
 """Annotations: the objects of one side, with the frames that they lie in."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import InputError
-from ..support.named_tables import as_html, as_text
 from .arrow import Table
+from .columns import Columns, columns_of, frame_of
 from .inputs import confirmed
-from .schema import check_frames, check_objects
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Annotations(NamedTuple):
@@ -28,6 +30,7 @@ class Annotations(NamedTuple):
 
     Examples
     --------
+    >>> import pandas as pd
     >>> objects = pd.DataFrame({"sequence": [1], "frame": [1], "object": [0], "x": [10.0], "y": [5.0]})
     >>> frames = pd.DataFrame({"sequence": [1, 1], "frame": [1, 2]})
     >>> Annotations(objects, frames)  # frame 2 is empty
@@ -40,19 +43,51 @@ class Annotations(NamedTuple):
     frames: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
+        from ..support.named_tables import as_text  # imported only here: it needs pandas
+
         return as_text(self)
 
     def _repr_html_(self) -> str | None:
+        from ..support.named_tables import as_html
+
         return as_html(self)
 
 
-def as_annotations(data: Annotations | Table, name: str) -> Annotations:
+class SideColumns(NamedTuple):
+    """The objects of one side, and its frames or None, as Columns that have been checked."""
+
+    objects: Columns
+    frames: Columns | None = None
+
+
+def side_columns(side: Annotations | SideColumns) -> SideColumns:
+    """The columns of a side that has been checked."""
+    return SideColumns(columns_of(side.objects), None if side.frames is None else columns_of(side.frames))
+
+
+def as_frames(side: Annotations | SideColumns) -> Annotations:
+    """The DataFrames of a side that has been checked."""
+    if isinstance(side, Annotations):
+        return side
+    return Annotations(frame_of(side.objects), None if side.frames is None else frame_of(side.frames))
+
+
+def checked_side(data: Annotations | SideColumns | Table, name: str) -> SideColumns:
+    """Checks `data`, a table of objects or Annotations, as `as_annotations` does, and returns its columns."""
+    return data if isinstance(data, SideColumns) else side_columns(as_annotations(data, name))
+
+
+def as_annotations(data: Annotations | SideColumns | Table, name: str) -> Annotations:
     """Checks `data`, a table of objects or Annotations, and returns it as Annotations of pandas DataFrames.
 
     Keys become int64 or string and coordinates float64. A table whose rows are no longer those of the file that it was
     read from loses the reader's note of that file. Raises InputError with every problem of the objects and the frames;
     messages call the table `name`.
     """
+    from .checks import check_frames, check_objects  # imported only here: they need pandas
+
+    if isinstance(data, SideColumns):
+        return as_frames(data)
     objects, frames = data if isinstance(data, Annotations) else (data, None)
     problems: list[str] = []
     checked_objects = checked_frames = None

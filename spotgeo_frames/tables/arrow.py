@@ -1,16 +1,15 @@
 """Turns anything that exports an Arrow stream into a pandas DataFrame."""
 
-from typing import Any, Protocol, runtime_checkable
+from __future__ import annotations
 
-import pandas as pd
-import pyarrow as pa
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, Union, runtime_checkable
 
 from ..support.errors import InputError
-from ..support.pandas_versions import COPIES_ON_WRITE, TEXT, with_text
 
-# Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.
-PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
-PANDAS_TYPES |= dict.fromkeys([pa.string(), pa.large_string(), pa.string_view()], TEXT)
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 
 @runtime_checkable
@@ -20,7 +19,7 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-Table = pd.DataFrame | ArrowStream
+Table = Union["pd.DataFrame", ArrowStream]
 
 
 def as_pandas(table: Table, name: str) -> pd.DataFrame:
@@ -28,6 +27,11 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
 
     Raises InputError if it is not a table, or if a column name is not a string or occurs twice.
     """
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..support.pandas_versions import with_text  # imported only here: it needs pandas
+
     if isinstance(table, pd.DataFrame):
         frame = table
         levels = [level for level in table.index.names if level is not None and level not in table.columns]
@@ -57,6 +61,12 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
     Raises InputError with every column that pandas cannot represent: text that is not UTF-8, times out of range,
     decimals that are too large.
     """
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..support.pandas_versions import COPIES_ON_WRITE  # imported only here: it needs pandas
+
+    types = pandas_types()
     columns: dict[str, pd.Series] = {}
     problems: list[str] = []
     for position, column in enumerate(table.columns):
@@ -67,7 +77,7 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 continue
             if field in columns:
                 problems.append(f"{name}: column {field} is there more than once")
-            columns[field] = _convertible(column).to_pandas(types_mapper=PANDAS_TYPES.get)
+            columns[field] = _convertible(column).to_pandas(types_mapper=types.get)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
@@ -77,6 +87,8 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
 
 def _convertible(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of a type that pandas has; raises ArrowException where its values are damaged or out of range."""
+    import pyarrow as pa
+
     kind = column.type
     if pa.types.is_decimal(kind):
         return column.cast(pa.int64() if kind.scale == 0 else pa.float64())
@@ -85,3 +97,15 @@ def _convertible(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_dictionary(kind) and pa.types.is_unsigned_integer(kind.index_type):
         return column.cast(pa.dictionary(pa.int64(), kind.value_type, kind.ordered))  # older pyarrow takes no others
     return column
+
+
+@cache
+def pandas_types() -> dict[Any, Any]:
+    """Fixed pandas types for flags and text, so that the type does not depend on whether a column has nulls."""
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..support.pandas_versions import TEXT
+
+    texts = [pa.string(), pa.large_string(), pa.string_view()]
+    return {pa.bool_(): pd.BooleanDtype()} | dict.fromkeys(texts, TEXT)

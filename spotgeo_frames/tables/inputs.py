@@ -5,16 +5,20 @@ tables that are made from another, so a note alone proves nothing. `confirmed` c
 drops the note unless every row is still a row of the file. `as_annotations` does so wherever tables come in.
 """
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..support.names import text_name
-from ..support.pandas_versions import COPIES_ON_WRITE
+from .columns import Columns, frame_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The files that readers read in a folder: those of the first pattern that matches any.
 READ_IN_FOLDERS = ("*/gt/gt.txt", "*.txt", "**/*.parquet", "*.json")
@@ -60,22 +64,22 @@ class Origin(str):
 
     It is a string so that pandas can write it to Parquet with the other attrs. Copies of a table share one Origin.
     `table` shares its memory with the table that the reader returned; when that one is changed, pandas changes a copy.
-    (pandas 2.3 would change both, so with it `table` has memory of its own.)
-    `n_rows` is how many rows the file has. A pickled Origin becomes a plain string, which proves nothing.
+    With pandas 2.3, which would change both, it has memory of its own. Columns, which nothing changes, are kept as they
+    are. `n_rows` is how many rows the file has. A pickled Origin becomes a plain string, which proves nothing.
     """
 
     state: FileState
-    table: pd.DataFrame
+    table: pd.DataFrame | Columns
     n_rows: int
 
-    def __deepcopy__(self, _memo: dict[int, Any]) -> "Origin":
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Origin:
         return self
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str.__str__(self),)
 
 
-def note_source(table: pd.DataFrame, path: str | Path, n_rows: int | None = None) -> None:
+def note_source(table: pd.DataFrame | Columns, path: str | Path, n_rows: int | None = None) -> None:
     """Notes in a table's attrs which file it was read from.
 
     Call it last: a table that is changed later is no longer the file's. `n_rows` is how many rows the file has, where
@@ -87,12 +91,19 @@ def note_source(table: pd.DataFrame, path: str | Path, n_rows: int | None = None
         origin.state = _file_state(Path(path))
     except OSError:  # the file is gone already
         return
-    origin.table = table.copy(deep=not COPIES_ON_WRITE)
+    origin.table = table if isinstance(table, Columns) else _kept(table)
     origin.n_rows = len(table) if n_rows is None else n_rows
     table.attrs[SOURCE] = origin
 
 
-def name_source(table: pd.DataFrame, name: str) -> None:
+def _kept(table: pd.DataFrame) -> pd.DataFrame:
+    """A copy of a table that does not change with it."""
+    from ..support.pandas_versions import COPIES_ON_WRITE  # imported only here: it needs pandas
+
+    return table.copy(deep=not COPIES_ON_WRITE)
+
+
+def name_source(table: pd.DataFrame | Columns, name: str) -> None:
     """Notes in a table's attrs what messages call it; unlike `note_source`, that claims nothing about its rows."""
     table.attrs[SOURCE] = name
 
@@ -106,22 +117,25 @@ def confirmed(table: pd.DataFrame) -> pd.DataFrame:
     return changed
 
 
-def source(table: pd.DataFrame, name: str) -> str:
+def source(table: pd.DataFrame | Columns, name: str) -> str:
     """The name of a table in messages: the file that it was read from, or otherwise `name`."""
     return str(table.attrs.get(SOURCE, name))
 
 
-def _origin(table: pd.DataFrame) -> Origin | None:
+def _origin(table: pd.DataFrame | Columns) -> Origin | None:
     """The origin of a table's rows, or None if the note in its attrs does not prove one."""
     origin = table.attrs.get(SOURCE)
     return origin if isinstance(origin, Origin) and _holds(origin.table, table) else None
 
 
-def _holds(read: pd.DataFrame, table: pd.DataFrame) -> bool:
+def _holds(read: pd.DataFrame | Columns, table: pd.DataFrame | Columns) -> bool:
     """Whether every row of `table` is a row of `read`, in the same order and with the same columns.
 
     The index tells which row of `read` each one was, since pandas keeps the index when rows are selected.
     """
+    if read is table:
+        return True
+    read, table = frame_of(read), frame_of(table)
     if not table.columns.equals(read.columns):
         return False
     if len(table) != len(read):
@@ -157,7 +171,7 @@ class Input(NamedTuple):
     remark: str
 
 
-def inputs_of(tables: Mapping[str, pd.DataFrame | None]) -> list[Input]:
+def inputs_of(tables: Mapping[str, pd.DataFrame | Columns | None]) -> list[Input]:
     """The files that tables were read from, by the tables' roles; a table whose rows are no file's has none."""
     origins = {role: None if table is None else _origin(table) for role, table in tables.items()}
     return [

@@ -1,10 +1,11 @@
 """How messages name rows, keys and counts."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
+
+from .columns import columns_of
 
 
 def counted(count: int, noun: str) -> str:
@@ -16,23 +17,23 @@ def counted(count: int, noun: str) -> str:
     return f"1 {noun} is" if count == 1 else f"{count} {noun}s are"
 
 
-def listed(names: pd.Index) -> str:
+def listed(names: Iterable[Hashable]) -> str:
     """Names with commas between them, or `none`."""
     return ", ".join(map(str, names)) or "none"
 
 
-def first_keys(given: pd.DataFrame, marked: np.ndarray, key: list[str]) -> str:
-    """The keys of the first few marked rows, as text."""
-    return key_text(given.loc[marked, [column for column in key if column in given]])
+def first_keys(given: Any, marked: np.ndarray, key: list[str]) -> str:
+    """The keys of the first few marked rows of a DataFrame or of Columns, as text."""
+    return key_text(given, [column for column in key if column in given], np.flatnonzero(marked))
 
 
-def key_text(keys: pd.DataFrame, most: int = 3) -> str:
-    """The first few rows of `keys` as text: `sequence 1, frame 2; sequence 1, frame 3; ...`."""
-    rows = keys.head(most).to_dict("records")
-    texts = [row_text(row) for row in rows]
-    return "; ".join([*texts, "..."] if len(keys) > most else texts)
+def key_text(table: Any, key: list[str], rows: np.ndarray, most: int = 3) -> str:
+    """The keys of the first few of these rows as text: `sequence 1, frame 2; sequence 1, frame 3; ...`."""
+    keys = columns_of(table).select(key).take(rows[:most])
+    texts = [row_text(row) for row in keys.records()]
+    return "; ".join([*texts, "..."] if len(rows) > most else texts)
 
 
-def row_text(row: Mapping[Hashable, Any]) -> str:
+def row_text(row: Mapping[Any, Any]) -> str:
     """A key as text: `sequence 1, frame 2`."""
     return ", ".join(f"{column} {value}" for column, value in row.items())

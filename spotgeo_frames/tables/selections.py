@@ -1,21 +1,27 @@
 """Selects rows of a table: columns to group by, bins of numbers, and sequences to leave out."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
 from ..support.errors import InputError, SliceError
 from ..support.keys import grouped, ordinals, pack
-from ..support.pandas_versions import as_text
 from .arrow import ArrowStream, arrow_to_pandas
-from .quantile_bins import bin_edges, binned_values
+from .columns import Columns, among, array_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # A column; a Series of pandas or polars; a list of these; or a dict from column to how many quantile bins it gets
 # (None: the values as they are).
-By = str | pd.Series | ArrowStream | Sequence[str | pd.Series | ArrowStream] | Mapping[str, int | None]
+Series = Union["pd.Series", ArrowStream]
+By = str | Series | Sequence[str | Series] | Mapping[str, int | None]
+
+# A DataFrame or Columns.
+Rows = TypeVar("Rows", "pd.DataFrame", Columns)
 
 # More bins than this are most likely a typing mistake.
 MOST_BINS = 1000
@@ -41,6 +47,8 @@ def group_keys(by: By | None) -> list[GroupKey]:
         return []
     if isinstance(by, Mapping):
         return [GroupKey(_key(name).name, _checked_bins(name, bins)) for name, bins in by.items()]
+    import pandas as pd
+
     given: Any = by
     alone = isinstance(by, str | ArrowStream | pd.Series | pd.DataFrame) or not isinstance(by, Collection)
     return [_key(key) for key in ([given] if alone else given)]
@@ -73,6 +81,8 @@ def _key(given: Any) -> GroupKey:
 
 def _is_series(given: Any) -> bool:
     """Whether this is a Series of pandas, or of polars: an Arrow stream with a name."""
+    import pandas as pd
+
     is_other = isinstance(given, ArrowStream) and isinstance(getattr(given, "name", None), str)
     return isinstance(given, pd.Series) or (is_other and not isinstance(given, pd.DataFrame))
 
@@ -86,8 +96,8 @@ def _checked_bins(column: str, bins: Any) -> int | None:
     return int(bins)
 
 
-def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> list[pd.Series]:
-    """The columns to group by, with the table's length and index.
+def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> dict[str, Any]:
+    """The columns to group by, as arrays by name.
 
     Raises InputError if `by` does not fit the table, or if two columns would have the same name or one that is `taken`.
     """
@@ -99,11 +109,16 @@ def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> list
     names = [key.name for key in keys]
     if len({*names, *taken}) < len(names) + len(taken):
         raise InputError(f"by: {', '.join(names)}: a name occurs twice, or is that of a metric; rename the Series")
-    return columns
+    return {name: array_of(column) for name, column in zip(names, columns, strict=True)}
 
 
 def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) -> pd.Series:
     """A Series as a column of the table: of pandas by its index, of polars by position."""
+    import pandas as pd
+    import pyarrow as pa
+
+    from ..support.pandas_versions import as_text  # imported only here: it needs pandas
+
     if isinstance(series, pd.Series):
         if not series.index.equals(table.index):
             raise InputError(f"by: the Series {name} does not have the match table's index")
@@ -124,6 +139,10 @@ def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
     values = table[column]
     if bins is None:
         return values
+    import pandas as pd
+
+    from .quantile_bins import bin_edges, binned_values  # imported only here: it needs pandas
+
     if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
         raise SliceError(f"column {column} holds no numbers; it cannot be binned")
     known = values.dropna().to_numpy(np.float64)
@@ -134,7 +153,7 @@ def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
     return binned_values(values, bin_edges(known, bins))
 
 
-def check_column(table: pd.DataFrame, column: str) -> None:
+def check_column(table: pd.DataFrame | Columns, column: str) -> None:
     """Raises SliceError, with the most similar names, if the table has no such column."""
     if column not in table:
         import difflib
@@ -145,15 +164,14 @@ def check_column(table: pd.DataFrame, column: str) -> None:
         raise SliceError(f"match table: there is no column {column}{hint}")
 
 
-def number_groups(groups: Sequence[pd.Series], n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+def number_groups(groups: Mapping[str, Any], n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """The group of each row, as a position among the sorted groups, and the first row of each group."""
     if not groups:
         return np.zeros(n_rows, np.int64), np.zeros(0, np.int64)
     try:
-        numbered = [ordinals([group]) for group in groups]
+        numbered = [ordinals([group]) for group in groups.values()]
     except TypeError as error:  # lists and other values that cannot be compared
-        names = ", ".join(str(group.name) for group in groups)
-        raise SliceError(f"by: {names} cannot be grouped by: {error}") from None
+        raise SliceError(f"by: {', '.join(groups)} cannot be grouped by: {error}") from None
     return grouped(pack([codes[0] for codes, _ in numbered], [span for _, span in numbered]))
 
 
@@ -173,7 +191,7 @@ def listed_sequences(exclude: Iterable[int] | Iterable[str]) -> list[int | str]:
 
 
 def excluded_sequences(
-    exclude: Iterable[int] | Iterable[str] | None, tables: Iterable[pd.DataFrame]
+    exclude: Iterable[int] | Iterable[str] | None, tables: Iterable[pd.DataFrame | Columns]
 ) -> tuple[list[int | str] | None, str | None]:
     """The sequences to leave out of tables with a column `sequence`, or None; and the text of a warning, or None.
 
@@ -185,15 +203,19 @@ def excluded_sequences(
     names = listed_sequences(exclude)
     columns = [table["sequence"] for table in tables if len(table)]
     if columns:
-        check_names(names, is_integer=not _is_text(columns[0]))
-    known = {name for column in columns for name in pd.unique(column[column.isin(names)])}
+        check_names(names, is_integer=not holds_text(columns[0]))
+    known = {name for column in columns for name in column[among(column, names)].tolist()}
     return names, unknown_text(names, known)
 
 
-def _is_text(values: pd.Series) -> bool:
+def holds_text(values: Any) -> bool:
     """Whether keys are strings; integers may have become float64, categories or objects in a merge or elsewhere."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return False
+    import pandas as pd
+
     is_categorical = isinstance(values.dtype, pd.CategoricalDtype)
-    return bool(pd.api.types.is_string_dtype(values.cat.categories if is_categorical else values))
+    return bool(pd.api.types.is_string_dtype(values.dtype.categories if is_categorical else pd.Series(values)))
 
 
 def check_names(names: Sequence[int | str], is_integer: bool) -> None:
@@ -213,6 +235,9 @@ def unknown_text(names: Sequence[int | str], known: Collection[int | str]) -> st
     return f"exclude: no sequence is called {', '.join(map(repr, unknown[:MOST_NAMED]))}{more}; check the names"
 
 
-def without_sequences(table: pd.DataFrame, names: Sequence[int | str] | None) -> pd.DataFrame:
+def without_sequences(table: Rows, names: Sequence[int | str] | None) -> Rows:
     """A table without the rows of these sequences; None leaves all rows in."""
-    return table if names is None else table[~table["sequence"].isin(names)].reset_index(drop=True)
+    if names is None:
+        return table
+    left = table.take(np.flatnonzero(~among(table["sequence"], names)))
+    return left if isinstance(left, Columns) else left.reset_index(drop=True)

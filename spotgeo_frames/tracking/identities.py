@@ -3,17 +3,17 @@
 An identity belongs to one sequence: the same name in two sequences means two objects.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..matching.alignment import Aligned, Side
 from ..support.errors import InputError
 from ..support.keys import grouped, ordinals, pack, row_keys
+from ..tables.columns import Columns, null_rows
 from ..tables.inputs import source
-from ..tables.messages import counted, key_text
-from ..tables.schema import FRAME_KEY, decoded, repetitions
+from ..tables.messages import counted, first_keys
+from ..tables.schema import FRAME_KEY
 
 
 class Identities(NamedTuple):
@@ -38,14 +38,14 @@ class Identities(NamedTuple):
 class Tracks(NamedTuple):
     """Two aligned sides with their identities.
 
-    `sequence_names` (nullable: Int64 or string) are the sequences in order; `frame_sequence` is the position of each
+    `sequence_names` are the sequences in order; `frame_sequence` is the position of each
     frame's sequence among them. With keypoints, each joint of a sequence counts as a sequence of its own, and
     `joint_names` are their joints; otherwise it is None.
     """
 
     aligned: Aligned
-    sequence_names: pd.Series
-    joint_names: pd.Series | None
+    sequence_names: Any
+    joint_names: Any | None
     frame_sequence: np.ndarray
     truth: Identities
     predictions: Identities
@@ -97,9 +97,8 @@ def identify(aligned: Aligned, identity: str) -> Tracks:
     frame_sequence, first = grouped(row_keys(aligned.frames, key))
     sides = {"truth": aligned.truth, "predictions": aligned.predictions}
     named = [_identities(side, identity, frame_sequence, name) for name, side in sides.items()]
-    names = aligned.frames["sequence"].iloc[first].reset_index(drop=True)
-    names = names.astype("Int64") if names.dtype == np.int64 else names
-    joints = aligned.frames["joint"].iloc[first].reset_index(drop=True) if "joint" in aligned.frames else None
+    names = aligned.frames["sequence"].take(first)
+    joints = aligned.frames["joint"].take(first) if "joint" in aligned.frames else None
     return Tracks(aligned, names, joints, frame_sequence, *named)
 
 
@@ -109,7 +108,10 @@ def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str
     codes, span = _codes(side.table, column, source(side.table, name))
     sequence = frame_sequence[side.frame]
     of_row, first = grouped(pack([sequence, codes], [int(frame_sequence.max(initial=-1)) + 1, span]))
-    if column != "object":  # checking the table of objects has shown that `object` is unique in its frame
+    if column != "object":
+        from ..tables.checks import repetitions  # imported only here: it needs pandas
+
+        # Checking the table of objects has shown that `object` is unique in its frame
         key = [key for key in (*FRAME_KEY, "joint", column) if key in side.table]
         problems = repetitions(side.table, key, source(side.table, name))
         if problems:
@@ -117,15 +119,31 @@ def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str
     return Identities(column, of_row, sequence[first], first, np.bincount(of_row, minlength=len(first)))
 
 
-def _codes(table: pd.DataFrame, column: str, name: str) -> tuple[np.ndarray, int]:
+def _codes(table: Columns, column: str, name: str) -> tuple[np.ndarray, int]:
     """The identities as integers of the same order, and their exclusive upper bound."""
     values = table[column]
-    null = values.isna().to_numpy()
+    null = null_rows(values)
     if null.any():
-        keys = key_text(table.loc[null, [*FRAME_KEY, "object"]])
+        keys = first_keys(table, null, [*FRAME_KEY, "object"])
         raise InputError(f"{name}: column {column}: {counted(int(null.sum()), 'row')} null: {keys}")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        [codes], span = ordinals([values])
+        return codes, span
+    import pandas as pd
+
+    from ..tables.checks import decoded  # imported only here: it needs pandas
+
     try:
-        [codes], span = ordinals([decoded(values)])
+        [codes], span = ordinals([decoded(pd.Series(values, copy=False))])
     except TypeError as error:
         raise InputError(f"{name}: column {column}: its values cannot be identities: {error}") from None
     return codes, span
+
+
+def with_null(sequences: Any) -> Any:
+    """The names of the sequences, nullable, then a null, which stands for all of them."""
+    import pandas as pd
+
+    names = pd.Series(sequences, copy=False)
+    names = names.astype("Int64") if names.dtype == np.int64 else names
+    return names.reindex(range(len(names) + 1)).array

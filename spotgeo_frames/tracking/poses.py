@@ -29,9 +29,12 @@ from ..support.pandas_versions import TEXT
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.arrow import Table
+from ..tables.checks import size_problems
+from ..tables.columns import as_numbers
 from ..tables.inputs import source
 from ..tables.joints import JOINTS
-from ..tables.schema import size_problems
+from ..tables.match_tables import match_frame
+from .identities import with_null
 from .keypoints import Keypoints, number_keypoints
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
@@ -173,13 +176,13 @@ def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
 
 def _joints(aligned: Aligned) -> list[Any]:
     """PoseTrack's fifteen joints; if any other joint occurs, all that occur."""
-    occurring = sorted(aligned.frames["joint"].dropna().unique().tolist())
+    occurring = sorted(pd.Series(aligned.frames["joint"]).dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
 
 
 def near_joints(aligned: Aligned) -> Pairs:
     """All pairs of joints that are at most ZERO_DISTANCE head sizes apart, sorted by truth."""
-    head_size = aligned.truth.table["head_size"].to_numpy(np.float64)
+    head_size = as_numbers(aligned.truth.table["head_size"])
     chunks = list(frame_chunks(aligned.truth, aligned.predictions))
     near = partial(near_keypoints, aligned, head_size, ZERO_DISTANCE)
     return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
@@ -191,7 +194,7 @@ def _evaluated(keypoints: Keypoints) -> np.ndarray:
     if "n_annotated" not in frames:
         return has_truth
     first = np.flatnonzero(np.diff(keypoints.image, prepend=-1))
-    return has_truth | (frames["n_annotated"].take(first).to_numpy(np.float64, na_value=0.0) > 0)
+    return has_truth | (as_numbers(frames["n_annotated"].take(first)) > 0)
 
 
 def _summary(
@@ -232,11 +235,12 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     joints = pd.Series(keypoints.joints)
     joints = joints.astype("Int64" if joints.dtype == np.int64 else TEXT)
     joint = np.tile(np.repeat(np.arange(n_columns), repeat), n_rows)
-    names = keypoints.tracks.sequence_names.reindex(first).reset_index(drop=True)
-    return {"sequence": names.take(sequence).array, "joint": joints.reindex(joint).array}
+    names = with_null(keypoints.tracks.sequence_names.take(first[:-1]))
+    return {"sequence": names.take(sequence), "joint": joints.reindex(joint).array}
 
 
 def _matches(aligned: Aligned, matched: KeypointClear, rule: Rule) -> pd.DataFrame:
     """The table `matches`: the match table of joints, with events."""
     similarity = keypoint_similarity(matched.pairs.measure)
-    return with_events(match_table(aligned, matched.pairs._replace(measure=similarity), rule), matched.switch)
+    table = match_table(aligned, matched.pairs._replace(measure=similarity), rule)
+    return match_frame(with_events(table, matched.switch))

@@ -10,12 +10,13 @@ sequences means two objects. Known differences from the official evaluator
     - Identities may be strings or negative integers. trackeval takes negative ones for positions from the end.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ..matching.alignment import Aligned, FrameRule, Side, align
 from ..matching.layout import match_table, with_events
@@ -23,16 +24,16 @@ from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ..matching.rule import Rule
 from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
-from ..matching.words import asked_of_tracks, geometry_of, track_rule
+from ..matching.words import Words, asked_of_tracks, geometry_of, track_rule
 from ..scoring.group_sums import Sums, with_total
 from ..support.errors import InputError
 from ..support.keys import distinct
-from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
-from ..tables.annotations import Annotations, as_annotations
+from ..tables.annotations import Annotations, SideColumns, checked_side
 from ..tables.arrow import Table
-from ..tables.schema import TP
-from .identities import Identities, Tracks, identify
+from ..tables.columns import Columns
+from ..tables.match_tables import match_frame
+from .identities import Identities, Tracks, identify, with_null
 from .metrics.clear import (
     LEAST_SIMILARITY,
     THRESHOLD,
@@ -47,9 +48,12 @@ from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers, hota_pairs, hota_pa
 from .metrics.identity import identity_numbers, identity_parts
 from .registry import TRACK_METRICS
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # Similar pairs that are kept, 24 bytes each.
 MOST_KEPT = 1 << 25
-COVERAGE_TYPE = pd.CategoricalDtype(["MT", "PT", "ML"])
+COVERAGES = ["MT", "PT", "ML"]
 NUMBERS = list(TRACK_METRICS)
 SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_objects"]
 
@@ -80,12 +84,18 @@ class TrackResult(NamedTuple):
     predicted_objects: pd.DataFrame
 
     def __repr__(self) -> str:
+        from ..support.named_tables import as_text  # imported only here: it needs pandas
+
         return as_text(self, self._headline())
 
     def _repr_html_(self) -> str | None:
+        from ..support.named_tables import as_html
+
         return as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
+        from ..support.named_tables import headline
+
         return headline(self.summary, ["HOTA", "MOTA", "IDF1"], null=["sequence"])
 
 
@@ -166,11 +176,9 @@ def track(
     1      <NA>  0.667     1  0.667         3
     """
     words = asked_of_tracks(tau, similarity)
-    given = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    geometries = (geometry_of(side.objects, name) for side, name in zip(given, ("truth", "predictions"), strict=True))
-    rule = track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
+    given = checked_side(truth, "truth"), checked_side(predictions, "predictions")
+    rule, warning = rule_of_tracks(words, *given, identity)
     tracks, found, sums = evaluate_tracks(align(*given, frames), rule)
-    warning = flat_boxes(given[0].objects, given[1].objects) if rule.name == "iou" else None
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     tables = TrackResult(
@@ -183,6 +191,15 @@ def track(
     for table in tables:
         table.attrs = rule.notes
     return tables
+
+
+def rule_of_tracks(
+    words: Words, truth: SideColumns, predictions: SideColumns, identity: str = "object"
+) -> tuple[Rule, str | None]:
+    """The rule of tracks by these words, and the text of a warning or None; raises InputError as `track` does."""
+    geometries = geometry_of(truth.objects, "truth"), geometry_of(predictions.objects, "predictions")
+    rule = track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
+    return rule, flat_boxes(truth.objects, predictions.objects) if rule.name == "iou" else None
 
 
 def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, Sums]:
@@ -198,7 +215,7 @@ def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, S
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
     values = hota | clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
-    labels = pd.DataFrame({"sequence": tracks.sequence_names.array})
+    labels = Columns({"sequence": tracks.sequence_names})
     return tracks, found, Sums(labels, values, {}, True, {})
 
 
@@ -239,43 +256,46 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
 
 def track_summary(sums: Sums) -> pd.DataFrame:
     """The table `summary`: one row of metrics a sequence, then a row of all combined."""
-    values, names = with_total(sums.values), _with_null(sums.labels["sequence"])
-    combined = np.arange(len(names)) == len(names) - 1
+    import pandas as pd
+
+    return pd.DataFrame({"sequence": with_null(sums.labels["sequence"]), **track_columns(sums).arrays})
+
+
+def track_columns(sums: Sums) -> Columns:
+    """The metrics of each sequence, in the order of the labels of the sums, then those of all combined."""
+    values = with_total(sums.values)
+    combined = np.arange(len(sums.labels) + 1) == len(sums.labels)
     numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(values).items()}
     numbers |= clear_numbers(values, combined) | identity_numbers(values) | values
-    return pd.DataFrame({"sequence": names, **{name: numbers[name] for name in [*NUMBERS, *SIZES]}})
+    return Columns({name: numbers[name] for name in [*NUMBERS, *SIZES]})
 
 
 def _curve(sums: Sums) -> pd.DataFrame:
     """The table `curve`: HOTA's metrics of each sequence at every alpha, those of all combined last."""
-    values, names = with_total(sums.values), _with_null(sums.labels["sequence"])
+    import pandas as pd
+
+    values, names = with_total(sums.values), with_null(sums.labels["sequence"])
     counts = {name: values[of] for name, of in zip(["TP", "FN", "FP"], HOTA_COUNTS, strict=True)}
     columns = hota_numbers(values) | counts
     return pd.DataFrame(
         {
-            "sequence": names.repeat(len(ALPHAS)).array,
+            "sequence": names.repeat(len(ALPHAS)),
             "alpha": np.tile(np.round(ALPHAS, 2), len(names)),
             **{name: column.ravel() for name, column in columns.items()},
         }
     )
 
 
-def _with_null(sequences: pd.Series) -> pd.Series:
-    """The names of the sequences, then a null, which stands for all of them."""
-    return sequences.reindex(range(len(sequences) + 1))
-
-
 def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:
     """The table `matches`: the match table of CLEAR, with events and fragmentations."""
-    table = with_events(match_table(tracks.aligned, found.pairs, rule), found.switch)
-    fragmentation = np.zeros(len(table), bool)
-    fragmentation[np.flatnonzero(table["outcome"].array.codes == TP)[found.fragmentation]] = True
-    table.insert(table.columns.to_list().index("event") + 1, "fragmentation", fragmentation)
-    return table
+    table = match_table(tracks.aligned, found.pairs, rule)
+    return match_frame(with_events(table, found.switch, {"fragmentation": found.fragmentation}))
 
 
 def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     """The table `truth_objects`: one row a true object, and how much of it was tracked."""
+    import pandas as pd
+
     of_pair = tracks.truth.of_row[found.pairs.truth]
     table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, of_pair)
     share = tracked_share(tracks, found)
@@ -283,7 +303,7 @@ def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
         tracked_share=share,
         n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
         n_fragmentations=np.bincount(of_pair[found.fragmentation], minlength=len(table)),
-        coverage=pd.Categorical(coverage(share), dtype=COVERAGE_TYPE),
+        coverage=pd.Categorical(coverage(share), COVERAGES),
     )
 
 
@@ -301,10 +321,12 @@ def _predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
 
 def _objects(aligned: Aligned, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
     """One row an identity of a side: its sequence, its name, how many frames it has, and in how many it is matched."""
+    import pandas as pd
+
     return pd.DataFrame(
         {
-            "sequence": aligned.frames["sequence"].array.take(side.frame[identities.first_row]),
-            "object": side.table[identities.column].array.take(identities.first_row),
+            "sequence": aligned.frames["sequence"].take(side.frame[identities.first_row]),
+            "object": side.table[identities.column].take(identities.first_row),
             "n_frames": identities.n_rows,
             "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
         }

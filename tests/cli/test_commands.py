@@ -1,6 +1,8 @@
 """The command line as users run it: a process, its output, its exit status, and what it leaves behind."""
 
 import hashlib
+import importlib
+import inspect
 import json
 import os
 import re
@@ -16,7 +18,9 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import Place, assert_places
+from helpers.reference import PROJECT
 from helpers.scenes import objects
+from spotgeo_frames.cli.commands import COMMANDS
 from spotgeo_frames.scoring.registry import summary_columns
 from spotgeo_frames.support.pandas_versions import with_text
 
@@ -43,8 +47,8 @@ def refused(*arguments: object, status: int = 1) -> list[str]:
 
 
 def misused(*arguments: object) -> str:
-    """What the last line says of wrong usage, without the words that come before every such message."""
-    return re.sub("^Error: (Invalid value: )?", "", refused(*arguments, status=2)[-1])
+    """What the last line says of wrong usage, without the word that comes before every such message."""
+    return refused(*arguments, status=2)[-1].removeprefix("Error: ")
 
 
 def test_score_as_json(sample: Path) -> None:
@@ -205,6 +209,99 @@ def test_validate(sample: Path, tmp_path: Path) -> None:
     )
 
 
+def loaded_by(*arguments: object) -> set[str]:
+    """The modules that a command has loaded when it is done."""
+    code = "import sys; from spotgeo_frames.cli.app import run; run(sys.argv[1:]); print(*sys.modules)"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_the_help_loads_nothing_that_does_the_work(command: list[str]) -> None:
+    loaded = loaded_by(*command, "--help")
+    assert loaded & {"numpy", "pandas", "pyarrow", "scipy", "msgspec", "tqdm", "difflib"} == set()
+    assert {name for name in loaded if name.startswith("spotgeo_frames.cli.")} == {
+        f"spotgeo_frames.cli.{name}" for name in ("app", "commands", "problems", "usage")
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_takes_the_arguments_that_its_help_lists(name: str) -> None:
+    module = importlib.import_module(f"spotgeo_frames.cli.{COMMANDS[name].module}")
+    taken = {*inspect.signature(getattr(module, name)).parameters}
+    assert taken == {
+        argument.details.get("dest", argument.name.removeprefix("--")) for argument in COMMANDS[name].arguments
+    }
+    usage, *text = run(name, "--help").stdout.splitlines()
+    metavars = [argument.details.get("metavar", "") for argument in COMMANDS[name].arguments]
+    positions = [argument for argument in COMMANDS[name].arguments if not argument.name.startswith("--")]
+    assert usage.split("[OPTIONS] ")[1] == " ".join(metavars[: len(positions)])
+    words = " ".join(" ".join(text).split())
+    for argument in COMMANDS[name].arguments:
+        shown = argument.details.get("metavar", "")
+        entry = f"{argument.name} {shown}".strip() if argument.name.startswith("--") else shown
+        assert f"{entry} {argument.help.partition(' [default')[0]}" in words
+    assert COMMANDS[name].help in words
+    assert COMMANDS[name].notes in words
+
+
+def test_the_list_of_commands_fits_the_terminal() -> None:
+    command = [sys.executable, "-m", "spotgeo_frames"]
+    environment = os.environ | {"COLUMNS": "50"}
+    lines = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True, env=environment).stdout
+    assert 40 < max(map(len, lines.splitlines())) <= 50
+    assert re.findall(r"^  ([a-z]+)  ", lines, re.MULTILINE) == [*COMMANDS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", lines)
+
+
+def test_where_options_may_stand(sample: Path) -> None:
+    truth, eager, cautious = (sample / f"{name}.json" for name in ("truth", "eager", "cautious"))
+    expected = answer("compare", truth, eager, cautious, "--tau", 9, "--exclude", "1-3")
+    assert answer("compare", "--tau=9", truth, eager, "--exclude", "1-3", cautious) == expected
+    assert answer("compare", "--tau=4", truth, "--tau", "9", "--exclude=1-3", "--json", eager, cautious) == expected
+    done = run("compare", "--tau", "9", "--json", "--exclude", "1-3", truth, "--", eager, cautious)
+    assert json.loads(done.stdout) == expected
+
+
+def test_values_that_begin_like_options(sample: Path) -> None:
+    given = ["score", sample / "truth.json", sample / "eager.json"]
+    for arguments in (["--exclude", "-5,3"], ["--exclude=-5,3"]):
+        done = run(*given, *arguments)
+        assert (done.returncode, "59 sequences" in done.stdout) == (0, True)
+        assert_places(done.stderr.splitlines(), ("warning: exclude", "-5"))
+    assert_places([misused(*given, "--exclude", "--json")], "--exclude: '--json'")
+    assert_places(refused("score", "--", "-x.json", "--"), "-x.json", "--")
+
+
+def test_names_that_no_terminal_should_see(sample: Path, tmp_path: Path) -> None:
+    names = {b"red\x1b[31m\n.json": r"red\x1b[31m\n.json", b"\xff.json": r"\udcff.json"}
+    for name, shown in names.items():
+        path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+        path.write_bytes((sample / "eager.json").read_bytes())
+        done = run("check", sample / "truth.json", path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == f"{tmp_path}/{shown}: nothing is suspicious\n"
+        path.unlink()
+        assert refused("check", sample / "truth.json", path)[0].startswith(f"{tmp_path}/{shown}: ")
+
+
+def test_a_reader_that_stops_reading(sample: Path) -> None:
+    command = [sys.executable, "-m", "spotgeo_frames", "score", sample / "truth.json", sample / "eager.json"]
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert (process.stderr.read(), process.wait()) == (b"", 1)
+
+
+def test_output_that_is_declared_to_be_ascii(sample: Path) -> None:
+    command = [sys.executable, "-m", "spotgeo_frames", "score", sample / "truth.json", sample / "eager.json"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*map(str, command)], capture_output=True, check=True, env=environment)
+    assert "px²" in done.stdout.decode()
+
+
 def test_the_installed_command() -> None:
     command = Path(sys.executable).with_name("spotgeo-frames")
     done = subprocess.run([command, "--help"], capture_output=True, text=True, check=False)
@@ -218,10 +315,24 @@ def test_the_installed_command() -> None:
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [
-        (["score"], ("Missing argument", "TRUTH")),
+        (["score"], ("the following arguments are required", "TRUTH, SUBMISSION")),
+        (["score", "{truth}"], "the following arguments are required: SUBMISSION"),
+        (["report", "{truth}", "{submission}"], "the following arguments are required: --out"),
+        (["compare", "{truth}", "{submission}"], "give two submissions"),
+        (["score", "{truth}", "{submission}", "extra", "more"], ("unrecognized", "extra more")),
+        (["score", "{truth}", "{submission}", "--taau", "3"], ("No such option", "'--taau'", "--tau?")),
+        (["score", "{truth}", "{submission}", "--data"], ("No such option", "'--data'", "--dataset")),
+        (["score", "{truth}", "{submission}", "-5"], ("No such option", "'-5'", "--by")),
+        (["score", "{truth}", "{submission}", "--x\x1b\n"], ("No such option", "'--x\\x1b\\n'")),
+        (["score", "{truth}", "{submission}", "--tau"], ("option --tau", "<float>")),
+        (["score", "{truth}", "{submission}", "--json=yes"], ("option --json", "'=yes'")),
+        (["score", "{truth}", "{submission}", "--tau", "-1"], "tau is -1"),
+        (["score", "{truth}", "{submission}", "--tau=-inf"], "tau is -inf"),
+        (["score", "{truth}", "{submission}", "--epsilon", ""], ("argument --epsilon", "''", "number")),
+        (["score", "{truth}", "{submission}", "--by", "x\x1b"], ("--by: match table", "column x\\x1b")),
         (["score", "{truth}", "{submission}", "--tau", "3"], ("tau", "epsilon 3", "give epsilon")),
         (["score", "{truth}", "{submission}", "--epsilon", "nan"], ("tau", "epsilon nan")),
-        (["score", "{truth}", "{submission}", "--tau", "far"], "Invalid value for '--tau'"),
+        (["score", "{truth}", "{submission}", "--tau", "far"], ("argument --tau", "'far'", "number")),
         (["score", "{truth}", "{submission}", "--by", "brightness"], ("--by: match table", "column brightness")),
         (["score", "{truth}", "{submission}", "--by", "outcome:3"], "--by: column outcome"),
         (["score", "{truth}", "{submission}", "--by", "truth_x:1"], ("--by: truth_x", "1 bins", "2 to 1000")),
@@ -231,7 +342,9 @@ def test_the_installed_command() -> None:
         (["score", "{truth}", "{submission}", "--exclude", "9-5"], "--exclude: '9-5'"),
         (["validate", "{submission}", "--sequences", "1-99999999999"], "--sequences: '1-99999999999'"),
         (["validate", "{submission}", "--sequences", "1-60", "--truth", "{truth}"], ("give", "--truth", "--sequences")),
-        (["nonsense"], ("No such command", "'nonsense'")),
+        (["nonsense"], ("No such command", "'nonsense'", "validate, score")),
+        (["scor"], ("No such command", "'scor'", "score?")),
+        (["--json", "score"], ("No such option", "'--json'", "--help")),
     ],
 )
 def test_wrong_usage(sample: Path, arguments: list[str], place: Place) -> None:
@@ -384,19 +497,47 @@ def test_a_column_named_like_a_path(tmp_path: Path) -> None:
 
 def test_scoring_loads_no_more_than_it_needs(sample: Path) -> None:
     code = "import spotgeo_frames, sys; print([m for m in sys.argv[1:] if m in sys.modules])"
-    lazy = ["matplotlib", "scipy", "tqdm", "typer", "rich", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet"]
+    lazy = ["matplotlib", "scipy", "tqdm", "argparse", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet"]
     done = subprocess.run([sys.executable, "-c", code, *lazy], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-    score = f"""
-import sys
-from spotgeo_frames.cli.app import app
-app(["score", r"{sample / "truth.json"}", r"{sample / "eager.json"}"], standalone_mode=False)
-print([m for m in sys.argv[1:] if m in sys.modules])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", score, "matplotlib", "tqdm"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1] == "[]"
+    loaded = loaded_by("score", sample / "truth.json", sample / "eager.json")
+    assert loaded & {"matplotlib", "tqdm"} == set()
+    # The rooms are there, since the package lists their names, but nothing in those that `score` has no use for.
+    rooms = {module.split(".")[1] for module in loaded if re.fullmatch(r"spotgeo_frames\.\w+\.\w+", module)}
+    assert rooms == {"cli", "formats", "matching", "scoring", "support", "tables"}
+    commands = {command.module for command in COMMANDS.values()}
+    assert {f"spotgeo_frames.cli.{module}" for module in commands} & loaded == {"spotgeo_frames.cli.scores"}
+
+
+HEAVY = {"pandas", "pyarrow", "scipy.optimize", "scipy.sparse"}
+
+
+def test_competition_files_are_scored_without_pandas_arrow_and_scipy(sample: Path) -> None:
+    files = [sample / "truth.json", sample / "eager.json"]
+    for options in ([], ["--json"], ["--exclude", "3,5-9"], ["--tau", "5"]):
+        assert loaded_by("score", *files, *options) & HEAVY == set()
+    assert loaded_by("score", *files, "--by", "frame_n_truth") & HEAVY >= {"pandas"}
+
+
+def test_tracks_are_scored_without_pandas_and_scipy() -> None:
+    folders = [PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker"]
+    assert loaded_by("track", *folders, "--json") & HEAVY <= {"pyarrow"}  # which reads the files
+
+
+def test_tracks_kept_and_not_kept_have_the_same_numbers(tmp_path: Path) -> None:
+    command = ["track", PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker", "--json"]
+    assert run(*command).stdout == run(*command, "--out", tmp_path / "out").stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--exclude", "3,5-9"], ["--tau", "4", "--epsilon", "1"]])
+def test_numbers_of_files_are_those_of_tables(sample: Path, tmp_path: Path, options: list[str]) -> None:
+    files = [sample / "truth.json", sample / "eager.json"]
+    printed = [json.loads(run("score", *files, *options, *more, "--json").stdout) for more in ([], ["--out", tmp_path])]
+    assert printed[0] == printed[1]
+    rule = {name: float(value) for name, value in zip(options[::2], options[1::2], strict=True) if name != "--exclude"}
+    matches = sf.match(*map(sf.read_spotgeo, files), *rule.values())
+    excluded = [3, *range(5, 10)] if "--exclude" in options else None
+    assert sf.summarize(matches, exclude=excluded).iloc[0].to_dict().items() <= printed[0].items()
 
 
 def test_a_run_that_is_ended_leaves_no_file_behind(sample: Path, tmp_path: Path) -> None:

@@ -85,9 +85,7 @@ def our_oks(truth: sf.Annotations, predictions: sf.Annotations) -> dict[tuple[in
     rows = [grid.ravel() for grid in np.mgrid[0 : len(sides.truth.frame), 0 : len(sides.predictions.frame)]]
     together = sides.truth.frame[rows[0]] == sides.predictions.frame[rows[1]]
     rows = [row[together] for row in rows]
-    names = [
-        side.table["object"].to_numpy()[row] for side, row in zip((sides.truth, sides.predictions), rows, strict=True)
-    ]
+    names = [side.table["object"][row] for side, row in zip((sides.truth, sides.predictions), rows, strict=True)]
     return dict(zip(zip(*(name.tolist() for name in names), strict=True), poses.similarity(sides, *rows), strict=True))
 
 

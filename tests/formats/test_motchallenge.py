@@ -4,6 +4,8 @@ import contextlib
 import io
 import json
 import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,11 @@ import trackeval
 import spotgeo_frames as sf
 from helpers import official
 from helpers.problems import Place, refused, warned
+from helpers.reference import PROJECT
 from spotgeo_frames.formats.motchallenge import lines as motchallenge_lines
 from spotgeo_frames.formats.motchallenge import reader as motchallenge
+from spotgeo_frames.formats.motchallenge.benchmarks import BENCHMARKS
 from spotgeo_frames.formats.motchallenge.lines import CLASSES
-from spotgeo_frames.formats.motchallenge.preprocessing import BENCHMARKS
 from spotgeo_frames.support import reading
 
 TRUTH = "1,1,10,10,20,40,1,1,0.5\n2,1,12,10,20,40,1,1,1\n"
@@ -471,3 +474,15 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     sound = table.assign(sequence="a", frame=1, object=1, h=1.0)
     with refused(f"{tmp_path / 'file'}: cannot be written"):
         sf.write_motchallenge(sound, tmp_path / "file")
+
+
+def test_reading_imports_no_more_than_it_needs() -> None:
+    # Importing pandas takes longer than reading. pyarrow imports it by itself for some conversions.
+    code = """
+import sys
+from spotgeo_frames.formats.motchallenge.preprocessing import read_numbered
+read_numbered("data/tracks/truth", "data/tracks/tracker")
+print([name for name in ("pyarrow", "pandas", "zipfile") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PROJECT)
+    assert done.stdout.strip() == "['pyarrow']"

@@ -215,7 +215,7 @@ def test_results_say_what_they_were_made_with(result: sf.TrackResult) -> None:
         ("tracking.tracks.SIMILAR_AT_ONCE", 1),
         ("matching.near_boxes.SIMILAR_AT_ONCE", 1),
         ("matching.assignment.CELLS_AT_ONCE", 1),
-        ("tracking.metrics.identity.PAIRS_AT_ONCE", 1),
+        ("tracking.metrics.identity.MOST_CELLS", 0),
         ("tracking.metrics.hota.LARGEST_SPACE", 0),
         ("tracking.tracks.MOST_KEPT", 0),
     ],

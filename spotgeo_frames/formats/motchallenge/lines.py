@@ -4,19 +4,22 @@ pyarrow parses a sound file at once. A file that is in any way unusual is read a
 little more (blanks around and instead of commas, lines of different lengths) and says what is wrong where.
 """
 
+from __future__ import annotations
+
 import io
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
 from ...support.errors import InputError
 from ...support.keys import repeated, row_keys, stable_order
 from ...support.reading import check_no_nul
 from ...tables.schema import BOX, LARGEST_EXACT_INTEGER
 from ..inspection import MOST_PROBLEMS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CLASSES = {
     "pedestrian": 1,
@@ -100,6 +103,7 @@ def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
     Columns that nobody reads are converted as well, since the official evaluator refuses a line with anything else than
     numbers. Only the empty field after a comma at the end of the lines is no number.
     """
+    import pyarrow as pa  # imported only here: it takes a while
     from pyarrow import csv
 
     first = content[: content.find(b"\n") + 1 or None].strip()
@@ -120,7 +124,13 @@ def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
         return None
     if first.endswith(b",") and table.columns[-1].unique().to_pylist() != [""]:
         return None
-    return {name: column.to_numpy() for name, column in zip(names, table.columns[: len(names)], strict=True)}
+    return {name: _values(column) for name, column in zip(names, table.columns[: len(names)], strict=True)}
+
+
+def _values(column: pa.ChunkedArray) -> np.ndarray:
+    """The numbers of a column without nulls. pyarrow's own `to_numpy` would import pandas, which takes long."""
+    chunks = [np.from_dlpack(chunk) for chunk in column.chunks]
+    return chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
 
 
 def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.ndarray], list[int]]:
@@ -208,7 +218,7 @@ def _problems(columns: Mapping[str, np.ndarray], requirements: Sequence[Requirem
         found += [(row, requirement.problem.format(values[row])) for row in rows]
     if found:
         return sorted(found)[:MOST_PROBLEMS]
-    keys = row_keys({name: pd.Series(columns[name].astype(np.int64)) for name in ("frame", "object")}, FIELDS[:2])
+    keys = row_keys({name: columns[name].astype(np.int64) for name in ("frame", "object")}, FIELDS[:2])
     named = (columns["object"], columns["frame"])
     return [
         (row, "identity {:.0f} is in frame {:.0f} more than once".format(*(column[row] for column in named)))

@@ -9,32 +9,25 @@ with 0 are taken out. DanceTrack follows MOT17's rule.
 This follows trackeval 1.3.0 (datasets/mot_challenge_2d_box.py). There is no known difference in what is taken out.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from ...matching.alignment import Aligned, align, select_rows
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ...matching.similar_pairs import similar_pairs
 from ...matching.similarity import ROUNDING
-from ...support.errors import InputError
-from ...support.pandas_versions import TEXT
-from ...tables.annotations import Annotations
-from ...tables.inputs import note_source
+from ...tables.annotations import Annotations, SideColumns, as_frames
+from ...tables.columns import Columns
+from ...tables.inputs import name_source, note_source
 from ...tables.schema import BOX, FRAME_KEY
+from .benchmarks import BENCHMARKS
 from .lines import CLASSES
 from .reader import read_folders
-
-DISTRACTORS = ["person_on_vehicle", "static_person", "distractor", "reflection"]
-BENCHMARKS = {
-    "MOT15": [],
-    "MOT16": DISTRACTORS,
-    "MOT17": DISTRACTORS,
-    "MOT20": [*DISTRACTORS, "non_mot_vehicle"],
-    "DanceTrack": DISTRACTORS,
-}
 
 # The IoU from which boxes match.
 LEAST_SIMILARITY = 0.5 - ROUNDING
@@ -74,49 +67,71 @@ def read_motchallenge(
     >>> list(predictions.objects.columns)
     ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h', 'score']
     """
-    _check_benchmark(benchmark)
-    truth, predictions, names = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
-    n_rows = len(truth.objects), len(predictions.objects)
-    if preprocess:
-        truth, predictions = preprocess_tracks(truth, predictions, benchmark)
-    sequences = pd.Series(names, dtype=TEXT).array
-    tables = truth.objects, truth.frames, predictions.objects
-    for table in tables:
-        if table is not None:
-            table["sequence"] = sequences.take(table["sequence"].to_numpy())
+    *sides, names, n_rows = read_numbered(truth_dir, tracker_dir, benchmark, preprocess)
+    truth, predictions = (as_frames(_named(side, names)) for side in sides)
     note_source(truth.objects, truth_dir, n_rows[0])
     note_source(predictions.objects, tracker_dir, n_rows[1])
     return truth, predictions
 
 
-def preprocess_tracks(truth: Annotations, predictions: Annotations, benchmark: str) -> tuple[Annotations, Annotations]:
-    """Takes out what `benchmark` does not evaluate.
+class Numbered(NamedTuple):
+    """What `read_motchallenge` returns, as columns in which `sequence` holds positions in `names`.
 
-    `truth.objects` has `considered` (bool: the mark) and, but for MOT15, `class_id` (int64), as
-    `read_motchallenge(..., preprocess=False)` gives them; they are not in the answer. Raises ValueError for an unknown
-    benchmark, InputError where a column is missing.
+    `n_rows` are how many rows the files of the truth and of the predictions have.
     """
+
+    truth: SideColumns
+    predictions: SideColumns
+    names: list[str]
+    n_rows: tuple[int, int]
+
+
+def read_numbered(
+    truth_dir: str | Path, tracker_dir: str | Path, benchmark: str = "MOT17", preprocess: bool = True
+) -> Numbered:
+    """Reads the folders as `read_motchallenge` does, whose arguments these are, and raises what it raises."""
     _check_benchmark(benchmark)
+    truth, predictions, names = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
+    n_rows = len(truth.objects), len(predictions.objects)
+    name_source(truth.objects, str(truth_dir))
+    name_source(predictions.objects, str(tracker_dir))
+    if preprocess:
+        truth, predictions = _preprocessed(truth, predictions, benchmark)
+    return Numbered(truth, predictions, names, n_rows)
+
+
+def _named(side: SideColumns, names: list[str]) -> SideColumns:
+    """A side with the names of sequences in place of their positions in `names`."""
+    import pandas as pd
+
+    from ...support.pandas_versions import TEXT  # imported only here: it needs pandas
+
+    sequences = pd.Series(names, dtype=TEXT).array
+
+    def named(table: Columns) -> Columns:
+        return table.assign({"sequence": sequences.take(table["sequence"])})
+
+    return SideColumns(named(side.objects), None if side.frames is None else named(side.frames))
+
+
+def _preprocessed(truth: SideColumns, predictions: SideColumns, benchmark: str) -> tuple[SideColumns, SideColumns]:
+    """Takes out what `benchmark` does not evaluate, and the columns `considered` and `class_id` of the truth."""
     objects = truth.objects
-    needed = ["considered"] if benchmark == "MOT15" else ["considered", "class_id"]
-    missing = [column for column in needed if column not in objects]
-    if missing:
-        raise InputError([f"truth: column {column} is missing" for column in missing])
-    kept = objects["considered"].to_numpy(bool)
+    kept = objects["considered"]
     if benchmark != "MOT15":
-        class_id = objects["class_id"].to_numpy()
+        class_id = objects["class_id"]
         kept = kept & (class_id == CLASSES["pedestrian"])
         distracts = np.isin(class_id, [CLASSES[name] for name in BENCHMARKS[benchmark]])
         predictions = predictions._replace(objects=_without_distracted(truth, predictions, distracts))
-    columns = [column for column in objects.columns if column not in ("considered", "class_id")]
-    return truth._replace(objects=_rows(objects[columns], kept)), predictions
+    columns = [column for column in objects if column not in ("considered", "class_id")]
+    return truth._replace(objects=_rows(objects.select(columns), kept)), predictions
 
 
-def _without_distracted(truth: Annotations, predictions: Annotations, distracts: np.ndarray) -> pd.DataFrame:
+def _without_distracted(truth: SideColumns, predictions: SideColumns, distracts: np.ndarray) -> Columns:
     """The predictions that are not matched with a distractor; only frames where one overlaps with any are matched."""
     columns = [*FRAME_KEY, *BOX]
-    truth_boxes, boxes = (side.objects[columns] for side in (truth, predictions))
-    aligned = align(Annotations(truth_boxes, truth.frames), Annotations(boxes), "union")
+    truth_boxes, boxes = (side.objects.select(columns) for side in (truth, predictions))
+    aligned = align(SideColumns(truth_boxes, truth.frames), SideColumns(boxes), "union")
     distracting = distracts[aligned.truth.row]
     frames = np.zeros(len(aligned.frames), bool)
     frames[aligned.truth.frame[distracting]] = True
@@ -140,9 +155,9 @@ def _matching(aligned: Aligned) -> Pairs:
     return join_pairs([matching(*chunk) for chunk in chunks])
 
 
-def _rows(objects: pd.DataFrame, kept: np.ndarray) -> pd.DataFrame:
-    """The marked rows, numbered anew."""
-    return objects if kept.all() else objects[kept].reset_index(drop=True)
+def _rows(objects: Columns, kept: np.ndarray) -> Columns:
+    """The marked rows."""
+    return objects if kept.all() else objects.take(np.flatnonzero(kept))
 
 
 def _check_benchmark(benchmark: str) -> None:

@@ -25,26 +25,29 @@ Known differences
     - Sequences of more than a million frames are refused, and more than ten million frames in all.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 
 from ...support.errors import InputError
 from ...support.names import is_file_name
-from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...support.reading import readable
 from ...support.writing import write_files
-from ...tables.annotations import Annotations, as_annotations
+from ...tables.annotations import Annotations, SideColumns, as_annotations
 from ...tables.arrow import Table
-from ...tables.messages import counted, key_text
+from ...tables.columns import Columns
+from ...tables.messages import counted, first_keys
 from ...tables.schema import FRAME_KEY, LARGEST_EXACT_INTEGER
 from ..sequence_files import File, file_of, flat_files, of_sequences
 from .lines import FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # All sequences together may have as many frames as this; more are meant to fill the memory.
 MOST_FRAMES_IN_ALL = 10 * MOST_FRAMES
@@ -54,7 +57,7 @@ LARGEST_SEQINFO = 1 << 20
 INTEGERS = ["frame", "object", "considered", "class_id"]  # as such, decimals are cut off
 
 
-def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple[Annotations, Annotations, list[str]]:
+def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple[SideColumns, SideColumns, list[str]]:
     """All rows of the truth and of the predictions of the sequences in a folder of truth, as the files have them.
 
     In `sequence` stand numbers, which are much cheaper to work with than names; the last are the names, in that order.
@@ -86,7 +89,7 @@ def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple
     frames = _frames(truth_files, lengths, rows, truth_dir)
     truth = _table(rows[: len(truth_files)])
     predictions = _table(rows[len(truth_files) :])
-    return Annotations(truth, frames), Annotations(predictions), [file.sequence for file in truth_files]
+    return SideColumns(truth, frames), SideColumns(predictions), [file.sequence for file in truth_files]
 
 
 def _read(file: File, kind: Kind, length: int | None) -> Rows:
@@ -152,7 +155,7 @@ def _length(path: Path) -> int | None:
     return length if 0 <= length <= MOST_FRAMES else None
 
 
-def _table(parts: Sequence[Rows]) -> pd.DataFrame:
+def _table(parts: Sequence[Rows]) -> Columns:
     """One table of the files' rows, in the order of frames; null where a file does not have a column."""
     lengths = [len(part.columns["frame"]) for part in parts]
     ends = np.cumsum(lengths).tolist()
@@ -169,10 +172,10 @@ def _table(parts: Sequence[Rows]) -> pd.DataFrame:
                 values = np.trunc(values) != 0 if name == "considered" else values
                 whole[end - length : end] = values if part.order is None else values[part.order]
         joined[name] = whole != 0 if name == "considered" else whole
-    return pd.DataFrame(joined, copy=False)
+    return Columns(joined)
 
 
-def _frames(files: Sequence[File], lengths: Mapping[str, int], parts: Sequence[Rows], truth_dir: Path) -> pd.DataFrame:
+def _frames(files: Sequence[File], lengths: Mapping[str, int], parts: Sequence[Rows], truth_dir: Path) -> Columns:
     """The frames of each sequence, from 1 to its length, or to the last row of either side."""
     last = [int(part.columns["frame"].max(initial=0)) for part in parts]
     ends = np.maximum(last[: len(files)], last[len(files) :]).tolist()
@@ -180,12 +183,11 @@ def _frames(files: Sequence[File], lengths: Mapping[str, int], parts: Sequence[R
     if sum(known) > MOST_FRAMES_IN_ALL:
         raise InputError(f"{truth_dir}: its sequences have {sum(known)} frames; {MOST_FRAMES_IN_ALL} are possible")
     starts = np.cumsum(known) - known
-    return pd.DataFrame(
+    return Columns(
         {
             "sequence": np.repeat(np.arange(len(files)), known),
             "frame": np.arange(sum(known)) - np.repeat(starts, known) + 1,
-        },
-        copy=False,
+        }
     )
 
 
@@ -212,6 +214,10 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     >>> len(again.objects) == len(predictions.objects)
     True
     """
+    import pandas as pd
+
+    from ...support.pandas_versions import TEXT  # imported only here: it needs pandas
+
     folder = Path(folder)
     objects, frames = as_annotations(annotations, "annotations")
     known = objects[FRAME_KEY] if frames is None else pd.concat([objects[FRAME_KEY], frames[FRAME_KEY]])
@@ -246,13 +252,15 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
 
 def _unwritable(objects: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """What of these columns, where there are any, cannot be a field of a line."""
+    import pandas as pd
+
     problems = []
     for column in [column for column in columns if column in objects]:
         values = objects[column]
         if not pd.api.types.is_any_real_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
             problems.append(f"annotations: column {column} is of type {values.dtype}; numbers are needed")
         elif column != "score" and values.isna().any():
-            keys = key_text(objects.loc[values.isna(), [*FRAME_KEY, "object"]])
+            keys = first_keys(objects, values.isna().to_numpy(), [*FRAME_KEY, "object"])
             problems.append(f"annotations: column {column}: {counted(int(values.isna().sum()), 'row')} null: {keys}")
     return problems
 
@@ -269,6 +277,7 @@ def _fields(objects: pd.DataFrame, truth: bool) -> pd.DataFrame:
 
 def _text(table: pd.DataFrame) -> bytes:
     """The rows in the order of frames, as text."""
+    import pyarrow as pa
     from pyarrow import csv
 
     text = pa.BufferOutputStream()

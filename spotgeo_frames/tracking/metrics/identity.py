@@ -12,18 +12,18 @@ by. Known differences: none. trackeval solves a padded square matrix; here only 
 
 import numpy as np
 
-from ...matching.assignment import dominant_rounds
+from ...matching.assignment import Entries, dominant_rounds, solve
 from ...matching.pairs import Pairs
 from ...scoring.match_sums import NamedSums
-from ...support.chunks import chunks
 from ...support.keys import distinct
 from ..identities import Tracks
 
 # Unlike HOTA and CLEAR, Identity tolerates no rounding at its threshold.
 THRESHOLD = 0.5
 
-# Pairs of identities that the solver gets at once; it is slow with many.
-PAIRS_AT_ONCE = 1000
+# The most cells of a sequence's matrix for the dense solver. A matrix of this size takes it a few milliseconds, the
+# sparse solver one, and importing the sparse solver takes a hundred.
+MOST_CELLS = 1 << 18
 
 
 def identity_parts(tracks: Tracks, near: Pairs) -> dict[str, np.ndarray]:
@@ -53,18 +53,36 @@ def _most(
 ) -> np.ndarray:
     """The greatest sum of `together` that one-to-one pairs can have, for each sequence."""
     chosen, left = dominant_rounds(truth, prediction, together.astype(np.float64))
-    total = np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
-    # The pairs are sorted by truth, and so by sequence; chunks never split a sequence.
-    starts = np.append(np.flatnonzero(np.diff(sequence[left], prepend=-1)), len(left))
-    for first, last in chunks(np.diff(starts), PAIRS_AT_ONCE):
-        rows = left[starts[first] : starts[last]]
-        chosen = rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]
-        total += np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
-    return total
+    undecided = _matrices(truth[left], prediction[left], together[left], sequence[left])
+    matrix = undecided.frame()
+    cells = np.diff(undecided.row_starts) * np.diff(undecided.column_starts)
+    dense = cells[matrix] <= MOST_CELLS
+    chosen[left[dense]] = solve(undecided.take(dense), np.zeros(len(cells)))
+    for large in np.flatnonzero(cells > MOST_CELLS):
+        rows = left[matrix == large]
+        chosen[rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]] = True
+    return np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
+
+
+def _matrices(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray) -> Entries:
+    """One matrix of costs for each sequence that has pairs, of the tracks that these pairs have.
+
+    The pairs are sorted by truth. Tracks of both sides are numbered by sequence, so the pairs are sorted by it, too.
+    """
+    sequences, first_pair = distinct(sequence)
+
+    def numbered(track: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        tracks, number = np.unique(track, return_inverse=True)
+        starts = np.minimum.reduceat(number, first_pair) if len(sequences) else number
+        return number, np.append(starts, len(tracks))
+
+    (row, row_starts), (column, column_starts) = numbered(truth), numbered(prediction)
+    return Entries(row, column, -together.astype(np.float64), row_starts, column_starts)
 
 
 def _greatest_sum(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray) -> np.ndarray:
     """The positions of the one-to-one pairs with the greatest sum, by a solver for sparse matrices."""
+    # Imported here, because they are slow to import and only large leftovers need them.
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 

@@ -28,6 +28,7 @@ import numpy as np
 from ...matching.alignment import Side
 from ...matching.pairs import Pairs
 from ...support.keys import locate, stable_order
+from ...tables.columns import as_numbers
 from ..keypoints import Keypoints
 
 NO_SCORE = -9999.0
@@ -64,7 +65,7 @@ def _scores(predictions: Side) -> np.ndarray:
     """The score of each predicted joint, NO_SCORE if it has none."""
     if "score" not in predictions.table:
         return np.full(len(predictions.table), NO_SCORE)
-    scores = predictions.table["score"].to_numpy(np.float64, na_value=np.nan)
+    scores = as_numbers(predictions.table["score"])
     return np.where(np.isnan(scores), NO_SCORE, scores)
 
 

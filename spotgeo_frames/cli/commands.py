@@ -1,0 +1,229 @@
+"""The commands in the order in which the help lists them: what each does, and which arguments it takes.
+
+Nothing that does the work is imported here, so that the help is there at once and a command pays for no other.
+"""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..formats.motchallenge.benchmarks import BENCHMARKS
+
+
+class Argument(NamedTuple):
+    """An argument, or an option if the name begins with --, and what else argparse's `add_argument` is told of it."""
+
+    name: str
+    help: str
+    details: Mapping[str, Any]
+
+
+class Command(NamedTuple):
+    """A command: the module of this room and the function in it that run it, its help, and its arguments.
+
+    The function takes each argument by its name without dashes, or by the argument's `dest`. The notes are a paragraph
+    of help that the list of commands leaves out.
+    """
+
+    module: str
+    function: str
+    help: str
+    arguments: tuple[Argument, ...]
+    notes: str = ""
+
+
+def _argument(name: str, help: str, **details: Any) -> Argument:
+    return Argument(name, help, details)
+
+
+def _number(text: str) -> float:
+    """Parses the value of an option that is a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number; give one such as 10 or 0.5") from None
+
+
+_FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder) or CSV"
+_FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
+TRUTH = _argument("truth", _FILE, metavar="TRUTH", type=Path)
+SUBMISSION = _argument("submission", _FILE, metavar="SUBMISSION", type=Path)
+FRAMES = _argument("--frames", _FRAMES, metavar="<path>", type=Path)
+# These also accept a URI such as s3://bucket/folder, which a Path would damage.
+TRUTH_ADDRESS = _argument("truth", _FILE, metavar="TRUTH")
+SUBMISSION_ADDRESS = _argument("submission", _FILE, metavar="SUBMISSION")
+FRAMES_ADDRESS = _argument("--frames", _FRAMES, metavar="<str>")
+RULE = (
+    _argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=_number),
+    _argument(
+        "--epsilon",
+        "Distance up to which the error is 0 (px); 3 by default, below tau",
+        metavar="<float>",
+        type=_number,
+    ),
+    _argument("--similarity", "Match by similarity; boxes use iou by default", metavar="iou|oks|point"),
+    _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
+)
+BY = _argument(
+    "--by",
+    "Slice by a column of the match table: by its values, or in 2 to 1000 quantile bins; may be repeated",
+    metavar="COLUMN[:BINS]",
+    action="append",
+    default=[],
+)
+EXCLUDE = _argument(
+    "--exclude",
+    "Sequences to leave out, such as 5,9-12; a warning names unknown ones",
+    metavar="<str>",
+    default="",
+)
+JSON = _argument("--json", "Print JSON for programs", dest="as_json", action="store_true")
+
+VALIDATE = Command(
+    "validation",
+    "validate",
+    "Lists every problem of a submission: types, bounds, counts, missing and extra frames.",
+    (
+        SUBMISSION,
+        _argument("--truth", "The truth, whose frames the submission has to cover", metavar="<path>", type=Path),
+        _argument("--sequences", "The sequences that the submission has to cover, such as 1-5120", metavar="<str>"),
+    ),
+)
+
+SCORE = Command(
+    "scores",
+    "score",
+    "Scores a submission by the metric document and by the competition's server, for all data and for slices.",
+    (
+        TRUTH_ADDRESS,
+        SUBMISSION_ADDRESS,
+        BY,
+        *RULE,
+        EXCLUDE,
+        FRAMES_ADDRESS,
+        JSON,
+        _argument("--out", "Folder for the match table and the summaries, as Parquet", metavar="<str>"),
+        _argument(
+            "--dataset",
+            "Evaluate Parquet of any size in parts, on all cores; it has to be sorted by sequence",
+            action="store_true",
+        ),
+        _argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
+    ),
+)
+
+REPARTITION = Command(
+    "datasets",
+    "repartition",
+    "Writes a copy of a Parquet dataset that is sorted by sequence, as score --dataset needs it.",
+    (
+        _argument("dataset", "Parquet file, or a folder of them, in any order", metavar="DATASET"),
+        _argument("out", "A folder that does not exist yet", metavar="OUT"),
+    ),
+)
+
+COMPARE = Command(
+    "comparisons",
+    "compare",
+    "Compares submissions: which is better, by how much, and whether the difference is more than chance.",
+    (
+        TRUTH,
+        _argument(
+            "submissions",
+            "Two or more files of any kind that score accepts",
+            metavar="SUBMISSION SUBMISSION...",
+            type=Path,
+            nargs="+",
+        ),
+        *RULE,
+        EXCLUDE,
+        JSON,
+    ),
+)
+
+REPORT = Command(
+    "pages",
+    "report",
+    "Writes an HTML page to send to people: metrics, suspected mistakes, kinds of error, slices, and the frames.",
+    (
+        TRUTH,
+        _argument(
+            "submissions",
+            "One or more files of any kind that score accepts",
+            metavar="SUBMISSION...",
+            type=Path,
+            nargs="+",
+        ),
+        _argument("--out", "The page to write, such as report.html", metavar="<path>", type=Path, required=True),
+        BY,
+        *RULE,
+        EXCLUDE,
+        FRAMES,
+        _argument(
+            "--images",
+            "Folder of pictures, SEQUENCE/FRAME.png, to draw behind the frames",
+            metavar="<path>",
+            type=Path,
+        ),
+        _argument("--tables", "Folder for the tables behind the page, as Parquet", metavar="<path>", type=Path),
+    ),
+)
+
+CHECK = Command(
+    "suspicions",
+    "check",
+    "Searches for common mistakes: swapped or flipped axes, wrong numbering, scaled or shifted coordinates.",
+    (TRUTH, SUBMISSION, *RULE, JSON),
+)
+
+TRACK = Command(
+    "tracks",
+    "track",
+    "Scores the tracks of a MOTChallenge folder by HOTA, CLEAR (MOTA) and Identity (IDF1), by sequence and combined.",
+    (
+        _argument(
+            "truth",
+            "MOTChallenge folder of SEQUENCE/gt/gt.txt (and seqinfo.ini) or of SEQUENCE.txt, or a .zip of the latter",
+            metavar="TRUTH_DIR",
+            type=Path,
+        ),
+        _argument("tracker", "Folder of SEQUENCE.txt, or a .zip of one", metavar="TRACKER_DIR", type=Path),
+        _argument(
+            "--benchmark",
+            f"The benchmark whose rules apply: {', '.join(BENCHMARKS)} [default: %(default)s]",
+            metavar="<str>",
+            default="MOT17",
+        ),
+        JSON,
+        _argument("--out", "Folder for the tables behind the numbers, as Parquet", metavar="<path>", type=Path),
+    ),
+    "Each line of a file has frame, identity, left, top, width and height. In a tracker's file the score follows; in "
+    "the truth's file the mark, the class and the visibility follow. Frames are numbered from 1, and boxes are in "
+    "pixels.",
+)
+
+POSE = Command(
+    "poses",
+    "pose",
+    "Scores the poses of a PoseTrack folder joint by joint, by keypoint HOTA and by poseval's MOTA and AP.",
+    (
+        _argument("truth", "Folder of SEQUENCE.json (PoseTrack), or a .zip of one", metavar="TRUTH_DIR", type=Path),
+        _argument(
+            "predictions",
+            "Folder of SEQUENCE.json by the tracker, or a .zip of one",
+            metavar="PREDICTION_DIR",
+            type=Path,
+        ),
+        _argument(
+            "--json",
+            "Print JSON for programs, with joints in the names and order of each kit",
+            dest="as_json",
+            action="store_true",
+        ),
+    ),
+)
+
+COMMANDS = {
+    command.function: command for command in (VALIDATE, SCORE, REPARTITION, COMPARE, REPORT, CHECK, TRACK, POSE)
+}

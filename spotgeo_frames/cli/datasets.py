@@ -1,0 +1,45 @@
+"""What the commands do with Parquet of any size: `score --dataset`, and `repartition`."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from ..matching.words import Words
+from ..scale.columns import dataset_rule, opened
+from ..scale.dask import connected
+from ..scale.repartition import repartition_by_sequence
+from ..scale.run import RunOptions
+from ..scale.stream import summaries
+from ..support.storage import place_of, sizes
+from .arguments import sequence_names
+from .problems import one_line, problems_reported
+
+
+def score_datasets(
+    truth: str,
+    submission: str,
+    frames: str | None,
+    slices: Sequence[Mapping[str, int | None]],
+    words: Words,
+    exclude: str,
+    out: str | None,
+    scheduler: str | None,
+) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
+    """Scores datasets of any size, here or on a cluster; returns the summary, and one for each slicing."""
+    client = None if scheduler is None else connected(scheduler)
+    contents = opened(truth, submission, frames, words.similarity)
+    left_out = sequence_names(exclude, contents["truth"].numbered)
+    how = RunOptions(None if out is None else place_of(out), client, left_out)
+    tables, texts = summaries(contents, [{}, *slices], dataset_rule(words, contents), how)
+    for text in texts:
+        warnings.warn(text, stacklevel=2)
+    return tables[0], {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
+
+
+def repartition(dataset: str, out: str) -> None:
+    """Writes a copy of a dataset that is sorted by sequence, and prints how many files it has."""
+    with problems_reported():
+        repartition_by_sequence(dataset, out)
+        n_files = len(sizes(place_of(out)))
+    print(one_line(f"{out}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence"))

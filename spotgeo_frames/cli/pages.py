@@ -1,0 +1,53 @@
+"""The command `report`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..formats.any_file import read_sides
+from ..presentation.page.build import check_beforehand
+from ..presentation.page.build import report as write_report
+from ..support.errors import InputError
+from .arguments import columns_of, names_to_exclude, submission_names, words_of
+from .problems import one_line, problems_reported
+
+
+def report(
+    truth: Path,
+    submissions: Sequence[Path],
+    out: Path,
+    by: Sequence[str],
+    tau: float | None,
+    epsilon: float | None,
+    similarity: str | None,
+    threshold: float | None,
+    exclude: str,
+    frames: Path | None,
+    images: Path | None,
+    tables: Path | None,
+) -> None:
+    """Writes the page and, if asked, the tables behind it, and prints where they are."""
+    words_of(tau, epsilon, similarity, threshold)
+    columns = columns_of(by)
+    with problems_reported():
+        above = out.absolute().parent.parent
+        if not above.exists():  # most likely a typing error
+            raise InputError(f"{out}: cannot be written: there is no folder {above}; make it first, or give another")
+        check_beforehand(out, tables, images)
+        sides = read_sides(truth, submissions, frames, similarity)
+        left_out = names_to_exclude(exclude, sides)
+        named = dict(zip(submission_names(submissions), sides[1:], strict=True))
+        write_report(
+            sides[0],
+            named,
+            out,
+            columns,
+            tau,
+            epsilon,
+            similarity=similarity,
+            threshold=threshold,
+            exclude=left_out,
+            images=images,
+            tables=tables,
+        )
+    written = f"{out}: {out.stat().st_size / 1e6:.1f} MB"
+    print(one_line(written if tables is None else f"{written}; {tables}: the tables"))

@@ -1,0 +1,94 @@
+"""The command `score`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..formats.any_file import read_columns
+from ..matching.matcher import matched
+from ..matching.words import Words
+from ..scoring.group_sums import summary_sums
+from ..scoring.summary import metric_columns, summary_of
+from ..support.writing import check_folder_writable, write_tables
+from ..tables.columns import Columns, columns_of
+from ..tables.inputs import input_notes, inputs_of
+from ..tables.match_tables import match_frame
+from ..tables.selections import excluded_sequences, without_sequences
+from .arguments import names_to_exclude, slices_of, words_of
+from .as_json import summary_json
+from .problems import WrongUsage, one_line, problems_reported
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def score(
+    truth: str,
+    submission: str,
+    by: Sequence[str],
+    tau: float | None,
+    epsilon: float | None,
+    similarity: str | None,
+    threshold: float | None,
+    exclude: str,
+    frames: str | None,
+    as_json: bool,
+    out: str | None,
+    dataset: bool,
+    scheduler: str | None,
+) -> None:
+    """Scores a submission, and prints its summary and a summary for each slicing."""
+    words = words_of(tau, epsilon, similarity, threshold)
+    slices = slices_of(by)
+    if scheduler is not None and not dataset:
+        raise WrongUsage("--scheduler: is for a --dataset; give both")
+    summary: pd.DataFrame | Columns
+    with problems_reported():
+        if dataset:
+            from .datasets import score_datasets  # what evaluates in parts is imported only here
+
+            summary, by_slice = score_datasets(truth, submission, frames, slices, words, exclude, out, scheduler)
+        else:
+            summary, by_slice = _score_files(truth, submission, frames, slices, words, exclude, out)
+    if as_json:
+        print(summary_json(summary, by_slice))
+    else:
+        from .text import overview, rule_text, slice_text
+
+        print(one_line(f"{submission} against {truth}, {rule_text(summary.attrs)}"))
+        print(overview(columns_of(summary).records()[0]))
+        for columns, table in by_slice.items():
+            empty = one_line(f"{' or '.join(columns)} is null in every row")
+            print(f"\n{slice_text(table, columns) if len(table) else empty}")
+
+
+def _score_files(
+    truth: str,
+    submission: str,
+    frames: str | None,
+    slices: Sequence[Mapping[str, int | None]],
+    words: Words,
+    exclude: str,
+    out: str | None,
+) -> tuple[Columns, dict[tuple[str, ...], pd.DataFrame]]:
+    """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns."""
+    if out is not None:
+        check_folder_writable(Path(out))
+    sides = read_columns(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
+    matches, warning = matched(sides[0], sides[1], words, carried=None if slices or out is not None else ())
+    left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])
+    for text in filter(None, (warning, unknown)):
+        warnings.warn(text, stacklevel=2)
+    matches = without_sequences(matches, left_out)
+    sums = summary_sums(matches)
+    by_slice = {tuple(columns): summary_of(summary_sums(matches, columns)) for columns in slices}
+    if out is not None:
+        from ..scoring.slice_files import slice_files  # imported only here: it needs pandas
+
+        tables = {"matches": match_frame(matches), "summary": summary_of(sums)} | slice_files(by_slice)
+        read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
+        write_tables(tables, Path(out), input_notes(inputs_of(read)) | ({"exclude": exclude} if exclude else {}))
+    return metric_columns(sums), by_slice

@@ -1,0 +1,34 @@
+"""The command `check`."""
+
+from pathlib import Path
+
+from ..analysis import mistakes
+from ..formats.any_file import read_sides
+from .arguments import words_of
+from .as_json import formatted, plain_rows
+from .problems import one_line, problems_reported
+from .text import number_text
+
+
+def check(
+    truth: Path,
+    submission: Path,
+    tau: float | None,
+    epsilon: float | None,
+    similarity: str | None,
+    threshold: float | None,
+    as_json: bool,
+) -> None:
+    """Searches for common mistakes of a submission, and prints those that are suspected."""
+    words_of(tau, epsilon, similarity, threshold)
+    with problems_reported():
+        sides = read_sides(truth, [submission], similarity=similarity)
+        suspicions = mistakes.check(sides[0], sides[1], tau, epsilon, similarity=similarity, threshold=threshold)
+    if as_json:
+        print(formatted({"suspicions": plain_rows(suspicions)}))
+    elif not len(suspicions):
+        print(one_line(f"{submission}: nothing is suspicious"))
+    else:
+        for row in suspicions.to_dict("records"):
+            corrected = f" (F1 {number_text(row['f1'])}, corrected {number_text(row['f1_corrected'])})"
+            print(f"{row['suspicion']}{corrected}\n    {row['advice']}")

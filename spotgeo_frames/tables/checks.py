@@ -1,0 +1,191 @@
+"""The checks that say precisely what is wrong with a table: one `InputError` with all its problems."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..support.keys import repeated, row_keys
+from ..support.pandas_versions import TEXT
+from .arrow import Table, as_pandas
+from .columns import Columns, array_of
+from .messages import counted, first_keys, key_text, listed
+from .schema import FRAME_KEY, LARGEST_EXACT_INTEGER, MATCH_COLUMNS, OUTCOMES, measure_of
+
+
+def check_objects(table: Table, name: str) -> pd.DataFrame:
+    """The table of objects with its key and coordinates in their types, and the other columns as they are.
+
+    Raises InputError with every problem: the column, how many rows, and the keys of the first few. Messages call the
+    table `name`.
+    """
+    given = as_pandas(table, name)
+    key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
+    size = ["w", "h"] if "w" in given and "h" in given else []
+    columns, problems = _checked(given, name, key, ["x", "y", *size])
+    if "joint" in given and "visibility" in given:
+        kind = given["visibility"].dtype
+        if not (_is_number(given["visibility"]) or pd.api.types.is_bool_dtype(kind)):
+            problems.append(f"{name}: column visibility is of type {kind}; numbers are needed")
+    if "score" in given and not _is_number(given["score"]):
+        if given["score"].isna().all():  # a column without values may have any type
+            columns["score"] = pd.Series(np.full(len(given), np.nan), index=given.index)
+        else:
+            problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
+    return _finished(given, name, key, columns, problems)
+
+
+def check_frames(table: Table, name: str) -> pd.DataFrame:
+    """The table of frames with its key in its types; raises InputError with every problem and its place."""
+    given = as_pandas(table, name)
+    columns, problems = _checked(given, name, FRAME_KEY, [])
+    problems += [
+        f"{name}: column {column} is a name of the match table itself; give it another"
+        for column in ("n_truth", "n_predicted", "joint")
+        if column in given
+    ]
+    return _finished(given, name, FRAME_KEY, columns, problems)
+
+
+def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
+    """A match table as pandas, with `outcome` categorical.
+
+    Raises InputError if it is not a table, or if a column or an outcome is wrong; messages begin with `name`.
+    """
+    table = as_pandas(matches, name)
+    needed = [*MATCH_COLUMNS, measure_of(table)]
+    missing = [column for column in needed if column not in table.columns]
+    if missing:
+        raise InputError([f"{name}: column {column} is missing; match() makes such tables" for column in missing])
+    wrong = [column for column in needed[3:] if not _is_number(table[column]) and table[column].notna().any()]
+    if wrong:
+        raise InputError([f"{name}: column {c} is of type {table[c].dtype}; numbers are needed" for c in wrong])
+    kind = table["outcome"].dtype
+    if isinstance(kind, pd.CategoricalDtype) and list(kind.categories) == OUTCOMES:  # == would not mind their order
+        if len(table) and table["outcome"].array.codes.min() < 0:
+            raise InputError(f"{name}: column outcome: some are null")
+        return table
+    outcome = table["outcome"].astype("object")
+    unknown = outcome[~outcome.isin(OUTCOMES)]
+    if len(unknown):
+        problem = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
+        raise InputError(f"{name}: column outcome: {problem}")
+    return table.assign(outcome=outcome.astype(pd.CategoricalDtype(OUTCOMES)))
+
+
+def _checked(
+    given: pd.DataFrame, name: str, key: list[str], coordinates: list[str]
+) -> tuple[dict[str, pd.Series], list[str]]:
+    """The columns that pass, in their types, and the problems of those that do not."""
+    columns: dict[str, pd.Series] = {}
+    problems: list[str] = []
+    for column in [*key, *coordinates]:
+        if column not in given:
+            problems.append(f"{name}: column {column} is missing; there are {listed(given.columns)}")
+            continue
+        convert = _number_column if column in coordinates else _key_column
+        try:
+            columns[column] = convert(given, column, key)
+        except ValueError as error:
+            problems.append(f"{name}: column {column}{error}")
+    return columns, problems
+
+
+def _finished(
+    given: pd.DataFrame, name: str, key: list[str], columns: dict[str, pd.Series], problems: list[str]
+) -> pd.DataFrame:
+    """The table with its converted columns, after checking its other columns and the whole key.
+
+    Raises InputError with these problems and those found before.
+    """
+    for column in [column for column in given.columns if column not in key and column not in columns]:
+        large = _too_large(given[column])
+        if large.any():
+            problem = f"{counted(int(large.sum()), 'row')} beyond 2**53, which a match table cannot hold exactly"
+            keys = first_keys(given, large, key)
+            problems.append(f"{name}: column {column}: {problem}; make them strings: {keys}")
+    if all(column in columns for column in key):
+        problems += repetitions(columns, key, name)
+    if problems:
+        raise InputError(problems)
+    types = given.dtypes
+    changed = {column: values for column, values in columns.items() if values.dtype != types[column]}
+    return given.assign(**changed) if changed else given
+
+
+def repetitions(columns: pd.DataFrame | Columns | Mapping[str, pd.Series], key: list[str], name: str) -> list[str]:
+    """A problem in one line if rows share a key; nothing if every key is unique."""
+    twice = repeated(row_keys(columns, key))
+    if not twice.any():
+        return []
+    rows = np.flatnonzero(twice)
+    keys = Columns({column: array_of(columns[column]) for column in key})
+    return [f"{name}: {counted(len(rows), 'row')} the same ({', '.join(key)}) as another: {key_text(keys, key, rows)}"]
+
+
+def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> list[str]:
+    """The problem of a column of sizes: missing (then `why` it is needed), no numbers, null, negative or infinite."""
+    if column not in objects:
+        return [f"{name}: column {column} is missing; {why}"]
+    if not _is_number(objects[column]):
+        return [f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"]
+    size = objects[column].to_numpy(np.float64, na_value=np.nan)
+    wrong = ~((size >= 0) & (size < np.inf))
+    if not wrong.any():
+        return []
+    keys = first_keys(objects, wrong, [*FRAME_KEY, "object", "joint"])
+    return [f"{name}: column {column}: {counted(int(wrong.sum()), 'row')} null, negative or infinite: {keys}"]
+
+
+def _too_large(values: pd.Series) -> np.ndarray:
+    """Marks integers that float64 cannot hold exactly."""
+    if not pd.api.types.is_integer_dtype(values.dtype) or len(values) == 0:
+        return np.zeros(len(values), bool)
+    inside = values.between(-LARGEST_EXACT_INTEGER, LARGEST_EXACT_INTEGER)
+    return ~(inside | values.isna()).to_numpy(bool, na_value=True)
+
+
+def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
+    """A key column as int64 or `str`; the message of a ValueError continues "column NAME"."""
+    values = given[column]
+    if values.dtype == np.int64:  # the common case: nothing to convert, and no nulls possible
+        return values
+    null = values.isna().to_numpy()
+    if null.any():
+        raise ValueError(f": {counted(int(null.sum()), 'row')} null: {first_keys(given, null, key)}")
+    values = decoded(values)
+    if len(values) == 0 and not isinstance(values.dtype, pd.StringDtype):
+        return pd.Series(np.zeros(0, np.int64), index=values.index)  # the keys of an empty table may have any type
+    if pd.api.types.is_integer_dtype(values.dtype):
+        if pd.api.types.is_unsigned_integer_dtype(values.dtype) and int(values.max() or 0) >= 1 << 63:
+            raise ValueError(": has integers of more than 63 bits; use strings")
+        return values.astype("int64")
+    strings = pd.api.types.infer_dtype(values, skipna=False) in ("string", "empty")
+    if strings and column != "frame":
+        return values.astype(TEXT)
+    wanted = "int64" if column == "frame" else "int64 or string"
+    raise ValueError(f" is of type {values.dtype}; {wanted} is needed")
+
+
+def decoded(values: pd.Series) -> pd.Series:
+    """A categorical column without nulls as a column of its values; any other column as it is."""
+    return values.astype(values.cat.categories.dtype) if isinstance(values.dtype, pd.CategoricalDtype) else values
+
+
+def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
+    """A coordinate column as finite float64; the message of a ValueError continues "column NAME"."""
+    values = given[column]
+    numbers = values
+    if values.dtype != np.float64:
+        if len(values) and not _is_number(values):
+            raise ValueError(f" is of type {values.dtype}; numbers are needed")
+        numbers = pd.Series(values.to_numpy(np.float64, na_value=np.nan), index=values.index, copy=False)
+    bad = ~np.isfinite(numbers.to_numpy())
+    if bad.any():
+        raise ValueError(f": {counted(int(bad.sum()), 'row')} not finite: {first_keys(given, bad, key)}")
+    return numbers
+
+
+def _is_number(values: pd.Series) -> bool:
+    return pd.api.types.is_any_real_numeric_dtype(values.dtype)

@@ -1,0 +1,147 @@
+"""Columns: a table as equally long arrays by name, which matching and scoring work on.
+
+DataFrames are made where tables leave, and taken apart where tables come in. So reading, matching and scoring files
+needs no pandas, which takes longer to import than most evaluations take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The kinds of NumPy types whose values are kept in NumPy arrays: flags, numbers, and Python objects.
+NUMPY_KINDS = "biufO"
+
+
+class Columns:
+    """Equally long arrays by name, with the notes of a table in `attrs`.
+
+    Flags, numbers and Python objects are NumPy arrays. Everything else (strings, categories, times, integers with
+    nulls) is an array of pandas.
+    """
+
+    __slots__ = ("arrays", "attrs", "n_rows")
+
+    def __init__(
+        self, arrays: Mapping[str, Any], attrs: Mapping[Hashable, Any] | None = None, n_rows: int | None = None
+    ):
+        self.arrays = dict(arrays)
+        self.attrs = {} if attrs is None else dict(attrs)
+        self.n_rows = len(next(iter(self.arrays.values()))) if n_rows is None else n_rows
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.arrays
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arrays[name]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.arrays)
+
+    def take(self, rows: np.ndarray) -> Columns:
+        """The rows at these positions."""
+        return Columns({name: values.take(rows) for name, values in self.arrays.items()}, self.attrs, len(rows))
+
+    def select(self, names: Sequence[str]) -> Columns:
+        """The table with only these columns."""
+        return Columns({name: self.arrays[name] for name in names}, self.attrs, self.n_rows)
+
+    def assign(self, arrays: Mapping[str, Any]) -> Columns:
+        """The table with these columns added, or in place of those of the same name."""
+        return Columns(self.arrays | dict(arrays), self.attrs, self.n_rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dicts of plain values; null is NaN or what pandas has for it."""
+        values = [array.tolist() for array in self.arrays.values()]
+        return [dict(zip(self.arrays, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def columns_of(table: pd.DataFrame | Columns) -> Columns:
+    """The columns of a DataFrame, which share its memory; Columns are returned as they are."""
+    if isinstance(table, Columns):
+        return table
+    return Columns({str(name): array_of(values) for name, values in table.items()}, table.attrs, len(table))
+
+
+def array_of(values: Any) -> Any:
+    """A Series as the array that Columns hold; an array is returned as it is."""
+    if isinstance(values, np.ndarray) or not hasattr(values, "array"):
+        return values
+    return values.to_numpy() if is_numpy(values.dtype) else values.array
+
+
+def frame_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
+    """A DataFrame with these columns, sharing their memory; a DataFrame is returned as it is."""
+    import pandas as pd
+
+    if isinstance(columns, pd.DataFrame):
+        return columns
+    frame = pd.DataFrame(columns.arrays, index=pd.RangeIndex(len(columns)), copy=False)
+    frame.attrs = columns.attrs
+    return frame
+
+
+def is_numpy(kind: Any) -> bool:
+    """Whether columns of this type are kept in NumPy arrays."""
+    return isinstance(kind, np.dtype) and kind.kind in NUMPY_KINDS
+
+
+def as_numbers(values: Any) -> np.ndarray:
+    """A column of numbers (an array, or a Series) as float64, null as NaN."""
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return values.astype(np.float64, copy=False)
+    import pandas as pd
+
+    return pd.Series(values, copy=False).to_numpy(np.float64, na_value=np.nan)
+
+
+def null_rows(values: Any) -> np.ndarray:
+    """Marks the null values of an array of NumPy or pandas, or of a Series."""
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), bool)
+    import pandas as pd
+
+    return np.asarray(pd.isna(values))
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """The values of several columns of one type, one column after the other, as an array."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    import pandas as pd
+
+    return array_of(pd.concat([pd.Series(part, copy=False) for part in parts], ignore_index=True))
+
+
+def among(values: Any, names: Collection[Any]) -> np.ndarray:
+    """Marks the values of a column that are among the names."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and all(isinstance(name, int) for name in names):
+        return np.isin(values, np.array(list(names), np.int64))
+    import pandas as pd
+
+    return pd.Series(values, copy=False).isin(list(names)).to_numpy(bool)
+
+
+def first_values(values: Iterable[Any], most: int) -> list[str]:
+    """The first few distinct values of a column, as text."""
+    found: dict[str, None] = {}
+    for value in values:
+        found[str(value)] = None
+        if len(found) == most:
+            break
+    return list(found)

@@ -1,0 +1,26 @@
+"""Match tables as Columns, in which `outcome` holds codes (TP, FN, FP or EMPTY), and as DataFrames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .columns import Columns, columns_of, frame_of
+from .schema import OUTCOMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def match_columns(table: pd.DataFrame | Columns) -> Columns:
+    """The columns of a match table that `check_matches` returned; Columns are returned as they are."""
+    if isinstance(table, Columns):
+        return table
+    return columns_of(table).assign({"outcome": table["outcome"].array.codes})
+
+
+def match_frame(columns: Columns) -> pd.DataFrame:
+    """A match table as a DataFrame, in which `outcome` is categorical."""
+    import pandas as pd
+
+    outcome = pd.Categorical.from_codes(columns["outcome"], dtype=pd.CategoricalDtype(OUTCOMES))
+    return frame_of(columns.assign({"outcome": outcome}))

@@ -1,0 +1,117 @@
+"""Columns: a table taken apart and put together again is the same table, whatever it holds."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+import spotgeo_frames as sf
+from spotgeo_frames.formats.spotgeo import spotgeo_columns
+from spotgeo_frames.matching.matcher import matched
+from spotgeo_frames.matching.words import asked
+from spotgeo_frames.scoring.group_sums import summary_sums
+from spotgeo_frames.scoring.summary import metric_columns
+from spotgeo_frames.tables.annotations import as_frames, side_columns
+from spotgeo_frames.tables.columns import (
+    Columns,
+    among,
+    as_numbers,
+    columns_of,
+    first_values,
+    frame_of,
+    joined,
+    null_rows,
+)
+from spotgeo_frames.tables.match_tables import match_columns, match_frame
+
+TABLE = pd.DataFrame(
+    {
+        "whole": [3, 1, 2],
+        "number": [0.5, np.nan, -1.0],
+        "small": np.array([1, 2, 3], np.int8),
+        "flag": [True, False, True],
+        "text": pd.array(["b", None, "a"], dtype="str"),
+        "nullable": pd.array([1, None, 3], dtype="Int64"),
+        "kind": pd.Categorical(["x", None, "y"], categories=["y", "x"]),
+        "time": pd.to_datetime(["2026-01-01", None, "2026-01-03"]),
+        "bins": pd.cut([1.0, 5.0, 9.0], 2),
+        "object": pd.Series([{"a": 1}, None, [2]], dtype=object),
+    }
+)
+NUMPY = ["whole", "number", "small", "flag", "object"]
+
+
+def test_a_table_comes_back_as_it_was() -> None:
+    table = TABLE.copy()
+    table.attrs = {"rule": "distance", "tau": 10.0}
+    again = frame_of(columns_of(table))
+    pd.testing.assert_frame_equal(again, table)
+    assert again.attrs == table.attrs
+
+
+def test_rows_are_taken_as_pandas_takes_them() -> None:
+    rows = np.array([2, 0, 0])
+    pd.testing.assert_frame_equal(frame_of(columns_of(TABLE).take(rows)), TABLE.take(rows).reset_index(drop=True))
+
+
+@pytest.mark.parametrize("name", TABLE.columns)
+def test_the_arrays_of_a_column_know_nulls_and_names(name: str) -> None:
+    values = columns_of(TABLE)[name]
+    assert isinstance(values, np.ndarray) == (name in NUMPY)
+    assert null_rows(values).tolist() == TABLE[name].isna().tolist()
+    pd.testing.assert_series_equal(
+        pd.Series(joined([values, values])), pd.concat([TABLE[name]] * 2, ignore_index=True), check_names=False
+    )
+    if name != "object":  # its values cannot be hashed
+        some = TABLE[name].tolist()[:1]
+        assert among(values, some).tolist() == TABLE[name].isin(some).tolist()
+
+
+def test_the_first_distinct_values_of_a_column() -> None:
+    assert first_values(columns_of(TABLE)["bins"], 2) == ["(0.992, 5.0]", "(5.0, 9.0]"]
+    assert first_values(np.array([3, 3, 1, 2]), 2) == ["3", "1"]
+
+
+@pytest.mark.parametrize("name", ["whole", "number", "small", "flag", "nullable"])
+def test_numbers_are_float64_and_null_is_nan(name: str) -> None:
+    wanted = TABLE[name].to_numpy(np.float64, na_value=np.nan)
+    for values in (columns_of(TABLE)[name], TABLE[name], TABLE[name].astype(object)):
+        np.testing.assert_array_equal(as_numbers(values), wanted)
+
+
+def test_a_table_without_columns_has_its_rows() -> None:
+    nothing = Columns({}, n_rows=3)
+    assert len(nothing) == len(frame_of(nothing)) == 3
+    assert len(nothing.take(np.array([1]))) == 1
+
+
+POINTS = st.lists(
+    st.tuples(st.integers(-3, 3), st.integers(1, 3), st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=30
+)
+
+
+@settings(deadline=None)
+@given(POINTS, POINTS)
+def test_scoring_columns_is_scoring_tables(truth: list[tuple], predictions: list[tuple]) -> None:
+    sides = []
+    for rows in (truth, predictions):
+        table = pd.DataFrame(rows, columns=["sequence", "frame", "x", "y"])
+        table.insert(2, "object", table.groupby(["sequence", "frame"]).cumcount())
+        sides.append(table.astype({"x": float, "y": float}))
+    sides = [pd.concat([sides[0], sides[1].head(1)]).drop_duplicates(["sequence", "frame", "object"]), sides[1]]
+    matches = sf.match(*sides)
+    columns, warning = matched(*(side_columns(sf.Annotations(side)) for side in sides), asked())
+    assert warning is None
+    pd.testing.assert_frame_equal(match_frame(columns), matches)
+    assert match_columns(matches)["outcome"].tolist() == columns["outcome"].tolist()
+    summary = sf.summarize(matches)
+    bare, _ = matched(*(side_columns(sf.Annotations(side)) for side in sides), asked(), carried=())
+    for row in (metric_columns(summary_sums(columns)), metric_columns(summary_sums(bare))):
+        pd.testing.assert_frame_equal(frame_of(row), summary, check_dtype=False)
+
+
+def test_competition_files_are_read_alike_as_columns_and_as_tables() -> None:
+    columns, tables = spotgeo_columns("data/sample/truth.json"), sf.read_spotgeo("data/sample/truth.json")
+    for read, table in zip(as_frames(columns), tables, strict=True):
+        pd.testing.assert_frame_equal(read, table)
