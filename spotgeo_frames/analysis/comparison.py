@@ -337,9 +337,7 @@ def _with_intervals(
         rank += np.where(tied, by_kelvins < -BLUR * np.abs(kelvins), by_f1 > 0)
     share = np.nan if n_sequences < 2 else 1.0
     columns |= {f"chance_of_rank_{k}": share * (rank == k).mean(axis=0) for k in range(1, f1.shape[1] + 1)}
-    answer = ranked.assign(**columns)
-    answer.attrs = ranked.attrs
-    return answer
+    return ranked.assign(**columns)  # which keeps the notes in attrs
 
 
 def _apart(names: Sequence[str], pairs: pd.DataFrame, confidence: float) -> pd.Series:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import sys
 import zipfile
 from pathlib import Path
 
@@ -130,7 +131,8 @@ def test_writing_where_nothing_can_be_written(tmp_path: Path) -> None:
 BAD: dict[str, tuple[object, str, tuple[str, ...]]] = {
     "an empty file": ("", "line 1, column 1", ()),
     "truncated": ('[{"sequence_id": 1, "fra', "line 1, column 21", ()),
-    "a trailing comma": ("[1, 2,]", "line 1, column 7", ()),
+    # From Python 3.13 on the comma is the place, and before that what follows it.
+    "a trailing comma": ("[1, 2,]", f"line 1, column {6 if sys.version_info >= (3, 13) else 7}", ()),
     "text after the end": ("[] []", "line 1, column 4", ()),
     "another shape": ({"frames": []}, "", ("object", "list of frames")),
     "a list of numbers": ([1], "[0]", ("1", "object")),

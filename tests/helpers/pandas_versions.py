@@ -10,9 +10,13 @@ TEXT = pd.StringDtype(na_value=np.nan)
 
 
 def quantile_bins(values: pd.Series, bins: int) -> pd.Series:
-    """`pandas.qcut` as pandas 3 has it, which moves shares that are no exact floats, such as 1/7, one float up."""
+    """`pandas.qcut` as pandas 3 has it: it moves shares that are no exact floats, such as 1/7, one float up.
+
+    pandas 2.3 makes percentages of them as well, which rounds once more.
+    """
     if PANDAS_3:
         return pd.qcut(values, bins, duplicates="drop")
     shares = np.linspace(0, 1, bins + 1)
     moved = np.where(bins * shares != np.arange(bins + 1), np.nextafter(shares, 1), shares)
-    return pd.qcut(values, moved, duplicates="drop")
+    edges = np.quantile(values.dropna().to_numpy(np.float64), moved)
+    return pd.cut(values, pd.Index(edges), include_lowest=True, duplicates="drop")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import spotgeo_frames as sf
+from helpers.pandas_versions import TEXT
 from spotgeo_frames.formats.spotgeo import spotgeo_columns
 from spotgeo_frames.matching.matcher import matched
 from spotgeo_frames.matching.words import asked
@@ -31,7 +32,7 @@ TABLE = pd.DataFrame(
         "number": [0.5, np.nan, -1.0],
         "small": np.array([1, 2, 3], np.int8),
         "flag": [True, False, True],
-        "text": pd.array(["b", None, "a"], dtype="str"),
+        "text": pd.array(["b", None, "a"], dtype=TEXT),
         "nullable": pd.array([1, None, 3], dtype="Int64"),
         "kind": pd.Categorical(["x", None, "y"], categories=["y", "x"]),
         "time": pd.to_datetime(["2026-01-01", None, "2026-01-03"]),
