@@ -37,41 +37,46 @@ def read_objects(
     """
     kind = kind_of(source) if table is None else check_kind(table)
     source, frames = collected(source, "objects"), collected(frames, "frames")
-    objects = check_objects(read_table(source), _name(source, "objects"))
+    keep_types = kind != "pandas"
+    objects = check_objects(read_table(source, keep_types=keep_types), _name(source, "objects"))
     if isinstance(source, str | Path):
         note_source(objects, source)
-    annotations = Annotations(objects, None if frames is None else read_frames(frames))
+    annotations = Annotations(objects, None if frames is None else read_frames(frames, keep_types=keep_types))
     return as_kind(annotations, kind, categorical_columns(source, frames))
 
 
-def read_frames(source: str | Path | Table) -> pd.DataFrame:
+def read_frames(source: str | Path | Table, *, keep_types: bool = False) -> pd.DataFrame:
     """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
-    frames = check_frames(read_table(source), _name(source, "frames"))
+    frames = check_frames(read_table(source, keep_types=keep_types), _name(source, "frames"))
     if isinstance(source, str | Path):
         note_source(frames, source)
     return frames
 
 
-def read_table(source: str | Path | Table) -> Table:
-    """The table in a file, unchecked; a table in memory is handed back as it is."""
+def read_table(source: str | Path | Table, *, keep_types: bool = False) -> Table:
+    """The table in a file, unchecked; a table in memory is handed back as it is.
+
+    With `keep_types` dates, lists and the like keep their Arrow type; otherwise they are objects of Python.
+    """
     if not isinstance(source, str | Path):
         return source
     if "://" in str(source):  # which a Path would write with one slash
         raise InputError(f"{source}: is no local file; score_dataset and track_dataset read addresses like this")
     path = Path(source)
+    to_pandas = partial(arrow_to_pandas, name=str(path), keep_types=keep_types)
     with readable(path):
         if path.is_dir():
-            return arrow_to_pandas(_folder(path), str(path))
+            return to_pandas(_folder(path))
         if not path.exists():
             raise InputError(f"{path}: there is no such file")
         match [suffix.lower() for suffix in path.suffixes[-2:]]:
             case [*_, ".parquet"]:
-                return arrow_to_pandas(_parquet(path), str(path))
+                return to_pandas(_parquet(path))
             case [*_, ".csv"] | [".csv", ".gz"]:
-                return arrow_to_pandas(_csv(path), str(path))
+                return to_pandas(_csv(path))
             case [*_, ".arrow" | ".feather"]:
                 with pa.memory_map(str(path)) as stream:
-                    return arrow_to_pandas(pa.ipc.open_file(stream).read_all(), str(path))
+                    return to_pandas(pa.ipc.open_file(stream).read_all())
     if path.name.lower().endswith((".json", ".zip", ".gz")):
         what = "read_spotgeo reads the spotGEO challenge's JSON, read_coco and read_posetrack read those formats"
         raise InputError(f"{path}: is no table but JSON, plain or packed; {what}")

@@ -48,13 +48,15 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         if levels:
             frame = table.reset_index(levels)
     elif isinstance(table, ArrowStream) and not isinstance(table, pd.Series):
+        # What comes back of polars and pyarrow is of the same kind, so pandas never has to write or show it.
+        comes_back = is_polars(table) or isinstance(table, pa.Table | pa.RecordBatch | pa.RecordBatchReader)
         arrow = _as_arrow(table, name)
-        frame = arrow_to_pandas(arrow, name)
+        frame = arrow_to_pandas(arrow, name, keep_types=comes_back)
         frame.attrs = _notes(arrow.schema.metadata)
     else:
         hint = next((f"; {way}() makes one ({of})" for way, of in WAYS_OUT.items() if hasattr(table, way)), "")
         package = type(table).__module__.partition(".")[0]
-        kind = f"{'' if package == 'builtins' else f'{package}.'}{type(table).__name__}"
+        kind = f"{type(table).__name__}{'' if package == 'builtins' else f' of {package}'}"
         raise InputError(f"{name}: is of type {kind}; {TAKEN}{hint}")
     odd = [column for column in frame.columns if not isinstance(column, str)]
     if odd:
@@ -108,10 +110,11 @@ def _notes(metadata: Mapping[bytes, bytes] | None) -> dict[Any, Any]:
     return {key: value for key, value in notes.items() if key != SOURCE} if isinstance(notes, dict) else {}
 
 
-def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
+def arrow_to_pandas(table: pa.Table, name: str, *, keep_types: bool = False) -> pd.DataFrame:
     """An Arrow table as a DataFrame: decimals become int64 or float64, and columns of a pandas index are left out.
 
-    Dates, times, bytes, lists and structs keep their Arrow type (`pd.ArrowDtype`). Raises InputError with every column
+    Dates, times, bytes, lists and structs become objects of Python or, with `keep_types`, keep their Arrow type
+    (`pd.ArrowDtype`; pandas cannot read files with such lists and structs again). Raises InputError with every column
     that pandas cannot represent: text that is not UTF-8, times out of range, decimals that are too large.
     """
     columns: dict[str, pd.Series] = {}
@@ -124,7 +127,7 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
                 continue
             if field in columns:
                 problems.append(f"{name}: column {field} is there more than once")
-            columns[field] = _column_to_pandas(column)
+            columns[field] = _column_to_pandas(column, keep_types)
         except (pa.ArrowException, ValueError, OverflowError) as error:
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
@@ -132,7 +135,7 @@ def arrow_to_pandas(table: pa.Table, name: str) -> pd.DataFrame:
     return pd.DataFrame(columns, copy=not COPIES_ON_WRITE)
 
 
-def _column_to_pandas(column: pa.ChunkedArray) -> pd.Series:
+def _column_to_pandas(column: pa.ChunkedArray, keep_types: bool) -> pd.Series:
     """A column of an Arrow table as a Series; raises an error of Arrow, ValueError or OverflowError if it cannot."""
     kind = column.type
     if pa.types.is_decimal(kind):
@@ -148,16 +151,16 @@ def _column_to_pandas(column: pa.ChunkedArray) -> pd.Series:
         column = column.cast(kind)
     if column.null_count and kind in NULLABLE_TYPES:
         return column.to_pandas(types_mapper=NULLABLE_TYPES.get)
+    if not (keep_types and _would_be_objects(kind)):
+        return column.to_pandas(types_mapper=PANDAS_TYPES.get)
     if pa.types.is_date(kind):
         pc.min_max(column).as_py()  # dates beyond the year 9999 fail here, and not only later
-    elif not _is_kept(kind):
-        return column.to_pandas(types_mapper=PANDAS_TYPES.get)
     column.slice(0, 0).take(pa.array([], pa.int64()))  # a type of which Arrow cannot take rows fails here
     return column.to_pandas(types_mapper=pd.ArrowDtype)
 
 
-def _is_kept(kind: pa.DataType) -> bool:
-    """Whether a column keeps its Arrow type, as pandas would have objects of Python, which do not tell it."""
+def _would_be_objects(kind: pa.DataType) -> bool:
+    """Whether a column would become objects of Python, whose type is lost with the last of them."""
     types = pa.types
-    is_plain = types.is_primitive(kind) and not types.is_time(kind)
+    is_plain = types.is_primitive(kind) and not (types.is_time(kind) or types.is_date(kind))
     return not (is_plain or types.is_dictionary(kind) or types.is_null(kind) or kind in PANDAS_TYPES)

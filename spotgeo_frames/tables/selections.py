@@ -74,7 +74,8 @@ def column_bins(by: By | None) -> dict[str, int | None]:
     keys = group_keys(by)
     series = [key.name for key in keys if key.series is not None]
     if series:
-        raise InputError(f"by: is or holds values, {series[0]}; here names of columns are needed")
+        what = "the expression" if any(is_polars(key.series, "Expr") for key in keys) else "the Series"
+        raise InputError(f"by: is or holds {what} {series[0]}; here names of columns are needed")
     names = [key.name for key in keys]
     if len({*names}) < len(names):
         raise InputError(f"by: {', '.join(names)}: a name is there twice")

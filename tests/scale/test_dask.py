@@ -89,7 +89,7 @@ def test_a_worker_is_killed(keep: bool, client: object, tmp_path: Path) -> None:
     assert pids - {*client.run(os.getpid).values()}  # type: ignore[attr-defined]
     assert_same(found, sf.summarize(sf.match(truth, predictions, similarity=measure)))
     if keep:
-        assert_same(sf.summarize(ds.dataset(out / "matches").to_table()), found)
+        assert_same(sf.summarize(ds.dataset(out / "matches").to_table().to_pandas()), found)
         assert not list(out.rglob("*.tmp"))
 
 

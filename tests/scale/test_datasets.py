@@ -469,7 +469,7 @@ def test_a_killed_run_goes_on(
         matches = f"matches/{name.replace('.arrow', '.parquet')}"
         assert after[matches] == before[matches]
     assert not list(out.rglob("*.tmp"))
-    assert_same(sf.summarize(ds.dataset(out / "matches").to_table()), large_summary)
+    assert_same(sf.summarize(ds.dataset(out / "matches").to_table().to_pandas()), large_summary)
     # What is finished is not done again.
     assert_same(sf.score_dataset(*large, out, workers=1), large_summary)
     assert {name: state for name, state in states(out).items() if "/" in name} == {
@@ -503,7 +503,7 @@ def test_damaged_sums_are_done_again(tmp_path: Path, small: None) -> None:
     (tmp_path / "out" / "matches" / "part-00001.parquet").unlink()
     (tmp_path / "out" / "matches" / "part-00002.parquet").write_bytes(b"")
     assert_same(sf.score_dataset(*paths, tmp_path / "out"), expected)
-    assert_same(sf.summarize(ds.dataset(tmp_path / "out" / "matches").to_table()), expected)
+    assert_same(sf.summarize(ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()), expected)
 
 
 def test_processes_and_their_death(tmp_path: Path, small: None) -> None:
@@ -605,7 +605,7 @@ def test_a_damaged_page_is_found_and_skipped(
         with warned((f"skipped: {place}", f"sequences {sequences[0]} to {sequences[-1]}")):
             found = sf.score_dataset(truth_path, predictions_path, tmp_path / f"out{least_rows}", on_error="skip")
         assert_same(found, expected)
-        matches = ds.dataset(tmp_path / f"out{least_rows}" / "matches").to_table()
+        matches = ds.dataset(tmp_path / f"out{least_rows}" / "matches").to_table().to_pandas()
         assert_same(sf.summarize(matches), expected)
 
 
