@@ -70,11 +70,11 @@ class Groups(NamedTuple):
         For FP and for FN, the count of all rows and the count of rows that are null in a column to group by.
     """
 
-    table: pd.DataFrame | Columns
+    table: Columns
     labels: dict[str, Any]
     of_row: np.ndarray
     n_groups: int
-    all_rows: pd.DataFrame | Columns
+    all_rows: Columns
     rows: dict[int, tuple[int, int]]
 
 
@@ -163,12 +163,12 @@ def group_rows(
     lists checked sequences to leave out. Rows that are null in `by` are left out unless `dropna` is False. Raises
     InputError where `matches` is no match table, or a column of `by` is missing.
     """
-    table = _checked(matches)
-    columns = _columns_by(table, by)
+    checked = _checked(matches)
+    table, columns = match_columns(checked), _columns_by(checked, by)
     if exclude is not None:
         kept = np.flatnonzero(~among(table["sequence"], exclude))
         table, columns = table.take(kept), {name: values.take(kept) for name, values in columns.items()}
-    outcome = match_columns(table)["outcome"]
+    outcome = table["outcome"]
     null = np.zeros(len(table), bool)
     for values in columns.values():
         null |= null_rows(values)
@@ -201,9 +201,8 @@ def _columns_by(table: pd.DataFrame | Columns, by: By | None) -> dict[str, Any]:
     return by_columns(match_frame(table) if isinstance(table, Columns) else table, by, list(METRICS))
 
 
-def _sums(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
+def _sums(table: Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     """The sums of each group, (groups,); `group` is the group of each row of the table."""
-    table = match_columns(table)
     sums = match_sums(table, group, n_groups)
     sequence, first = grouped(_within(group, n_groups, row_keys(table, ["sequence"])))
     _, first_of_frame = distinct(_within(group, n_groups, row_keys(table, FRAME_KEY)))

@@ -9,17 +9,13 @@ cannot be detected.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..support.keys import grouped, pack, row_keys
 from ..tables.columns import Columns, as_numbers
-from ..tables.match_tables import match_columns
 from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, TP, frame_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # For each column of counts, 1 at the codes of the outcomes that it counts.
 COUNTS = {
@@ -28,13 +24,12 @@ COUNTS = {
 }
 
 
-def missing_rows_text(table: pd.DataFrame | Columns) -> str | None:
+def missing_rows_text(table: Columns) -> str | None:
     """The text of a warning if a checked match table lacks rows of its frames, otherwise None.
 
     A table whose columns of counts are both absent or null cannot be checked and gives None.
     """
     # Each column is taken from the table only once, because in pandas that is slower than most of the NumPy code below.
-    table = match_columns(table)
     counts = {name: _counts(table[name]) for name in COUNTS if name in table}
     expected = {name: values for name, values in counts.items() if values is not None}
     n_frames = _n_incomplete(table, expected) if expected and len(table) else 0
