@@ -1,19 +1,21 @@
 """Files and folders on any file system that pyarrow reaches, by path or URI.
 
-A file is written under a temporary name and then moved into place, so that no other process sees half of it.
+A file is written under a temporary name and then moved into place, so that no other process sees half of it. On a local
+disk it is synchronised first, so that a power cut leaves no half of it either.
 """
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import pyarrow as pa
 
 from .errors import InputError, first_line
 from .reading import readable
+from .temporary import synchronise_folder, temporary_name
 
 
 class Place(NamedTuple):
@@ -63,18 +65,62 @@ def parquet_files(folder: Place) -> list[Place]:
     return [folder.inside(*parts) for parts in sorted(names)]
 
 
+class Digest(NamedTuple):
+    """What proves that a file is the one that was written: its size in bytes, and its SHA-256."""
+
+    size: int
+    sha256: str
+
+
+class Output:
+    """A stream to write a file with, which counts and digests what is written."""
+
+    closed = False
+
+    def __init__(self, stream: Any):
+        self._stream, self._size, self._sha256 = stream, 0, hashlib.sha256()
+
+    def write(self, content: Any) -> int:
+        """Writes bytes, or anything with their layout; returns how many."""
+        self._stream.write(content)
+        self._sha256.update(content)
+        n_bytes = memoryview(content).nbytes
+        self._size += n_bytes
+        return n_bytes
+
+    def flush(self) -> None:
+        """Passes on what is buffered."""
+        self._stream.flush()
+
+    @property
+    def digest(self) -> Digest:
+        """The digest of what has been written so far."""
+        return Digest(self._size, self._sha256.hexdigest())
+
+
 @contextmanager
-def written(place: Place) -> Iterator[Any]:
+def written(place: Place, owner: str = "", check: Callable[[], None] | None = None) -> Iterator[Output]:
     """A context that gives a stream to write a file with; the file appears once it is complete.
 
-    Raises InputError if it cannot be written.
+    On a local disk, its content is on the disk before it is moved into place, and its name before the context ends.
+    `owner` is the identity of the run that writes, for the temporary name, and `check` is called before the move.
+    Raises InputError if the file cannot be written.
     """
     folder, _, name = place.path.rpartition("/")
-    temporary = f"{folder}/.{name[:40]}.{uuid4().hex}.tmp"
+    temporary = f"{folder}/{temporary_name(name, owner)}"
     try:
-        with place.filesystem.open_output_stream(temporary) as stream:
-            yield stream
-        place.filesystem.move(temporary, place.path)
+        with open(temporary, "xb") if is_local(place) else place.filesystem.open_output_stream(temporary) as stream:
+            yield Output(stream)
+            if is_local(place):
+                stream.flush()
+                os.fsync(stream.fileno())
+        if check is not None:
+            check()
+        if is_local(place):
+            os.replace(temporary, place.path)
+            synchronise_folder(folder)
+        else:
+            place.filesystem.move(temporary, place.path)
     except (OSError, pa.ArrowException) as error:  # an ArrowException means, for example, a type unknown to Parquet
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
     finally:
@@ -82,10 +128,35 @@ def written(place: Place) -> Iterator[Any]:
             place.filesystem.delete_file(temporary)
 
 
+def is_local(place: Place) -> bool:
+    """Whether a place is on a file system of this machine, so that Python reaches it by its path."""
+    return bool(place.filesystem.type_name == "local")
+
+
+def digest_of(place: Place) -> Digest:
+    """The digest of a file as it is now; raises InputError if it cannot be read."""
+    sha256, size = hashlib.sha256(), 0
+    with readable(place.name), place.filesystem.open_input_stream(place.path) as stream:
+        while content := stream.read(1 << 20):
+            sha256.update(content)
+            size += len(content)
+    return Digest(size, sha256.hexdigest())
+
+
+def read_all(place: Place) -> bytes:
+    """The whole content of a file; raises InputError if it cannot be read."""
+    with readable(place.name), place.filesystem.open_input_stream(place.path) as stream:
+        return bytes(stream.read())
+
+
 def make_folder(place: Place) -> None:
-    """Makes a folder and its parents; raises InputError if that fails."""
+    """Makes a folder and its parents, and waits until their names are on the disk; raises InputError if that fails."""
     try:
+        parents = [Path(place.path), *Path(place.path).parents] if is_local(place) else []
+        there = next((position for position, path in enumerate(parents) if path.exists()), 0)
         place.filesystem.create_dir(place.path, recursive=True)
+        for path in parents[1 : there + 1]:
+            synchronise_folder(path)
     except OSError as error:
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
 
@@ -103,11 +174,12 @@ def sizes(folder: Place) -> dict[str, int]:
     }
 
 
-def remove_temporary(folder: Place) -> None:
-    """Removes the unfinished files of a killed process from a folder."""
+def remove_temporary(folder: Place, owner: str = "") -> None:
+    """Removes unfinished files from a folder: those of the run with the identity `owner`, or all. It raises nothing."""
     from pyarrow import fs
 
-    for info in folder.filesystem.get_file_info(fs.FileSelector(folder.path, allow_not_found=True)):
-        if info.base_name.startswith(".") and info.base_name.endswith(".tmp"):
-            with suppress(OSError):
-                folder.filesystem.delete_file(info.path)
+    with suppress(OSError):  # the disk is gone, or another process was faster
+        for info in folder.filesystem.get_file_info(fs.FileSelector(folder.path, allow_not_found=True)):
+            if info.base_name.startswith(".") and info.base_name.endswith(".tmp") and owner in info.base_name:
+                with suppress(OSError):
+                    folder.filesystem.delete_file(info.path)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import errno
 import io
 import os
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Hashable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import numpy as np
 
 from .errors import InputError, first_line
+from .temporary import remove_stale, temporary_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,16 +51,6 @@ def _check_name(path: Path) -> None:
         raise InputError(f"{path}: cannot be written: its name contains a null character")
 
 
-@contextmanager
-def temporary_beside(path: Path) -> Iterator[Path]:
-    """A context that gives a temporary path beside `path`, to write to and to move into place; removed at the end."""
-    temporary = path.with_name(f".{path.name[:40]}.{uuid4().hex}.tmp")  # shortened, since systems limit a name's length
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def write_bytes(path: Path, content: bytes) -> None:
     """Writes a file, packed if its name ends in .gz or .zip; equal content gives an equal file.
 
@@ -78,6 +68,12 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def replace_with(path: Path, content: bytes) -> None:
     """Writes a temporary file and moves it into place; raises InputError if that fails."""
+    remove_stale(path.parent, [path.name])
+    _replace_with(path, content)
+
+
+def _replace_with(path: Path, content: bytes) -> None:
+    """Writes a temporary file and moves it into place; leaves alone what killed processes left."""
     try:
         with temporary_beside(path) as temporary:
             temporary.write_bytes(content)
@@ -113,10 +109,14 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
     if folder.suffix.lower() == ".zip":
         replace_with(folder, _zipped(contents))
         return
+    inside: dict[Path, list[str]] = {}
+    for name in contents:
+        inside.setdefault((folder / name).parent, []).append((folder / name).name)
+    for parent, names in inside.items():
+        make_folder(parent)
+        remove_stale(parent, names)
     for name, content in contents.items():
-        path = folder / name
-        make_folder(path.parent)
-        replace_with(path, content)
+        _replace_with(folder / name, content)
 
 
 def make_folder(folder: Path) -> None:
@@ -139,6 +139,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mappin
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        remove_stale(folder, [f"{name}.parquet" for name in tables])
         with ExitStack() as stack:
             moves = {}
             for name, table in tables.items():
@@ -164,7 +165,7 @@ def _write_parquet(table: pd.DataFrame, path: Path, attrs: Mapping[Hashable, Any
     """Writes a table as Parquet, with `attrs` in its metadata."""
     import pyarrow.parquet as pq  # imported only here: it takes a while, and scoring for the terminal needs none
 
-    pq.write_table(as_arrow(table, attrs), path)
+    pq.write_table(as_arrow(table, attrs), path, write_page_checksum=True)
 
 
 def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Schema | None = None) -> pa.Table:

@@ -1,0 +1,144 @@
+"""Temporary files and folders, written beside their target and then moved into place.
+
+A process holds a lock on each temporary file while it writes, and the system releases the locks of a process that ends,
+however it ends. So the next writer of the same target can tell the files that a killed process left from those that a
+living one still writes.
+"""
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+# What a folder that cannot be synchronised answers; some network file systems and Windows know no such call.
+UNSYNCHRONISED = {errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.EACCES, errno.EPERM}
+
+
+def temporary_name(name: str, owner: str = "") -> str:
+    """A hidden name that no other process uses, for what becomes `name`; `owner` is the identity of a run, if any."""
+    shortened = name[:40]  # since systems limit a name's length
+    return ".".join(["", shortened, *([owner] if owner else []), uuid4().hex, "tmp"])
+
+
+def lock(descriptor: int) -> bool | None:
+    """Takes the lock of an open file or folder; returns False if another process has it, None if there are no locks.
+
+    The lock is released when the descriptor is closed, or when the process ends.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return None
+    return True
+
+
+def synchronise_folder(folder: str | Path) -> None:
+    """Waits until the names in a folder are on the disk; raises OSError if the disk fails."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in UNSYNCHRONISED:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """A context that gives a temporary file beside `path`, to write to and to move into place; removed at the end.
+
+    Call `remove_stale` before, so that files of killed processes do not pile up. Raises OSError if it cannot be made.
+    """
+    temporary, descriptor = _locked(path, _make_file)
+    try:
+        yield temporary
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+        with suppress(OSError):  # it was moved, or the disk is gone
+            temporary.unlink()
+
+
+@contextmanager
+def temporary_folder_beside(path: Path) -> Iterator[Path]:
+    """A context that gives a temporary folder beside `path`; removed at the end with all that is in it.
+
+    Those that killed processes left beside `path` are removed first. Raises OSError if it cannot be made.
+    """
+    remove_stale(path.parent, [path.name])
+    temporary, descriptor = _locked(path, Path.mkdir)
+    try:
+        yield temporary
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _make_file(path: Path) -> None:
+    """Makes an empty file."""
+    path.touch(exist_ok=False)
+
+
+def _locked(path: Path, make: Callable[[Path], None]) -> tuple[Path, int | None]:
+    """The path of a new temporary file or folder beside `path`, and the descriptor that holds its lock, if any."""
+    while True:
+        temporary = path.with_name(temporary_name(path.name))
+        try:
+            make(temporary)
+        except OSError as error:  # which should name the target, as the caller knows it
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        descriptor = _opened(temporary)
+        if descriptor is None:
+            return temporary, None
+        lock(descriptor)
+        if temporary.exists():  # until it was locked, another process could take it for stale
+            return temporary, descriptor
+        os.close(descriptor)
+
+
+def _opened(path: Path) -> int | None:
+    """A descriptor of a file or folder to lock; None where the system has no locks, or it cannot be opened."""
+    if os.name == "nt":  # an open file cannot be moved
+        return None
+    with suppress(OSError):
+        return os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    return None
+
+
+def remove_stale(folder: Path, names: Iterable[str]) -> None:
+    """Removes the temporary files and folders that killed processes left in `folder` for targets of these names."""
+    shortened = "|".join(re.escape(name[:40]) for name in names)
+    stale = re.compile(rf"\.(?:{shortened})\.[0-9a-f]{{32}}\.tmp")
+    with suppress(OSError):  # what is written next says what is wrong with the folder
+        for name in os.listdir(folder):
+            if stale.fullmatch(name):
+                _remove_unlocked(folder / name)
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Removes a temporary file or folder unless a living process holds its lock, or nothing tells."""
+    descriptor = _opened(path)
+    if descriptor is None:
+        return
+    try:
+        if lock(descriptor):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
