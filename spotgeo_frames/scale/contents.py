@@ -14,10 +14,7 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError, first_line
 from ..support.reading import readable
-from .files import File, files_of, open_parquet
-
-# Footers that are read at once: over a network most of the time is spent waiting.
-READERS = 8
+from .files import READERS, File, files_of, open_parquet
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}

@@ -5,7 +5,7 @@ parts can be evaluated in any process and in any order, and again if an earlier 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..matching.rule import Rule
 from ..scoring.group_sums import Sums, summary_sums
 from ..support.errors import InputError, first_line
 from ..support.keys import distinct
-from ..support.storage import Place, written
+from ..support.storage import Output, Place
 from ..support.writing import as_arrow
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
@@ -29,7 +29,8 @@ from ..tables.schema import PREFIXES
 from ..tracking.tracks import evaluate_tracks, track_matches
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
 from .contents import Gap, RowGroup, gap_text
-from .journal import matches_place, sums_place
+from .files import File, check_unchanged
+from .folder import RunFolder, written_for
 from .parts import Part
 from .quantiles import bin_codes
 from .results import MOST_LISTED, Result, add_results, write_result
@@ -44,14 +45,14 @@ Method = Callable[[Annotations, Annotations], tuple[pd.DataFrame | None, list[Su
 class Job(NamedTuple):
     """How to evaluate a part: the columns to read, the function of blocks, and the sequences to exclude.
 
-    `skip` leaves out row groups that cannot be read. `out` is the folder for match tables and sums, or None.
+    `skip` leaves out row groups that cannot be read. `folder` is that of the run, for match tables and sums, or None.
     """
 
     sources: dict[str, Source]
     method: Method
     exclude: list[Any]
     skip: bool
-    out: Place | None
+    folder: RunFolder | None
 
 
 def score_block(
@@ -92,8 +93,8 @@ def track_block(
 def evaluate_part(part: Part, job: Job) -> Result:
     """Evaluates a part and, if the job has a folder, writes its match table and its sums there.
 
-    Raises InputError if rows are wrong, if a row group cannot be read (unless the job skips it), or if a file cannot be
-    written.
+    Raises InputError if rows are wrong, if a row group cannot be read (unless the job skips it), if a file of the
+    datasets has changed or is not there, or if a file cannot be written.
     """
     skipped: list[Gap] = []
     in_memory = False
@@ -103,14 +104,18 @@ def evaluate_part(part: Part, job: Job) -> Result:
             break
         except OutOfOrderError:
             in_memory = True
-        except UnreadableError as error:
-            if not job.skip:
+        except InputError as error:
+            check_unchanged(_files(part))  # which would explain it, and must not be skipped
+            if not job.skip or not isinstance(error, UnreadableError):
                 raise
             skipped.append(Gap(error.group.low, error.group.high, error.problems[0]))
             part = _without(part, error.group, skipped[-1])
-    if job.out is not None:
-        write_result(sums_place(job.out, part.number), result)
-    return result
+    return result if job.folder is None else write_result(job.folder, part.number, result)
+
+
+def _files(part: Part) -> Iterator[File]:
+    """The files of a part, one for each of its row groups."""
+    return (group.file for chains in part.chains.values() for chain in chains for group in chain)
 
 
 def _without(part: Part, damaged: RowGroup, gap: Gap) -> Part:
@@ -123,12 +128,12 @@ def _without(part: Part, damaged: RowGroup, gap: Gap) -> Part:
 
 
 def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
-    """The result of a part; its match table is written block by block."""
+    """The result of a part; its match table is written block by block, and appears if the inputs have not changed."""
     results = [no_result(job.sources)]
     schema: pa.Schema | None = None
-    place = None if job.out is None else matches_place(job.out, part.number)
+    place = None if job.folder is None else job.folder.matches(part.number)
     with ExitStack() as stack:
-        writer = None
+        writer = stream = None
         for blocks in read_blocks(part, job.sources, in_memory=in_memory):
             n_rows = {side: len(block.rows) for side, block in blocks.items()}
             excluded = _excluded(blocks, job.exclude)
@@ -141,21 +146,24 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                 continue
             sides = _annotations(blocks)
             matches, sums = job.method(*sides)
-            results.append(Result(sums, n_rows, *_sequences(*sides), [], excluded))
-            if matches is not None and place is not None:
+            results.append(Result(sums, n_rows, *_sequences(*sides), [], excluded, {}))
+            if matches is not None and job.folder is not None and place is not None:
                 schema = schema or _schema_of(matches, job.sources)
                 table = _as_arrow(matches, schema, place)
-                writer = writer or stack.enter_context(_writer(place, table.schema))
+                if writer is None:
+                    stream = stack.enter_context(written_for(job.folder, place))
+                    writer = stack.enter_context(_writer(stream, table.schema, job.folder))
                 writer.write_table(table)
                 del table
             del blocks, sides, matches  # before the next ones are read
-    written_bytes = place.filesystem.get_file_info(place.path).size if place is not None and writer else None
-    return add_results(results)._replace(n_bytes=written_bytes)
+        check_unchanged(_files(part))
+    files = {job.folder.relative(place): stream.digest} if job.folder and place and stream else {}
+    return add_results(results)._replace(files=files)
 
 
 def no_result(sources: Mapping[str, Source]) -> Result:
     """The result of no rows."""
-    return Result([], dict.fromkeys(sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [], [])
+    return Result([], dict.fromkeys(sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [], [], {})
 
 
 def _excluded(blocks: Mapping[str, Block], exclude: Sequence[Any]) -> list[Any]:
@@ -192,14 +200,13 @@ def _as_arrow(matches: pd.DataFrame, schema: pa.Schema, place: Place) -> pa.Tabl
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
 
 
-@contextmanager
-def _writer(place: Place, schema: pa.Schema) -> Iterator[Any]:
-    """A context that gives a writer of Parquet; the file appears once it is complete."""
+def _writer(stream: Output, schema: pa.Schema, folder: RunFolder) -> Any:
+    """A writer of Parquet whose pages have checksums, and whose metadata names the run."""
     import pyarrow.parquet as pq
 
     dictionaries = [name for name in DICTIONARIES if name in schema.names]
-    with written(place) as stream, pq.ParquetWriter(stream, schema, use_dictionary=dictionaries) as writer:
-        yield writer
+    schema = schema.with_metadata({**(schema.metadata or {}), "run": folder.identity})
+    return pq.ParquetWriter(stream, schema, use_dictionary=dictionaries, write_page_checksum=True)
 
 
 def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]:

@@ -1,7 +1,9 @@
 """Lists the files of a Parquet dataset, with the columns that the names of their folders (hive partitions) add."""
 
+import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,12 +13,33 @@ from ..support.errors import InputError
 from ..support.reading import readable
 from ..support.storage import Place, parquet_files, place_of
 
+# Files that are looked at at once: over a network most of the time is spent waiting.
+READERS = 8
+
+# How much of the end of a file is read to tell whether it has changed. Most footers fit, and one request is enough.
+TAIL = 1 << 16
+
+# What the fields of a state are called in messages.
+STATE = ("size", "time of change", "footer")
+
+
+class FileState(NamedTuple):
+    """The state of a file: its size (bytes), when it was changed (ns), and the SHA-256 of its footer.
+
+    All three together tell a file that was written anew from the one that was there. `footer` is empty if the file
+    cannot be read.
+    """
+
+    size: int
+    changed: int
+    footer: str
+
 
 class File(NamedTuple):
-    """A Parquet file, its state (size in bytes, time of change in ns), and the values of its hive partition."""
+    """A Parquet file, its state when it was first seen, and the values of its hive partition."""
 
     place: Place
-    state: tuple[int, int]
+    state: FileState
     partition: dict[str, Any]
 
 
@@ -67,12 +90,53 @@ def _described(places: Sequence[Place], partitions: Sequence[dict[str, Any]]) ->
     filesystem = places[0].filesystem
     if any(place.filesystem != filesystem for place in places):
         raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
-    with readable(places[0].name):
-        infos = filesystem.get_file_info([place.path for place in places])
     return [
-        File(place, (info.size or 0, info.mtime_ns or 0), partition)
-        for place, info, partition in zip(places, infos, partitions, strict=True)
+        File(place, state or FileState(0, 0, ""), partition)
+        for place, state, partition in zip(places, _states(places), partitions, strict=True)
     ]
+
+
+def _states(places: Sequence[Place]) -> list[FileState | None]:
+    """The states of files on one file system as they are now; None for a file that is not there."""
+    if not places:
+        return []
+    with readable(places[0].name):
+        infos = places[0].filesystem.get_file_info([place.path for place in places])
+    with ThreadPoolExecutor(READERS) as pool:
+        footers = list(pool.map(_footer_digest, places))
+    return [
+        FileState(info.size or 0, info.mtime_ns or 0, footer) if info.type.name != "NotFound" else None
+        for info, footer in zip(infos, footers, strict=True)
+    ]
+
+
+def _footer_digest(place: Place) -> str:
+    """The SHA-256 of the last TAIL bytes of a file, or of its footer if that is longer; empty if it cannot be read."""
+    try:
+        with place.filesystem.open_input_file(place.path) as source:
+            size = source.size()
+            tail = source.read_at(min(size, TAIL), max(size - TAIL, 0))
+            length = int.from_bytes(tail[-8:-4], "little") + 8 if tail[-4:] == b"PAR1" else 0
+            if len(tail) < length <= size:
+                tail = source.read_at(length, size - length)
+            return hashlib.sha256(tail).hexdigest()
+    except (OSError, pa.ArrowException):
+        return ""
+
+
+def check_unchanged(files: Iterable[File]) -> None:
+    """Raises InputError, naming the files, if some are no longer there or no longer as they were first seen."""
+    files = list({file.place.path: file for file in files}.values())
+    problems = []
+    for file, state in zip(files, _states([file.place for file in files]), strict=True):
+        if state is None:
+            problems.append(f"{file.place.name}: is not there, though it was; workers must reach it by the same name")
+        elif state != file.state:
+            which = " and ".join(name for name, now, then in zip(STATE, state, file.state, strict=True) if now != then)
+            advice = "leave the files alone during a run, and start it anew"
+            problems.append(f"{file.place.name}: was changed during the run ({which} differ); {advice}")
+    if problems:
+        raise InputError(problems)
 
 
 def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:

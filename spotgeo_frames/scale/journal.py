@@ -1,92 +1,225 @@
-"""The folder of an evaluation: its plan and its finished parts, so that an interrupted evaluation can go on."""
+"""Keeps the finished parts of an evaluation, so that one that was interrupted can go on, and proves what was kept."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import msgspec
+import pyarrow as pa
 
-from ..support.errors import InputError
-from ..support.reading import readable
-from ..support.storage import Place, make_folder, remove_temporary, sizes, written
+from ..support.errors import InputError, first_line
+from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, written
+from ..support.temporary import lock, synchronise_folder, temporary_name
 from ..support.version import __version__
 from .contents import Contents
+from .folder import BUSY, RunFolder, check_own, plan_text, read_plan
 from .results import Result, read_result
 
+# Files that are read at once to prove them; digests are made without holding the interpreter.
+READERS = 4
 
-def matches_place(out: Place, number: int) -> Place:
-    """The file of a part's match table."""
-    return out.inside("matches", f"part-{number:05}.parquet")
+# The folders inside the folder of a run.
+FOLDERS = ("matches", "sums")
+
+# Why a result does not count at the end of a run.
+MISSING = "is not there, though it was written; the workers must share this disk, by the same name"
+REPLACED = "is not the file that this run has written; another run was here, so make the same call again"
+FOREIGN = "is no file of this run; remove it, or give another folder"
 
 
-def sums_place(out: Place, number: int) -> Place:
-    """The file of a part's sums, which is written last."""
-    return out.inside("sums", f"part-{number:05}.arrow")
-
-
-def resumed(
+@contextmanager
+def begun(
     out: Place, contents: Mapping[str, Contents], options: Mapping[str, Any], n_parts: int
-) -> dict[int, Result]:
-    """Prepares the folder, and returns the results that an earlier evaluation of the same has finished, by part.
+) -> Iterator[tuple[RunFolder, dict[int, Result], list[str]]]:
+    """A context in which no other run writes to the folder, where the file system has locks.
 
-    A part is finished if the file of its sums is intact and its match table has the size that they note. `options` are
-    those that change the results. Raises InputError if the folder belongs to another evaluation or has other files.
+    It gives the folder, the results that an earlier evaluation of the same has finished, by part, and texts on those
+    that are damaged. `options` are those that change the results. A part is finished if its sums and its match table
+    have the digests that were noted, and the run's identity. Raises InputError if another run is writing there, or if
+    the folder belongs to another evaluation, has other files, or cannot be written.
     """
-    plan, known = _plan(contents, options, n_parts), _known(out)
-    for folder in _folders(out):
-        if known is None and sizes(folder):
-            raise InputError(f"{folder.name}: holds files of something else; give another folder")
-        make_folder(folder)
-    if known is None:
-        with written(out.inside("plan.json")) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(plan), indent=1))
-        return {}
-    different = ", ".join(name for name in plan if known.get(name) != plan[name])
-    if different:
-        advice = "give another folder, or remove it"
-        raise InputError(f"{out.name}: holds a run of something else ({different} differ); {advice}")
-    tidy(out)
-    return _finished(out, n_parts)
-
-
-def _folders(out: Place) -> list[Place]:
-    """The folders of the match tables and of the sums."""
-    return [out.inside(name) for name in ("matches", "sums")]
-
-
-def tidy(out: Place) -> None:
-    """Removes the unfinished files of killed processes."""
-    for folder in _folders(out):
-        remove_temporary(folder)
+    plan = _plan(contents, options, n_parts)
+    make_folder(out)
+    with _held(out, plan) as locked:
+        known = read_plan(out)
+        if known is None:
+            raise InputError(f"{out.name}: was removed meanwhile")
+        different = ", ".join(name for name in plan if known.get(name) != plan[name])
+        if different:
+            advice = "give another folder, or remove it"
+            raise InputError(f"{out.name}: holds a run of something else ({different} differ); {advice}")
+        folder = RunFolder(out, known["run"])
+        for name in FOLDERS:
+            make_folder(out.inside(name))
+        _tidy(folder, locked)
+        try:
+            yield folder, *_finished(folder, n_parts)
+        finally:
+            _tidy(folder, locked)
 
 
 def _plan(contents: Mapping[str, Contents], options: Mapping[str, Any], n_parts: int) -> dict[str, Any]:
-    """The plan of an evaluation: the version, the files with size and time of change, and the options."""
+    """The plan of an evaluation: the version, the files with their states, and the options."""
     inputs = {side: [[file.place.path, *file.state] for file in dataset.files] for side, dataset in contents.items()}
     plan = {"version": __version__} | inputs | dict(options) | {"n_parts": n_parts}
     return msgspec.json.decode(msgspec.json.encode(plan, enc_hook=str))
 
 
-def _known(out: Place) -> dict[str, Any] | None:
-    """The plan in a folder; None if there is none."""
-    place = out.inside("plan.json")
-    if "plan.json" not in sizes(out):
-        return None
-    with readable(place.name), place.filesystem.open_input_stream(place.path) as stream:
-        return msgspec.json.decode(stream.read(), type=dict[str, Any])
+@contextmanager
+def _held(out: Place, plan: Mapping[str, Any]) -> Iterator[bool]:
+    """A context that holds the lock of the plan in a folder, and gives whether there are locks.
+
+    It writes the plan if there is none. Raises InputError if another process holds the lock.
+    """
+    content = plan_text({"run": uuid4().hex, **plan})
+    if not is_local(out):
+        if read_plan(out) is None:
+            _check_empty(out)
+            with written(out.inside("plan.json")) as stream:
+                stream.write(content)
+        yield False
+        return
+    descriptor = None
+    try:
+        while descriptor is None:
+            descriptor = _locked(out) if os.path.lexists(out.inside("plan.json").path) else _made(out, content)
+        yield lock(descriptor) is True  # which this descriptor has already, if there are locks
+    except OSError as error:
+        raise InputError(f"{out.name}: cannot be written: {first_line(error)}") from None
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
-def _finished(out: Place, n_parts: int) -> dict[int, Result]:
-    """The results of the finished parts in a folder, by part."""
-    matches, sums = map(sizes, _folders(out))
-    finished = {}
-    for number in range(n_parts):
-        place = sums_place(out, number)
-        if place.base_name not in sums:
-            continue
+def _locked(out: Place) -> int | None:
+    """The descriptor of the plan in a folder, with its lock; None if it has been removed meanwhile."""
+    path = out.inside("plan.json").path
+    descriptor = None
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+        if lock(descriptor) is False:
+            raise InputError(f"{out.name}: {BUSY}")
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            found, descriptor = descriptor, None
+            return found
+    except FileNotFoundError:
+        pass
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+    return None
+
+
+def _made(out: Place, content: bytes) -> int | None:
+    """The descriptor of a new plan, with its lock; None if another process has made one meanwhile.
+
+    Raises InputError if the folder has results without a plan.
+    """
+    path = out.inside("plan.json").path
+    temporary = f"{out.path}/{temporary_name('plan.json')}"
+    descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        lock(descriptor)  # before others can see it
+        with open(descriptor, "wb", closefd=False) as stream:
+            stream.write(content)
+        os.fsync(descriptor)
+        _linked(temporary, path)
+        synchronise_folder(out.path)
         try:
-            result = read_result(place)
-        except InputError:  # damaged, for example because the machine lost power
-            continue
-        if result.n_bytes == matches.get(matches_place(out, number).base_name):
-            finished[number] = result
-    return finished
+            _check_empty(out)
+        except InputError:
+            os.unlink(path)
+            raise
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, FileExistsError):
+            return None
+        raise
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+    return descriptor
+
+
+def _linked(temporary: str, path: str) -> None:
+    """Gives a file its name; raises FileExistsError if there is such a file."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links; between the two lines another process may be faster
+        if os.path.lexists(path):
+            raise FileExistsError(path) from None
+        os.rename(temporary, path)
+
+
+def _check_empty(out: Place) -> None:
+    """Raises InputError if there are results in a folder that has no plan."""
+    for name in FOLDERS:
+        if sizes(out.inside(name)):
+            raise InputError(f"{out.inside(name).name}: holds files of something else; give another folder")
+
+
+def _tidy(folder: RunFolder, locked: bool) -> None:
+    """Removes the unfinished files of killed processes; where there are no locks, only those of this run."""
+    for place in (folder.place, *(folder.place.inside(name) for name in FOLDERS)):
+        remove_temporary(place, "" if locked else folder.identity)
+
+
+def _finished(folder: RunFolder, n_parts: int) -> tuple[dict[int, Result], list[str]]:
+    """The results of the finished parts in a folder, by part, and texts on those that are damaged."""
+    present = sizes(folder.place.inside("sums"))
+    numbers = [number for number in range(n_parts) if folder.sums(number).base_name in present]
+    with ThreadPoolExecutor(READERS) as pool:
+        judged = dict(zip(numbers, pool.map(partial(_judged, folder), numbers), strict=True))
+    finished = {number: result for number, result in judged.items() if isinstance(result, Result)}
+    return finished, [text for text in judged.values() if isinstance(text, str)]
+
+
+def _judged(folder: RunFolder, number: int) -> Result | str:
+    """The result of a part from its files, or a text that says which of them is damaged."""
+    try:
+        result = read_result(folder, number)
+        for name, digest in result.files.items():
+            if digest_of(folder.of(name)) != digest:
+                raise InputError(f"{folder.of(name).name}: is not what was written: it is damaged or of another run")
+    except InputError as error:
+        return f"{error.problems[0]}; its part is evaluated again"
+    return result
+
+
+def check_written(folder: RunFolder, files: Mapping[str, Digest]) -> None:
+    """Compares what a run has written with what is there; raises InputError if it differs, naming the files."""
+    check_own(folder)
+    there = {
+        f"{name}/{base_name}": size
+        for name in FOLDERS
+        for base_name, size in sizes(folder.place.inside(name)).items()
+        if base_name.endswith((".parquet", ".arrow"))
+    }
+    with ThreadPoolExecutor(READERS) as pool:
+        present = [name for name in files if name in there]
+        own = pool.map(lambda name: there[name] == files[name].size and _is_own(folder, name, files[name]), present)
+        replaced = [name for name, is_own in zip(present, own, strict=True) if not is_own]
+    problems = {MISSING: files.keys() - there.keys(), FOREIGN: there.keys() - files.keys(), REPLACED: replaced}
+    texts = [f"{folder.of(name).name}: {problem}" for problem, names in problems.items() for name in sorted(names)]
+    if texts:
+        raise InputError(texts)
+
+
+def _is_own(folder: RunFolder, name: str, digest: Digest) -> bool:
+    """Whether a file is one of this run: sums by their digest, match tables, which may be large, by their footer."""
+    import pyarrow.parquet as pq
+
+    place = folder.of(name)
+    try:
+        if name.startswith("sums/"):
+            return digest_of(place) == digest
+        with place.filesystem.open_input_file(place.path) as stream:
+            return (pq.read_metadata(stream).metadata or {}).get(b"run") == folder.identity.encode()
+    except (InputError, OSError, pa.ArrowException):
+        return False

@@ -5,6 +5,7 @@ each range is sorted in memory and written; a range that is still too large is d
 keep their order.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -19,9 +20,11 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError, first_line
 from ..support.progress import progress_bar
+from ..support.temporary import synchronise_folder, temporary_folder_beside
 from ..support.writing import check_folder_writable
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, contents_of
+from .files import check_unchanged
 
 # The most ranges to which rows are dealt out at once, each with an open file.
 MOST_RANGES = 256
@@ -50,8 +53,8 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
 
     Raises
     ------
-    InputError: the dataset cannot be read, has no column `sequence` or no rows, or `out` cannot be written or is not
-        empty.
+    InputError: the dataset cannot be read or is changed meanwhile, has no column `sequence` or no rows, or `out` cannot
+        be written or is not empty.
 
     Examples
     --------
@@ -78,15 +81,18 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
     try:
         folder.absolute().parent.mkdir(parents=True, exist_ok=True)
         with (
-            TemporaryDirectory(prefix=f".{folder.name[:40]}.", dir=folder.absolute().parent) as scratch,
+            temporary_folder_beside(folder.absolute()) as scratch,
             progress_bar(2 * contents.n_rows, "sorting", "row") as advance,
         ):
-            done = Path(scratch) / "done"
+            done = scratch / "done"
             done.mkdir()
             numbers = count()
-            for rows in _ranges(lambda: _batches(contents, most // 4), contents.n_rows, most, Path(scratch), advance):
+            for rows in _ranges(lambda: _batches(contents, most // 4), contents.n_rows, most, scratch, advance):
                 _write(rows, contents.schema, done / f"part-{next(numbers):05}.parquet", advance)
+            check_unchanged(contents.files)
+            synchronise_folder(done)
             done.replace(folder)  # an empty folder there gives way
+            synchronise_folder(folder.absolute().parent)
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
 
@@ -169,7 +175,10 @@ def _write(batches: Iterable[pa.Table], schema: pa.Schema, path: Path, advance: 
     """Writes rows as one file, each batch as a row group."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(path, schema) as writer:
-        for rows in batches:
-            writer.write_table(rows)
-            advance(len(rows))
+    with path.open("wb") as stream:
+        with pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:
+            for rows in batches:
+                writer.write_table(rows)
+                advance(len(rows))
+        stream.flush()
+        os.fsync(stream.fileno())

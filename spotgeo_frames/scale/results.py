@@ -1,5 +1,6 @@
 """The results of parts: sums that can be added, and their files."""
 
+import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -8,16 +9,21 @@ import numpy as np
 import pyarrow as pa
 
 from ..scoring.group_sums import Sums, add_sums
+from ..support.errors import InputError
 from ..support.reading import readable
-from ..support.storage import Place, written
+from ..support.storage import Digest, read_all
 from ..tables.arrow import PANDAS_TYPES
 from ..tables.columns import Columns, columns_of, frame_of
+from .folder import RunFolder, written_for
 
 # The most sequences of only one side that a result names.
 MOST_LISTED = 1000
 
 # Results that are added up at once.
 FOLDED = 16
+
+# The size of a SHA-256.
+DIGEST_BYTES = 32
 
 
 class Result(NamedTuple):
@@ -26,7 +32,8 @@ class Result(NamedTuple):
     `sums` are those by each grouping, empty if there were no rows. `n_rows` is how many rows each side has. `one_sided`
     is how many sequences only the truth, or only the predictions, have, with the names of the first. `n_shared` is how
     many sequences both have. `skipped` are texts on row groups that could not be read. `excluded` are the sequences
-    that occurred and were left out as asked. `n_bytes` is the size of the part's match table (None: there is no file).
+    that occurred and were left out as asked. `files` are the files that were written, by their names in the
+    run's folder. `remarks` are texts on kept results that were damaged.
     """
 
     sums: list[Sums]
@@ -35,18 +42,21 @@ class Result(NamedTuple):
     n_shared: int
     skipped: list[str]
     excluded: list[Any]
-    n_bytes: int | None = None
+    files: dict[str, Digest]
+    remarks: tuple[str, ...] = ()
 
 
 class _Notes(msgspec.Struct):
-    """The contents of a file of sums besides its tables."""
+    """The contents of a file of sums besides its tables: which run and part it is of, and the fields of the result."""
 
+    run: str
+    part: int
     n_rows: dict[str, int]
     one_sided: dict[str, tuple[int, list[int | str]]]
     n_shared: int
     skipped: list[str]
     excluded: list[int | str]
-    n_bytes: int | None
+    files: dict[str, Digest]
     groupings: list[tuple[dict[int, tuple[int, int]], bool, dict[Hashable, Any]]]
 
 
@@ -71,6 +81,7 @@ def add_results(results: Sequence[Result]) -> Result:
         sum(result.n_shared for result in results),
         list(dict.fromkeys(text for result in results for text in result.skipped)),
         list(dict.fromkeys(name for result in results for name in result.excluded)),
+        {name: digest for result in results for name, digest in result.files.items()},
     )
 
 
@@ -79,30 +90,46 @@ def _listed(parts: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
     return sum(count for count, _ in parts), [name for _, names in parts for name in names][:MOST_LISTED]
 
 
-def write_result(place: Place, result: Result) -> None:
-    """Writes a result as Arrow: a table of one row with the notes as JSON, then labels and values of each grouping."""
+def write_result(folder: RunFolder, number: int, result: Result) -> Result:
+    """Writes the result of a part as Arrow, and returns it with the digest of that file among its files.
+
+    The file has a table of one row with the notes as JSON, then labels and values of each grouping, and at its end the
+    SHA-256 of all that. The notes have the digest of the part's match table. Raises InputError if it cannot be written.
+    """
     groupings = [(sums.rows, sums.by_similarity, sums.attrs) for sums in result.sums]
-    notes = _Notes(*result[1:], groupings)
+    notes = _Notes(folder.identity, number, *result[1:7], groupings)
     tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
     for sums in result.sums:
         tables += [pa.Table.from_pandas(frame_of(sums.labels), preserve_index=False), _values_table(sums.values)]
-    with written(place) as stream:
+    place = folder.sums(number)
+    with written_for(folder, place) as stream:
         for table in tables:
             with pa.ipc.new_stream(stream, table.schema) as writer:
                 writer.write_table(table)
+        stream.write(bytes.fromhex(stream.digest.sha256))
+    return result._replace(files=result.files | {folder.relative(place): stream.digest})
 
 
-def read_result(place: Place) -> Result:
-    """Reads a result from its file; raises InputError if the file is damaged."""
-    with readable(place.name), place.filesystem.open_input_file(place.path) as stream:
+def read_result(folder: RunFolder, number: int) -> Result:
+    """Reads the result of a part from its file; raises InputError if the file is damaged, or of another part or run."""
+    place = folder.sums(number)
+    content = read_all(place)
+    payload, digest = content[:-DIGEST_BYTES], content[-DIGEST_BYTES:]
+    if hashlib.sha256(payload).digest() != digest:
+        raise InputError(f"{place.name}: is damaged")
+    with readable(place.name):
+        stream = pa.BufferReader(payload)
         notes = msgspec.json.decode(pa.ipc.open_stream(stream).read_all()["notes"][0].as_py(), type=_Notes)
+        if (notes.run, notes.part) != (folder.identity, number):
+            raise InputError(f"{place.name}: is of another run or part")
         sums = []
         for rows, by_similarity, attrs in notes.groupings:
             labels = pa.ipc.open_stream(stream).read_all().to_pandas(types_mapper=PANDAS_TYPES.get)
             table = pa.ipc.open_stream(stream).read_all()
             labels = columns_of(labels) if len(labels.columns) else Columns({}, n_rows=table.num_rows)
             sums.append(Sums(labels, _values(table), rows, by_similarity, attrs))
-    return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.excluded, notes.n_bytes)
+    files = notes.files | {folder.relative(place): Digest(len(content), hashlib.sha256(content).hexdigest())}
+    return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.excluded, files)
 
 
 def _values_table(values: Mapping[str, np.ndarray]) -> pa.Table:

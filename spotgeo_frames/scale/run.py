@@ -1,6 +1,7 @@
 """Evaluates all parts of two datasets: resumes finished parts, distributes the others, and checks for lost rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,9 @@ from .blocks import Source
 from .contents import Contents, gap_text
 from .dask import evaluated_on_cluster
 from .evaluation import Job, Method, empty_sides, no_result
-from .journal import resumed, tidy
+from .files import check_unchanged
+from .folder import RunFolder
+from .journal import begun, check_written
 from .parts import Part, parts_of
 from .results import Result
 from .workers import evaluated_here
@@ -57,18 +60,19 @@ def sources_of(
     }
 
 
+@contextmanager
 def run(
     contents: Mapping[str, Contents],
     sources: dict[str, Source],
     method: Method,
     plan: Mapping[str, Any],
     options: RunOptions,
-) -> Result:
-    """The result of all parts by `method`, including those that an earlier evaluation of the same has finished.
+) -> Iterator[tuple[Result, RunFolder | None]]:
+    """A context that gives the result of all parts by `method`, and the run's folder, which it holds until its end.
 
-    `plan` describes the method, so that an earlier evaluation by another one is recognised. Raises InputError if rows
-    are wrong or lost, a file cannot be read or written, or the sides share no sequence; ValueError if an option is out
-    of range.
+    Parts that an earlier evaluation of the same has finished are not done again. `plan` describes the method, so that
+    an earlier evaluation by another one is recognised. Raises InputError if rows are wrong or lost, a file cannot be
+    read or written or has changed, or the sides share no sequence; ValueError if an option is out of range.
     """
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"workers is {options.workers}; 1 or more is needed")
@@ -76,22 +80,24 @@ def run(
         raise ValueError(f"client is of type {type(options.client).__name__}; a distributed.Client is needed")
     excluded = options.excluded(contents)
     parts = parts_of(contents)
-    finished: dict[int, Result] = {}
-    if options.out is not None:
-        _check_out(options.out, contents)
-        plan = {**plan, "exclude": excluded, "on_error": options.on_error}
-        finished = resumed(options.out, contents, plan, len(parts))
-    job = Job(sources, method, excluded, options.on_error == "skip", options.out)
-    left = [part for part in parts if part.number not in finished]
-    result = _evaluated(left, job, finished, contents["truth"].n_rows, options)
-    if options.out is not None:
-        tidy(options.out)
-    _check_whole(result, contents, options)
-    if not result.sums:
-        # The sums of no rows still have their columns, and without a grouping a row of zeros.
-        result = result._replace(sums=method(*empty_sides(sources))[1])
-    gaps = [gap_text(gap) for dataset in contents.values() for gap in dataset.gaps]
-    return result._replace(skipped=[*gaps, *result.skipped])
+    with ExitStack() as stack:
+        folder, finished, remarks = None, dict[int, Result](), list[str]()
+        if options.out is not None:
+            _check_out(options.out, contents)
+            plan = {**plan, "exclude": excluded, "on_error": options.on_error}
+            folder, finished, remarks = stack.enter_context(begun(options.out, contents, plan, len(parts)))
+        job = Job(sources, method, excluded, options.on_error == "skip", folder)
+        left = [part for part in parts if part.number not in finished]
+        result = _evaluated(left, job, finished, contents["truth"].n_rows, options)
+        check_unchanged(file for dataset in contents.values() for file in dataset.files)
+        if folder is not None:
+            check_written(folder, result.files)
+        _check_whole(result, contents, options)
+        if not result.sums:
+            # The sums of no rows still have their columns, and without a grouping a row of zeros.
+            result = result._replace(sums=method(*empty_sides(sources))[1])
+        gaps = [gap_text(gap) for dataset in contents.values() for gap in dataset.gaps]
+        yield result._replace(skipped=[*gaps, *result.skipped], remarks=tuple(remarks)), folder
 
 
 def _evaluated(
@@ -128,7 +134,7 @@ def _check_whole(result: Result, contents: Mapping[str, Contents], options: RunO
     for side, dataset in contents.items():
         if options.on_error == "raise" and result.n_rows[side] != dataset.n_rows:
             problem = f"{result.n_rows[side]:,} of its {dataset.n_rows:,} rows were found"
-            reason = "the statistics of its files are wrong, or the files were changed meanwhile; write them anew"
+            reason = "the statistics of its files are wrong; write them anew"
             raise InputError(f"{dataset.name}: {problem}: {reason}")
     with_rows = [dataset for side, dataset in contents.items() if dataset.n_rows and side != "frames"]
     n_only = [count for count, _ in result.one_sided.values()]

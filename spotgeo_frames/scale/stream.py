@@ -30,7 +30,7 @@ from ..scoring.slice_files import slice_file
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.extras import check_extra
-from ..support.storage import Place, place_of, written
+from ..support.storage import place_of
 from ..support.writing import as_arrow
 from ..tables.selections import By, check_column, column_bins, listed_sequences, unknown_text
 from ..tracking.metrics.clear import THRESHOLD
@@ -38,6 +38,7 @@ from ..tracking.tracks import track_summary
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .evaluation import empty_sides, score_block, track_block
+from .folder import RunFolder, written_for
 from .quantiles import bins_of_codes, dataset_bin_edges
 from .results import Result
 from .run import RunOptions, run, sources_of
@@ -175,12 +176,11 @@ def summaries(
         "groupings": [list(grouping.items()) for grouping in groupings],
         **_described(rule),
     }
-    result = run(contents, sources, method, plan, options)
-    tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
-    if options.out is not None:
+    with run(contents, sources, method, plan, options) as (result, folder):
+        tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
-            _write_table(plain, options.out.inside(f"{name}.parquet"), contents)
+            _write_table(plain, name, folder, contents)
     return tables, _warnings_of(result, options.exclude)
 
 
@@ -284,20 +284,19 @@ def track_dataset(
     method = partial(track_block, rule=rule, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
     plan = _described(rule)
-    result = run(contents, sources_of(contents, None if keep else columns), method, plan, options)
-    summary = track_summary(result.sums[0])
-    summary.attrs = rule.notes
-    summary = _noted(summary, result)
-    if options.out is not None:
-        _write_table(summary, options.out.inside("summary.parquet"), contents)
+    with run(contents, sources_of(contents, None if keep else columns), method, plan, options) as (result, folder):
+        summary = track_summary(result.sums[0])
+        summary.attrs = rule.notes
+        summary = _noted(summary, result)
+        _write_table(summary, "summary", folder, contents)
     for text in _warnings_of(result, options.exclude):
         warnings.warn(text, stacklevel=2)
     return summary
 
 
 def _warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:
-    """The warnings of skipped files, of sequences of only one side, and of names to exclude that no sequence has."""
-    texts = [f"skipped: {text}" for text in result.skipped]
+    """The warnings of damaged results, skipped files, sequences of only one side, and unknown names to exclude."""
+    texts = [*result.remarks, *(f"skipped: {text}" for text in result.skipped)]
     meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
     for side, (count, names) in result.one_sided.items():
         if count:
@@ -330,10 +329,12 @@ def _described(rule: Rule) -> dict[str, Any]:
     return description | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}
 
 
-def _write_table(table: pd.DataFrame, place: Place, contents: Mapping[str, Contents]) -> None:
-    """Writes a table as Parquet; its metadata has the names of the inputs and the table's notes."""
+def _write_table(table: pd.DataFrame, name: str, folder: RunFolder | None, contents: Mapping[str, Contents]) -> None:
+    """Writes a table as Parquet if there is a folder; its metadata has the inputs' names and the table's notes."""
     import pyarrow.parquet as pq
 
-    with written(place) as stream:
-        names = {side: dataset.name for side, dataset in contents.items()}
-        pq.write_table(as_arrow(table, names | table.attrs), stream)
+    if folder is None:
+        return
+    names = {side: dataset.name for side, dataset in contents.items()}
+    with written_for(folder, folder.place.inside(f"{name}.parquet")) as stream:
+        pq.write_table(as_arrow(table, names | table.attrs), stream, write_page_checksum=True)
