@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..support.errors import InputError
-from ..tables.annotations import Annotations, SideColumns, as_frames, side_columns
+from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
 from ..tables.columns import Columns, columns_of
 from .spotgeo import is_competition_file, spotgeo_columns
 
@@ -20,7 +20,7 @@ def read_annotations(path: str | Path, frames: str | Path | None = None) -> Anno
 
     `frames` is the path of a table of their frames. Raises InputError as `read_spotgeo` and `read_objects` do.
     """
-    return as_frames(_read_side(path, frames))
+    return annotations_of(_read_side(path, frames))
 
 
 def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
@@ -47,11 +47,11 @@ def read_sides(
     frames: str | Path | None = None,
     similarity: str | None = None,
 ) -> list[Annotations]:
-    """The truth, then each submission, as `read_columns` reads them."""
-    return [as_frames(side) for side in read_columns(truth, submissions, frames, similarity)]
+    """The truth, then each submission, as `read_side_columns` reads them."""
+    return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity)]
 
 
-def read_columns(
+def read_side_columns(
     truth: str | Path,
     submissions: Sequence[str | Path],
     frames: str | Path | None = None,

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..support.keys import distinct, grouped, row_keys
 from ..tables.columns import Columns, among, joined, null_rows
-from ..tables.match_tables import match_columns, match_frame
+from ..tables.match_tables import match_columns, match_dataframe
 from ..tables.schema import FN, FP, FRAME_KEY, measure_of
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
@@ -198,7 +198,7 @@ def _columns_by(table: pd.DataFrame | Columns, by: By | None) -> dict[str, Any]:
     """The columns to group by, by name."""
     if by is None:
         return {}
-    return by_columns(match_frame(table) if isinstance(table, Columns) else table, by, list(METRICS))
+    return by_columns(match_dataframe(table) if isinstance(table, Columns) else table, by, list(METRICS))
 
 
 def _sums(table: Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import InputError
-from .columns import Columns, columns_of, frame_of
+from .columns import Columns, columns_of, dataframe_of
 from .inputs import confirmed
 from .table import Table
 
@@ -65,14 +65,14 @@ def side_columns(side: Annotations | SideColumns) -> SideColumns:
     return SideColumns(columns_of(side.objects), None if side.frames is None else columns_of(side.frames))
 
 
-def as_frames(side: Annotations | SideColumns) -> Annotations:
+def annotations_of(side: Annotations | SideColumns) -> Annotations:
     """The DataFrames of a side that has been checked."""
     if isinstance(side, Annotations):
         return side
-    return Annotations(frame_of(side.objects), None if side.frames is None else frame_of(side.frames))
+    return Annotations(dataframe_of(side.objects), None if side.frames is None else dataframe_of(side.frames))
 
 
-def checked_side(data: Annotations | SideColumns | Table, name: str) -> SideColumns:
+def as_side_columns(data: Annotations | SideColumns | Table, name: str) -> SideColumns:
     """Checks `data`, a table of objects or Annotations, as `as_annotations` does, and returns its columns."""
     return data if isinstance(data, SideColumns) else side_columns(as_annotations(data, name))
 
@@ -87,7 +87,7 @@ def as_annotations(data: Annotations | SideColumns | Table, name: str) -> Annota
     from .checks import check_frames, check_objects  # imported only here: they need pandas
 
     if isinstance(data, SideColumns):
-        return as_frames(data)
+        return annotations_of(data)
     objects, frames = data if isinstance(data, Annotations) else (data, None)
     problems: list[str] = []
     checked_objects = checked_frames = None

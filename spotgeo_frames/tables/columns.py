@@ -83,7 +83,7 @@ def array_of(values: Any) -> Any:
     return values.to_numpy() if is_numpy(values.dtype) else values.array
 
 
-def frame_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
+def dataframe_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
     """A DataFrame with these columns, sharing their memory; a DataFrame is returned as it is."""
     import pandas as pd
 

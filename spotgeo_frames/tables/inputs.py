@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support.names import text_name
-from .columns import Columns, frame_of
+from .columns import Columns, dataframe_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +135,7 @@ def _holds(read: pd.DataFrame | Columns, table: pd.DataFrame | Columns) -> bool:
     """
     if read is table:
         return True
-    read, table = frame_of(read), frame_of(table)
+    read, table = dataframe_of(read), dataframe_of(table)
     if not table.columns.equals(read.columns):
         return False
     if len(table) != len(read):

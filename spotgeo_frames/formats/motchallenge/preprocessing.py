@@ -21,7 +21,7 @@ from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ...matching.similar_pairs import similar_pairs
 from ...matching.similarity import ROUNDING
-from ...tables.annotations import Annotations, SideColumns, as_frames
+from ...tables.annotations import Annotations, SideColumns, annotations_of
 from ...tables.columns import Columns
 from ...tables.inputs import name_source, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
@@ -77,7 +77,7 @@ def read_motchallenge(
     """
     kind = check_kind(table)
     *sides, names, n_rows = read_numbered(truth_dir, tracker_dir, benchmark, preprocess)
-    truth, predictions = (as_frames(_named(side, names)) for side in sides)
+    truth, predictions = (annotations_of(_named(side, names)) for side in sides)
     note_source(truth.objects, truth_dir, n_rows[0])
     note_source(predictions.objects, tracker_dir, n_rows[1])
     return as_kind((truth, predictions), kind)
