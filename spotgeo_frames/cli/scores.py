@@ -20,6 +20,7 @@ from ..tables.selections import excluded_sequences, without_sequences
 from .arguments import names_to_exclude, slices_of, words_of
 from .as_json import summary_json
 from .problems import WrongUsage, one_line, problems_reported
+from .text import overview, rule_text, slice_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,8 +57,6 @@ def score(
     if as_json:
         print(summary_json(summary, by_slice))
     else:
-        from .text import overview, rule_text, slice_text
-
         print(one_line(f"{submission} against {truth}, {rule_text(summary.attrs)}"))
         print(overview(columns_of(summary).records()[0]))
         for columns, table in by_slice.items():
@@ -86,7 +85,7 @@ def _score_files(
     sums = summary_sums(matches)
     by_slice = {tuple(columns): summary_of(summary_sums(matches, columns)) for columns in slices}
     if out is not None:
-        from ..scoring.slice_files import slice_files  # imported only here: it needs pandas
+        from ..scoring.slice_files import slice_files
 
         tables = {"matches": match_dataframe(matches), "summary": summary_of(sums)} | slice_files(by_slice)
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}

@@ -1,7 +1,5 @@
 """The command `track`."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from ..tracking.tracks import NUMBERS, evaluate_tracks, rule_of_tracks, track_co
 from ..tracking.tracks import track as track_sides
 from .as_json import formatted, plain_rows
 from .problems import WrongUsage, one_line, problems_reported
+from .text import track_text
 
 
 def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path | None) -> None:
@@ -32,8 +31,6 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
         *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
         print(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
     else:
-        from .text import track_text  # imported only here: it needs pandas
-
         print(one_line(f"{tracker} against {truth}, by the rules of {benchmark}"), end="\n\n")
         print(track_text(dataframe_of(numbers), sequences))
 

@@ -166,7 +166,7 @@ def validate_spotgeo(
             problems += _surplus_problems(places, wanted, truth)
             problems += [(pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
     else:
-        from .objects import read_objects  # imported only here: it needs pandas
+        from .objects import read_objects
 
         objects = read_objects(path).objects
         problems = list(_limit_problems(objects, limits))
@@ -175,7 +175,7 @@ def validate_spotgeo(
         problems += _surplus_problems(places, wanted, truth)
     import pandas as pd
 
-    from ..support.pandas_versions import TEXT  # imported only here: it needs pandas
+    from ..support.pandas_versions import TEXT
 
     return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
 

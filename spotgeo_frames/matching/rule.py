@@ -152,7 +152,7 @@ def compared(
     Raises InputError if the sides do not fit each other, or lack a column that the rule needs.
     """
     if rule.name == "oks" and rule.measure is None:
-        from .whole_poses import whole_poses  # imported only here: it needs pandas
+        from .whole_poses import whole_poses
 
         poses = whole_poses(annotations_of(truth), annotations_of(predictions), rule.sigmas)
         sides = poses.truth.annotations, poses.predictions.annotations

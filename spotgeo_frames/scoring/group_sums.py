@@ -189,7 +189,7 @@ def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:
     """A match table as a checked DataFrame; Columns, which `match` made, are returned as they are."""
     if isinstance(matches, Columns):
         return matches
-    from ..tables.checks import check_matches  # imported only here: it needs pandas
+    from ..tables.checks import check_matches
 
     return check_matches(matches)
 

@@ -6,8 +6,6 @@ lost its misses. In both cases the rows of a frame no longer add up to these cou
 cannot be detected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,7 +64,7 @@ def _counts(values: Any) -> np.ndarray | None:
     """A column of counts as integers, or as float64 where it can hold nulls; None if it holds no numbers."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
         return values
-    from pandas.api.types import is_numeric_dtype  # imported only where needed: it takes long
+    from pandas.api.types import is_numeric_dtype
 
     return as_numbers(values) if is_numeric_dtype(values.dtype) else None
 

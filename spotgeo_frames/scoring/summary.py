@@ -93,7 +93,7 @@ def summarize(
        tp  fn  fp   f1   mse
     0   1   1   1  0.5  72.0
     """
-    from ..tables.checks import check_matches  # imported only here: it needs pandas
+    from ..tables.checks import check_matches
 
     table = check_matches(matches)
     left_out, unknown = excluded_sequences(exclude, [table])

@@ -98,7 +98,7 @@ def note_source(table: pd.DataFrame | Columns, path: str | Path, n_rows: int | N
 
 def _kept(table: pd.DataFrame) -> pd.DataFrame:
     """A copy of a table that does not change with it."""
-    from ..support.pandas_versions import COPIES_ON_WRITE  # imported only here: it needs pandas
+    from ..support.pandas_versions import COPIES_ON_WRITE
 
     return table.copy(deep=not COPIES_ON_WRITE)
 

@@ -85,7 +85,7 @@ class TrackResult(NamedTuple):
     predicted_objects: pd.DataFrame
 
     def __repr__(self) -> str:
-        from ..support.named_tables import as_text  # imported only here: it needs pandas
+        from ..support.named_tables import as_text
 
         return as_text(self, self._headline())
 
