@@ -9,7 +9,7 @@ equally good. A table that another matcher made may differ, because bias() alway
 import numpy as np
 import pandas as pd
 
-from ..matching.matcher import match_annotations
+from ..matching.matcher import match_sides
 from ..matching.rule import Rule, distance_rule
 from ..scoring.group_sums import Groups, group_rows, sums_of_groups
 from ..scoring.match_sums import match_sums, share
@@ -154,7 +154,7 @@ def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, 
     moved = predictions.objects.copy()
     shift = np.nan_to_num(offset)[kept.of_row[moved["object"]]]
     moved[["x", "y"]] -= shift
-    again = match_annotations(truth, Annotations(moved), rule)
+    again = match_dataframe(match_sides(truth, Annotations(moved), rule))
     row = again["truth_object"].fillna(again["predicted_object"])
     of_objects = again[row.notna()]
     group = kept.of_row[row.dropna().to_numpy(np.int64)]

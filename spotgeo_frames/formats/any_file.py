@@ -1,7 +1,5 @@
 """Annotations from any file that the project reads, whatever its format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,20 +13,20 @@ from .spotgeo import is_competition_file, spotgeo_columns
 Read = TypeVar("Read")
 
 
-def read_annotations(path: str | Path, frames: str | Path | None = None) -> Annotations:
+def read_annotations(path: str | Path) -> Annotations:
     """Annotations from the challenge's JSON or from a table, told apart by the file's name.
 
-    `frames` is the path of a table of their frames. Raises InputError as `read_spotgeo` and `read_objects` do.
+    Raises InputError as `read_spotgeo` and `read_objects` do.
     """
-    return annotations_of(_read_side(path, frames))
+    return annotations_of(_read_side(path))
 
 
 def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
-    """The columns of what `read_annotations` returns."""
+    """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
     if is_competition_file(Path(path)):
         side = spotgeo_columns(path)
     else:
-        from .objects import read_objects  # imported only here: it needs pandas
+        from .objects import read_objects
 
         side = side_columns(read_objects(path))
     return side if frames is None else side._replace(frames=_frame_columns(frames))

@@ -157,13 +157,6 @@ def matched(
     return matches, flat_boxes(sides[0].objects, sides[1].objects) if rule.name == "iou" else None
 
 
-def match_annotations(
-    truth: Annotations, predictions: Annotations, rule: Rule, frames: FrameRule = "truth"
-) -> pd.DataFrame:
-    """The match table of two checked sides, by a rule that fits them."""
-    return match_dataframe(match_sides(truth, predictions, rule, frames))
-
-
 def match_sides(
     truth: Annotations | SideColumns,
     predictions: Annotations | SideColumns,

@@ -43,7 +43,7 @@ class Annotations(NamedTuple):
     frames: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
-        from ..support.named_tables import as_text  # imported only here: it needs pandas
+        from ..support.named_tables import as_text
 
         return as_text(self)
 
@@ -73,21 +73,19 @@ def annotations_of(side: Annotations | SideColumns) -> Annotations:
 
 
 def as_side_columns(data: Annotations | SideColumns | Table, name: str) -> SideColumns:
-    """Checks `data`, a table of objects or Annotations, as `as_annotations` does, and returns its columns."""
+    """Checks `data` as `as_annotations` does, and returns its columns; SideColumns have been checked."""
     return data if isinstance(data, SideColumns) else side_columns(as_annotations(data, name))
 
 
-def as_annotations(data: Annotations | SideColumns | Table, name: str) -> Annotations:
+def as_annotations(data: Annotations | Table, name: str) -> Annotations:
     """Checks `data`, a table of objects or Annotations, and returns it as Annotations of pandas DataFrames.
 
     Keys become int64 or string and coordinates float64. A table whose rows are no longer those of the file that it was
     read from loses the reader's note of that file. Raises InputError with every problem of the objects and the frames;
     messages call the table `name`.
     """
-    from .checks import check_frames, check_objects  # imported only here: they need pandas
+    from .checks import check_frames, check_objects
 
-    if isinstance(data, SideColumns):
-        return annotations_of(data)
     objects, frames = data if isinstance(data, Annotations) else (data, None)
     problems: list[str] = []
     checked_objects = checked_frames = None
