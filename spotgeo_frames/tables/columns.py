@@ -55,6 +55,10 @@ class Columns:
         """The rows at these positions."""
         return Columns({name: values.take(rows) for name, values in self.arrays.items()}, self.attrs, len(rows))
 
+    def filter(self, marked: np.ndarray) -> Columns:
+        """The marked rows; the table itself where all rows are marked."""
+        return self if marked.all() else self.take(np.flatnonzero(marked))
+
     def select(self, names: Sequence[str]) -> Columns:
         """The table with only these columns."""
         return Columns({name: self.arrays[name] for name in names}, self.attrs, self.n_rows)
@@ -80,7 +84,8 @@ def array_of(values: Any) -> Any:
     """A Series as the array that Columns hold; an array is returned as it is."""
     if isinstance(values, np.ndarray) or not hasattr(values, "array"):
         return values
-    return values.to_numpy() if is_numpy(values.dtype) else values.array
+    is_numpy = isinstance(values.dtype, np.dtype) and values.dtype.kind in NUMPY_KINDS
+    return values.to_numpy() if is_numpy else values.array
 
 
 def dataframe_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
@@ -92,11 +97,6 @@ def dataframe_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
     frame = pd.DataFrame(columns.arrays, index=pd.RangeIndex(len(columns)), copy=False)
     frame.attrs = columns.attrs
     return frame
-
-
-def is_numpy(kind: Any) -> bool:
-    """Whether columns of this type are kept in NumPy arrays."""
-    return isinstance(kind, np.dtype) and kind.kind in NUMPY_KINDS
 
 
 def as_numbers(values: Any) -> np.ndarray:
