@@ -4,16 +4,15 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import spotgeo_frames as sf
 from helpers.pandas_versions import TEXT
-from spotgeo_frames.formats.spotgeo import spotgeo_columns
 from spotgeo_frames.matching.matcher import matched
 from spotgeo_frames.matching.words import asked
 from spotgeo_frames.scoring.group_sums import summary_sums
 from spotgeo_frames.scoring.summary import metric_columns
-from spotgeo_frames.tables.annotations import annotations_of, side_columns
+from spotgeo_frames.tables.annotations import side_columns
 from spotgeo_frames.tables.columns import (
     Columns,
     among,
@@ -92,7 +91,6 @@ POINTS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(POINTS, POINTS)
 def test_scoring_columns_is_scoring_tables(truth: list[tuple], predictions: list[tuple]) -> None:
     sides = []
@@ -110,9 +108,3 @@ def test_scoring_columns_is_scoring_tables(truth: list[tuple], predictions: list
     bare, _ = matched(*(side_columns(sf.Annotations(side)) for side in sides), asked(), carried=())
     for row in (metric_columns(summary_sums(columns)), metric_columns(summary_sums(bare))):
         pd.testing.assert_frame_equal(dataframe_of(row), summary, check_dtype=False)
-
-
-def test_competition_files_are_read_alike_as_columns_and_as_tables() -> None:
-    columns, tables = spotgeo_columns("data/sample/truth.json"), sf.read_spotgeo("data/sample/truth.json")
-    for read, table in zip(annotations_of(columns), tables, strict=True):
-        pd.testing.assert_frame_equal(read, table)
