@@ -62,7 +62,7 @@ def bias(
         Equal seeds give equal intervals.
     tau, epsilon
         The largest distance of a true positive and the tolerance (px) to match again with. Needed only where the match
-        table has lost its own, as one of polars has.
+        table has lost its own, as a table of polars has.
 
     Returns
     -------

@@ -27,7 +27,6 @@ def missing_rows_text(table: Columns) -> str | None:
 
     A table whose columns of counts are both absent or null cannot be checked and gives None.
     """
-    # Each column is taken from the table only once, because in pandas that is slower than most of the NumPy code below.
     counts = {name: _counts(table[name]) for name in COUNTS if name in table}
     expected = {name: values for name, values in counts.items() if values is not None}
     n_frames = _n_incomplete(table, expected) if expected and len(table) else 0

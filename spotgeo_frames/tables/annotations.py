@@ -54,7 +54,7 @@ class Annotations(NamedTuple):
 
 
 class SideColumns(NamedTuple):
-    """The objects of one side, and its frames or None, as Columns that have been checked."""
+    """What Annotations hold, as Columns: the objects of one side, and its frames or None. Both have been checked."""
 
     objects: Columns
     frames: Columns | None = None

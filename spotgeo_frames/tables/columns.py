@@ -1,7 +1,7 @@
 """Columns: a table as equally long arrays by name, which matching and scoring work on.
 
-DataFrames are made where tables leave, and taken apart where tables come in. So reading, matching and scoring files
-needs no pandas, which takes longer to import than most evaluations take.
+DataFrames are taken apart where tables come in (`columns_of`), and made where tables leave (`dataframe_of`). So
+reading, matching and scoring files needs no pandas, which takes longer to import than most evaluations take.
 """
 
 from __future__ import annotations
