@@ -78,20 +78,13 @@ class Groups(NamedTuple):
     rows: dict[int, tuple[int, int]]
 
 
-def summary_sums(
-    matches: Table | Columns,
-    by: By | None = None,
-    exclude: Sequence[int | str] | None = None,
-    *,
-    dropna: bool = True,
-) -> Sums:
+def summary_sums(matches: Table | Columns, by: By | None = None) -> Sums:
     """The sums of a match table, from which `summarize` computes its metrics.
 
-    `matches` is a match table, or its columns; `by` names the columns to group by; `exclude` lists checked sequences to
-    leave out; rows that are null in `by` are left out unless `dropna` is False. Raises InputError where `matches` is no
-    match table, or a column of `by` is missing.
+    `matches` is a match table, or its columns; `by` names the columns to group by. Rows that are null in `by` are left
+    out. Raises InputError where `matches` is no match table, or a column of `by` is missing.
     """
-    return sums_of_groups(group_rows(matches, by, exclude, dropna=dropna))
+    return sums_of_groups(group_rows(matches, by))
 
 
 def sums_of_groups(groups: Groups) -> Sums:
