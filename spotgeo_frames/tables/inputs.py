@@ -91,16 +91,14 @@ def note_source(table: pd.DataFrame | Columns, path: str | Path, n_rows: int | N
         origin.state = _file_state(Path(path))
     except OSError:  # the file is gone already
         return
-    origin.table = table if isinstance(table, Columns) else _kept(table)
+    if isinstance(table, Columns):
+        origin.table = table
+    else:
+        from ..support.pandas_versions import own_copy
+
+        origin.table = own_copy(table)
     origin.n_rows = len(table) if n_rows is None else n_rows
     table.attrs[SOURCE] = origin
-
-
-def _kept(table: pd.DataFrame) -> pd.DataFrame:
-    """A copy of a table that does not change with it."""
-    from ..support.pandas_versions import COPIES_ON_WRITE
-
-    return table.copy(deep=not COPIES_ON_WRITE)
 
 
 def name_source(table: pd.DataFrame | Columns, name: str) -> None:
