@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..support.names import plain_value
 from .columns import columns_of
 
 
@@ -35,5 +36,10 @@ def key_text(table: Any, key: list[str], rows: np.ndarray, most: int = 3) -> str
 
 
 def row_text(row: Mapping[Any, Any]) -> str:
-    """A key as text: `sequence 1, frame 2`."""
-    return ", ".join(f"{column} {value}" for column, value in row.items())
+    """A key as text: `sequence 1, frame 2`.
+
+    >>> row_text({"sequence": "a", "frame": None})
+    'sequence a, frame null'
+    """
+    plain = {column: plain_value(value) for column, value in row.items()}
+    return ", ".join(f"{column} {'null' if value is None else value}" for column, value in plain.items())
