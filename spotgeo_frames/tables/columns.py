@@ -131,7 +131,8 @@ def joined(parts: Sequence[Any]) -> Any:
 def among(values: Any, names: Collection[Any]) -> np.ndarray:
     """Marks the values of a column that are among the names."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and all(isinstance(name, int) for name in names):
-        return np.isin(values, np.array([name for name in names if -(1 << 63) <= name < 1 << 63], np.int64))
+        known = np.iinfo(values.dtype)  # of another type, NumPy may compare both as float64
+        return np.isin(values, np.array([name for name in names if known.min <= name <= known.max], values.dtype))
     import pandas as pd
 
     return pd.Series(values, copy=False).isin(list(names)).to_numpy(bool)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..support.names import plain_value
 from .columns import Columns, columns_of
 
 if TYPE_CHECKING:
@@ -42,5 +43,10 @@ def first_keys(table: pd.DataFrame | Columns, marked: np.ndarray, key: Sequence[
 
 
 def row_text(row: Mapping[Any, Any]) -> str:
-    """A key as text: `sequence 1, frame 2`."""
-    return ", ".join(f"{column} {value}" for column, value in row.items())
+    """A key as text: `sequence 1, frame 2`.
+
+    >>> row_text({"sequence": "a", "frame": None})
+    'sequence a, frame null'
+    """
+    plain = {column: plain_value(value) for column, value in row.items()}
+    return ", ".join(f"{column} {'null' if value is None else value}" for column, value in plain.items())

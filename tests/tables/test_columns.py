@@ -68,6 +68,13 @@ def test_the_arrays_of_a_column_know_nulls_and_names(name: str) -> None:
         assert among(values, some).tolist() == TABLE[name].isin(some).tolist()
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_large_integers_are_among_those_that_equal_them(kind: type) -> None:
+    values = np.array([2**60, 2**60 + 1, 5], kind)
+    assert among(values, [2**60 + 1, 2**64, -1, -(2**70)]).tolist() == [False, True, False]
+    assert among(np.array([2**63 + 1, 2**63 + 2], np.uint64), [2**63 + 2, 1]).tolist() == [False, True]
+
+
 def test_the_first_distinct_values_of_a_column() -> None:
     assert first_values(columns_of(TABLE)["bins"], 2) == ["(0.992, 5.0]", "(5.0, 9.0]"]
     assert first_values(np.array([3, 3, 1, 2]), 2) == ["3", "1"]
