@@ -1,7 +1,5 @@
 """The command `track`."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 
@@ -10,12 +8,13 @@ from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbere
 from ..matching.alignment import align
 from ..matching.words import asked_of_tracks
 from ..support.writing import check_folder_writable, write_tables
-from ..tables.columns import Columns, columns_of, frame_of
+from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tables.inputs import input_notes, inputs_of
 from ..tracking.tracks import NUMBERS, evaluate_tracks, rule_of_tracks, track_columns
 from ..tracking.tracks import track as track_sides
 from .as_json import formatted, plain_rows
 from .problems import WrongUsage, one_line, problems_reported
+from .text import track_text
 
 
 def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path | None) -> None:
@@ -32,10 +31,8 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
         *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
         print(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
     else:
-        from .text import track_text  # imported only here: it needs pandas
-
         print(one_line(f"{tracker} against {truth}, by the rules of {benchmark}"), end="\n\n")
-        print(track_text(frame_of(numbers), sequences))
+        print(track_text(dataframe_of(numbers), sequences))
 
 
 def _numbers(truth: Path, tracker: Path, benchmark: str) -> tuple[list[str], Columns]:

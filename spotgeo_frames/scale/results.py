@@ -13,7 +13,7 @@ from ..support.errors import InputError
 from ..support.reading import readable
 from ..support.storage import Digest, read_all
 from ..tables.arrow import PANDAS_TYPES
-from ..tables.columns import Columns, columns_of, frame_of
+from ..tables.columns import Columns, columns_of, dataframe_of
 from .folder import RunFolder, written_for
 
 # The most sequences of only one side that a result names.
@@ -100,7 +100,7 @@ def write_result(folder: RunFolder, number: int, result: Result) -> Result:
     notes = _Notes(folder.identity, number, *result[1:7], groupings)
     tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
     for sums in result.sums:
-        tables += [pa.Table.from_pandas(frame_of(sums.labels), preserve_index=False), _values_table(sums.values)]
+        tables += [pa.Table.from_pandas(dataframe_of(sums.labels), preserve_index=False), _values_table(sums.values)]
     place = folder.sums(number)
     with written_for(folder, place) as stream:
         for table in tables:

@@ -18,6 +18,9 @@ IDLE = 10
 # Seconds after which a process sees that its parent has ended.
 WATCHED = 0.1
 
+# What needs the extra `parallel`, in messages.
+PROCESSES = "several processes (workers=1 needs none)"
+
 
 def evaluated_here(
     parts: Sequence[Part], job: Job, workers: int | None, finished: Mapping[int, Result], done: Callable[[Part], None]
@@ -30,7 +33,7 @@ def evaluated_here(
     """
     results = dict(finished)
     if workers is None:
-        check_extra("parallel", "several processes (workers=1 needs none)")
+        check_extra("parallel", PROCESSES)
         from loky import cpu_count  # imported only here: it takes a while, and small datasets need none
 
         workers = cpu_count()
@@ -48,7 +51,7 @@ def _in_processes(
     parts: Sequence[Part], job: Job, workers: int, results: dict[int, Result], done: Callable[[Part], None]
 ) -> None:
     """Evaluates the parts in processes and adds the results to `results`."""
-    check_extra("parallel", "several processes (workers=1 needs none)")
+    check_extra("parallel", PROCESSES)
     # loky needs no guard around the caller's main module, and it notices if a process dies.
     from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 

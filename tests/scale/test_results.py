@@ -11,8 +11,9 @@ from helpers.problems import refused
 from spotgeo_frames.scale.folder import RunFolder, plan_text
 from spotgeo_frames.scale.results import Result, read_result, write_result
 from spotgeo_frames.scoring.group_sums import Sums
+from spotgeo_frames.support.pandas_versions import TEXT
 from spotgeo_frames.support.storage import Digest, digest_of, place_of, written
-from spotgeo_frames.tables.columns import frame_of
+from spotgeo_frames.tables.columns import Columns, dataframe_of
 
 
 def folder_in(path: Path) -> RunFolder:
@@ -27,8 +28,9 @@ def folder_in(path: Path) -> RunFolder:
 @pytest.mark.parametrize("n_rows", [0, 1, 3])
 def test_sums_come_back_from_their_file(n_rows: int, tmp_path: Path) -> None:
     values = {"count": np.arange(n_rows), "error": np.linspace(0, 1, n_rows), "curve": np.ones((n_rows, 19)) / 3}
-    labelled = Sums(pd.DataFrame({"sequence": pd.array(range(n_rows), "Int64")}), values, {1: (3, 2)}, True, {"a": "b"})
-    whole = Sums(pd.DataFrame(index=range(1)), {"count": np.ones(1)}, {}, False, {})
+    labels = Columns({"sequence": pd.array(range(n_rows), "Int64")})
+    labelled = Sums(labels, values, {1: (3, 2)}, True, {"a": "b"})
+    whole = Sums(Columns({}, n_rows=1), {"count": np.ones(1)}, {}, False, {})
     matches = {"matches/part-00003.parquet": Digest(10, "ab")}
     result = Result([labelled, whole], {"truth": 2}, {"truth": (1, ["x"])}, 5, ["odd"], [7], matches)
     folder = folder_in(tmp_path)
@@ -40,7 +42,7 @@ def test_sums_come_back_from_their_file(n_rows: int, tmp_path: Path) -> None:
     with refused((f"{folder.sums(3).name}", "another run or part")):
         read_result(folder._replace(identity="b"), 3)
     for sums, expected in zip(found.sums, [labelled, whole], strict=True):
-        pd.testing.assert_frame_equal(frame_of(sums.labels), expected.labels)
+        pd.testing.assert_frame_equal(dataframe_of(sums.labels), dataframe_of(expected.labels))
         assert sums[2:] == expected[2:]
         for name, array in expected.values.items():
             np.testing.assert_array_equal(sums.values[name], array)
@@ -50,7 +52,7 @@ def test_sums_come_back_from_their_file(n_rows: int, tmp_path: Path) -> None:
 
 def test_curves_are_lists_of_a_fixed_size(tmp_path: Path) -> None:
     folder = folder_in(tmp_path)
-    sums = Sums(pd.DataFrame({"sequence": ["a", "b"]}), {"curve": np.ones((2, 19))}, {}, True, {})
+    sums = Sums(Columns({"sequence": pd.array(["a", "b"], TEXT)}), {"curve": np.ones((2, 19))}, {}, True, {})
     write_result(folder, 0, Result([sums], {}, {}, 0, [], [], {}))
     with pa.OSFile(folder.sums(0).path) as stream:
         tables = [pa.ipc.open_stream(stream).read_all() for _ in range(3)]
