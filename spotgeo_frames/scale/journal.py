@@ -22,6 +22,9 @@ from .results import Result, read_result
 # Files that are read at once to prove them; digests are made without holding the interpreter.
 READERS = 4
 
+# How often to try again where a plan comes and goes, as other runs begin and folders are removed.
+ATTEMPTS = 100
+
 # The folders inside the folder of a run.
 FOLDERS = ("matches", "sums")
 
@@ -55,11 +58,11 @@ def begun(
         folder = RunFolder(out, known["run"])
         for name in FOLDERS:
             make_folder(out.inside(name))
-        _tidy(folder, locked)
+        _tidy(folder, "" if locked else folder.identity)
         try:
             yield folder, *_finished(folder, n_parts)
         finally:
-            _tidy(folder, locked)
+            _tidy(folder, folder.identity)  # the folder may be another run's by now
 
 
 def _plan(contents: Mapping[str, Contents], options: Mapping[str, Any], n_parts: int) -> dict[str, Any]:
@@ -83,16 +86,24 @@ def _held(out: Place, plan: Mapping[str, Any]) -> Iterator[bool]:
                 stream.write(content)
         yield False
         return
-    descriptor = None
+    descriptor = _claimed(out, content)
     try:
-        while descriptor is None:
-            descriptor = _locked(out) if os.path.lexists(out.inside("plan.json").path) else _made(out, content)
         yield lock(descriptor) is True  # which this descriptor has already, if there are locks
+    finally:
+        os.close(descriptor)
+
+
+def _claimed(out: Place, content: bytes) -> int:
+    """The descriptor of the plan in a local folder, with its lock; the plan is written if there is none."""
+    try:
+        for _ in range(ATTEMPTS):
+            there = os.path.lexists(out.inside("plan.json").path)
+            descriptor = _locked(out) if there else _made(out, content)
+            if descriptor is not None:
+                return descriptor
     except OSError as error:
         raise InputError(f"{out.name}: cannot be written: {first_line(error)}") from None
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
+    raise InputError(f"{out.name}: {BUSY}")
 
 
 def _locked(out: Place) -> int | None:
@@ -164,10 +175,10 @@ def _check_empty(out: Place) -> None:
             raise InputError(f"{out.inside(name).name}: holds files of something else; give another folder")
 
 
-def _tidy(folder: RunFolder, locked: bool) -> None:
-    """Removes the unfinished files of killed processes; where there are no locks, only those of this run."""
+def _tidy(folder: RunFolder, owner: str) -> None:
+    """Removes the unfinished files of killed processes: those of the run with the identity `owner`, or all."""
     for place in (folder.place, *(folder.place.inside(name) for name in FOLDERS)):
-        remove_temporary(place, "" if locked else folder.identity)
+        remove_temporary(place, owner)
 
 
 def _finished(folder: RunFolder, n_parts: int) -> tuple[dict[int, Result], list[str]]:
