@@ -19,7 +19,8 @@ from ..tables.match_tables import match_frame
 from ..tables.selections import excluded_sequences, without_sequences
 from .arguments import names_to_exclude, slices_of, words_of
 from .as_json import summary_json
-from .problems import WrongUsage, one_line, problems_reported
+from .printing import one_line, tell
+from .problems import WrongUsage, problems_reported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,15 +55,15 @@ def score(
         else:
             summary, by_slice = _score_files(truth, submission, frames, slices, words, exclude, out)
     if as_json:
-        print(summary_json(summary, by_slice))
+        tell(summary_json(summary, by_slice))
     else:
         from .text import overview, rule_text, slice_text
 
-        print(one_line(f"{submission} against {truth}, {rule_text(summary.attrs)}"))
-        print(overview(columns_of(summary).records()[0]))
+        tell(one_line(f"{submission} against {truth}, {rule_text(summary.attrs)}"))
+        tell(overview(columns_of(summary).records()[0]))
         for columns, table in by_slice.items():
             empty = one_line(f"{' or '.join(columns)} is null in every row")
-            print(f"\n{slice_text(table, columns) if len(table) else empty}")
+            tell(f"\n{slice_text(table, columns) if len(table) else empty}")
 
 
 def _score_files(

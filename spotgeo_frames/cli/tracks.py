@@ -15,7 +15,8 @@ from ..tables.inputs import input_notes, inputs_of
 from ..tracking.tracks import NUMBERS, evaluate_tracks, rule_of_tracks, track_columns
 from ..tracking.tracks import track as track_sides
 from .as_json import formatted, plain_rows
-from .problems import WrongUsage, one_line, problems_reported
+from .printing import one_line, tell
+from .problems import WrongUsage, problems_reported
 
 
 def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path | None) -> None:
@@ -30,12 +31,12 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
             sequences, numbers = _saved(truth, tracker, benchmark, out)
     if as_json:
         *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
-        print(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
+        tell(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
     else:
         from .text import track_text  # imported only here: it needs pandas
 
-        print(one_line(f"{tracker} against {truth}, by the rules of {benchmark}"), end="\n\n")
-        print(track_text(frame_of(numbers), sequences))
+        heading = one_line(f"{tracker} against {truth}, by the rules of {benchmark}")
+        tell(f"{heading}\n\n{track_text(frame_of(numbers), sequences)}")
 
 
 def _numbers(truth: Path, tracker: Path, benchmark: str) -> tuple[list[str], Columns]:
