@@ -10,7 +10,8 @@ files.
 Known differences from the competition's script
     - The script accepts more than two numbers as a coordinate and ignores the rest. Here they are refused.
     - The script's JSON parser accepts NaN and Infinity. They are not JSON, so they are refused here.
-    - Integers of more than 64 bits are refused here, also as coordinates.
+    - Integers of more than 64 bits are refused here, also as coordinates. So are numbers such as 1e-400 in the place of
+      an integer, which only rounding makes whole.
 """
 
 from __future__ import annotations
