@@ -12,6 +12,7 @@ from ..matching.matcher import matched
 from ..matching.words import Words
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
+from ..support.secrets import without_secrets
 from ..support.writing import check_folder_writable, write_tables
 from ..tables.columns import Columns, columns_of
 from ..tables.inputs import input_notes, inputs_of
@@ -59,7 +60,7 @@ def score(
     else:
         from .text import overview, rule_text, slice_text
 
-        tell(one_line(f"{submission} against {truth}, {rule_text(summary.attrs)}"))
+        tell(one_line(f"{without_secrets(submission)} against {without_secrets(truth)}, {rule_text(summary.attrs)}"))
         tell(overview(columns_of(summary).records()[0]))
         for columns, table in by_slice.items():
             empty = one_line(f"{' or '.join(columns)} is null in every row")

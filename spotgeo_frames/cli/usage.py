@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
+from ..support.secrets import without_secrets
 from .commands import Argument, Command
 from .printing import one_line, tell
 from .problems import WrongUsage
@@ -30,7 +31,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Prints the usage and then what is wrong, in one line on standard error, and exits with status 2."""
-        tell(f"{self.format_usage()}Try '{self.prog} {HELP.name}' for help.\n\nError: {one_line(message)}", sys.stderr)
+        problem = one_line(without_secrets(message))
+        tell(f"{self.format_usage()}Try '{self.prog} {HELP.name}' for help.\n\nError: {problem}", sys.stderr)
         sys.exit(2)
 
 

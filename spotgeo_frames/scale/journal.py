@@ -7,6 +7,7 @@ import msgspec
 
 from ..support.errors import InputError
 from ..support.reading import readable
+from ..support.secrets import without_secrets
 from ..support.storage import Place, make_folder, remove_temporary, sizes, written
 from ..support.version import __version__
 from .contents import Contents
@@ -61,7 +62,10 @@ def tidy(out: Place) -> None:
 
 def _plan(contents: Mapping[str, Contents], options: Mapping[str, Any], n_parts: int) -> dict[str, Any]:
     """The plan of an evaluation: the version, the files with size and time of change, and the options."""
-    inputs = {side: [[file.place.path, *file.state] for file in dataset.files] for side, dataset in contents.items()}
+    inputs = {
+        side: [[without_secrets(file.place.path), *file.state] for file in dataset.files]
+        for side, dataset in contents.items()
+    }
     plan = {"version": __version__} | inputs | dict(options) | {"n_parts": n_parts}
     return msgspec.json.decode(msgspec.json.encode(plan, enc_hook=str))
 

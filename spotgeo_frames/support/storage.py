@@ -14,10 +14,14 @@ import pyarrow as pa
 
 from .errors import InputError, first_line
 from .reading import readable
+from .secrets import without_secrets
 
 
 class Place(NamedTuple):
-    """A file or a folder: its file system, its path there, and its name in messages, as the caller wrote it."""
+    """A file or a folder: its file system, its path there, and its name in messages and files.
+
+    The name is what the caller wrote, without the user name, the password and the query of a URI.
+    """
 
     filesystem: Any
     path: str
@@ -44,7 +48,7 @@ def place_of(name: str | Path) -> Place:
         filesystem, path = fs.FileSystem.from_uri(text)
     except (pa.ArrowException, OSError, ImportError, ValueError) as error:
         raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
-    return Place(filesystem, path, text)
+    return Place(filesystem, path, without_secrets(text))
 
 
 def parquet_files(folder: Place) -> list[Place]:
