@@ -13,6 +13,7 @@ from ..matching.words import Words
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
 from ..support.secrets import without_secrets
+from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable, write_tables
 from ..tables.columns import Columns, columns_of
 from ..tables.inputs import input_notes, inputs_of
@@ -79,6 +80,8 @@ def _score_files(
     """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns."""
     if out is not None:
         check_folder_writable(Path(out))
+        given = [Path(path) for path in (truth, submission, frames) if path is not None]
+        check_inputs_kept(Path(out), given, ["matches.parquet", "summary.parquet", "by_*.parquet"])
     sides = read_columns(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
     matches, warning = matched(sides[0], sides[1], words, carried=None if slices or out is not None else ())
     left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])

@@ -9,6 +9,7 @@ from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
 from ..matching.alignment import align
 from ..matching.words import asked_of_tracks
+from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable, write_tables
 from ..tables.columns import Columns, columns_of, frame_of
 from ..tables.inputs import input_notes, inputs_of
@@ -28,6 +29,7 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
             sequences, numbers = _numbers(truth, tracker, benchmark)
         else:
             check_folder_writable(out)
+            check_inputs_kept(out, [truth, tracker], ())
             sequences, numbers = _saved(truth, tracker, benchmark, out)
     if as_json:
         *by_sequence, combined = plain_rows(numbers.select(NUMBERS))

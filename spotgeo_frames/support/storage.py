@@ -4,7 +4,7 @@ A file is written under a temporary name and then moved into place, so that no o
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +49,14 @@ def place_of(name: str | Path) -> Place:
     except (pa.ArrowException, OSError, ImportError, ValueError) as error:
         raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
     return Place(filesystem, path, without_secrets(text))
+
+
+def local_paths(places: Iterable[Place]) -> list[Path]:
+    """The paths of those places that are on a file system of this machine, as the caller wrote them if possible."""
+    from pyarrow import fs
+
+    here = [place for place in places if isinstance(place.filesystem, fs.LocalFileSystem)]
+    return [Path(place.path if "://" in place.name else place.name) for place in here]
 
 
 def parquet_files(folder: Place) -> list[Place]:
