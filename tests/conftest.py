@@ -1,10 +1,15 @@
-"""Folders of data: the project's samples, and what lies outside it."""
+"""Folders of data: the project's samples, and what lies outside it; and how Hypothesis runs."""
 
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from helpers.reference import PROJECT, outside
+
+# No test measures time: slow machines may take as long as they need for an example.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

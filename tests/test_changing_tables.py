@@ -41,7 +41,7 @@ MADE: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "read_motchallenge": (lambda: None, lambda _: tracks()),
     "read_motchallenge as it is": (lambda: None, lambda _: tracks(preprocess=False)),
     "read_posetrack": (lambda: None, lambda _: poses()),
-    "read_objects of a table": (lambda: read("truth").objects, lambda table: sf.read_objects(table)),
+    "read_objects of tables": (lambda: read("truth"), lambda sides: sf.read_objects(*sides)),
     "match": (lambda: (read("truth"), read("eager")), lambda sides: sf.match(*sides)),
     "match without predictions": (
         lambda: (read("truth"), read("eager").objects.head(0)),
@@ -82,6 +82,7 @@ def test_results_share_nothing_that_can_change(inputs: Any, function: Any) -> No
     given = inputs()
     read_here, made = [*tables_of(given)], [*tables_of(function(given))]
     assert made
+    assert not any(table is given_table for table in made for given_table in read_here)
     for changing in (made, read_here):
         for place, table in enumerate(changing):
             others = [other for other in (*read_here, *made) if other is not table]

@@ -28,7 +28,7 @@ from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches, decoded
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.messages import counted, key_text
+from ..tables.messages import counted, first_keys
 from ..tables.schema import FN, FRAME_KEY, TP, frame_columns, measure_of
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tables.table import Table
@@ -202,7 +202,7 @@ def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.Data
         together = truths[0].merge(truths[1], how="outer", indicator=True)
         odd = together.loc[together["_merge"] != "both", columns]
     problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
-    return [f"compare: {problem}: {key_text(odd.convert_dtypes(), list(odd.columns), np.arange(len(odd)))}"]
+    return [f"compare: {problem}: {first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)}"]
 
 
 def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

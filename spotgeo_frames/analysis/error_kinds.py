@@ -54,7 +54,7 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
         tau; at least 1.
     tau
         The largest distance (px) at which a prediction is near a truth. Needed only where the match table has lost its
-        own tau, as one of polars has.
+        own tau, as a table of polars has.
 
     Returns
     -------
@@ -136,10 +136,9 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     Returns
     -------
     DataFrame (of pandas, polars or pyarrow, as `diagnosed` is) with one row for each kind of error, also for those that
-    do not occur, and a last row `all` for all kinds together:
-    `kind`, `n_misses`, `n_false_alarms`, `f1` after the correction, `f1_gain` (its increase), `mse` (px²) after the
-    correction and `mse_gain` (px², its decrease). Source: TIDE (Bolya et al., 2020,
-    doi:10.1007/978-3-030-58580-8_33), whose costs are in average precision instead.
+    do not occur, and a last row `all` for all kinds together: `kind`, `n_misses`, `n_false_alarms`, `f1` after the
+    correction, `f1_gain` (its increase), `mse` (px²) after the correction and `mse_gain` (px², its decrease). Source:
+    TIDE (Bolya et al., 2020, doi:10.1007/978-3-030-58580-8_33), whose costs are in average precision instead.
 
     Raises
     ------

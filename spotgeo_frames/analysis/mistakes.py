@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import align
-from ..matching.matcher import match_annotations
+from ..matching.matcher import match_sides
 from ..matching.near_points import all_near_points
 from ..matching.rule import Rule, check_by_distance
 from ..matching.similarity import Measure
@@ -31,6 +31,7 @@ from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.kinds import same_kind_as
+from ..tables.match_tables import match_dataframe
 from ..tables.schema import FRAME_KEY, centres
 from ..tables.table import Table
 from .offsets import bias
@@ -152,7 +153,7 @@ def _f1(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> float:
     """Computes F1 for any frames and sequences; 0 where the sides share no sequence or f1 is null."""
     if not _share_sequences(truth.objects, claims) or not np.isfinite(claims[["x", "y"]].to_numpy()).all():
         return 0.0  # a correction may overflow to infinity
-    matches = match_annotations(truth, Annotations(claims), rule, "union")
+    matches = match_sides(truth, Annotations(claims), rule, "union")
     sums = match_sums(matches, np.zeros(len(matches), np.int64), 1)
     return float(np.nan_to_num(values_of(sums, ["f1"])["f1"][0]))
 
@@ -228,7 +229,7 @@ def _offset(truth: Annotations, claims: pd.DataFrame, now: float, rule: Rule) ->
     """Reports a mean offset whose interval excludes 0."""
     if now < GAIN:
         return
-    matches = match_annotations(truth, Annotations(claims), rule, "union")
+    matches = match_dataframe(match_sides(truth, Annotations(claims), rule, "union"))
     if matches.loc[matches["outcome"] == "TP", "sequence"].nunique() < FEWEST:
         return
     offset = bias(matches, resamples=2000, confidence=SURE).set_index("metric")

@@ -9,7 +9,7 @@ equally good. A table that another matcher made may differ, because bias() alway
 import numpy as np
 import pandas as pd
 
-from ..matching.matcher import match_annotations
+from ..matching.matcher import match_sides
 from ..matching.rule import Rule, distance_rule
 from ..scoring.group_sums import Groups, group_rows, sums_of_groups
 from ..scoring.match_sums import match_sums, share
@@ -22,7 +22,7 @@ from ..tables.annotations import Annotations
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import check_coordinates, offsets, sides_of
-from ..tables.match_tables import match_frame
+from ..tables.match_tables import match_dataframe
 from ..tables.schema import TP, frame_columns
 from ..tables.selections import By
 from ..tables.table import Table
@@ -62,7 +62,7 @@ def bias(
         Equal seeds give equal intervals.
     tau, epsilon
         The largest distance of a true positive and the tolerance (px) to match again with. Needed only where the match
-        table has lost its own, as one of polars has.
+        table has lost its own, as a table of polars has.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def bias(
         raise InputError("bias: the match table has no rows")
     groups = group_rows(matches, by)
     check_labels(groups.labels)
-    table = match_frame(groups.table)
+    table = match_dataframe(groups.table)
     check_coordinates(table)
     rule = distance_rule(table, tau=tau, epsilon=epsilon)
     sums = _offset_sums(table, groups.of_row, groups.n_groups)
@@ -150,11 +150,11 @@ def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, 
     frame, first = grouped(row_keys(groups.table, frame_columns(groups.table)))
     if np.any(groups.of_row[first][frame] != groups.of_row):
         return unknown
-    truth, predictions = sides_of(match_frame(kept.table))
+    truth, predictions = sides_of(match_dataframe(kept.table))
     moved = predictions.objects.copy()
     shift = np.nan_to_num(offset)[kept.of_row[moved["object"]]]
     moved[["x", "y"]] -= shift
-    again = match_annotations(truth, Annotations(moved), rule)
+    again = match_dataframe(match_sides(truth, Annotations(moved), rule))
     row = again["truth_object"].fillna(again["predicted_object"])
     of_objects = again[row.notna()]
     group = kept.of_row[row.dropna().to_numpy(np.int64)]

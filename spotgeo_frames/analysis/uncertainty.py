@@ -68,8 +68,8 @@ def intervals(
     by
         The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
-        a count of quantile bins (2 to 1000) or None.
-        Whole sequences are resampled in groups, too. Rows that are null in `by` are left out.
+        a count of quantile bins (2 to 1000) or None. Whole sequences are resampled in groups, too. Rows that are null
+        in `by` are left out.
     metrics
         A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
         (px), "loc_a" and "kelvins_mse".

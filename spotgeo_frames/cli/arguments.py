@@ -86,7 +86,7 @@ def slices_of(by: Sequence[str]) -> list[dict[str, int | None]]:
     return slices
 
 
-def columns_of(by: Sequence[str]) -> dict[str, int | None]:
+def uncrossed_columns(by: Sequence[str]) -> dict[str, int | None]:
     """Parses each --by, for commands that do not cross columns, to columns with their counts of bins."""
     slices = slices_of(by)
     crossed = [text for text, columns in zip(by, slices, strict=True) if len(columns) > 1]

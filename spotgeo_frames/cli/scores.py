@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..formats.any_file import read_columns
+from ..formats.any_file import read_side_columns
 from ..matching.matcher import matched
 from ..matching.words import Words
 from ..scoring.group_sums import summary_sums
@@ -17,12 +17,13 @@ from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable, write_tables
 from ..tables.columns import Columns, columns_of
 from ..tables.inputs import input_notes, inputs_of
-from ..tables.match_tables import match_frame
+from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences
 from .arguments import names_to_exclude, slices_of, words_of
 from .as_json import summary_json
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
+from .text import overview, rule_text, slice_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +60,6 @@ def score(
     if as_json:
         tell(summary_json(summary, by_slice))
     else:
-        from .text import overview, rule_text, slice_text
-
         tell(one_line(f"{without_secrets(submission)} against {without_secrets(truth)}, {rule_text(summary.attrs)}"))
         tell(overview(columns_of(summary).records()[0]))
         for columns, table in by_slice.items():
@@ -82,7 +81,7 @@ def _score_files(
         check_folder_writable(Path(out))
         given = [Path(path) for path in (truth, submission, frames) if path is not None]
         check_inputs_kept(Path(out), given, ["matches.parquet", "summary.parquet", "by_*.parquet"])
-    sides = read_columns(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
+    sides = read_side_columns(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
     matches, warning = matched(sides[0], sides[1], words, carried=None if slices or out is not None else ())
     left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])
     for text in filter(None, (warning, unknown)):
@@ -91,9 +90,9 @@ def _score_files(
     sums = summary_sums(matches)
     by_slice = {tuple(columns): summary_of(summary_sums(matches, columns)) for columns in slices}
     if out is not None:
-        from ..scoring.slice_files import slice_files  # imported only here: it needs pandas
+        from ..scoring.slice_files import slice_files
 
-        tables = {"matches": match_frame(matches), "summary": summary_of(sums)} | slice_files(by_slice)
+        tables = {"matches": match_dataframe(matches), "summary": summary_of(sums)} | slice_files(by_slice)
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
         write_tables(tables, Path(out), input_notes(inputs_of(read)) | ({"exclude": exclude} if exclude else {}))
     return metric_columns(sums), by_slice

@@ -1,7 +1,5 @@
 """The command `track`."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 
@@ -11,13 +9,14 @@ from ..matching.alignment import align
 from ..matching.words import asked_of_tracks
 from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable, write_tables
-from ..tables.columns import Columns, columns_of, frame_of
+from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tables.inputs import input_notes, inputs_of
 from ..tracking.tracks import NUMBERS, evaluate_tracks, rule_of_tracks, track_columns
 from ..tracking.tracks import track as track_sides
 from .as_json import formatted, plain_rows
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
+from .text import track_text
 
 
 def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path | None) -> None:
@@ -35,10 +34,8 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
         *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
         tell(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
     else:
-        from .text import track_text  # imported only here: it needs pandas
-
         heading = one_line(f"{tracker} against {truth}, by the rules of {benchmark}")
-        tell(f"{heading}\n\n{track_text(frame_of(numbers), sequences)}")
+        tell(f"{heading}\n\n{track_text(dataframe_of(numbers), sequences)}")
 
 
 def _numbers(truth: Path, tracker: Path, benchmark: str) -> tuple[list[str], Columns]:

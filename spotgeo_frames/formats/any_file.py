@@ -1,34 +1,32 @@
 """Annotations from any file that the project reads, whatever its format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from ..support.errors import InputError
-from ..tables.annotations import Annotations, SideColumns, as_frames, side_columns
+from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
 from ..tables.columns import Columns, columns_of
 from .spotgeo import is_competition_file, spotgeo_columns
 
 Read = TypeVar("Read")
 
 
-def read_annotations(path: str | Path, frames: str | Path | None = None) -> Annotations:
+def read_annotations(path: str | Path) -> Annotations:
     """Annotations from the challenge's JSON or from a table, told apart by the file's name.
 
-    `frames` is the path of a table of their frames. Raises InputError as `read_spotgeo` and `read_objects` do.
+    Raises InputError as `read_spotgeo` and `read_objects` do.
     """
-    return as_frames(_read_side(path, frames))
+    return annotations_of(_read_side(path))
 
 
 def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
-    """The columns of what `read_annotations` returns."""
+    """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
     if is_competition_file(Path(path)):
         side = spotgeo_columns(path)
     else:
-        from .objects import read_objects  # imported only here: it needs pandas
+        from .objects import read_objects
 
         side = side_columns(read_objects(path))
     return side if frames is None else side._replace(frames=_frame_columns(frames))
@@ -47,11 +45,11 @@ def read_sides(
     frames: str | Path | None = None,
     similarity: str | None = None,
 ) -> list[Annotations]:
-    """The truth, then each submission, as `read_columns` reads them."""
-    return [as_frames(side) for side in read_columns(truth, submissions, frames, similarity)]
+    """The truth, then each submission, as `read_side_columns` reads them."""
+    return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity)]
 
 
-def read_columns(
+def read_side_columns(
     truth: str | Path,
     submissions: Sequence[str | Path],
     frames: str | Path | None = None,

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..support.errors import InputError
+from ..support.pandas_versions import own_copy
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
@@ -39,6 +40,7 @@ def read_objects(
     source, frames = collected(source, "objects"), collected(frames, "frames")
     keep_types = kind != "pandas"
     objects = check_objects(read_table(source, keep_types=keep_types), _name(source, "objects"))
+    objects = own_copy(objects) if objects is source else objects
     if isinstance(source, str | Path):
         note_source(objects, source)
     annotations = Annotations(objects, None if frames is None else read_frames(frames, keep_types=keep_types))
@@ -48,6 +50,7 @@ def read_objects(
 def read_frames(source: str | Path | Table, *, keep_types: bool = False) -> pd.DataFrame:
     """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
     frames = check_frames(read_table(source, keep_types=keep_types), _name(source, "frames"))
+    frames = own_copy(frames) if frames is source else frames
     if isinstance(source, str | Path):
         note_source(frames, source)
     return frames

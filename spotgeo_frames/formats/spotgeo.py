@@ -28,7 +28,7 @@ from ..support.errors import InputError
 from ..support.keys import distinct, frame_keys, locate, row_keys
 from ..support.reading import read_bytes
 from ..support.writing import write_bytes
-from ..tables.annotations import Annotations, SideColumns, as_annotations, as_frames
+from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
 from ..tables.columns import Columns
 from ..tables.inputs import note_source
 from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
@@ -72,7 +72,7 @@ def read_spotgeo(path: str | Path, *, table: TableKind = "pandas") -> Annotation
     (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
     kind = check_kind(table)
-    annotations = as_frames(spotgeo_columns(path))
+    annotations = annotations_of(spotgeo_columns(path))
     note_source(annotations.objects, path)
     return as_kind(annotations, kind)
 
@@ -167,7 +167,7 @@ def validate_spotgeo(
             problems += _surplus_problems(places, wanted, truth)
             problems += [(pair_text(pair), "is missing") for pair in sorted(wanted - places.keys())]
     else:
-        from .objects import read_objects  # imported only here: it needs pandas
+        from .objects import read_objects
 
         objects = read_objects(path).objects
         problems = list(_limit_problems(objects, limits))
@@ -176,7 +176,7 @@ def validate_spotgeo(
         problems += _surplus_problems(places, wanted, truth)
     import pandas as pd
 
-    from ..support.pandas_versions import TEXT  # imported only here: it needs pandas
+    from ..support.pandas_versions import TEXT
 
     return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
 

@@ -88,12 +88,10 @@ def align(
     objects = [truth.objects, predictions.objects]
     rows = [np.arange(len(table)) for table in objects]
     if "joint" in truth.objects:
-        rows = [np.flatnonzero(labelled_joints(table)) for table in objects]
-        positions = [position[labelled] for position, labelled in zip(positions, rows, strict=True)]
-        objects = [
-            table if len(labelled) == len(table) else table.take(labelled)
-            for table, labelled in zip(objects, rows, strict=True)
-        ]
+        labelled = [labelled_joints(table) for table in objects]
+        rows = [np.flatnonzero(marked) for marked in labelled]
+        positions = [position[marked] for position, marked in zip(positions, labelled, strict=True)]
+        objects = [table.filter(marked) for table, marked in zip(objects, labelled, strict=True)]
         listed, positions = _split_joints(listed, positions, objects[0]["joint"], objects[1]["joint"])
     sides = [
         _side(*columns, len(listed)) for columns in zip(objects, rows, positions, _categories(*objects), strict=True)

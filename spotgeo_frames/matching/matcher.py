@@ -29,10 +29,10 @@ import numpy as np
 
 from ..support.errors import InputError
 from ..support.progress import progress
-from ..tables.annotations import Annotations, SideColumns, checked_side
+from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.match_tables import match_frame
+from ..tables.match_tables import match_dataframe
 from ..tables.schema import FRAME_KEY
 from ..tables.table import Table
 from .alignment import Aligned, FrameRule, align, at_centres
@@ -136,7 +136,7 @@ def match(
     matches, warning = matched(truth, predictions, words, frames)
     if warning is not None:
         warnings.warn(warning, stacklevel=CALLER)
-    return match_frame(matches)
+    return match_dataframe(matches)
 
 
 def matched(
@@ -151,17 +151,10 @@ def matched(
     `carried` names the columns to make besides the key, the outcome and the errors; None makes all. Raises InputError
     as `match` does.
     """
-    sides = checked_side(truth, "truth"), checked_side(predictions, "predictions")
+    sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     rule = rule_of_tables(words, *sides)
     matches = match_sides(*sides, rule, frames, carried=carried)
     return matches, flat_boxes(sides[0].objects, sides[1].objects) if rule.name == "iou" else None
-
-
-def match_annotations(
-    truth: Annotations, predictions: Annotations, rule: Rule, frames: FrameRule = "truth"
-) -> pd.DataFrame:
-    """The match table of two checked sides, by a rule that fits them."""
-    return match_frame(match_sides(truth, predictions, rule, frames))
 
 
 def match_sides(
@@ -251,7 +244,7 @@ def match_frames(
     ['TP', 'FN', 'FP']
     """
     words = asked(tau, epsilon)
-    sides = checked_side(truth, "truth"), checked_side(predictions, "predictions")
+    sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     rule = check_by_distance(rule_of_tables(words, *sides), "match_frames")
     aligned = at_centres(align(*sides, frames))
     truth_xy, predicted_xy = (np.column_stack(side.xy) for side in (aligned.truth, aligned.predictions))
@@ -267,7 +260,7 @@ def match_frames(
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
         distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
         parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.largest_cost))
-    return match_frame(match_table(aligned, join_pairs(parts), rule))
+    return match_dataframe(match_table(aligned, join_pairs(parts), rule))
 
 
 def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

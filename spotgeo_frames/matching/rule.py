@@ -20,7 +20,7 @@ import numpy as np
 
 from ..support.errors import InputError
 from ..support.version import __version__
-from ..tables.annotations import Annotations, SideColumns, as_frames
+from ..tables.annotations import Annotations, SideColumns, annotations_of
 from ..tables.schema import measure_of
 from .alignment import Aligned, FrameRule, align, at_centres
 from .near_points import near_points
@@ -152,9 +152,9 @@ def compared(
     Raises InputError if the sides do not fit each other, or lack a column that the rule needs.
     """
     if rule.name == "oks" and rule.measure is None:
-        from .whole_poses import whole_poses  # imported only here: it needs pandas
+        from .whole_poses import whole_poses
 
-        poses = whole_poses(as_frames(truth), as_frames(predictions), rule.sigmas)
+        poses = whole_poses(annotations_of(truth), annotations_of(predictions), rule.sigmas)
         sides = poses.truth.annotations, poses.predictions.annotations
         aligned = align(*sides, frames, may_be_disjoint=may_be_disjoint)
         return Compared(aligned, partial(measured_pairs, aligned, partial(poses.similarity, aligned), rule.least))

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from ..support.errors import InputError
-from ..tables.columns import Columns, frame_of
+from ..tables.columns import Columns, dataframe_of
 from ..tables.inputs import source
 from ..tables.schema import BOX
 from .alignment import Aligned
@@ -92,7 +92,7 @@ def measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: i
 def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
     """The similarities that the caller's function returns for pairs of rows, checked."""
     tables = aligned.truth.table.take(truth_rows), aligned.predictions.table.take(prediction_rows)
-    answer = np.asarray(measure(*map(frame_of, tables)))
+    answer = np.asarray(measure(*map(dataframe_of, tables)))
     if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
         form = f"shape {answer.shape} and type {answer.dtype}"
         needed = f"a number for each of {len(truth_rows)} pairs is needed"

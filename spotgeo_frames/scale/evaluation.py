@@ -24,7 +24,7 @@ from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
 from ..tables.checks import check_frames, check_objects
 from ..tables.inputs import name_source
-from ..tables.match_tables import match_frame
+from ..tables.match_tables import match_dataframe
 from ..tables.schema import PREFIXES
 from ..tracking.tracks import evaluate_tracks, track_matches
 from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
@@ -71,7 +71,7 @@ def score_block(
     carried = None if keep else {name for names in groupings for name in names}
     columns = match_sides(truth, predictions, rule, may_be_disjoint=True, carried=carried)
     # A DataFrame is made only where it is kept, or where columns are grouped by.
-    matches = match_frame(columns) if keep or any(groupings) else columns
+    matches = match_dataframe(columns) if keep or any(groupings) else columns
     sums = []
     for names in groupings:
         by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names]

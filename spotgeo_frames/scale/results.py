@@ -11,7 +11,7 @@ from ..scoring.group_sums import Sums, add_sums
 from ..support.reading import readable
 from ..support.storage import Place, written
 from ..tables.arrow import PANDAS_TYPES
-from ..tables.columns import Columns, columns_of, frame_of
+from ..tables.columns import Columns, columns_of, dataframe_of
 
 # The most sequences of only one side that a result names.
 MOST_LISTED = 1000
@@ -85,7 +85,7 @@ def write_result(place: Place, result: Result) -> None:
     notes = _Notes(*result[1:], groupings)
     tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
     for sums in result.sums:
-        tables += [pa.Table.from_pandas(frame_of(sums.labels), preserve_index=False), _values_table(sums.values)]
+        tables += [pa.Table.from_pandas(dataframe_of(sums.labels), preserve_index=False), _values_table(sums.values)]
     with written(place) as stream:
         for table in tables:
             with pa.ipc.new_stream(stream, table.schema) as writer:

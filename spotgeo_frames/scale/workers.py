@@ -12,6 +12,9 @@ from .results import Result, add_results, fold
 # Seconds after which a process without work ends by itself.
 IDLE = 10
 
+# What needs the extra `parallel`, in messages.
+PROCESSES = "several processes (workers=1 needs none)"
+
 
 def evaluated_here(
     parts: Sequence[Part], job: Job, workers: int | None, finished: Mapping[int, Result], done: Callable[[Part], None]
@@ -24,7 +27,7 @@ def evaluated_here(
     """
     results = dict(finished)
     if workers is None:
-        check_extra("parallel", "several processes (workers=1 needs none)")
+        check_extra("parallel", PROCESSES)
         from loky import cpu_count  # imported only here: it takes a while, and small datasets need none
 
         workers = cpu_count()
@@ -42,7 +45,7 @@ def _in_processes(
     parts: Sequence[Part], job: Job, workers: int, results: dict[int, Result], done: Callable[[Part], None]
 ) -> None:
     """Evaluates the parts in processes and adds the results to `results`."""
-    check_extra("parallel", "several processes (workers=1 needs none)")
+    check_extra("parallel", PROCESSES)
     # loky needs no guard around the caller's main module, and it notices if a process dies.
     from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..support.keys import distinct, grouped, row_keys
 from ..tables.columns import Columns, among, joined, null_rows
-from ..tables.match_tables import match_columns, match_frame
+from ..tables.match_tables import match_columns, match_dataframe
 from ..tables.schema import FN, FP, FRAME_KEY, measure_of
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
@@ -78,20 +78,13 @@ class Groups(NamedTuple):
     rows: dict[int, tuple[int, int]]
 
 
-def summary_sums(
-    matches: Table | Columns,
-    by: By | None = None,
-    exclude: Sequence[int | str] | None = None,
-    *,
-    dropna: bool = True,
-) -> Sums:
+def summary_sums(matches: Table | Columns, by: By | None = None) -> Sums:
     """The sums of a match table, from which `summarize` computes its metrics.
 
-    `matches` is a match table, or its columns; `by` names the columns to group by; `exclude` lists checked sequences to
-    leave out; rows that are null in `by` are left out unless `dropna` is False. Raises InputError where `matches` is no
-    match table, or a column of `by` is missing.
+    `matches` is a match table, or its columns; `by` names the columns to group by. Rows that are null in `by` are left
+    out. Raises InputError where `matches` is no match table, or a column of `by` is missing.
     """
-    return sums_of_groups(group_rows(matches, by, exclude, dropna=dropna))
+    return sums_of_groups(group_rows(matches, by))
 
 
 def sums_of_groups(groups: Groups) -> Sums:
@@ -189,7 +182,7 @@ def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:
     """A match table as a checked DataFrame; Columns, which `match` made, are returned as they are."""
     if isinstance(matches, Columns):
         return matches
-    from ..tables.checks import check_matches  # imported only here: it needs pandas
+    from ..tables.checks import check_matches
 
     return check_matches(matches)
 
@@ -198,7 +191,7 @@ def _columns_by(table: pd.DataFrame | Columns, by: By | None) -> dict[str, Any]:
     """The columns to group by, by name."""
     if by is None:
         return {}
-    return by_columns(match_frame(table) if isinstance(table, Columns) else table, by, list(METRICS))
+    return by_columns(match_dataframe(table) if isinstance(table, Columns) else table, by, list(METRICS))
 
 
 def _sums(table: Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:

@@ -6,8 +6,6 @@ lost its misses. In both cases the rows of a frame no longer add up to these cou
 cannot be detected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +27,6 @@ def missing_rows_text(table: Columns) -> str | None:
 
     A table whose columns of counts are both absent or null cannot be checked and gives None.
     """
-    # Each column is taken from the table only once, because in pandas that is slower than most of the NumPy code below.
     counts = {name: _counts(table[name]) for name in COUNTS if name in table}
     expected = {name: values for name, values in counts.items() if values is not None}
     n_frames = _n_incomplete(table, expected) if expected and len(table) else 0
@@ -66,7 +63,7 @@ def _counts(values: Any) -> np.ndarray | None:
     """A column of counts as integers, or as float64 where it can hold nulls; None if it holds no numbers."""
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
         return values
-    from pandas.api.types import is_numeric_dtype  # imported only where needed: it takes long
+    from pandas.api.types import is_numeric_dtype
 
     return as_numbers(values) if is_numeric_dtype(values.dtype) else None
 

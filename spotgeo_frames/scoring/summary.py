@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..tables.columns import Columns, frame_of
+from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By, excluded_sequences
 from ..tables.table import Table
@@ -93,7 +93,7 @@ def summarize(
        tp  fn  fp   f1   mse
     0   1   1   1  0.5  72.0
     """
-    from ..tables.checks import check_matches  # imported only here: it needs pandas
+    from ..tables.checks import check_matches
 
     table = check_matches(matches)
     left_out, unknown = excluded_sequences(exclude, [table])
@@ -128,7 +128,7 @@ def summary_of(sums: Sums) -> pd.DataFrame:
         for name in columns
         if name in METRICS and METRICS[name].written == "count" and METRICS[name].needs
     }
-    return frame_of(columns.assign(nullable))
+    return dataframe_of(columns.assign(nullable))
 
 
 def metric_columns(sums: Sums) -> Columns:

@@ -35,8 +35,9 @@ def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
         if low >= 0 and high + 1 < WIDEST:
             return [column.astype(np.int64, copy=False) for column in integers], high + 1
         if high - low + 1 < WIDEST:
-            return [column.astype(np.int64, copy=False) - low for column in integers], high - low + 1
-    import pandas as pd  # imported only here: it takes long, and keys that are integers need none
+            shift = np.array(low).astype(np.int64)  # both wrap around beyond 63 bits, their difference does not
+            return [column.astype(np.int64, copy=False) - shift for column in integers], high - low + 1
+    import pandas as pd
 
     series = [pd.Series(column, copy=False) for column in filled]
     codes, values = pd.factorize(pd.concat(series, ignore_index=True), sort=True)

@@ -23,7 +23,7 @@ def label(value: Any) -> str:
     ('0.1', '12 to 47.5', '–')
     """
     if not isinstance(value, str | int | float):
-        import pandas as pd  # imported only where needed: it takes long
+        import pandas as pd
 
         if isinstance(value, pd.Interval):
             return f"{label(value.left)} to {label(value.right)}"
@@ -60,7 +60,7 @@ def _as_text(values: pd.Series) -> pd.Series:
     """A column of bins as text."""
     import pandas as pd
 
-    from .pandas_versions import TEXT  # imported only here: it needs pandas
+    from .pandas_versions import TEXT
 
     texts = {interval: label(interval) for interval in values.dropna().unique()}
     if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories):

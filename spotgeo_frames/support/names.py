@@ -36,7 +36,7 @@ def plain_value(value: Any) -> Any:
         return value
     if value is None or (isinstance(value, float) and value != value):  # NaN
         return None
-    import pandas as pd  # imported only here: it takes long, and the values above need none
+    import pandas as pd
 
     if isinstance(value, pd.Interval):
         return label(value)

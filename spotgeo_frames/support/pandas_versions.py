@@ -16,6 +16,11 @@ COPIES_ON_WRITE = int(pd.__version__.partition(".")[0]) >= 3
 TEXT = pd.StringDtype(na_value=np.nan)
 
 
+def own_copy(table: pd.DataFrame) -> pd.DataFrame:
+    """A copy of a table that does not change with it, and that takes memory only where it has to."""
+    return table.copy(deep=not COPIES_ON_WRITE)
+
+
 def as_text(values: pd.Series) -> pd.Series:
     """A column of Python objects that are text or null, at least one of them text, as text; any other as it is.
 

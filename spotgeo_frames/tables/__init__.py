@@ -1,8 +1,8 @@
 """Defines each table, checks tables and says what is wrong with one, and selects rows of one.
 
 In come tables of pandas, polars or pyarrow and anything that exports an Arrow stream; out come checked pandas
-DataFrames and `Annotations`, and results as the kind of table that came in. Every room but `support` may use it; it
-uses `support`.
+DataFrames, `Annotations` and `Columns`, and results as the kind of table that came in. Every room but `support` may
+use it; it uses `support`.
 """
 
 import lazy_loader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import InputError
-from .columns import Columns, columns_of, frame_of
+from .columns import Columns, columns_of, dataframe_of
 from .inputs import confirmed
 from .table import Table
 
@@ -43,7 +43,7 @@ class Annotations(NamedTuple):
     frames: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
-        from ..support.named_tables import as_text  # imported only here: it needs pandas
+        from ..support.named_tables import as_text
 
         return as_text(self)
 
@@ -54,7 +54,7 @@ class Annotations(NamedTuple):
 
 
 class SideColumns(NamedTuple):
-    """The objects of one side, and its frames or None, as Columns that have been checked."""
+    """What Annotations hold, as Columns: the objects of one side, and its frames or None. Both have been checked."""
 
     objects: Columns
     frames: Columns | None = None
@@ -65,29 +65,27 @@ def side_columns(side: Annotations | SideColumns) -> SideColumns:
     return SideColumns(columns_of(side.objects), None if side.frames is None else columns_of(side.frames))
 
 
-def as_frames(side: Annotations | SideColumns) -> Annotations:
+def annotations_of(side: Annotations | SideColumns) -> Annotations:
     """The DataFrames of a side that has been checked."""
     if isinstance(side, Annotations):
         return side
-    return Annotations(frame_of(side.objects), None if side.frames is None else frame_of(side.frames))
+    return Annotations(dataframe_of(side.objects), None if side.frames is None else dataframe_of(side.frames))
 
 
-def checked_side(data: Annotations | SideColumns | Table, name: str) -> SideColumns:
-    """Checks `data`, a table of objects or Annotations, as `as_annotations` does, and returns its columns."""
+def as_side_columns(data: Annotations | SideColumns | Table, name: str) -> SideColumns:
+    """Checks `data` as `as_annotations` does, and returns its columns; SideColumns have been checked."""
     return data if isinstance(data, SideColumns) else side_columns(as_annotations(data, name))
 
 
-def as_annotations(data: Annotations | SideColumns | Table, name: str) -> Annotations:
+def as_annotations(data: Annotations | Table, name: str) -> Annotations:
     """Checks `data`, a table of objects or Annotations, and returns it as Annotations of pandas DataFrames.
 
     Keys become int64 or string and coordinates float64. A table whose rows are no longer those of the file that it was
     read from loses the reader's note of that file. Raises InputError with every problem of the objects and the frames;
     messages call the table `name`.
     """
-    from .checks import check_frames, check_objects  # imported only here: they need pandas
+    from .checks import check_frames, check_objects
 
-    if isinstance(data, SideColumns):
-        return as_frames(data)
     objects, frames = data if isinstance(data, Annotations) else (data, None)
     problems: list[str] = []
     checked_objects = checked_frames = None

@@ -144,7 +144,7 @@ def _column_to_pandas(column: pa.ChunkedArray, keep_types: bool) -> pd.Series:
     elif not pa.types.is_primitive(kind):
         column.validate(full=True)  # text that is not UTF-8 would otherwise fail only later
     if pa.types.is_dictionary(kind) and not len(column) and column.num_chunks:  # pyarrow would drop the categories
-        categories = column.chunk(0).dictionary.to_pandas(types_mapper=PANDAS_TYPES.get)
+        categories = column.chunk(0).dictionary.to_pandas()  # as pandas has the categories of rows
         return pd.Series(pd.Categorical.from_codes([], categories, ordered=kind.ordered))
     if pa.types.is_dictionary(kind) and pa.types.is_unsigned_integer(kind.index_type):
         kind = pa.dictionary(pa.int64(), kind.value_type, kind.ordered)  # older pyarrow takes no others

@@ -10,7 +10,7 @@ from ..support.keys import repeated, row_keys
 from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
 from .columns import Columns, array_of
-from .messages import counted, first_keys, key_text, listed
+from .messages import counted, first_keys, listed
 from .schema import FRAME_KEY, LARGEST_EXACT_INTEGER, MATCH_COLUMNS, OUTCOMES, measure_of
 from .table import Table
 
@@ -120,9 +120,8 @@ def repetitions(columns: pd.DataFrame | Columns | Mapping[str, pd.Series], key: 
     twice = repeated(row_keys(columns, key))
     if not twice.any():
         return []
-    rows = np.flatnonzero(twice)
-    keys = Columns({column: array_of(columns[column]) for column in key})
-    return [f"{name}: {counted(len(rows), 'row')} the same ({', '.join(key)}) as another: {key_text(keys, key, rows)}"]
+    keys = first_keys(Columns({column: array_of(columns[column]) for column in key}), twice, key)
+    return [f"{name}: {counted(int(twice.sum()), 'row')} the same ({', '.join(key)}) as another: {keys}"]
 
 
 def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> list[str]:

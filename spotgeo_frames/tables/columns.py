@@ -1,7 +1,7 @@
 """Columns: a table as equally long arrays by name, which matching and scoring work on.
 
-DataFrames are made where tables leave, and taken apart where tables come in. So reading, matching and scoring files
-needs no pandas, which takes longer to import than most evaluations take.
+DataFrames are taken apart where tables come in (`columns_of`), and made where tables leave (`dataframe_of`). So
+reading, matching and scoring files needs no pandas, which takes longer to import than most evaluations take.
 """
 
 from __future__ import annotations
@@ -55,6 +55,10 @@ class Columns:
         """The rows at these positions."""
         return Columns({name: values.take(rows) for name, values in self.arrays.items()}, self.attrs, len(rows))
 
+    def filter(self, marked: np.ndarray) -> Columns:
+        """The marked rows; the table itself where all rows are marked."""
+        return self if marked.all() else self.take(np.flatnonzero(marked))
+
     def select(self, names: Sequence[str]) -> Columns:
         """The table with only these columns."""
         return Columns({name: self.arrays[name] for name in names}, self.attrs, self.n_rows)
@@ -80,10 +84,11 @@ def array_of(values: Any) -> Any:
     """A Series as the array that Columns hold; an array is returned as it is."""
     if isinstance(values, np.ndarray) or not hasattr(values, "array"):
         return values
-    return values.to_numpy() if is_numpy(values.dtype) else values.array
+    is_numpy = isinstance(values.dtype, np.dtype) and values.dtype.kind in NUMPY_KINDS
+    return values.to_numpy() if is_numpy else values.array
 
 
-def frame_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
+def dataframe_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
     """A DataFrame with these columns, sharing their memory; a DataFrame is returned as it is."""
     import pandas as pd
 
@@ -92,11 +97,6 @@ def frame_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
     frame = pd.DataFrame(columns.arrays, index=pd.RangeIndex(len(columns)), copy=False)
     frame.attrs = columns.attrs
     return frame
-
-
-def is_numpy(kind: Any) -> bool:
-    """Whether columns of this type are kept in NumPy arrays."""
-    return isinstance(kind, np.dtype) and kind.kind in NUMPY_KINDS
 
 
 def as_numbers(values: Any) -> np.ndarray:
@@ -131,7 +131,8 @@ def joined(parts: Sequence[Any]) -> Any:
 def among(values: Any, names: Collection[Any]) -> np.ndarray:
     """Marks the values of a column that are among the names."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and all(isinstance(name, int) for name in names):
-        return np.isin(values, np.array([name for name in names if -(1 << 63) <= name < 1 << 63], np.int64))
+        known = np.iinfo(values.dtype)  # of another type, NumPy may compare both as float64
+        return np.isin(values, np.array([name for name in names if known.min <= name <= known.max], values.dtype))
     import pandas as pd
 
     return pd.Series(values, copy=False).isin(list(names)).to_numpy(bool)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support.names import text_name
-from .columns import Columns, frame_of
+from .columns import Columns, dataframe_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +64,8 @@ class Origin(str):
 
     It is a string so that pandas can write it to Parquet with the other attrs. Copies of a table share one Origin.
     `table` shares its memory with the table that the reader returned; when that one is changed, pandas changes a copy.
-    With pandas 2.3, which would change both, it has memory of its own. Columns, which nothing changes, are kept as they
-    are. `n_rows` is how many rows the file has. A pickled Origin becomes a plain string, which proves nothing.
+    With pandas 2.3, which would change both, it has memory of its own. Nothing changes Columns, so their arrays are
+    kept. `n_rows` is how many rows the file has. A pickled Origin becomes a plain string, which proves nothing.
     """
 
     state: FileState
@@ -91,16 +91,14 @@ def note_source(table: pd.DataFrame | Columns, path: str | Path, n_rows: int | N
         origin.state = _file_state(Path(path))
     except OSError:  # the file is gone already
         return
-    origin.table = table if isinstance(table, Columns) else _kept(table)
+    if isinstance(table, Columns):
+        origin.table = Columns(table.arrays, n_rows=len(table))  # itself would never be freed, being in its own notes
+    else:
+        from ..support.pandas_versions import own_copy
+
+        origin.table = own_copy(table)
     origin.n_rows = len(table) if n_rows is None else n_rows
     table.attrs[SOURCE] = origin
-
-
-def _kept(table: pd.DataFrame) -> pd.DataFrame:
-    """A copy of a table that does not change with it."""
-    from ..support.pandas_versions import COPIES_ON_WRITE  # imported only here: it needs pandas
-
-    return table.copy(deep=not COPIES_ON_WRITE)
 
 
 def name_source(table: pd.DataFrame | Columns, name: str) -> None:
@@ -133,9 +131,11 @@ def _holds(read: pd.DataFrame | Columns, table: pd.DataFrame | Columns) -> bool:
 
     The index tells which row of `read` each one was, since pandas keeps the index when rows are selected.
     """
-    if read is table:
-        return True
-    read, table = frame_of(read), frame_of(table)
+    if isinstance(read, Columns) and isinstance(table, Columns) and read.columns == table.columns:
+        same = all(read[name] is table[name] for name in read)
+        if same:  # found without pandas
+            return True
+    read, table = dataframe_of(read), dataframe_of(table)
     if not table.columns.equals(read.columns):
         return False
     if len(table) != len(read):

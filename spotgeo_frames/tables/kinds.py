@@ -136,7 +136,8 @@ def same_kind_as(name: str) -> Callable[[Callable[Parameters, Result]], Callable
             kind, args, kwargs, categorical = prepared(args, kwargs)  # type: ignore[assignment]
             return finished(function(*args, **kwargs), kind, categorical)
 
-        # With the globals of the function's module, since doctest looks only at functions that have those.
+        # A copy with the globals of the function's module, because doctest looks only at functions that have those. So
+        # `same_kind` uses no global name of this module.
         own: Any = FunctionType(same_kind.__code__, function.__globals__, None, None, same_kind.__closure__)
         return update_wrapper(own, function)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .columns import Columns, columns_of, frame_of
+from .columns import Columns, columns_of, dataframe_of
 from .schema import OUTCOMES
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ def match_columns(table: pd.DataFrame | Columns) -> Columns:
     return columns_of(table).assign({"outcome": table["outcome"].array.codes})
 
 
-def match_frame(columns: Columns) -> pd.DataFrame:
+def match_dataframe(columns: Columns) -> pd.DataFrame:
     """A match table as a DataFrame, in which `outcome` is categorical."""
     import pandas as pd
 
     outcome = pd.Categorical.from_codes(columns["outcome"], dtype=pd.CategoricalDtype(OUTCOMES))
-    return frame_of(columns.assign({"outcome": outcome}))
+    return dataframe_of(columns.assign({"outcome": outcome}))

@@ -135,7 +135,7 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) ->
     import pandas as pd
     import pyarrow as pa
 
-    from ..support.pandas_versions import as_text  # imported only here, as the others are: they need pandas
+    from ..support.pandas_versions import as_text
     from .arrow import arrow_to_pandas
 
     if is_polars(series, "Expr"):
@@ -164,7 +164,7 @@ def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
         return values
     import pandas as pd
 
-    from .quantile_bins import bin_edges, binned_values  # imported only here: it needs pandas
+    from .quantile_bins import bin_edges, binned_values
 
     if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
         raise SliceError(f"column {column} holds no numbers; it cannot be binned")

@@ -38,9 +38,9 @@ class Identities(NamedTuple):
 class Tracks(NamedTuple):
     """Two aligned sides with their identities.
 
-    `sequence_names` are the sequences in order; `frame_sequence` is the position of each
-    frame's sequence among them. With keypoints, each joint of a sequence counts as a sequence of its own, and
-    `joint_names` are their joints; otherwise it is None.
+    `sequence_names` are the sequences in order; `frame_sequence` is the position of each frame's sequence among them.
+    With keypoints, each joint of a sequence counts as a sequence of its own, and `joint_names` are their joints;
+    otherwise it is None.
     """
 
     aligned: Aligned
@@ -109,9 +109,9 @@ def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str
     sequence = frame_sequence[side.frame]
     of_row, first = grouped(pack([sequence, codes], [int(frame_sequence.max(initial=-1)) + 1, span]))
     if column != "object":
-        from ..tables.checks import repetitions  # imported only here: it needs pandas
+        from ..tables.checks import repetitions
 
-        # Checking the table of objects has shown that `object` is unique in its frame
+        # `object` needs no check, because every table of objects is refused where it is not unique in its frame.
         key = [key for key in (*FRAME_KEY, "joint", column) if key in side.table]
         problems = repetitions(side.table, key, source(side.table, name))
         if problems:
@@ -131,7 +131,7 @@ def _codes(table: Columns, column: str, name: str) -> tuple[np.ndarray, int]:
         return codes, span
     import pandas as pd
 
-    from ..tables.checks import decoded  # imported only here: it needs pandas
+    from ..tables.checks import decoded
 
     try:
         [codes], span = ordinals([decoded(pd.Series(values, copy=False))])

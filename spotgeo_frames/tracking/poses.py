@@ -33,7 +33,7 @@ from ..tables.columns import as_numbers
 from ..tables.inputs import source
 from ..tables.joints import JOINTS
 from ..tables.kinds import same_kind_as
-from ..tables.match_tables import match_frame
+from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
 from .identities import with_null
 from .keypoints import Keypoints, number_keypoints
@@ -246,4 +246,4 @@ def _matches(aligned: Aligned, matched: KeypointClear, rule: Rule) -> pd.DataFra
     """The table `matches`: the match table of joints, with events."""
     similarity = keypoint_similarity(matched.pairs.measure)
     table = match_table(aligned, matched.pairs._replace(measure=similarity), rule)
-    return match_frame(with_events(table, matched.switch))
+    return match_dataframe(with_events(table, matched.switch))

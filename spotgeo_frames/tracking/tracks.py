@@ -29,10 +29,10 @@ from ..scoring.group_sums import Sums, with_total
 from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.progress import progress
-from ..tables.annotations import Annotations, SideColumns, checked_side
+from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.match_tables import match_frame
+from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
 from .identities import Identities, Tracks, identify, with_null
 from .metrics.clear import (
@@ -85,7 +85,7 @@ class TrackResult(NamedTuple):
     predicted_objects: pd.DataFrame
 
     def __repr__(self) -> str:
-        from ..support.named_tables import as_text  # imported only here: it needs pandas
+        from ..support.named_tables import as_text
 
         return as_text(self, self._headline())
 
@@ -179,7 +179,7 @@ def track(
     1      <NA>  0.667     1  0.667         3
     """
     words = asked_of_tracks(tau, similarity)
-    given = checked_side(truth, "truth"), checked_side(predictions, "predictions")
+    given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     rule, warning = rule_of_tracks(words, *given, identity)
     tracks, found, sums = evaluate_tracks(align(*given, frames), rule)
     if warning is not None:
@@ -292,7 +292,7 @@ def _curve(sums: Sums) -> pd.DataFrame:
 def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:
     """The table `matches`: the match table of CLEAR, with events and fragmentations."""
     table = match_table(tracks.aligned, found.pairs, rule)
-    return match_frame(with_events(table, found.switch, {"fragmentation": found.fragmentation}))
+    return match_dataframe(with_events(table, found.switch, {"fragmentation": found.fragmentation}))
 
 
 def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:

@@ -48,7 +48,7 @@ def test_pair_distances() -> None:
     assert distances == [12, 20, 20, 12]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.booleans())
 def test_kinds_add_up(seed: int, categories: bool) -> None:
     random = np.random.default_rng(seed)
@@ -189,7 +189,7 @@ def test_objects_through_time() -> None:
     assert found["n_frames"].eq(5).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000))
 def test_objects_as_a_loop_has_them(seed: int) -> None:
     truth, predictions = grid(np.random.default_rng(seed), 25, 4, 40)

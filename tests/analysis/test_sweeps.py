@@ -25,7 +25,7 @@ def scored(seed: int, n_frames: int = 40, levels: int = 6) -> tuple[sf.Annotatio
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_every_point_is_a_match_of_its_own(seed: int) -> None:
     truth, predictions = scored(seed)

@@ -35,7 +35,7 @@ def drawn(matches: pd.DataFrame, times: np.ndarray) -> pd.DataFrame:
     return table
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_a_resample_is_the_table_it_stands_for(seed: int) -> None:
     matches = some_matches(seed)

@@ -87,7 +87,7 @@ def test_written_files_read_back(tmp_path: Path, name: str) -> None:
     assert path.read_bytes() == first
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(allow_nan=False, allow_infinity=False)), max_size=5))
 def test_numbers_survive_to_the_last_bit(tmp_path_factory, points) -> None:
     path = tmp_path_factory.mktemp("bits") / "some.json"

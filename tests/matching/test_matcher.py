@@ -164,7 +164,7 @@ def test_equals_the_loop_on_pixel_grids(most: int, size: int, tau: float) -> Non
     pd.testing.assert_frame_equal(matches, by_frames)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(rows(st.one_of(COORDINATE, WHOLE), 14), rows(st.one_of(COORDINATE, WHOLE), 14))
 def test_equals_the_loop_on_anything(truth_rows, predicted_rows) -> None:
     truth, predictions = sides(truth_rows, predicted_rows)
@@ -173,7 +173,7 @@ def test_equals_the_loop_on_anything(truth_rows, predicted_rows) -> None:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(crowd(6), crowd(6))
 def test_as_many_pairs_as_brute_force_and_no_longer(truth_rows, predicted_rows) -> None:
     truth, predictions = objects(truth_rows), objects(predicted_rows)
@@ -183,7 +183,7 @@ def test_as_many_pairs_as_brute_force_and_no_longer(truth_rows, predicted_rows) 
     assert matches["distance"].sum() == pytest.approx(length)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows(COORDINATE, 12), rows(COORDINATE, 12), st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter_without_ties(truth_rows, predicted_rows, random) -> None:
     truth, predictions = sides(jitter(truth_rows, 1), jitter(predicted_rows, 2))
@@ -192,7 +192,7 @@ def test_order_of_rows_does_not_matter_without_ties(truth_rows, predicted_rows, 
     assert summary_of(shuffled) == pytest.approx(summary_of(sf.match(truth, predictions)), nan_ok=True)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows(WHOLE, 12), rows(WHOLE, 12), st.integers(-500, 500), st.integers(-500, 500))
 def test_moving_everything_moves_nothing(truth_rows, predicted_rows, dx, dy) -> None:
     truth, predictions = sides(truth_rows, predicted_rows)
@@ -201,7 +201,7 @@ def test_moving_everything_moves_nothing(truth_rows, predicted_rows, dx, dy) -> 
     assert match_rows(left) == match_rows(right)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows(COORDINATE, 12), rows(COORDINATE, 12))
 def test_swapping_the_sides_swaps_misses_and_false_alarms(truth_rows, predicted_rows) -> None:
     truth, predictions = sides(jitter(truth_rows, 1), jitter(predicted_rows, 2))

@@ -11,7 +11,7 @@ from spotgeo_frames.matching.alignment import align
 from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.scoring.group_sums import Sums, add_sums, summary_sums, weighted_sums, with_total
 from spotgeo_frames.tables.annotations import as_annotations
-from spotgeo_frames.tables.columns import frame_of
+from spotgeo_frames.tables.columns import dataframe_of
 from spotgeo_frames.tracking.tracks import evaluate_tracks
 
 TRUTH, PREDICTIONS = points(12)
@@ -36,7 +36,7 @@ KINDS = pytest.mark.parametrize("sums_of", [of_matches, of_tracks])
 @KINDS
 def test_sums_of_disjoint_sequences_add_up_whatever_their_shape(sums_of) -> None:
     whole, added = sums_of(), add_sums([sums_of(slice(0, 5)), sums_of(slice(5, 12))])
-    pd.testing.assert_frame_equal(frame_of(added.labels), frame_of(whole.labels))
+    pd.testing.assert_frame_equal(dataframe_of(added.labels), dataframe_of(whole.labels))
     assert added.values.keys() == whole.values.keys()
     for name, values in whole.values.items():
         assert added.values[name].dtype == values.dtype
@@ -47,7 +47,7 @@ def test_sums_of_disjoint_sequences_add_up_whatever_their_shape(sums_of) -> None
 def test_rows_with_equal_labels_become_one(sums_of) -> None:
     whole = sums_of()
     doubled = add_sums([whole, whole])
-    pd.testing.assert_frame_equal(frame_of(doubled.labels), frame_of(whole.labels))
+    pd.testing.assert_frame_equal(dataframe_of(doubled.labels), dataframe_of(whole.labels))
     for name, values in whole.values.items():
         np.testing.assert_array_equal(doubled.values[name], 2 * values)
 

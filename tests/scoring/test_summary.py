@@ -342,7 +342,7 @@ def test_parquet_and_sql_give_the_same_numbers(tmp_path: Path) -> None:
     assert pd.read_parquet(path).attrs == matches.attrs
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_parts_add_up(seed: int, cut: int) -> None:
     truth, predictions = grid(np.random.default_rng(seed), 60, 4, 30)

@@ -29,6 +29,16 @@ def test_columns_too_wide_for_one_integer_are_numbered_first() -> None:
     assert packed[0] == packed[2] > packed[3] > packed[1]
 
 
+def test_keys_beyond_63_bits_are_numbered_in_order() -> None:
+    codes, span = ordinals([np.array([2**63 + 1, 2**63], np.uint64), np.array([2**63 - 1], np.uint64)])
+    assert [part.tolist() for part in codes] == [[2, 1], [0]]
+    assert span == 3
+    [above], _ = ordinals([np.array([2**64 - 1, 2**63], np.uint64)])
+    assert above[0] > above[1]
+    [far], _ = ordinals([np.array([2**63 + 7, 2**63 + 5], np.uint64)])
+    assert far.tolist() == [2, 0]
+
+
 @given(INTEGERS, INTEGERS)
 def test_tables_share_their_numbers(left: list[int], right: list[int]) -> None:
     codes, span = ordinals([pd.Series(left, dtype="int64"), pd.Series(right, dtype="int64")])

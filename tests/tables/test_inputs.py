@@ -1,8 +1,11 @@
 """A table is called by its file only where its rows still are that file's."""
 
 import copy
+import gc
 import json
 import pickle
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
+from spotgeo_frames.formats.spotgeo import spotgeo_columns
 from spotgeo_frames.tables.annotations import as_annotations
 from spotgeo_frames.tables.inputs import SOURCE, input_notes, inputs_of, source
 
@@ -108,3 +112,30 @@ def test_folders_whose_readers_leave_rows_out(tracks: Path) -> None:
     assert {*found} == {"truth", "tracker"}
     remark = f", of which {len(truth.objects):,} of {len(everything.objects):,} rows"
     assert found["truth"].remark == (remark if len(truth.objects) < len(everything.objects) else "")
+
+
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    """Without the collector that frees objects that refer to each other."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("without_collector")
+@pytest.mark.parametrize("reader", [sf.read_spotgeo, spotgeo_columns])
+def test_what_was_read_is_freed_with_its_table(sample: Path, reader: Any) -> None:
+    objects = reader(sample / "eager.json").objects
+    noted, values = weakref.ref(objects.attrs[SOURCE]), weakref.ref(_memory(objects["x"]))
+    del objects
+    assert noted() is None
+    assert values() is None
+
+
+def _memory(values: Any) -> np.ndarray:
+    """The array of NumPy whose memory a column has."""
+    array = np.asarray(values)
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array

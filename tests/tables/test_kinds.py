@@ -27,6 +27,7 @@ from helpers.kinds import CLASSES, CONVERTERS, of_kind, plain, tables_of
 from helpers.problems import refused
 from helpers.reference import PROJECT
 from helpers.scenes import objects
+from spotgeo_frames.support.pandas_versions import TEXT
 from spotgeo_frames.tables.arrow import as_pandas
 from spotgeo_frames.tables.kinds import as_kind
 
@@ -76,8 +77,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "track": (sf.track, BOXES),
     "pose": (sf.pose, POSES),
     "validate_spotgeo": (lambda truth: sf.validate_spotgeo(SAMPLE / "eager.json", truth), (TRUTH,)),
-    "read_objects": (lambda table: sf.read_objects(table, table[["sequence", "frame"]].head(1))
-                     if isinstance(table, pd.DataFrame) else sf.read_objects(table), (TRUTH.objects.head(1),)),
+    "read_objects": (sf.read_objects, (TRUTH.objects, TRUTH.frames)),
 }  # fmt: skip
 
 
@@ -92,8 +92,6 @@ def test_every_function_with_tables_is_called() -> None:
 @pytest.mark.filterwarnings("ignore:.*only one sequence")
 def test_the_kind_of_table_that_went_in_comes_out(name: str, kind: str) -> None:
     call, given_tables = CALLS[name]
-    if name == "read_objects":
-        call = sf.read_objects
     expected, got = call(*given_tables), call(*of_kind(given_tables, kind))
     assert type(got) is type(expected) or not isinstance(expected, tuple)
     expected, got = tables_of(expected), tables_of(got)
@@ -281,10 +279,10 @@ def pandas_column(values: list[Any], kind: str) -> Any:
         return pd.Categorical(values, ["c", "b", "a"])
     if kind.startswith("list"):
         return pd.array(values, pd.ArrowDtype(pa.list_(pa.int64())))
-    return pd.Series(values, dtype=kind).array
+    return pd.Series(values, dtype=TEXT if kind == "str" else kind).array  # "str" means objects in pandas 2.3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ROWS, st.sampled_from(["polars", "pyarrow"]))
 def test_a_table_survives_the_way_there_and_back(rows: dict[str, list[Any]], kind: Any) -> None:
     frame = pd.DataFrame({name: pandas_column(values, name) for name, values in rows.items()})

@@ -1,6 +1,7 @@
 """What the checks accept, and that they name every problem of what they refuse."""
 
 from decimal import Decimal
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -106,7 +107,7 @@ def test_every_problem_is_named() -> None:
             ("truth: column sequence", "1 row", "frame 2.0"),
             ("truth: column frame", "float64", "int64"),
             ("truth: column object", "sequence, frame, x, y, score"),
-            ("truth: column x", "2 rows", "sequence nan, frame 2.0", "sequence b, frame 3.0"),
+            ("truth: column x", "2 rows", "sequence null, frame 2.0", "sequence b, frame 3.0"),
             ("truth: column y", "str"),
             ("truth: column score", "str"),
             "truth frames: column n_truth",
@@ -235,10 +236,11 @@ def test_what_says_nothing_of_its_type() -> None:
     assert sf.match(GOOD, GOOD.assign(score=None))["predicted_score"].isna().all()
 
 
+@pytest.mark.parametrize("null", [pd.Categorical([1, None, 1]), pd.array([1, None, 1], "Int64"), [1, None, 1]])
 @pytest.mark.parametrize("column", ["sequence", "frame"])
-def test_categorical_keys_with_nulls(column: str) -> None:
-    named = "frame 2, object 0" if column == "sequence" else "sequence 1"
-    table = GOOD.assign(**{column: pd.Categorical([1, None, 1])})
+def test_keys_with_nulls(column: str, null: Any) -> None:
+    named = "sequence null, frame 2, object 0" if column == "sequence" else "sequence 1, frame null"
+    table = GOOD.assign(**{column: null})
     assert_refused(table, at=[(f"truth: column {column}", "1 row", named)])
 
 

@@ -147,7 +147,7 @@ def random_documents(random: np.random.Generator) -> Documents:
     return documents
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1))
 def test_any_poses_are_as_the_kits_have_them(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     folders = written(tmp_path_factory.mktemp("poses"), random_documents(np.random.default_rng(seed)))
@@ -297,7 +297,7 @@ def test_who_is_kept_is_not_in_the_matrix() -> None:
     same_matches(truth, claims, 10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1))
 def test_crowds_are_matched_as_py_motmetrics_does(seed: int) -> None:
     """On a grid, so that many distances tie, with people who come and go and trade their identities."""

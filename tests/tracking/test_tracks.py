@@ -52,14 +52,14 @@ def test_dense_crowd_with_ties(n_objects: int, size: int) -> None:
 objects = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3), st.integers(0, 7), st.integers(0, 3)), max_size=18)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(objects, objects)
 def test_any_points_on_a_grid(truth: list[tuple[int, ...]], predictions: list[tuple[int, ...]]) -> None:
     sides = [boxes([(1, *row) for row in {row[:2]: row for row in rows}.values()]) for rows in (truth, predictions)]
     check(*sides, pd.DataFrame({"sequence": 1, "frame": range(1, 5)}), tau=2.0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(1, 5), st.integers(1, 300), st.integers(0, 2**32 - 1))
 def test_sums_of_rows_are_numpys_to_the_bit(height: int, width: int, seed: int) -> None:
     random = np.random.default_rng(seed)

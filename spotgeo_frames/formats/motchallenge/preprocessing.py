@@ -9,8 +9,6 @@ with 0 are taken out. DanceTrack follows MOT17's rule.
 This follows trackeval 1.3.0 (datasets/mot_challenge_2d_box.py). There is no known difference in what is taken out.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +19,7 @@ from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ...matching.similar_pairs import similar_pairs
 from ...matching.similarity import ROUNDING
-from ...tables.annotations import Annotations, SideColumns, as_frames
+from ...tables.annotations import Annotations, SideColumns, annotations_of
 from ...tables.columns import Columns
 from ...tables.inputs import name_source, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
@@ -77,7 +75,7 @@ def read_motchallenge(
     """
     kind = check_kind(table)
     *sides, names, n_rows = read_numbered(truth_dir, tracker_dir, benchmark, preprocess)
-    truth, predictions = (as_frames(_named(side, names)) for side in sides)
+    truth, predictions = (annotations_of(_named(side, names)) for side in sides)
     note_source(truth.objects, truth_dir, n_rows[0])
     note_source(predictions.objects, tracker_dir, n_rows[1])
     return as_kind((truth, predictions), kind)
@@ -113,7 +111,7 @@ def _named(side: SideColumns, names: list[str]) -> SideColumns:
     """A side with the names of sequences in place of their positions in `names`."""
     import pandas as pd
 
-    from ...support.pandas_versions import TEXT  # imported only here: it needs pandas
+    from ...support.pandas_versions import TEXT
 
     sequences = pd.Series(names, dtype=TEXT).array
 
@@ -133,7 +131,7 @@ def _preprocessed(truth: SideColumns, predictions: SideColumns, benchmark: str) 
         distracts = np.isin(class_id, [CLASSES[name] for name in BENCHMARKS[benchmark]])
         predictions = predictions._replace(objects=_without_distracted(truth, predictions, distracts))
     columns = [column for column in objects if column not in ("considered", "class_id")]
-    return truth._replace(objects=_rows(objects.select(columns), kept)), predictions
+    return truth._replace(objects=objects.select(columns).filter(kept)), predictions
 
 
 def _without_distracted(truth: SideColumns, predictions: SideColumns, distracts: np.ndarray) -> Columns:
@@ -154,7 +152,7 @@ def _without_distracted(truth: SideColumns, predictions: SideColumns, distracts:
     chosen = heaviest(Entries(near.truth, near.prediction, near.measure, *starts), counts=distracting)
     kept = np.ones(len(predictions.objects), bool)
     kept[aligned.predictions.row[near.prediction[chosen & distracting]]] = False
-    return _rows(predictions.objects, kept)
+    return predictions.objects.filter(kept)
 
 
 def _matching(aligned: Aligned) -> Pairs:
@@ -162,11 +160,6 @@ def _matching(aligned: Aligned) -> Pairs:
     matching = similar_pairs(aligned, "iou", least=LEAST_SIMILARITY)
     chunks = frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE)
     return join_pairs([matching(*chunk) for chunk in chunks])
-
-
-def _rows(objects: Columns, kept: np.ndarray) -> Columns:
-    """The marked rows."""
-    return objects if kept.all() else objects.take(np.flatnonzero(kept))
 
 
 def _check_benchmark(benchmark: str) -> None:

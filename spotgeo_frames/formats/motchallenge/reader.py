@@ -216,7 +216,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     """
     import pandas as pd
 
-    from ...support.pandas_versions import TEXT  # imported only here: it needs pandas
+    from ...support.pandas_versions import TEXT
 
     folder = Path(folder)
     objects, frames = as_annotations(annotations, "annotations")

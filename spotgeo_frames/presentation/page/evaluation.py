@@ -14,7 +14,7 @@ from ...analysis.error_kinds import diagnose, error_costs
 from ...analysis.mistakes import check
 from ...analysis.sweeps import Sweep, sweep
 from ...analysis.uncertainty import interval_table
-from ...matching.matcher import match_annotations
+from ...matching.matcher import match_sides
 from ...matching.rule import Rule
 from ...scoring.group_sums import summary_sums
 from ...scoring.registry import HEADLINE
@@ -23,6 +23,7 @@ from ...support.errors import InputError, SliceError
 from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...tables.annotations import Annotations
+from ...tables.match_tables import match_dataframe
 from ...tables.selections import binned, check_column
 
 # The count of score thresholds of the sweep; more would look the same and take longer than the rest of the report.
@@ -87,7 +88,7 @@ def evaluate(
     if no match table has a column of `by`.
     """
     matched = {
-        name: match_annotations(truth, submission, rule)
+        name: match_dataframe(match_sides(truth, submission, rule))
         for name, submission in progress(list(submissions.items()), "matching", "submission")
     }
     empty = [name for name, table in matched.items() if not len(table)]
