@@ -30,7 +30,7 @@ from ..support.reading import read_bytes
 from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
 from ..tables.columns import Columns
-from ..tables.inputs import note_source
+from ..tables.inputs import file_state, note_source
 from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
 from ..tables.messages import first_keys, row_text
 from ..tables.schema import FRAME_KEY
@@ -72,14 +72,15 @@ def read_spotgeo(path: str | Path, *, table: TableKind = "pandas") -> Annotation
     (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
     kind = check_kind(table)
+    state = file_state(path)
     annotations = annotations_of(spotgeo_columns(path))
-    note_source(annotations.objects, path)
+    note_source(annotations.objects, path, state)
     return as_kind(annotations, kind)
 
 
 def spotgeo_columns(path: str | Path) -> SideColumns:
     """The columns of what `read_spotgeo` returns; raises InputError as it does."""
-    path = Path(path)
+    path, state = Path(path), file_state(path)
     content = _content(path)
     side = _decoded(content)
     if side is None:
@@ -89,7 +90,7 @@ def spotgeo_columns(path: str | Path) -> SideColumns:
         numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
         points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
         side = _columns(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
-    note_source(side.objects, path)
+    note_source(side.objects, path, state)
     return side
 
 

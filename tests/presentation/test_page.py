@@ -20,7 +20,7 @@ from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, man
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.page import chart_data, frame_browser, page_tables, pictures
 from spotgeo_frames.support.labels import bins_as_text
-from spotgeo_frames.tables.inputs import sha256
+from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
 
 ONE_SEQUENCE = "there is only one sequence"
 
@@ -490,7 +490,7 @@ def test_a_folder_that_has_changed_is_noticed(tmp_path: Path, poses: Path) -> No
     predictions.iloc[3:].to_parquet(tmp_path / "p" / "a.parquet")
     sf.report(truth, side, tmp_path / "report.html")
     assert "p, changed since it was read" in Page(tmp_path / "report.html").text
-    assert sha256(poses / "truth") != sha256(poses / "tracker")
+    assert sha256(poses / "truth", POSETRACK_FILES) != sha256(poses / "tracker", POSETRACK_FILES)
 
 
 def test_a_note_that_is_none_of_ours_is_passed_over(tmp_path: Path) -> None:
