@@ -13,6 +13,7 @@ from importlib import import_module
 from io import TextIOWrapper
 
 from .commands import COMMANDS
+from .printing import tell
 from .problems import WrongUsage
 from .usage import HELP, command_parser, no_such, parsed, program_parser
 
@@ -25,13 +26,13 @@ def run(texts: Sequence[str]) -> None:
     if texts[:1] == ["--"]:
         texts = texts[1:]
     if not texts:
-        program_parser(COMMANDS).print_help(sys.stderr)
+        tell(program_parser(COMMANDS).format_help().rstrip(), sys.stderr)
         sys.exit(2)
     name, *rest = texts
     if name in COMMANDS:
         _run_command(name, rest)
     elif name == HELP.name:
-        program_parser(COMMANDS).print_help()
+        tell(program_parser(COMMANDS).format_help().rstrip())
     elif name.startswith("-"):
         program_parser(COMMANDS).error(no_such("option", name, [HELP.name]))
     else:
@@ -45,7 +46,7 @@ def _run_command(name: str, texts: Sequence[str]) -> None:
     try:
         given = parsed(parser, command, texts)
         if given is None:
-            parser.print_help()
+            tell(parser.format_help().rstrip())
         else:
             work = getattr(import_module(f".{command.module}", __package__), command.function)
             work(**given)
@@ -64,7 +65,7 @@ def main() -> None:
         sys.stdout.reconfigure(encoding="utf-8")
     try:
         run(sys.argv[1:])
-        print(end="", flush=True)  # so that a reader who has gone is noticed here, not at the end of the process
+        sys.stdout.flush()  # so that a reader who has gone is noticed here, not at the end of the process
     except BrokenPipeError:
         for stream in (1, 2):  # what is unwritten goes nowhere, without another error at the end of the process
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -55,5 +56,11 @@ def _with_value(row: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, A
 
 
 def formatted(answer: Mapping[str, Any]) -> str:
-    """Formats JSON with an indentation of two spaces."""
-    return msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
+    """Formats JSON with an indentation of two spaces; characters of names that a terminal may act on are escaped."""
+    text = msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
+    return "\n".join(line if line.isprintable() else _escaped(line) for line in text.split("\n"))
+
+
+def _escaped(line: str) -> str:
+    """A line of JSON with its unprintable characters, all of which stand in strings, as JSON escapes them."""
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)

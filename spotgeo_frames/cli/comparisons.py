@@ -9,7 +9,8 @@ from ..matching.matcher import match
 from ..support.progress import progress
 from .arguments import names_to_exclude, submission_names, words_of
 from .as_json import formatted, plain_rows
-from .problems import WrongUsage, one_line, problems_reported
+from .printing import one_line, tell
+from .problems import WrongUsage, problems_reported
 from .text import comparison_text, rule_text
 
 
@@ -37,10 +38,7 @@ def compare(
         }
         compared = comparison.compare(matches, exclude=names_to_exclude(exclude, sides))
     if as_json:
-        print(formatted({name: plain_rows(table) for name, table in compared._asdict().items()}))
+        tell(formatted({name: plain_rows(table) for name, table in compared._asdict().items()}))
     else:
-        print(
-            one_line(f"{len(submissions)} submissions against {truth}, {rule_text(compared.leaderboard.attrs)}"),
-            end="\n\n",
-        )
-        print(comparison_text(*compared))
+        heading = f"{len(submissions)} submissions against {truth}, {rule_text(compared.leaderboard.attrs)}"
+        tell(f"{one_line(heading)}\n\n{comparison_text(*compared)}")

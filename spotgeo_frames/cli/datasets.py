@@ -13,7 +13,8 @@ from ..scale.run import RunOptions
 from ..scale.stream import summaries
 from ..support.storage import place_of, sizes
 from .arguments import sequence_names
-from .problems import one_line, problems_reported
+from .printing import one_line, tell
+from .problems import problems_reported
 
 
 def score_datasets(
@@ -42,4 +43,4 @@ def repartition(dataset: str, out: str) -> None:
     with problems_reported():
         repartition_by_sequence(dataset, out)
         n_files = len(sizes(place_of(out)))
-    print(one_line(f"{out}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence"))
+    tell(one_line(f"{out}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence"))

@@ -8,7 +8,8 @@ from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
 from .arguments import names_to_exclude, submission_names, uncrossed_columns, words_of
-from .problems import one_line, problems_reported
+from .printing import one_line, tell
+from .problems import problems_reported
 
 
 def report(
@@ -50,4 +51,4 @@ def report(
             tables=tables,
         )
     written = f"{out}: {out.stat().st_size / 1e6:.1f} MB"
-    print(one_line(written if tables is None else f"{written}; {tables}: the tables"))
+    tell(one_line(written if tables is None else f"{written}; {tables}: the tables"))

@@ -9,7 +9,8 @@ from ..support.names import plain_value
 from ..tables.joints import JOINTS
 from ..tracking import poses
 from .as_json import formatted
-from .problems import one_line, problems_reported
+from .printing import one_line, tell
+from .problems import problems_reported
 from .text import pose_text
 
 # The joints of PoseTrack by the names of its two evaluation kits, in the order of each kit.
@@ -51,7 +52,7 @@ def pose(truth: Path, predictions: Path, as_json: bool) -> None:
             rows = combined.reindex(pd.Index([*joints.values(), None], dtype=combined.index.dtype))
             values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
             answer[kit] = {"joints": [*joints, "total"], **values}
-        print(formatted(answer))
+        tell(formatted(answer))
     else:
-        print(one_line(f"{predictions} against {truth}, all sequences"), end="\n\n")
-        print(pose_text(combined.reset_index()))
+        heading = one_line(f"{predictions} against {truth}, all sequences")
+        tell(f"{heading}\n\n{pose_text(combined.reset_index())}")

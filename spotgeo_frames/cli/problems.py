@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..support.errors import InputError, SliceError
+from .printing import one_line, tell
 
 # The count of problems that most commands print.
 MOST_PRINTED = 10
@@ -13,11 +14,6 @@ MOST_PRINTED = 10
 
 class WrongUsage(Exception):
     """An option or argument that a command cannot be run with; the message names it and says what is needed."""
-
-
-def one_line(text: str) -> str:
-    """Escapes line breaks and other unprintable characters of keys and paths, so that the text stays on one line."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 @contextmanager
@@ -53,4 +49,4 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
 
 def _complain(text: str) -> None:
     """Prints one line on standard error."""
-    print(one_line(text), file=sys.stderr, flush=True)
+    tell(one_line(text), sys.stderr)

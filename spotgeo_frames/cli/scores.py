@@ -12,6 +12,8 @@ from ..matching.matcher import matched
 from ..matching.words import Words
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
+from ..support.secrets import without_secrets
+from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable, write_tables
 from ..tables.columns import Columns, columns_of
 from ..tables.inputs import input_notes, inputs_of
@@ -19,7 +21,8 @@ from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences
 from .arguments import names_to_exclude, slices_of, words_of
 from .as_json import summary_json
-from .problems import WrongUsage, one_line, problems_reported
+from .printing import one_line, tell
+from .problems import WrongUsage, problems_reported
 from .text import overview, rule_text, slice_text
 
 if TYPE_CHECKING:
@@ -55,13 +58,13 @@ def score(
         else:
             summary, by_slice = _score_files(truth, submission, frames, slices, words, exclude, out)
     if as_json:
-        print(summary_json(summary, by_slice))
+        tell(summary_json(summary, by_slice))
     else:
-        print(one_line(f"{submission} against {truth}, {rule_text(summary.attrs)}"))
-        print(overview(columns_of(summary).records()[0]))
+        tell(one_line(f"{without_secrets(submission)} against {without_secrets(truth)}, {rule_text(summary.attrs)}"))
+        tell(overview(columns_of(summary).records()[0]))
         for columns, table in by_slice.items():
             empty = one_line(f"{' or '.join(columns)} is null in every row")
-            print(f"\n{slice_text(table, columns) if len(table) else empty}")
+            tell(f"\n{slice_text(table, columns) if len(table) else empty}")
 
 
 def _score_files(
@@ -76,6 +79,8 @@ def _score_files(
     """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns."""
     if out is not None:
         check_folder_writable(Path(out))
+        given = [Path(path) for path in (truth, submission, frames) if path is not None]
+        check_inputs_kept(Path(out), given, ["matches.parquet", "summary.parquet", "by_*.parquet"])
     sides = read_side_columns(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
     matches, warning = matched(sides[0], sides[1], words, carried=None if slices or out is not None else ())
     left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])

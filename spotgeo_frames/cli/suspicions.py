@@ -6,7 +6,8 @@ from ..analysis import mistakes
 from ..formats.any_file import read_sides
 from .arguments import words_of
 from .as_json import formatted, plain_rows
-from .problems import one_line, problems_reported
+from .printing import one_line, tell
+from .problems import problems_reported
 from .text import number_text
 
 
@@ -25,10 +26,10 @@ def check(
         sides = read_sides(truth, [submission], similarity=similarity)
         suspicions = mistakes.check(sides[0], sides[1], tau, epsilon, similarity=similarity, threshold=threshold)
     if as_json:
-        print(formatted({"suspicions": plain_rows(suspicions)}))
+        tell(formatted({"suspicions": plain_rows(suspicions)}))
     elif not len(suspicions):
-        print(one_line(f"{submission}: nothing is suspicious"))
+        tell(one_line(f"{submission}: nothing is suspicious"))
     else:
         for row in suspicions.to_dict("records"):
             corrected = f" (F1 {number_text(row['f1'])}, corrected {number_text(row['f1_corrected'])})"
-            print(f"{row['suspicion']}{corrected}\n    {row['advice']}")
+            tell(f"{one_line(row['suspicion'])}{corrected}\n    {one_line(row['advice'])}")

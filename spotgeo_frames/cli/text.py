@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..scoring.registry import METRICS, SLICED, Metric
 from ..support.labels import bins_as_text, label
 from ..support.names import plain_value
-from .problems import one_line
+from .printing import one_line
 
 if TYPE_CHECKING:
     import pandas as pd

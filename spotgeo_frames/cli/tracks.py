@@ -7,13 +7,15 @@ from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
 from ..matching.alignment import align
 from ..matching.words import asked_of_tracks
+from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable, write_tables
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tables.inputs import input_notes, inputs_of
 from ..tracking.tracks import NUMBERS, evaluate_tracks, rule_of_tracks, track_columns
 from ..tracking.tracks import track as track_sides
 from .as_json import formatted, plain_rows
-from .problems import WrongUsage, one_line, problems_reported
+from .printing import one_line, tell
+from .problems import WrongUsage, problems_reported
 from .text import track_text
 
 
@@ -26,13 +28,14 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
             sequences, numbers = _numbers(truth, tracker, benchmark)
         else:
             check_folder_writable(out)
+            check_inputs_kept(out, [truth, tracker], ())
             sequences, numbers = _saved(truth, tracker, benchmark, out)
     if as_json:
         *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
-        print(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
+        tell(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
     else:
-        print(one_line(f"{tracker} against {truth}, by the rules of {benchmark}"), end="\n\n")
-        print(track_text(dataframe_of(numbers), sequences))
+        heading = one_line(f"{tracker} against {truth}, by the rules of {benchmark}")
+        tell(f"{heading}\n\n{track_text(dataframe_of(numbers), sequences)}")
 
 
 def _numbers(truth: Path, tracker: Path, benchmark: str) -> tuple[list[str], Columns]:

@@ -2,11 +2,14 @@
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
+from ..support.secrets import without_secrets
 from .commands import Argument, Command
-from .problems import WrongUsage, one_line
+from .printing import one_line, tell
+from .problems import WrongUsage
 
 PROGRAM = "spotgeo-frames"
 PURPOSE = "Evaluates detectors and trackers: says how good a submission is, and where and why it fails."
@@ -28,7 +31,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Prints the usage and then what is wrong, in one line on standard error, and exits with status 2."""
-        self.exit(2, f"{self.format_usage()}Try '{self.prog} {HELP.name}' for help.\n\nError: {one_line(message)}\n")
+        problem = one_line(without_secrets(message))
+        tell(f"{self.format_usage()}Try '{self.prog} {HELP.name}' for help.\n\nError: {problem}", sys.stderr)
+        sys.exit(2)
 
 
 def program_parser(commands: Mapping[str, Command]) -> Parser:

@@ -6,7 +6,8 @@ from ..formats.any_file import read_annotations
 from ..formats.spotgeo import problem_lines, validate_spotgeo
 from ..support.errors import InputError
 from .arguments import sequence_numbers
-from .problems import WrongUsage, one_line, problems_reported
+from .printing import one_line, tell
+from .problems import WrongUsage, problems_reported
 
 
 def validate(submission: Path, truth: Path | None, sequences: str | None) -> None:
@@ -19,4 +20,4 @@ def validate(submission: Path, truth: Path | None, sequences: str | None) -> Non
         problems = validate_spotgeo(submission, known, wanted)
         if len(problems):
             raise InputError(problem_lines(submission, zip(problems["place"], problems["problem"], strict=True)))
-    print(one_line(f"{submission}: nothing is wrong"))
+    tell(one_line(f"{submission}: nothing is wrong"))

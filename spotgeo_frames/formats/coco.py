@@ -25,7 +25,7 @@ from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
-from ..tables.inputs import note_source
+from ..tables.inputs import file_state, note_source
 from ..tables.joints import COCO_SIGMAS
 from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
@@ -117,6 +117,7 @@ def read_coco(
     """
     kind = check_kind(table)
     truth_path, predictions_path = Path(truth_path), Path(predictions_path)
+    states = file_state(truth_path), file_state(predictions_path)
     contents = read_bytes(truth_path), read_bytes(predictions_path)
     if [opening(content) for content in contents] == [b"[", b"{"]:
         what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
@@ -139,8 +140,8 @@ def read_coco(
         named = dict(zip([f"box_{side}" for side in BOX], _box(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         predictions = _with_joints(predictions, results, joints, "joint_score")
-    note_source(truth, truth_path)
-    note_source(predictions, predictions_path)
+    note_source(truth, truth_path, states[0])
+    note_source(predictions, predictions_path, states[1])
     return as_kind((Annotations(truth, _frames(document.images)), Annotations(predictions)), kind)
 
 

@@ -32,6 +32,12 @@ class _NoNumber(NamedTuple):
     problem: str
 
 
+class _Rounded(float):
+    """A whole number that only rounding made of the file's text, as 0 of 1e-400; it will do as a coordinate."""
+
+    text: str
+
+
 class Inspection(NamedTuple):
     """What the slow road found: the entries that can be used, the place of each (sequence, frame), the problems."""
 
@@ -108,12 +114,27 @@ def _parsed(content: bytes) -> Any:
 
     def real(text: str) -> float | _NoNumber:
         number = float(text)
-        return number if np.isfinite(number) else _NoNumber(text, "is too large for a number")
+        if not np.isfinite(number):
+            return _NoNumber(text, "is too large for a number")
+        if number.is_integer() and not is_exact(text, number):
+            number = _Rounded(number)
+            number.text = text
+        return number
 
     def constant(text: str) -> _NoNumber:
         return _NoNumber(text, "is not a number that JSON knows")
 
     return json.loads(content.decode("utf-8"), parse_int=integer, parse_float=real, parse_constant=constant)
+
+
+def is_exact(text: str, number: float) -> bool:
+    """Whether a number is exactly what its text says, with no digit lost."""
+    from decimal import Decimal, InvalidOperation  # imported only here: few files have such numbers
+
+    try:
+        return Decimal(text) == number
+    except InvalidOperation:  # an exponent of nineteen digits
+        return False
 
 
 def _integer(entry: dict[str, Any], key: str, place: str, problems: list[Problem]) -> int | None:
@@ -122,6 +143,11 @@ def _integer(entry: dict[str, Any], key: str, place: str, problems: list[Problem
         problems.append((place, f"{key} is missing"))
         return None
     value = entry[key]
+    if isinstance(value, _Rounded):
+        problems.append(
+            (f"{place}.{key}", f"{_shortened(value.text)} is not exactly {value:.15g}; an integer is needed")
+        )
+        return None
     if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 63:
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):

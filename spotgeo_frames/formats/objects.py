@@ -13,7 +13,7 @@ from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes, readab
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
 from ..tables.checks import check_frames, check_objects
-from ..tables.inputs import note_source
+from ..tables.inputs import PARQUET_FILES, file_state, note_source
 from ..tables.kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
 from ..tables.table import Table, collected
 
@@ -39,20 +39,22 @@ def read_objects(
     kind = kind_of(source) if table is None else check_kind(table)
     source, frames = collected(source, "objects"), collected(frames, "frames")
     keep_types = kind != "pandas"
+    state = file_state(source, PARQUET_FILES) if isinstance(source, str | Path) else None
     objects = check_objects(read_table(source, keep_types=keep_types), _name(source, "objects"))
     objects = own_copy(objects) if objects is source else objects
     if isinstance(source, str | Path):
-        note_source(objects, source)
+        note_source(objects, source, state)
     annotations = Annotations(objects, None if frames is None else read_frames(frames, keep_types=keep_types))
     return as_kind(annotations, kind, categorical_columns(source, frames))
 
 
 def read_frames(source: str | Path | Table, *, keep_types: bool = False) -> pd.DataFrame:
     """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
+    state = file_state(source, PARQUET_FILES) if isinstance(source, str | Path) else None
     frames = check_frames(read_table(source, keep_types=keep_types), _name(source, "frames"))
     frames = own_copy(frames) if frames is source else frames
     if isinstance(source, str | Path):
-        note_source(frames, source)
+        note_source(frames, source, state)
     return frames
 
 

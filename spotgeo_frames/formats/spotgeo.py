@@ -10,7 +10,8 @@ files.
 Known differences from the competition's script
     - The script accepts more than two numbers as a coordinate and ignores the rest. Here they are refused.
     - The script's JSON parser accepts NaN and Infinity. They are not JSON, so they are refused here.
-    - Integers of more than 64 bits are refused here, also as coordinates.
+    - Integers of more than 64 bits are refused here, also as coordinates. So are numbers such as 1e-400 in the place of
+      an integer, which only rounding makes whole.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..support.reading import read_bytes
 from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
 from ..tables.columns import Columns
-from ..tables.inputs import note_source
+from ..tables.inputs import file_state, note_source
 from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
 from ..tables.messages import first_keys, row_text
 from ..tables.schema import FRAME_KEY
@@ -71,14 +72,15 @@ def read_spotgeo(path: str | Path, *, table: TableKind = "pandas") -> Annotation
     (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
     kind = check_kind(table)
+    state = file_state(path)
     annotations = annotations_of(spotgeo_columns(path))
-    note_source(annotations.objects, path)
+    note_source(annotations.objects, path, state)
     return as_kind(annotations, kind)
 
 
 def spotgeo_columns(path: str | Path) -> SideColumns:
     """The columns of what `read_spotgeo` returns; raises InputError as it does."""
-    path = Path(path)
+    path, state = Path(path), file_state(path)
     content = _content(path)
     side = _decoded(content)
     if side is None:
@@ -88,7 +90,7 @@ def spotgeo_columns(path: str | Path) -> SideColumns:
         numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
         points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
         side = _columns(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
-    note_source(side.objects, path)
+    note_source(side.objects, path, state)
     return side
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..support.errors import InputError
 from ..support.reading import readable
+from ..support.secrets import without_secrets
 from ..support.storage import Place, parquet_files, place_of
 
 # Files that are looked at at once: over a network most of the time is spent waiting.
@@ -62,7 +63,7 @@ def files_of(source: Any) -> tuple[str, str | None, list[File]]:
         return place.name, place.path, _described(places, partitions)
     if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
         places = [place_of(path) for path in source]
-        return f"{source[0]} and others", None, _described(places, [{} for _ in places])
+        return f"{places[0].name} and others", None, _described(places, [{} for _ in places])
     if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
         return _fragments(source)
     kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
@@ -80,7 +81,7 @@ def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
     fragments = list(dataset.get_fragments())
     if not fragments:
         raise InputError("the dataset has no files")
-    places = [Place(dataset.filesystem, fragment.path, fragment.path) for fragment in fragments]
+    places = [Place(dataset.filesystem, fragment.path, without_secrets(fragment.path)) for fragment in fragments]
     partitions = [ds.get_partition_keys(fragment.partition_expression) for fragment in fragments]
     return f"the dataset of {places[0].name}", None, _described(places, partitions)
 

@@ -12,6 +12,7 @@ import msgspec
 import pyarrow as pa
 
 from ..support.errors import InputError, first_line
+from ..support.secrets import without_secrets
 from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, written
 from ..support.temporary import lock, synchronise_folder, temporary_name
 from ..support.version import __version__
@@ -67,7 +68,10 @@ def begun(
 
 def _plan(contents: Mapping[str, Contents], options: Mapping[str, Any], n_parts: int) -> dict[str, Any]:
     """The plan of an evaluation: the version, the files with their states, and the options."""
-    inputs = {side: [[file.place.path, *file.state] for file in dataset.files] for side, dataset in contents.items()}
+    inputs = {
+        side: [[without_secrets(file.place.path), *file.state] for file in dataset.files]
+        for side, dataset in contents.items()
+    }
     plan = {"version": __version__} | inputs | dict(options) | {"n_parts": n_parts}
     return msgspec.json.decode(msgspec.json.encode(plan, enc_hook=str))
 

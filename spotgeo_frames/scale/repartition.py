@@ -20,8 +20,9 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError, first_line
 from ..support.progress import progress_bar
+from ..support.storage import local_paths, place_of
+from ..support.targets import check_inputs_kept, check_new_folder
 from ..support.temporary import synchronise_folder, temporary_folder_beside
-from ..support.writing import check_folder_writable
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, contents_of
 from .files import check_unchanged
@@ -47,14 +48,14 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
         A Parquet dataset with a column `sequence`, in any order: the path or URI of a file or of a folder (hive
         partitions become columns), a list of files, or a `pyarrow.dataset`.
     out
-        The path of a folder on this machine that does not exist yet or is empty. It gets the files part-00000.parquet
-        and so on, of about a million rows each, which never split a sequence. They appear once all are written. In the
-        meantime, a temporary folder beside it needs the space of all rows twice.
+        The path of a folder on this machine, outside of the dataset, that does not exist yet or is empty. It gets the
+        files part-00000.parquet and so on, of about a million rows each, which never split a sequence. They appear once
+        all are written. In the meantime, a temporary folder beside it needs the space of all rows twice.
 
     Raises
     ------
     InputError: the dataset cannot be read or is changed meanwhile, has no column `sequence` or no rows, or `out` cannot
-        be written or is not empty.
+        be written, is not empty, is a link or the working directory, or lies in the dataset.
 
     Examples
     --------
@@ -71,9 +72,9 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
     folder = Path(out)
     if "://" in str(out):
         raise InputError(f"{out}: only a folder of this machine can be written to")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: is there already; give a folder that is not there, or empty")
-    check_folder_writable(folder)
+    check_new_folder(folder)
+    if isinstance(dataset, str | Path):
+        check_inputs_kept(folder, local_paths([place_of(dataset)]), ())
     contents = contents_of(dataset, ["sequence"])
     if not contents.n_rows:
         raise InputError(f"{contents.name}: has no rows")

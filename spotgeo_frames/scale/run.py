@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from ..support.errors import InputError
 from ..support.progress import progress_bar
-from ..support.storage import Place
+from ..support.storage import Place, local_paths
+from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable
 from ..tables.selections import check_names
 from .blocks import Source
@@ -22,6 +22,9 @@ from .journal import begun, check_written
 from .parts import Part, parts_of
 from .results import Result
 from .workers import evaluated_here
+
+# The files of a run that could be an input, in its folder.
+WRITTEN = ["summary.parquet", "by_*.parquet", "matches/*", "sums/*"]
 
 # With fewer rows, both sides together, starting processes takes longer than it saves.
 FEW_ROWS = 1 << 20
@@ -83,7 +86,6 @@ def run(
     with ExitStack() as stack:
         folder, finished, remarks = None, dict[int, Result](), list[str]()
         if options.out is not None:
-            _check_out(options.out, contents)
             plan = {**plan, "exclude": excluded, "on_error": options.on_error}
             folder, finished, remarks = stack.enter_context(begun(options.out, contents, plan, len(parts)))
         job = Job(sources, method, excluded, options.on_error == "skip", folder)
@@ -120,13 +122,24 @@ def _evaluated(
         return evaluated_here(parts, job, workers, finished, done)
 
 
-def _check_out(out: Place, contents: Mapping[str, Contents]) -> None:
-    """Raises InputError if the folder cannot be written to, or lies in an input, which would then read its files."""
-    if "://" not in out.name:
-        check_folder_writable(Path(out.path))
+def check_out(out: Place | None, contents: Mapping[str, Contents]) -> None:
+    """Raises InputError if the folder cannot be written to, lies in an input, or would replace files of one."""
+    if out is None:
+        return
+    here = local_paths([out])
+    for folder in here:
+        check_folder_writable(folder)
     for dataset in contents.values():
-        if dataset.folder is not None and f"{out.path}/".startswith(f"{dataset.folder.rstrip('/')}/"):
-            raise InputError(f"{out.name}: is in the folder of {dataset.name}; give one elsewhere")
+        places = [file.place for file in dataset.files]
+        if dataset.folder is not None and places:
+            places.insert(0, Place(places[0].filesystem, dataset.folder, dataset.name))
+        for folder in here:
+            check_inputs_kept(folder, local_paths(places), WRITTEN)
+        inside = [
+            f"{out.path}/".startswith(f"{place.path}/") and place.filesystem == out.filesystem for place in places
+        ]
+        if any(inside) and not here:
+            raise InputError(f"{out.name}: is in the folder of {dataset.name}, an input; give one elsewhere")
 
 
 def _check_whole(result: Result, contents: Mapping[str, Contents], options: RunOptions) -> None:

@@ -41,7 +41,7 @@ from .evaluation import empty_sides, score_block, track_block
 from .folder import RunFolder, written_for
 from .quantiles import bins_of_codes, dataset_bin_edges
 from .results import Result
-from .run import RunOptions, run, sources_of
+from .run import RunOptions, check_out, run, sources_of
 
 
 def score_dataset(
@@ -152,6 +152,7 @@ def summaries(
     InputError if a grouping does not fit the datasets, a file or a row is wrong, or results cannot be written;
     ValueError if an option is out of range.
     """
+    check_out(options.out, contents)
     names = [list(grouping) for grouping in groupings]
     wanted = [name for columns in names for name in columns]
     # The match table of no rows has all columns of the real one.
@@ -279,6 +280,7 @@ def track_dataset(
     left_out = None if exclude is None else listed_sequences(exclude)
     options = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
     contents = opened(truth, predictions, frames, similarity, on_error)
+    check_out(options.out, contents)
     rule = track_rule(words, *geometries(contents), threshold=THRESHOLD, identity=identity)
     keep = options.out is not None
     method = partial(track_block, rule=rule, keep=keep)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from .secrets import without_secrets
+
 
 class InputError(ValueError):
     """A file, a table or an argument that cannot be accepted; a ValueError.
@@ -12,7 +14,7 @@ class InputError(ValueError):
     problems
         One problem or several, a line of text each. A line names the file or table, the place in it (a row, a key, a
         column), what is wrong, and what to do unless that is plain. They become the attribute `problems`, a list, and
-        the message of the error.
+        the message of the error, without the user names, passwords and queries of addresses in them.
 
     Examples
     --------
@@ -26,7 +28,8 @@ class InputError(ValueError):
     """
 
     def __init__(self, problems: str | Iterable[str]):
-        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        lines = [problems] if isinstance(problems, str) else problems
+        self.problems = [without_secrets(line) for line in lines]
         super().__init__("\n".join(self.problems))
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[list[str]]]:

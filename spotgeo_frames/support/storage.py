@@ -6,7 +6,7 @@ disk it is synchronised first, so that a power cut leaves no half of it either.
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +15,15 @@ import pyarrow as pa
 
 from .errors import InputError, first_line
 from .reading import readable
+from .secrets import without_secrets
 from .temporary import synchronise_folder, temporary_name
 
 
 class Place(NamedTuple):
-    """A file or a folder: its file system, its path there, and its name in messages, as the caller wrote it."""
+    """A file or a folder: its file system, its path there, and its name in messages and files.
+
+    The name is what the caller wrote, without the user name, the password and the query of a URI.
+    """
 
     filesystem: Any
     path: str
@@ -46,7 +50,15 @@ def place_of(name: str | Path) -> Place:
         filesystem, path = fs.FileSystem.from_uri(text)
     except (pa.ArrowException, OSError, ImportError, ValueError) as error:
         raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
-    return Place(filesystem, path, text)
+    return Place(filesystem, path, without_secrets(text))
+
+
+def local_paths(places: Iterable[Place]) -> list[Path]:
+    """The paths of those places that are on a file system of this machine, as the caller wrote them if possible."""
+    from pyarrow import fs
+
+    here = [place for place in places if isinstance(place.filesystem, fs.LocalFileSystem)]
+    return [Path(place.path if "://" in place.name else place.name) for place in here]
 
 
 def parquet_files(folder: Place) -> list[Place]:

@@ -3,6 +3,9 @@
 Readers note in a table's attrs which file it is from, and keep the table as they read it. pandas copies attrs to most
 tables that are made from another, so a note alone proves nothing. `confirmed` compares a table with what was read, and
 drops the note unless every row is still a row of the file. `as_annotations` does so wherever tables come in.
+
+A digest is made when a result is written, so it is that of the file by then. It counts only if the file's state (names,
+sizes, times) was the same before it was read, before the digest was made, and after.
 """
 
 from __future__ import annotations
@@ -20,43 +23,55 @@ from .columns import Columns, dataframe_of
 if TYPE_CHECKING:
     import pandas as pd
 
-# The files that readers read in a folder: those of the first pattern that matches any.
-READ_IN_FOLDERS = ("*/gt/gt.txt", "*.txt", "**/*.parquet", "*.json")
+# The files that readers of each kind read in a folder: those of the first pattern that matches any.
+PARQUET_FILES = ("**/*.parquet",)
+MOTCHALLENGE_FILES = ("*/gt/gt.txt", "*.txt")
+POSETRACK_FILES = ("*.json",)
 
 # The key in a table's attrs under which readers note which file it is from.
 SOURCE = "spotgeo_frames_source"
 
 
-def sha256(path: Path) -> str:
-    """SHA-256 of a file; of a folder, that of the names and digests of the files that readers read, in order."""
+def sha256(path: Path, patterns: Sequence[str] = ()) -> str:
+    """SHA-256 of a file; of a folder, that of the names and digests of the files that are read there, in order."""
     if path.is_dir():
-        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in _read_files(path))
-        return hashlib.sha256("".join(inner).encode()).hexdigest()
+        inner = (f"{file.relative_to(path).as_posix()} {sha256(file)}\n" for file in _read_files(path, patterns))
+        return hashlib.sha256("".join(inner).encode("utf-8", "surrogateescape")).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _read_files(folder: Path) -> list[Path]:
-    """The files of a folder that readers read, in order."""
-    matching = ([file for file in folder.glob(pattern) if file.is_file()] for pattern in READ_IN_FOLDERS)
+def _read_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    """The files of a folder that a reader of these patterns reads, in order."""
+    matching = ([file for file in folder.glob(pattern) if file.is_file()] for pattern in patterns)
     files = next((files for files in matching if files), [])
     return sorted(files + [file for file in folder.glob("*/seqinfo.ini") if file.is_file()])
 
 
 class FileState(NamedTuple):
-    """The state of a file, or of the files that readers read in a folder; it differs once one of them has changed."""
+    """The state of a file, or of the files in a folder that a reader of these patterns reads.
+
+    `files` has the path, the size (bytes) and the times (ns) at which the content and anything else was changed of each
+    file. The last cannot be set, so it tells of a file that was rewritten with the size and time that it had.
+    """
 
     path: Path  # absolute
-    changed: int  # when the last of its files was changed, ns
-    size: int  # bytes
-    n_files: int
+    patterns: tuple[str, ...]
+    files: tuple[tuple[Path, int, int, int], ...]
 
 
-def _file_state(path: Path) -> FileState:
-    """The present state of a file or folder; raises OSError if it cannot be looked at."""
-    states = [file.stat() for file in (_read_files(path) if path.is_dir() else [path])]
-    changed = max((state.st_mtime_ns for state in states), default=0)
-    return FileState(path.absolute(), changed, sum(state.st_size for state in states), len(states))
+def file_state(path: str | Path, patterns: tuple[str, ...] = ()) -> FileState | None:
+    """The present state of a file or folder; None if it cannot be looked at. Readers call it before they read."""
+    path = Path(path).absolute()
+    try:
+        files = _read_files(path, patterns) if path.is_dir() else [path]
+        states = [file.stat() for file in files]
+    except (OSError, ValueError):  # it is gone, or there can be none of such a name
+        return None
+    times = (
+        (file, state.st_size, state.st_mtime_ns, state.st_ctime_ns) for file, state in zip(files, states, strict=True)
+    )
+    return FileState(path, patterns, tuple(times))
 
 
 class Origin(str):
@@ -79,18 +94,19 @@ class Origin(str):
         return str, (str.__str__(self),)
 
 
-def note_source(table: pd.DataFrame | Columns, path: str | Path, n_rows: int | None = None) -> None:
-    """Notes in a table's attrs which file it was read from.
+def note_source(
+    table: pd.DataFrame | Columns, path: str | Path, state: FileState | None, n_rows: int | None = None
+) -> None:
+    """Notes in a table's attrs which file it was read from; `state` is the file's, from before it was read.
 
     Call it last: a table that is changed later is no longer the file's. `n_rows` is how many rows the file has, where
     the reader left some out.
     """
     table.attrs.pop(SOURCE, None)
-    origin = Origin(path)
-    try:
-        origin.state = _file_state(Path(path))
-    except OSError:  # the file is gone already
+    if state is None:
         return
+    origin = Origin(path)
+    origin.state = state
     if isinstance(table, Columns):
         origin.table = Columns(table.arrays, n_rows=len(table))  # itself would never be freed, being in its own notes
     else:
@@ -183,17 +199,24 @@ def inputs_of(tables: Mapping[str, pd.DataFrame | Columns | None]) -> list[Input
 
 def _input(role: str, origin: Origin, n_rows: int) -> Input:
     """The input of a table of `n_rows` rows, with the digest of its file as it is now."""
-    path = origin.state.path
+    path, patterns, _ = state = origin.state
     of_all = "" if n_rows == origin.n_rows else f", of which {n_rows:,} of {origin.n_rows:,} rows"
     try:
-        if origin.state == _file_state(path):
-            return Input(role, path, sha256(path), of_all)
-        return Input(role, path, None, f"{of_all}, changed since it was read")
+        digest = sha256(path, patterns) if file_state(path, patterns) == state else None
     except OSError:
-        return Input(role, path, None, f"{of_all}, no longer there")
+        digest = None
+    now = file_state(path, patterns)
+    if digest is not None and now == state:
+        return Input(role, path, digest, of_all)
+    return Input(role, path, None, f"{of_all}, {'no longer there' if now is None else 'changed since it was read'}")
 
 
 def input_notes(inputs: Sequence[Input]) -> dict[str, str]:
-    """The name and SHA-256 of each file that a result was made from, as text for the metadata of a Parquet file."""
+    """The name and SHA-256 of each file that a result was made from, as text for the metadata of a Parquet file.
+
+    A file that has changed since it was read has a remark instead of a digest.
+    """
     names = {file.role: text_name(file.path) for file in inputs}
-    return names | {f"{file.role}_sha256": file.sha256 for file in inputs if file.sha256 is not None}
+    digests = {f"{file.role}_sha256": file.sha256 for file in inputs if file.sha256 is not None}
+    remarks = {f"{file.role}_remark": file.remark.removeprefix(", ") for file in inputs if file.sha256 is None}
+    return names | digests | remarks

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,14 @@ def our_oks(truth: sf.Annotations, predictions: sf.Annotations) -> dict[tuple[in
     rows = [row[together] for row in rows]
     names = [side.table["object"][row] for side, row in zip((sides.truth, sides.predictions), rows, strict=True)]
     return dict(zip(zip(*(name.tolist() for name in names), strict=True), poses.similarity(sides, *rows), strict=True))
+
+
+@pytest.mark.parametrize("text", ["1e-400", "1.00000000000000000001", "9007199254740993.0"])
+def test_numbers_that_only_rounding_makes_whole_are_no_integers(tmp_path: Path, text: str) -> None:
+    truth, results = written(tmp_path)
+    results.write_text(re.sub(r'"image_id": \d+', f'"image_id": {text}', results.read_text(), count=1))
+    with refused((f"{results}: [0].image_id", "`int`", "`float`")):
+        sf.read_coco(truth, results)
 
 
 def test_oks_is_pycocotools(tmp_path: Path) -> None:

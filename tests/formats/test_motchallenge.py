@@ -300,6 +300,25 @@ def test_neighbouring_identities_stay_apart(tmp_path: Path) -> None:
     assert_refused(truth, tracker, (f"{tracker / 'A.txt'}, line 1: identity 9.00719925474099e+15", "2**53"))
 
 
+@pytest.mark.parametrize("field", ["frame", "object"])
+@pytest.mark.parametrize("text", ["1e-400", "1.00000000000000000001", "0.99999999999999999999", "0x1"])
+@pytest.mark.parametrize("end", ["", ",0,0"], ids=["fast", "slow"])  # lines of different length are read one by one
+def test_numbers_that_only_rounding_makes_whole_are_no_integers(
+    tmp_path: Path, field: str, text: str, end: str
+) -> None:
+    line = f"{text},7,10,10,20,40,0.9{end}\n" if field == "frame" else f"1,{text},10,10,20,40,0.9{end}\n"
+    truth, tracker = folders(tmp_path, claims=f"{line}2,7,12,10,20,40,0.8\n")
+    assert_refused(truth, tracker, (f"{tracker / 'A.txt'}, line 1: {field} is", f"'{text}'"))
+
+
+@pytest.mark.parametrize("end", ["", ",0,0"], ids=["fast", "slow"])
+def test_whole_numbers_in_other_words_are_integers(tmp_path: Path, end: str) -> None:
+    for number, words in enumerate(["7.0", "7.000000000000000000e+00", "+7", "007", "70e-1"]):
+        claims = CLAIM.replace(",7,", f",{words},", 1).replace(",-1,-1,-1\n2", f"{end}\n2")
+        _, predictions = sf.read_motchallenge(*folders(tmp_path / str(number), claims=claims))
+        assert predictions.objects["object"].tolist() == [7, 7]
+
+
 def test_the_slow_road_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(motchallenge_lines, "MOST_PROBLEMS", 5)
     truth, tracker = folders(tmp_path, truth="x\n" * 100)

@@ -196,6 +196,33 @@ def test_bad_json_is_refused_with_its_place(
     assert len(str(caught.value)) < 400 + len(str(path))
 
 
+@pytest.mark.parametrize("key", ["sequence_id", "frame", "num_objects"])
+@pytest.mark.parametrize(
+    "text",
+    ["1e-400", "-1e-999999999999999999999", "1.00000000000000000001", "0.99999999999999999999", "9007199254740993.0"],
+)
+def test_numbers_that_only_rounding_makes_whole_are_no_integers(tmp_path: Path, key: str, text: str) -> None:
+    path = save(tmp_path, json.dumps([entry() | {key: "?"}]).replace('"?"', text))
+    with refused((f"{path}: [0].{key}", text)):
+        sf.read_spotgeo(path)
+    assert sf.validate_spotgeo(path)["place"].tolist()[0] == f"[0].{key}"
+
+
+@pytest.mark.parametrize("text", ["1.0", "1.000000000000000000000", "0.1e1", "10E-1"])
+def test_whole_numbers_in_other_words_are_integers(tmp_path: Path, text: str) -> None:
+    path = save(tmp_path, json.dumps([entry("?")]).replace('"?"', text))
+    assert sf.read_spotgeo(path).objects["sequence"].tolist() == [1]
+
+
+def test_coordinates_may_be_rounded(tmp_path: Path) -> None:
+    for frame in ("1", "1.0"):  # the fast road and the slow one
+        text = json.dumps([entry(frame="?", coordinates=[(0.5, 0.25)])])
+        path = save(
+            tmp_path, text.replace('"?"', frame).replace("0.5", "1e-400").replace("0.25", "2.00000000000000000001")
+        )
+        assert sf.read_spotgeo(path).objects[["x", "y"]].to_numpy().tolist() == [[0.0, 2.0]]
+
+
 def test_every_problem_is_listed(tmp_path: Path) -> None:
     path = save(tmp_path, [entry(frame=None), 5, entry(coordinates=[("a", "b")], num_objects=7)])
     with refused(

@@ -20,7 +20,7 @@ from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, man
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.page import chart_data, frame_browser, page_tables, pictures
 from spotgeo_frames.support.labels import bins_as_text
-from spotgeo_frames.tables.inputs import sha256
+from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
 
 ONE_SEQUENCE = "there is only one sequence"
 
@@ -350,6 +350,28 @@ def test_pictures_lie_behind_their_frames_and_others_are_told_once(tmp_path: Pat
     assert "10 of 15 frames have their picture behind them." in page.text
 
 
+def test_marks_of_direction_are_shown_and_do_nothing(tmp_path: Path) -> None:
+    marks = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    shown = "".join(f"[U+{ord(mark):04X}]" for mark in marks)
+    truth, predictions = many(3)
+    names = {1: f"a{marks}b", 2: "c", 3: "שלום"}
+    sides = [side.assign(sequence=side["sequence"].map(names)) for side in (truth.objects, predictions)]
+    sides[0].to_parquet(tmp_path / f"truth{marks}.parquet")
+    known = sf.read_objects(tmp_path / f"truth{marks}.parquet")
+    known.objects[f"x{marks}"] = [f"y{marks}", "z"] * (len(known.objects) // 2)
+    submissions = {f"one{marks}": sides[1], "two": sides[1].iloc[::2]}
+    sf.report(known, submissions, tmp_path / "report.html", by=f"truth_x{marks}")
+    page = Page(tmp_path / "report.html")
+    assert {*page.raw} & {*marks} == set()
+    assert f"How good are one{shown} and two?" in page.text
+    assert f"By truth_x{shown}" in page.text
+    assert page.data["browser"]["sequences"][0] in (f"a{shown}b", "c", "שלום")
+    assert f"a{shown}b" in page.data["browser"]["sequences"]
+    assert [row for row in page.data["tables"]["slice-0"]["rows"] if row[:2] == [f"one{shown}", f"a{shown}b"]]
+    sf.report(sf.read_objects(tmp_path / f"truth{marks}.parquet"), sides[1], tmp_path / "other.html")
+    assert f"truth{shown}.parquet" in Page(tmp_path / "other.html").raw
+
+
 def test_pictures_too_small_for_the_truths_are_left_out(tmp_path: Path) -> None:
     truth, predictions = many(1)
     images = folder_of_pictures(tmp_path / "images", content=png(64, 48))
@@ -468,7 +490,7 @@ def test_a_folder_that_has_changed_is_noticed(tmp_path: Path, poses: Path) -> No
     predictions.iloc[3:].to_parquet(tmp_path / "p" / "a.parquet")
     sf.report(truth, side, tmp_path / "report.html")
     assert "p, changed since it was read" in Page(tmp_path / "report.html").text
-    assert sha256(poses / "truth") != sha256(poses / "tracker")
+    assert sha256(poses / "truth", POSETRACK_FILES) != sha256(poses / "tracker", POSETRACK_FILES)
 
 
 def test_a_note_that_is_none_of_ours_is_passed_over(tmp_path: Path) -> None:

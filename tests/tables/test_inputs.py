@@ -3,7 +3,10 @@
 import copy
 import gc
 import json
+import os
 import pickle
+import shutil
+import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +18,25 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
+from spotgeo_frames.cli import scores
+from spotgeo_frames.cli import tracks as tracks_command
+from spotgeo_frames.cli.app import run
+from spotgeo_frames.formats import objects as tables_of_objects
+from spotgeo_frames.formats import spotgeo
+from spotgeo_frames.formats.motchallenge import preprocessing as motchallenge
+from spotgeo_frames.formats.posetrack import preprocessing as posetrack
 from spotgeo_frames.formats.spotgeo import spotgeo_columns
+from spotgeo_frames.tables import inputs
 from spotgeo_frames.tables.annotations import as_annotations
-from spotgeo_frames.tables.inputs import SOURCE, input_notes, inputs_of, source
+from spotgeo_frames.tables.inputs import (
+    MOTCHALLENGE_FILES,
+    POSETRACK_FILES,
+    SOURCE,
+    input_notes,
+    inputs_of,
+    sha256,
+    source,
+)
 
 UNTOUCHED: dict[str, Any] = {
     "as read": lambda table: table,
@@ -139,3 +158,125 @@ def _memory(values: Any) -> np.ndarray:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
+
+
+# For each reader: its module, a file of the sample, and what reads it.
+READERS: dict[str, Any] = {
+    "competition JSON": (spotgeo, "eager.json", sf.read_spotgeo),
+    "columns of competition JSON": (spotgeo, "eager.json", spotgeo.spotgeo_columns),
+    "Parquet": (tables_of_objects, "eager.parquet", sf.read_objects),
+    "frames": (tables_of_objects, "frames.parquet", lambda path: sf.Annotations(tables_of_objects.read_frames(path))),
+}
+
+
+def rewrite(path: Path) -> None:
+    """Rewrites a file with other content of the same size, and gives it back the times that it had."""
+    was = path.stat()
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
+
+
+def copied(sample: Path, tmp_path: Path, name: str) -> Path:
+    """A copy of a file of the sample, old enough for the clock of its file system to have gone on."""
+    path = tmp_path / name
+    path.write_bytes((sample / name).read_bytes())
+    time.sleep(0.02)
+    return path
+
+
+@pytest.mark.parametrize(("module", "name", "read_it"), READERS.values(), ids=READERS)
+def test_a_file_that_changes_while_it_is_read_has_no_digest(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, read_it: Any
+) -> None:
+    path = copied(sample, tmp_path, name)
+    note = module.note_source
+
+    def late(*arguments: Any) -> None:
+        rewrite(path)
+        note(*arguments)
+
+    monkeypatch.setattr(module, "note_source", late)
+    [found] = inputs_of({"submission": read_it(path).objects})
+    assert (found.sha256, found.remark) == (None, ", changed since it was read")
+    assert input_notes([found]) == {"submission": name, "submission_remark": "changed since it was read"}
+
+
+def test_folders_that_change_while_they_are_read_have_no_digest(
+    tracks: Path, poses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind, module, read_both in (
+        (tracks, motchallenge, sf.read_motchallenge),
+        (poses, posetrack, sf.read_posetrack),
+    ):
+        folder = tmp_path / kind.name
+        shutil.copytree(kind, folder)
+        note, file = module.note_source, sorted((folder / "tracker").iterdir())[0]
+
+        def late(*arguments: Any, note: Any = note, file: Path = file) -> None:
+            rewrite(file)
+            note(*arguments)
+
+        monkeypatch.setattr(module, "note_source", late)
+        time.sleep(0.02)
+        truth, tracker = read_both(folder / "truth", folder / "tracker")
+        digests = [file.sha256 for file in inputs_of({"truth": truth.objects, "tracker": tracker.objects})]
+        assert digests == [sha256(kind / "truth", (*MOTCHALLENGE_FILES, *POSETRACK_FILES)), None]
+
+
+def test_a_file_rewritten_with_its_size_and_time_has_no_digest(sample: Path, tmp_path: Path) -> None:
+    path = copied(sample, tmp_path, "eager.json")
+    table = sf.read_spotgeo(path).objects
+    rewrite(path)
+    assert inputs_of({"submission": table})[0].sha256 is None
+
+
+def test_a_file_that_changes_while_its_digest_is_made_has_none(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copied(sample, tmp_path, "eager.json")
+    table = sf.read_spotgeo(path).objects
+    digest = inputs.sha256
+
+    def slow(*arguments: Any) -> str:
+        rewrite(path)
+        return digest(*arguments)
+
+    monkeypatch.setattr(inputs, "sha256", slow)
+    assert inputs_of({"submission": table})[0].sha256 is None
+
+
+def test_the_digest_of_a_folder_is_that_of_the_files_that_were_read(sample: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name / "night=1").mkdir(parents=True)
+        shutil.copy(sample / "eager.parquet", tmp_path / name / "night=1" / "x.parquet")
+    (tmp_path / "b" / "README.txt").write_text("What a reader of Parquet does not read.")
+    digests = [inputs_of({"truth": sf.read_objects(tmp_path / name).objects})[0].sha256 for name in ("a", "b")]
+    assert digests[0] == digests[1]
+    pd.read_parquet(sample / "eager.parquet").head(0).to_parquet(tmp_path / "b" / "night=1" / "y.parquet")
+    assert inputs_of({"truth": sf.read_objects(tmp_path / "b").objects})[0].sha256 != digests[0]
+
+
+def test_commands_record_what_was_read(
+    sample: Path, tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(tracks, tmp_path / "tracks")
+    truth = copied(sample, tmp_path, "truth.json")
+    submission = copied(sample, tmp_path, "eager.json")
+    matched, track_sides = scores.matched, tracks_command.track_sides
+
+    def rewriting(path: Path, work: Any) -> Any:
+        return lambda *arguments, **named: (rewrite(path), work(*arguments, **named))[1]
+
+    monkeypatch.setattr(scores, "matched", rewriting(submission, matched))
+    run(["score", str(truth), str(submission), "--out", str(tmp_path / "scored")])
+    notes = pd.read_parquet(tmp_path / "scored" / "summary.parquet").attrs
+    assert notes["truth_sha256"] == sha256(sample / "truth.json")
+    assert {"submission_sha256", "submission_remark"} & notes.keys() == {"submission_remark"}
+    folder = tmp_path / "tracks"
+    changing = rewriting(folder / "truth" / "plaza" / "gt" / "gt.txt", track_sides)
+    monkeypatch.setattr(tracks_command, "track_sides", changing)
+    run(["track", str(folder / "truth"), str(folder / "tracker"), "--out", str(tmp_path / "tracked")])
+    notes = pd.read_parquet(tmp_path / "tracked" / "summary.parquet").attrs
+    assert notes["tracker_sha256"] == sha256(tracks / "tracker", MOTCHALLENGE_FILES)
+    assert {"truth_sha256", "truth_remark"} & notes.keys() == {"truth_remark"}

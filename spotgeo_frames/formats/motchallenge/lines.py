@@ -16,7 +16,7 @@ from ...support.errors import InputError
 from ...support.keys import repeated, row_keys, stable_order
 from ...support.reading import check_no_nul
 from ...tables.schema import BOX, LARGEST_EXACT_INTEGER
-from ..inspection import MOST_PROBLEMS
+from ..inspection import MOST_PROBLEMS, is_exact
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +41,12 @@ CLASSES = {
 MOST_FRAMES = 1_000_000
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
 FIELDS = ["frame", "object", *BOX]
+
+# The first fields, frame and identity, have to be integers.
+N_KEYS = 2
+
+# Texts of at most fifteen digits that count. Where the float64 of one is a whole number, so is the text.
+EXACT = r"^[+-]?(\d{1,15}(\.0*)?|\d(\.\d{0,14}0*)?[eE][+-]?\d{1,2})$"
 
 
 class Kind(NamedTuple):
@@ -103,18 +109,34 @@ def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
     Columns that nobody reads are converted as well, since the official evaluator refuses a line with anything else than
     numbers. Only the empty field after a comma at the end of the lines is no number.
     """
-    import pyarrow as pa  # imported only here: it takes a while
-    from pyarrow import csv
-
     first = content[: content.find(b"\n") + 1 or None].strip()
     n_fields = first.count(b",") + (not first.endswith(b","))
     names = [*FIELDS, *kind.needed, *kind.optional][:n_fields]
     if not first or len(names) < len(FIELDS) + len(kind.needed):
         return None
-    types = {f"f{position}": pa.float64() for position in range(n_fields)}
-    types |= {f"f{n_fields}": pa.string()} if first.endswith(b",") else {}
+    if b"x" in content or b"X" in content:  # pyarrow takes 0x1 for an integer
+        return None
+    table = _table(content, "int64", n_fields, first) or _table(content, "string", n_fields, first)
+    if table is None or (first.endswith(b",") and table.columns[-1].unique().to_pylist() != [""]):
+        return None
+    keys = table.columns[:N_KEYS]
+    if table.schema.field(0).type == "string":
+        keys = [_exact_numbers(column) for column in keys]
+    if any(column is None for column in keys):
+        return None
+    columns = [*keys, *table.columns[N_KEYS : len(names)]]
+    return {name: _values(column) for name, column in zip(names, columns, strict=True)}
+
+
+def _table(content: bytes, key: str, n_fields: int, first: bytes) -> pa.Table | None:
+    """The fields of a file, frame and identity as `key`, the others as float64; None where one is something else."""
+    import pyarrow as pa  # imported only here: it takes a while
+    from pyarrow import csv
+
+    types = {f"f{position}": key if position < N_KEYS else "float64" for position in range(n_fields)}
+    types |= {f"f{n_fields}": "string"} if first.endswith(b",") else {}
     try:
-        table = csv.read_csv(
+        return csv.read_csv(
             pa.BufferReader(content),
             csv.ReadOptions(use_threads=False, autogenerate_column_names=True),
             csv.ParseOptions(quote_char=False),
@@ -122,15 +144,23 @@ def _parsed(content: bytes, kind: Kind) -> dict[str, np.ndarray] | None:
         )
     except (pa.ArrowException, ValueError):
         return None
-    if first.endswith(b",") and table.columns[-1].unique().to_pylist() != [""]:
-        return None
-    return {name: _values(column) for name, column in zip(names, table.columns[: len(names)], strict=True)}
+
+
+def _exact_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Texts of numbers as float64; None where one may lose a digit, so that it needs a closer look."""
+    from pyarrow import compute  # imported only here: it takes a while, and few files write keys like 1.0
+
+    all_exact = compute.all(compute.match_substring_regex(column, EXACT)).as_py()
+    return compute.cast(column, "float64") if all_exact else None
 
 
 def _values(column: pa.ChunkedArray) -> np.ndarray:
-    """The numbers of a column without nulls. pyarrow's own `to_numpy` would import pandas, which takes long."""
+    """The numbers of a column without nulls as float64, which rounds only integers that are too large and refused.
+
+    pyarrow's own `to_numpy` would import pandas, which takes long.
+    """
     chunks = [np.from_dlpack(chunk) for chunk in column.chunks]
-    return chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
+    return (chunks[0] if len(chunks) == 1 else np.concatenate(chunks)).astype(np.float64, copy=False)
 
 
 def _parsed_slowly(content: bytes, name: str, kind: Kind) -> tuple[dict[str, np.ndarray], list[int]]:
@@ -175,11 +205,13 @@ def _numbers(fields: list[str], names: list[str], n_needed: int) -> list[float]:
         raise ValueError(f"{len(fields)} fields; at least {n_needed} are needed: {', '.join(names[:n_needed])}")
     numbers = []
     for position, field in enumerate(fields):
+        called = names[position] if position < len(names) else f"field {position + 1}"
         try:
             numbers.append(float(field))
         except ValueError:
-            called = names[position] if position < len(names) else f"field {position + 1}"
             raise ValueError(f"{called} is {field[:40]!r}, which is not a number") from None
+        if position < N_KEYS and numbers[-1].is_integer() and not is_exact(field, numbers[-1]):
+            raise ValueError(f"{called} is {field[:40]!r}, which is not exactly {numbers[-1]:.15g}")
     return numbers[: len(names)]
 
 

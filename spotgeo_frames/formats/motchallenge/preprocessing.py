@@ -21,7 +21,7 @@ from ...matching.similar_pairs import similar_pairs
 from ...matching.similarity import ROUNDING
 from ...tables.annotations import Annotations, SideColumns, annotations_of
 from ...tables.columns import Columns
-from ...tables.inputs import name_source, note_source
+from ...tables.inputs import MOTCHALLENGE_FILES, file_state, name_source, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
 from ...tables.schema import BOX, FRAME_KEY
 from .benchmarks import BENCHMARKS
@@ -74,10 +74,11 @@ def read_motchallenge(
     ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h', 'score']
     """
     kind = check_kind(table)
+    states = [file_state(folder, MOTCHALLENGE_FILES) for folder in (truth_dir, tracker_dir)]
     *sides, names, n_rows = read_numbered(truth_dir, tracker_dir, benchmark, preprocess)
     truth, predictions = (annotations_of(_named(side, names)) for side in sides)
-    note_source(truth.objects, truth_dir, n_rows[0])
-    note_source(predictions.objects, tracker_dir, n_rows[1])
+    note_source(truth.objects, truth_dir, states[0], n_rows[0])
+    note_source(predictions.objects, tracker_dir, states[1], n_rows[1])
     return as_kind((truth, predictions), kind)
 
 

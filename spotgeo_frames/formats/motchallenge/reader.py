@@ -15,8 +15,8 @@ classes.
 
 Known differences
 
-    - Frames and identities that are no whole numbers are refused; trackeval cuts off their decimals. Negative
-      identities are names like any other; for trackeval they are positions from the end.
+    - Frames and identities that are no whole numbers, or only by rounding (1e-400), are refused; trackeval cuts off
+      their decimals. Negative identities are names like any other; for trackeval they are positions from the end.
     - Tracker files of other sequences are refused; trackeval does not look at them.
     - In MOT15, which has no classes, the eighth field of a tracker's line is a coordinate; trackeval reads a class.
     - Classes of the truth that do not exist are refused in every frame; trackeval refuses them only in frames with

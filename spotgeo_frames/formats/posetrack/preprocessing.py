@@ -24,7 +24,7 @@ from ...support.extras import check_extra
 from ...support.keys import frame_keys, locate
 from ...support.pandas_versions import TEXT
 from ...tables.annotations import Annotations
-from ...tables.inputs import note_source
+from ...tables.inputs import POSETRACK_FILES, file_state, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
 from .reader import Regions, read_folders
 
@@ -63,6 +63,7 @@ def read_posetrack(
     ['head_size']
     """
     kind = check_kind(table)
+    states = [file_state(folder, POSETRACK_FILES) for folder in (truth_dir, prediction_dir)]
     folders = read_folders(Path(truth_dir), Path(prediction_dir))
     labelled = folders.frames["labelled"].to_numpy()
     keys = frame_keys([folders.frames, folders.truth, folders.predictions])
@@ -75,8 +76,8 @@ def read_posetrack(
     frames = folders.frames[labelled].drop(columns="labelled").reset_index(drop=True)
     for rows in (*sides, frames):
         rows["sequence"] = sequences.take(rows["sequence"].to_numpy())
-    note_source(sides[0], truth_dir, len(folders.truth))
-    note_source(sides[1], prediction_dir, len(folders.predictions))
+    note_source(sides[0], truth_dir, states[0], len(folders.truth))
+    note_source(sides[1], prediction_dir, states[1], len(folders.predictions))
     return as_kind((Annotations(sides[0], frames), Annotations(sides[1])), kind)
 
 

@@ -1,8 +1,9 @@
 """Writes the page: one HTML file without external files that sends no request to any server.
 
 Text reaches the page in two ways only: through the template, which escapes it, and as JSON, which the page's script
-inserts as text, never as HTML. A content security policy allows only the page's own scripts, by their digests, and
-blocks everything that would be loaded.
+inserts as text, never as HTML. On both ways marks that turn the direction of text around are replaced by their codes,
+since a name with such a mark could look like another. A content security policy allows only the page's own scripts, by
+their digests, and blocks everything that would be loaded.
 """
 
 import base64
@@ -23,6 +24,11 @@ from .page_tables import counts, headline, lead, other_tables, slice_table
 
 # The count of rows of a table that the page shows at first.
 ROWS_SHOWN = 25
+
+# The marks that set the direction of text, with the text that stands for each, such as [U+202E].
+DIRECTION_MARKS = {
+    code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
 
 # The longest list of names in a title, in characters; with longer ones the title counts the submissions.
 LONGEST_TITLE = 60
@@ -83,17 +89,30 @@ def page(
 
 
 def embedded_json(data: Any) -> str:
-    """Encodes JSON, with null for NaN, such that no text in it can end the HTML element around it."""
-    return msgspec.json.encode(data).decode().replace("<", "\\u003c")
+    """Encodes JSON, with null for NaN, such that no text in it can end the HTML element around it.
+
+    Marks of direction are replaced by their codes.
+    """
+    return msgspec.json.encode(data).decode().replace("<", "\\u003c").translate(DIRECTION_MARKS)
 
 
 def _template() -> jinja2.Template:
     """The template of the page, with autoescape."""
     loader = jinja2.FunctionLoader(_asset)
     environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_without_direction_marks,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template("page.html")
+
+
+def _without_direction_marks(value: Any) -> Any:
+    """A value for the template with its marks of direction as codes; scripts and styles (safe) stay as they are."""
+    return value.translate(DIRECTION_MARKS) if type(value) is str else value
 
 
 def _asset(name: str) -> str:
