@@ -76,7 +76,7 @@ def score_dataset(
     out
         A folder on any file system that pyarrow reaches, or None. It gets the match table (`matches/`, one file a
         part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where it
-        stopped.
+        stopped; what is damaged by then is evaluated again, with a warning.
     by
         Columns of the match table to group by: one, a list of them (every combination is a group), or a dict from
         column to how many quantile bins it gets (2 to 1000, those of `pandas.qcut`; None: its values as they are). Only
@@ -117,7 +117,7 @@ def score_dataset(
     Raises
     ------
     InputError: a dataset, a file or a row is wrong, the rows are not sorted by sequence, the sides share no sequence,
-        `out` belongs to another evaluation or cannot be written, or workers died.
+        a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, or workers died.
     ValueError: an argument is out of range, or does not fit another.
     ImportError: a client, several processes or a function as similarity need an extra that is not installed.
 
@@ -221,7 +221,7 @@ def track_dataset(
     out
         A folder on any file system that pyarrow reaches, or None. It gets the match table of CLEAR (`matches/`, one
         file a part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where
-        it stopped.
+        it stopped; what is damaged by then is evaluated again, with a warning.
     client
         A `dask.distributed.Client`, whose cluster then does the work. Its workers must reach the files by the same
         names.
@@ -257,8 +257,8 @@ def track_dataset(
     Raises
     ------
     InputError: a dataset, a file or a row is wrong, only one side has boxes and no `tau` is given, an identity occurs
-        twice in a frame, the rows are not sorted by sequence, the sides share no sequence, `out` belongs to another
-        evaluation or cannot be written, or workers died.
+        twice in a frame, the rows are not sorted by sequence, the sides share no sequence, a file has changed
+        meanwhile, `out` belongs to another evaluation or cannot be written, or workers died.
     ValueError: an argument is out of range, or does not fit another.
     ImportError: a client, several processes or a function as similarity need an extra that is not installed.
 

@@ -1,22 +1,18 @@
 """Evaluates parts on this machine, in several processes."""
 
 import os
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 
 from ..support.errors import InputError, first_line
 from ..support.extras import check_extra
+from ..support.processes import end_with
 from .evaluation import Job, evaluate_part
 from .parts import Part
 from .results import Result, add_results, fold
 
 # Seconds after which a process without work ends by itself.
 IDLE = 10
-
-# Seconds after which a process sees that its parent has ended.
-WATCHED = 0.1
 
 # What needs the extra `parallel`, in messages.
 PROCESSES = "several processes (workers=1 needs none)"
@@ -57,7 +53,7 @@ def _in_processes(
 
     # Each process has one core, so numerical libraries should start no threads.
     env = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    pool = ProcessPoolExecutor(workers, timeout=IDLE, env=env, initializer=_end_with, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(workers, timeout=IDLE, env=env, initializer=end_with, initargs=(os.getpid(),))
     try:
         futures = {pool.submit(evaluate_part, part, job): part for part in parts}
         for future in as_completed(futures):
@@ -68,14 +64,3 @@ def _in_processes(
         raise InputError(f"a worker process died, perhaps for want of memory: {first_line(error)}") from None
     finally:
         pool.shutdown(kill_workers=True)
-
-
-def _end_with(parent: int) -> None:
-    """Ends this process soon after its parent, even one that was killed; otherwise it would do all that is queued."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCHED)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
