@@ -39,7 +39,7 @@ def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
             return [column.astype(np.int64, copy=False) - shift for column in integers], high - low + 1
     import pandas as pd
 
-    series = [pd.Series(column, copy=False) for column in filled]
+    series = [pd.Series(column, dtype=column.dtype, copy=False) for column in filled]
     codes, values = pd.factorize(pd.concat(series, ignore_index=True), sort=True)
     codes = np.where(codes < 0, len(values), codes)
     ends = np.cumsum([len(column) for column in columns])

@@ -94,7 +94,10 @@ def dataframe_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
 
     if isinstance(columns, pd.DataFrame):
         return columns
-    frame = pd.DataFrame(columns.arrays, index=pd.RangeIndex(len(columns)), copy=False)
+    # With its type given, pandas 3 does not make text of objects that happen to be text in these rows.
+    index = pd.RangeIndex(len(columns))
+    series = {name: pd.Series(values, index, values.dtype, copy=False) for name, values in columns.arrays.items()}
+    frame = pd.DataFrame(series, index=index, copy=False)
     frame.attrs = columns.attrs
     return frame
 

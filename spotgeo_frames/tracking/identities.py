@@ -134,7 +134,7 @@ def _codes(table: Columns, column: str, name: str) -> tuple[np.ndarray, int]:
     from ..tables.checks import decoded
 
     try:
-        [codes], span = ordinals([decoded(pd.Series(values, copy=False))])
+        [codes], span = ordinals([decoded(pd.Series(values, dtype=values.dtype, copy=False))])
     except TypeError as error:
         raise InputError(f"{name}: column {column}: its values cannot be identities: {error}") from None
     return codes, span

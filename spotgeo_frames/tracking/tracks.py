@@ -30,7 +30,7 @@ from ..support.errors import InputError
 from ..support.keys import distinct
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
-from ..tables.columns import Columns
+from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
@@ -324,13 +324,13 @@ def _predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
 
 def _objects(aligned: Aligned, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
     """One row an identity of a side: its sequence, its name, how many frames it has, and in how many it is matched."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "sequence": aligned.frames["sequence"].take(side.frame[identities.first_row]),
-            "object": side.table[identities.column].take(identities.first_row),
-            "n_frames": identities.n_rows,
-            "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
-        }
+    return dataframe_of(
+        Columns(
+            {
+                "sequence": aligned.frames["sequence"].take(side.frame[identities.first_row]),
+                "object": side.table[identities.column].take(identities.first_row),
+                "n_frames": identities.n_rows,
+                "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
+            }
+        )
     )

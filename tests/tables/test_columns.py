@@ -50,6 +50,20 @@ def test_a_table_comes_back_as_it_was() -> None:
     assert again.attrs == table.attrs
 
 
+def test_objects_stay_objects_whatever_rows_are_left() -> None:
+    mixed = pd.DataFrame({"name": pd.Series(["a", "b", 3], dtype=object)})
+    assert dataframe_of(columns_of(mixed).take(np.array([0, 1])))["name"].dtype == object
+
+
+def test_objects_that_cannot_be_text_are_carried() -> None:
+    table = pd.DataFrame({"sequence": 1, "frame": 1, "object": range(2), "x": [0.0, 50.0], "y": 0.0})
+    table["name"] = pd.Series(["a\ud800", "b"], dtype=object)
+    matches = sf.match(table, table)
+    assert matches["truth_name"].tolist() == ["a\ud800", "b"]
+    assert sf.summarize(matches, by="truth_name")["tp"].tolist() == [1, 1]
+    assert len(sf.track(table, table, identity="name").truth_objects) == 2
+
+
 def test_rows_are_taken_as_pandas_takes_them() -> None:
     rows = np.array([2, 0, 0])
     pd.testing.assert_frame_equal(dataframe_of(columns_of(TABLE).take(rows)), TABLE.take(rows).reset_index(drop=True))
