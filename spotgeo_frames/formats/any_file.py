@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
-from ..tables.columns import Columns, columns_of
+from ..tables.columns import columns_of
 from .spotgeo import is_competition_file, spotgeo_columns
 
 Read = TypeVar("Read")
@@ -29,14 +29,16 @@ def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumn
         from .objects import read_objects
 
         side = side_columns(read_objects(path))
-    return side if frames is None else side._replace(frames=_frame_columns(frames))
+    return _with_frames(side, frames)
 
 
-def _frame_columns(path: str | Path) -> Columns:
-    """The columns of the table of frames in a file."""
+def _with_frames(side: SideColumns, path: str | Path | None) -> SideColumns:
+    """A side with the table of frames in a file; the side itself where the path is None."""
+    if path is None:
+        return side
     from .objects import read_frames
 
-    return columns_of(read_frames(path))
+    return side._replace(frames=columns_of(read_frames(path)))
 
 
 def read_sides(
@@ -64,7 +66,7 @@ def read_side_columns(
 
         read = _all_of([partial(read_coco, truth, path, boxes=similarity == "iou") for path in submissions])
         sides = [side_columns(side) for side in (read[0][0], *(predictions for _, predictions in read))]
-        return sides if frames is None else [sides[0]._replace(frames=_frame_columns(frames)), *sides[1:]]
+        return [_with_frames(sides[0], frames), *sides[1:]]
     readers = [partial(_read_side, truth, frames), *(partial(_read_side, path) for path in submissions)]
     return _all_of(readers)
 

@@ -73,14 +73,21 @@ def read_spotgeo(path: str | Path, *, table: TableKind = "pandas") -> Annotation
     """
     kind = check_kind(table)
     state = file_state(path)
-    annotations = annotations_of(spotgeo_columns(path))
+    annotations = annotations_of(_read(Path(path)))
     note_source(annotations.objects, path, state)
     return as_kind(annotations, kind)
 
 
 def spotgeo_columns(path: str | Path) -> SideColumns:
     """The columns of what `read_spotgeo` returns; raises InputError as it does."""
-    path, state = Path(path), file_state(path)
+    state = file_state(path)
+    side = _read(Path(path))
+    note_source(side.objects, path, state)
+    return side
+
+
+def _read(path: Path) -> SideColumns:
+    """The columns of a competition file, without a note of the file; raises InputError as `read_spotgeo` does."""
     content = _content(path)
     side = _decoded(content)
     if side is None:
@@ -90,7 +97,6 @@ def spotgeo_columns(path: str | Path) -> SideColumns:
         numbers = np.array([(sequence, frame, len(points)) for sequence, frame, points in entries], np.int64)
         points = np.array(list(chain.from_iterable(points for *_, points in entries)), np.float64)
         side = _columns(*numbers.reshape(-1, 3).T.copy(), *points.reshape(-1, 2).T.copy())
-    note_source(side.objects, path, state)
     return side
 
 
