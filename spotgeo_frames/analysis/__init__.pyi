@@ -1,3 +1,4 @@
+from .differences import changes as changes
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
 from .error_kinds import diagnose as diagnose
