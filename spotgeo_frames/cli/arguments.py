@@ -84,12 +84,3 @@ def slices_of(by: Sequence[str]) -> list[dict[str, int | None]]:
         except InputError as error:
             raise WrongUsage(f"--{error}") from None
     return slices
-
-
-def uncrossed_columns(by: Sequence[str]) -> dict[str, int | None]:
-    """Parses each --by, for commands that do not cross columns, to columns with their counts of bins."""
-    slices = slices_of(by)
-    crossed = [text for text, columns in zip(by, slices, strict=True) if len(columns) > 1]
-    if crossed:
-        raise WrongUsage(f"--by: {crossed[0]!r}: only score crosses columns; give them one by one")
-    return {column: bins for columns in slices for column, bins in columns.items()}

@@ -71,7 +71,8 @@ RULE = (
 )
 BY = _argument(
     "--by",
-    "Slice by a column of the match table: by its values, or in 2 to 1000 quantile bins; may be repeated",
+    "Slice by a column of the match table: by its values, or in 2 to 1000 quantile bins; A*B crosses columns; may be "
+    "repeated",
     metavar="COLUMN[:BINS]",
     action="append",
     default=[],
@@ -198,6 +199,9 @@ DIAGNOSE = Command(
     "diagnose",
     "Says of which kind the errors are, and what each kind costs.",
     (TRUTH, SUBMISSION, *RULE, JSON, OUT),
+    "Misses are taken (a prediction is near, but matched with another truth), mislocated (a false alarm lies a little "
+    "too far off) or lost; false alarms are duplicates (a truth is near, but matched with another prediction), "
+    "mislocated, background, or in a frame without truth.",
 )
 
 TRACK = Command(
