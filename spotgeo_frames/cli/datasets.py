@@ -11,7 +11,7 @@ from ..scale.dask import connected
 from ..scale.repartition import repartition_by_sequence
 from ..scale.run import RunOptions
 from ..scale.stream import summaries
-from ..support.storage import place_of, sizes, written
+from ..support.storage import place_of, sizes, write_all
 from .arguments import sequence_names
 from .as_json import summary_json
 from .printing import one_line, tell
@@ -38,8 +38,7 @@ def score_datasets(
         warnings.warn(text, stacklevel=2)
     by_slice = {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
     if how.out is not None:
-        with written(how.out.inside("score.json")) as stream:
-            stream.write(f"{summary_json(tables[0], by_slice)}\n".encode())
+        write_all(how.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
     return tables[0], by_slice
 
 
