@@ -201,7 +201,7 @@ DIAGNOSE = Command(
     (TRUTH, SUBMISSION, *RULE, JSON, OUT),
     "Misses are taken (a prediction is near, but matched with another truth), mislocated (a false alarm lies a little "
     "too far off) or lost; false alarms are duplicates (a truth is near, but matched with another prediction), "
-    "mislocated, background, or in a frame without truth.",
+    "mislocated, background, or in a frame without truth. Both are confused where the other one has another category.",
 )
 
 TRACK = Command(

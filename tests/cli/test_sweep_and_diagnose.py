@@ -95,6 +95,62 @@ def test_diagnose_in_words(files: list[Path]) -> None:
     assert ["mislocated", "0", "0"] in [row.split()[:3] for row in rows]
 
 
+# Of the first image the truth is found twice, that of the second 5 px off (IoU 1/3, OKS 0.04), that of the third never.
+BOXES = [(1, [0, 0, 10, 10]), (2, [0, 0, 10, 10]), (3, [0, 0, 10, 10])]
+FOUND_BOXES = [(1, [0, 0, 10, 10], 0.9), (1, [1, 0, 10, 10], 0.4), (2, [5, 0, 10, 10], 0.7)]
+
+
+@pytest.fixture
+def coco(tmp_path: Path) -> list[Path]:
+    """Annotations and results of COCO, each with a box and with keypoints at its corners."""
+
+    def annotated(image: int, box: list[float], **others: float) -> dict[str, Any]:
+        left, top, width, height = box
+        corners = [left, top, 2, left + width, top + height, 2]
+        return {"image_id": image, "category_id": 1, "bbox": box, "keypoints": corners, **others}
+
+    truth = {
+        "images": [{"id": image} for image, _ in BOXES],
+        "annotations": [annotated(image, box, id=image, area=1500) for image, box in BOXES],
+        "categories": [{"id": 1, "name": "cat", "keypoints": ["nose", "left_eye"]}],
+    }
+    results = [annotated(image, box, score=score) for image, box, score in FOUND_BOXES]
+    paths = [tmp_path / "truth.json", tmp_path / "results.json"]
+    for path, document in zip(paths, (truth, results), strict=True):
+        path.write_text(json.dumps(document))
+    return paths
+
+
+@pytest.mark.parametrize("similarity", ["iou", "oks"])
+def test_cocos_files(similarity: str, coco: list[Path], tmp_path: Path) -> None:
+    given = [*coco, "--similarity", similarity]
+    got = answer_here("score", *given)
+    assert [got[name] for name in ("tp", "fn", "fp", "similarity", "threshold")] == [1, 2, 2, similarity, 0.5]
+    board = answer_here("compare", *coco, coco[1], *given[2:])["leaderboard"]
+    assert [row["f1"] for row in board] == [got["f1"]] * 2
+    kinds = answer_here("diagnose", *given, "--out", tmp_path / "out")
+    assert (kinds["similarity"], kinds["threshold"]) == (similarity, 0.5)
+    counts = {row["kind"]: (row["n_misses"], row["n_false_alarms"]) for row in kinds["kinds"]}
+    assert (counts["duplicate"], counts["all"]) == ((0, 1), (2, 2))
+    if similarity == "iou":
+        assert (counts["mislocated"], counts["lost"]) == ((1, 1), (1, 0))
+        assert answer_here("score", *given, "--threshold", 0.3)["tp"] == 2
+    assert pd.read_parquet(tmp_path / "out" / "matches.parquet").attrs["truth"] == "truth.json"
+    heading, _, titles, *_ = run_here("diagnose", *given).out.splitlines()
+    assert heading.endswith(f", similarity {similarity}, threshold 0.5")
+    assert "mse" not in titles
+
+
+def test_cocos_files_read_as_others(coco: list[Path], files: list[Path]) -> None:
+    both = [f"{path}: is a COCO file" for path in coco]
+    for command in ("diagnose", "sweep"):
+        said = refused_here(command, *coco)
+        assert_places(said, *((start, "on the command line", "--similarity iou") for start in both))
+    assert_places(refused_here("diagnose", coco[0], files[1], "--similarity", "iou"), (both[0], "both files as JSON"))
+    said = refused_here("diagnose", *coco[::-1], "--similarity", "iou")
+    assert_places(said, (f"{coco[1]}", "is a list", "the other way round"))
+
+
 @pytest.mark.parametrize("command", ["sweep", "diagnose"])
 def test_nothing_to_evaluate(command: str, tmp_path: Path) -> None:
     """Without truths, without predictions, and without either: null in JSON, and no nan in words."""
