@@ -137,7 +137,7 @@ def _cells(table: pd.DataFrame, column: str) -> pd.Series:
     """Formats the values of a column: numbers with separators, those of metrics with four decimals, null as a dash."""
     from ..presentation.metric_text import reading
 
-    written = ",.4f" if reading(column) else ",.6g"
+    written = "z,.4f" if reading(column) else ",.6g"  # z: what rounds to 0 has no sign
 
     def text(value: Any) -> str:
         if plain_value(value) is None or isinstance(value, float):

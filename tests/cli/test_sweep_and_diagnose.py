@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -191,6 +192,15 @@ def test_out_keeps_the_tables_and_the_json(command: str, files: list[Path], tmp_
             assert metadata[role.encode()] == path.name.encode()
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             assert metadata[f"{role}_sha256".encode()] == digest.encode()
+
+
+def test_submissions_whose_names_are_no_text(files: list[Path], tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"\xff.csv")
+    odd.write_bytes(files[1].read_bytes())
+    done = run_here("compare", *files, odd, "--json", "--out", tmp_path / "out")
+    assert (done.status, done.err) == (0, "")
+    assert {row["name"] for row in json.loads(done.out)["leaderboard"]} == {"found", r"\xff"}
+    assert rb"submission \xff_sha256" in pq.read_schema(tmp_path / "out" / "pairs.parquet").metadata
 
 
 def test_kept_tables_are_those_of_python(files: list[Path], tmp_path: Path) -> None:
