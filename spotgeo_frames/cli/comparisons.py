@@ -42,7 +42,7 @@ def compare(
         tables = compared._asdict()
         answer = formatted({name: plain_rows(table) for name, table in tables.items()})
         read = {"truth": sides[0].objects} | {f"submission {name}": side.objects for name, side in named.items()}
-        keep(out, "compare", tables, answer, read, {"exclude": exclude} if exclude else {})
+        keep(out, "compare", tables, answer, read, exclude=exclude)
     if as_json:
         tell(answer)
     else:

@@ -33,16 +33,17 @@ def keep(
     tables: Mapping[str, pd.DataFrame],
     answer: str,
     read: Mapping[str, pd.DataFrame | Columns | None],
-    notes: Mapping[str, str] | None = None,
+    **notes: str,
 ) -> None:
     """Writes tables and the answer, the JSON that `--json` prints, to the folder; does nothing without a folder.
 
-    `read` are the tables that were read, by their roles, such as truth; the names and digests of their files and the
-    `notes` go into the metadata of each table. Raises InputError if a file cannot be written.
+    `read` are the tables that were read, by their roles, such as truth. The names and digests of their files go into
+    the metadata of each table, and so do those of the `notes` that are not empty. Raises InputError if a file cannot be
+    written.
     """
     if out is not None:
-        of_inputs = input_notes(inputs_of(read))
-        write_tables(tables, out, of_inputs | dict(notes or {}), {_document(command): f"{answer}\n"})
+        metadata = input_notes(inputs_of(read)) | {name: note for name, note in notes.items() if note}
+        write_tables(tables, out, metadata, {_document(command): f"{answer}\n"})
 
 
 def _document(command: str) -> str:

@@ -92,5 +92,5 @@ def _score_files(
 
         tables = {"matches": match_dataframe(matches), "summary": summary_of(sums)} | slice_files(by_slice)
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
-        keep(folder, "score", tables, summary_json(summary, by_slice), read, {"exclude": exclude} if exclude else {})
+        keep(folder, "score", tables, summary_json(summary, by_slice), read, exclude=exclude)
     return summary, by_slice

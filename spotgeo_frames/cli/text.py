@@ -130,7 +130,7 @@ def _heading(column: str) -> str:
 
     suffix = next(suffix for suffix in ("_low", "_high", "") if column.endswith(suffix))
     words = column.removeprefix("n_").removesuffix(suffix).replace("_", " ") + SUFFIXES[suffix][0]
-    return title(column) or f"{words}{', px' if column == 'tau' else ''}"
+    return title(column) or ("tau, px" if column == "tau" else words)
 
 
 def _cells(table: pd.DataFrame, column: str) -> pd.Series:

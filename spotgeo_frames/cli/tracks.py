@@ -51,7 +51,7 @@ def _saved(truth: Path, tracker: Path, benchmark: str, out: Path) -> tuple[list[
     result = track_sides(*sides)
     sequences, numbers = result.summary["sequence"].tolist()[:-1], columns_of(result.summary)
     read = {"truth": sides[0].objects, "tracker": sides[1].objects}
-    keep(out, "track", result._asdict(), _answer(sequences, numbers), read, {"benchmark": benchmark})
+    keep(out, "track", result._asdict(), _answer(sequences, numbers), read, benchmark=benchmark)
     return sequences, numbers
 
 
