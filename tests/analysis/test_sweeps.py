@@ -13,7 +13,8 @@ from helpers.problems import refused
 from helpers.scenes import grid, objects
 from spotgeo_frames.analysis.sweeps import average_precision
 
-NUMBERS = ["tp", "fn", "fp", "n_predicted", "precision", "recall", "f1", "mse", "kelvins_mse"]
+NUMBERS = ["tp", "fn", "fp", "n_predicted", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
+SIGMAS = {"head": 0.1, "hand": 0.2}
 
 
 def scored(seed: int, n_frames: int = 40, levels: int = 6) -> tuple[sf.Annotations, pd.DataFrame]:
@@ -25,18 +26,59 @@ def scored(seed: int, n_frames: int = 40, levels: int = 6) -> tuple[sf.Annotatio
     )
 
 
-@settings(max_examples=25)
-@given(st.integers(0, 10_000))
-def test_every_point_is_a_match_of_its_own(seed: int) -> None:
-    truth, predictions = scored(seed)
-    curve, _ = sf.sweep(truth, predictions, tau=[4, 10], epsilon=2, resamples=5)
-    assert curve["tau"].unique().tolist() == [4, 10]
-    assert curve["score_threshold"].unique().tolist() == sorted(predictions["score"].unique())
-    for row in curve.to_dict("records"):
-        left = predictions[predictions["score"] >= row["score_threshold"]]
-        [wanted] = sf.summarize(sf.match(truth, left, row["tau"], 2)).to_dict("records")
-        for name in NUMBERS:
-            assert row[name] == pytest.approx(wanted[name], nan_ok=True), name
+def of_kind(kind: str, seed: int, whole: bool) -> tuple[sf.Annotations, pd.DataFrame]:
+    """Truth and scored predictions: on whole pixels, where equal costs abound, or beside them; scores are tied, too."""
+    random = np.random.default_rng(seed)
+    truth, predictions = grid(random, 8, int(random.integers(1, 8)), int(random.integers(4, 12)))
+    predictions["score"] = random.integers(0, 5, len(predictions)) / 5
+    if not whole:
+        predictions[["x", "y"]] += random.normal(0, 0.2, (len(predictions), 2))
+    sides = [truth, predictions]
+    if kind == "boxes":
+        sides = [side.assign(w=random.integers(3, 6, len(side)), h=4.0) for side in sides]
+    if "categories" in kind:
+        sides = [side.assign(category=random.choice(["a", "b"], len(side))) for side in sides]
+    if kind in ("joints", "poses"):
+        sides = [
+            pd.concat([side.assign(joint="head"), side.assign(joint="hand", x=side["x"] + 1)], ignore_index=True)
+            for side in sides
+        ]
+        sides[0]["area"] = 30.0
+    if kind == "joints":
+        sides[1]["score"] = random.integers(0, 5, len(sides[1])) / 5
+    frames = pd.DataFrame({"sequence": np.arange(8) // 5, "frame": np.arange(8) % 5})
+    return sf.Annotations(sides[0], frames), sides[1]
+
+
+def closeness(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
+    return 1 / (1 + (truth["x"] - predictions["x"]).abs().to_numpy() + (truth["y"] - predictions["y"]).abs().to_numpy())
+
+
+RULES: dict[str, list[dict[str, Any]]] = {
+    "points": [{"tau": [2, 5], "epsilon": 1}, {"similarity": "point", "tau": 4, "threshold": [0.5, 0.7]}],
+    "points with categories": [{"tau": [3, 4], "epsilon": 2}, {"similarity": closeness, "threshold": [0.2, 0.4]}],
+    "boxes": [{"threshold": [0.2, 0.5]}, {"tau": 3, "epsilon": 1}],
+    "boxes with categories": [{}],
+    "joints": [{"tau": 3, "epsilon": 1}],
+    "poses": [{"similarity": "oks", "sigmas": SIGMAS, "threshold": [0.3, 0.6]}],
+}
+
+
+@pytest.mark.parametrize("kind", RULES)
+@settings(max_examples=8)
+@given(st.integers(0, 10_000), st.booleans())
+def test_every_point_is_a_match_of_its_own(kind: str, seed: int, whole: bool) -> None:
+    truth, predictions = of_kind(kind, seed, whole)
+    for words in RULES[kind]:
+        curve, _ = sf.sweep(truth, predictions, resamples=2, **words)
+        assert curve["score_threshold"].unique().tolist() == sorted(predictions["score"].unique())
+        for row in curve.to_dict("records"):
+            limit = {name: row[name] for name in ("tau", "threshold") if name in row}
+            left = predictions[predictions["score"] >= row["score_threshold"]]
+            matches = sf.match(truth, left, **words | limit)
+            [wanted] = sf.summarize(matches).to_dict("records")
+            for name in (name for name in NUMBERS if name in row):
+                assert row[name] == pytest.approx(wanted[name], nan_ok=True), name
 
 
 def test_best_threshold() -> None:
