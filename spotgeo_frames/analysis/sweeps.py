@@ -9,7 +9,6 @@ highest one at the same or a higher recall (all-point interpolation, as in PASCA
 doi:10.1007/s11263-014-0733-5). Evaluators that match only once, in the order of scores, get other values.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ import pandas as pd
 
 from ..matching.alignment import Aligned, FrameRule
 from ..matching.rule import Rule, compared
-from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
 from ..matching.words import Words, asked, rule_of_tables
 from ..scoring.registry import METRICS, values_of
@@ -26,9 +24,9 @@ from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
-from ..tables.columns import as_numbers, columns_of
+from ..tables.columns import as_numbers
 from ..tables.inputs import source
-from ..tables.kinds import CALLER, same_kind_as
+from ..tables.kinds import same_kind_as
 from ..tables.messages import counted, first_keys
 from ..tables.schema import FRAME_KEY
 from ..tables.table import Table
@@ -156,9 +154,6 @@ def sweep(
     check_options(resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     rules = [rule_of_tables(one, *sides) for one in words]
-    warning = flat_boxes(*(columns_of(side.objects) for side in sides)) if rules[0].name == "iou" else None
-    if warning is not None:
-        warnings.warn(warning, stacklevel=CALLER)
     _check_scores(sides[1].objects)
     aligned = compared(rules[0], *sides, frames).aligned
     _check_poses(aligned, source(sides[1].objects, "predictions"))
@@ -204,11 +199,11 @@ def _words(
 ) -> list[Words]:
     """The caller's words with each tau or threshold, rising.
 
-    Raises ValueError as `asked` does, where a tau or threshold is no number, and where both are lists.
+    Raises ValueError as `asked` does, for an empty list, and for several values of tau with similarity="point".
     """
     taus, least = _listed("tau", tau), _listed("threshold", threshold)
-    if len(taus) > 1 and (similarity is not None or threshold is not None):
-        raise ValueError("tau is a list, which goes with matching by distance; give one tau, and a list of thresholds")
+    if len(taus) > 1 and similarity == "point":
+        raise ValueError("tau is a list, and similarity='point' takes one tau; give a list of thresholds instead")
     words = [asked(one, epsilon, similarity, at_least, sigmas) for one in taus for at_least in least]
     distinct = {(of_one.tau, of_one.threshold): of_one for of_one in words}
     return [distinct[limits] for limits in sorted(distinct)]
@@ -218,9 +213,10 @@ def _listed(name: str, given: float | Sequence[float] | None) -> list[float | No
     """The numbers of a word that may be a list; raises ValueError where there are none."""
     if not np.iterable(given) or isinstance(given, str):
         return [given]
-    if not len(given) or any(one is None for one in given):
+    numbers: list[float | None] = list(given)
+    if not numbers or any(one is None for one in numbers):
         raise ValueError(f"{name} is {given!r}; a number or a list of numbers is needed")
-    return list(given)
+    return numbers
 
 
 def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from helpers.problems import refused
 from helpers.scenes import grid, objects
 from spotgeo_frames.analysis.sweeps import average_precision
 
-NUMBERS = ["tp", "fn", "fp", "n_predicted", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
+NUMBERS = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
 SIGMAS = {"head": 0.1, "hand": 0.2}
 
 
@@ -99,6 +99,42 @@ def test_best_threshold() -> None:
     assert curve["recall"].is_monotonic_decreasing
 
 
+def box(x: float, score: float | None = None, **columns: Any) -> dict[str, Any]:
+    row = {"sequence": 1, "frame": 1, "object": int(10 * x), "x": x, "y": 0.0, "w": 10.0, "h": 10.0}
+    return row | ({} if score is None else {"score": score}) | columns
+
+
+def test_boxes_by_hand() -> None:
+    """IoU of squares of 10 that are 2 apart is 8/12, and 5 apart 5/15; the sure prediction is the worse one."""
+    truth = pd.DataFrame([box(0), box(100)])
+    predictions = pd.DataFrame([box(2, 0.3), box(5, 0.8), box(100, 0.5), box(200, 0.3)])
+    curve, best = sf.sweep(truth, predictions, threshold=[0.5, 0.25])
+    assert curve.columns.tolist() == ["threshold", "score_threshold", *(n for n in NUMBERS if "mse" not in n)]
+    rows = curve[["threshold", "score_threshold", "tp", "fn", "fp", "loc_a"]].round(3).values.tolist()
+    assert rows == [
+        [0.25, 0.3, 2, 0, 2, 0.833],
+        [0.25, 0.5, 2, 0, 0, 0.667],
+        [0.25, 0.8, 1, 1, 0, 0.333],
+        [0.5, 0.3, 2, 0, 2, 0.833],
+        [0.5, 0.5, 1, 1, 1, 1.0],
+        [0.5, 0.8, 0, 2, 1, pytest.approx(np.nan, nan_ok=True)],
+    ]
+    assert best[["threshold", "score_threshold", "f1"]].round(3).values.tolist() == [[0.25, 0.5, 1], [0.5, 0.3, 0.667]]
+    assert curve.attrs["rule"] == "iou"
+    assert "threshold" not in curve.attrs
+
+
+def test_whole_poses_have_one_score() -> None:
+    pose = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 1, 2, 2], "joint": ["head", "hand"] * 2})
+    pose = pose.assign(x=[0.0, 1, 50, 51], y=0.0)
+    predictions = pose.assign(score=[0.9, 0.9, 0.2, 0.2])
+    words: dict[str, Any] = {"similarity": "oks", "sigmas": SIGMAS}
+    curve, _ = sf.sweep(pose.assign(area=30.0), predictions, **words)
+    assert curve[["score_threshold", "n_predicted", "tp"]].values.tolist() == [[0.2, 2, 2], [0.9, 1, 1]]
+    with refused(("predictions: column score", "1 pose", "sequence 1, frame 1, object 2")):
+        sf.sweep(pose.assign(area=30.0), predictions.assign(score=[0.9, 0.9, 0.2, 0.3]), **words)
+
+
 def test_average_precision_by_hand() -> None:
     points = pd.DataFrame({"recall": [0.8, 0.6, 0.2], "precision": [0.5, 0.9, 0.6]})
     assert average_precision(points) == pytest.approx(0.2 * 0.9 + 0.4 * 0.9 + 0.2 * 0.5)
@@ -123,12 +159,38 @@ def test_what_a_sweep_refuses() -> None:
         sf.sweep(truth, predictions, tau=[2, 10])
     with refused("score", error=ValueError):
         sf.sweep(truth, predictions, score=[])
+    with refused(("tau", "a list of thresholds"), error=ValueError):
+        sf.sweep(truth, predictions, tau=[5, 10], similarity="point")
+    with refused("tau", error=ValueError):
+        sf.sweep(truth, predictions, tau=[5, 10], threshold=[0.5, 0.7], similarity="point")
+    with refused("threshold belongs", error=ValueError):
+        sf.sweep(truth, predictions, tau=[5, 10], threshold=[0.5, 0.7])
+    with refused("threshold belongs"):
+        sf.sweep(truth, predictions, threshold=[0.5, 0.7])
+    with refused("predictions: has boxes (w and h), and truth has none"):
+        sf.sweep(truth, predictions.assign(w=1.0, h=1.0))
+
+
+def test_a_class_on_one_side_only() -> None:
+    truth = pd.DataFrame([box(0, category="car"), box(100, category="car")])
+    predictions = pd.DataFrame([box(0, 0.5, category="bus"), box(100, 0.6, category="car")])
+    curve, _ = sf.sweep(truth, predictions)
+    assert curve[["tp", "fn", "fp"]].values.tolist() == [[1, 1, 1], [1, 1, 0]]
+    same, _ = sf.sweep(truth.drop(columns="category"), predictions)
+    assert same["tp"].tolist() == [2, 1], "classes on one side only do not count"
 
 
 @pytest.mark.parametrize("tau", [[5, None], [True, 10], ["10"], [], [[5, 10]]])
 def test_a_list_of_taus_holds_numbers(tau: list[Any]) -> None:
     with refused("tau", error=ValueError):
         sf.sweep(*scored(4), tau=tau, epsilon=0.5)
+
+
+@pytest.mark.parametrize("threshold", [[0.5, None], [True, 0.5], ["0.5"], "0.5", [], [[0.5]], [0, 0.5], [0.5, 1.1]])
+def test_a_list_of_similarities_holds_similarities(threshold: list[Any]) -> None:
+    truth = pd.DataFrame([box(0, 0.5)])
+    with refused("threshold", error=ValueError):
+        sf.sweep(truth, truth, threshold=threshold)
 
 
 @pytest.mark.parametrize("score", [[0.1, "a"], ["0.5"], "0.5", [True], [None, 0.5]])
