@@ -6,7 +6,6 @@ built-in sums do. Among the sums of a table they are called METRIC.SUM, so metri
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -157,9 +156,11 @@ def own_row_sums(table: Columns, names: Iterable[str], unknown: Collection[int])
 
 def _row_sums(name: str, function: RowSums, rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """The checked answer of the user's `sums`, by METRIC.SUM."""
+    from ..support.pandas_versions import own_copy
+
     place = f"metric {name}: sums"
     try:
-        answer = function(rows.copy())  # what it does to its rows must not reach the user's table, or the next metric
+        answer = function(own_copy(rows))  # what it does to its rows must not reach the user's table
     except Exception as error:
         raise _failure(place, error, "column", rows.columns) from error
     if not isinstance(answer, Mapping):
@@ -234,9 +235,11 @@ def _shape(values: Any) -> tuple[int | None, ...]:
 
 def _failure(place: str, error: Exception, noun: str, known: Iterable[Any]) -> InputError:
     """The error for a function of the user's that failed: a missing column or sum by name, else what it raised."""
+    import difflib
+
     names = [str(name) for name in known]
     asked = error.args[0] if isinstance(error, KeyError) and error.args else None
-    if not isinstance(asked, str) or asked in names:
+    if not isinstance(asked, str) or asked in names or "]" in asked:  # pandas has a sentence for a list of columns
         return InputError(f"{place} failed: {type(error).__name__}: {first_line(error)}")
     near = difflib.get_close_matches(asked, names, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {_listed(names)}"
