@@ -107,6 +107,12 @@ def at_centres(aligned: Aligned) -> Aligned:
     return Aligned(aligned.frames, *sides)
 
 
+def without_categories(aligned: Aligned) -> Aligned:
+    """The same sides, with objects of all categories compared with each other."""
+    sides = (side._replace(category=None) for side in (aligned.truth, aligned.predictions))
+    return Aligned(aligned.frames, *sides)
+
+
 def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) -> Aligned:
     """The same frames with only the marked rows of either side."""
     sides = []

@@ -213,7 +213,7 @@ def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, S
     if "joint" in aligned.frames:
         raise InputError("truth and predictions have a column joint; track() needs whole objects, pose() takes joints")
     tracks = identify(aligned, rule.identity or "object")
-    chunks = _Chunks(aligned, rule.near(aligned, least=0.0))
+    chunks = _Chunks(aligned, rule.near(aligned, 0.0))
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
