@@ -38,6 +38,7 @@ TABLE_COLUMNS = """
 """
 TRACK_METRICS = """
     HOTA DetA AssA DetRe DetPr AssRe AssPr LocA MOTA MOTP MODA IDSW Frag MT PT ML TP FN FP IDF1 IDP IDR IDTP IDFN IDFP
+    OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR
     mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
 """
 STARTS = (*PREFIXES.values(), "sequence_", "chance_of_rank_")

@@ -359,7 +359,7 @@ def test_names_that_are_none(name: Any) -> None:
 
 
 def test_names_that_are_taken() -> None:
-    tracks = [of_tracks.TRACK_METRICS, of_tracks.POSEVAL_METRICS, of_tracks.POSEVAL_COUNTS]
+    tracks = of_tracks.TRACK_METRICS, of_tracks.OTHER_TRACK_METRICS, of_tracks.POSEVAL_METRICS, of_tracks.POSEVAL_COUNTS
     assert TRACK_METRICS.split() == [name for registry in tracks for name in registry]
     matches = two_sequences()
     compared = sf.compare({"a": matches, "b": matches}, resamples=20)
@@ -430,11 +430,11 @@ def test_the_report_has_own_metrics(tmp_path: Path) -> None:
     sf.metric("missed_brightness", missed, mean_brightness, unit="mag", higher_is_better=False)
     truth = objects([(1, 1, 0, 0), (1, 1, 50, 0), (2, 1, 0, 0)], brightness=[1.0, 3.0, 8.0])
     submissions = {"a": sf.Annotations(truth.head(2)), "b": sf.Annotations(truth.head(1))}
-    evaluation = evaluate(sf.Annotations(truth), submissions, {"sequence": None}, Rule("distance", 10.0, 3.0))
+    evaluation = evaluate(sf.Annotations(truth), submissions, [{"sequence": None}], Rule("distance", 10.0, 3.0))
     head = page_tables.headline(evaluation)[-1]
     assert (head["label"], head["better"]) == ("missed brightness, mag", "↓")
     assert [cell["estimate"] for cell in head["cells"]] == ["8.00", "5.50"]
-    of_sequences = page_tables.slice_table("by", "sequence", evaluation.slices["sequence"], ["a", "b"])
+    of_sequences = page_tables.slice_table("by", ["sequence"], evaluation.slices[("sequence",)], ["a", "b"])
     assert of_sequences.titles[-1] == "missed brightness, mag"
     assert evaluation.compared is not None
     assert "missed_brightness" in evaluation.compared.pairs["metric"].tolist()
