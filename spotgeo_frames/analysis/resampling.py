@@ -8,6 +8,7 @@ so the sums of all resamples are a matrix of draw counts times the matrix of the
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -161,12 +162,14 @@ def _gathered(sums: np.ndarray) -> BatchSums:
 
 def _weighted(sums: np.ndarray) -> BatchSums:
     """A function from drawn sequences to their sums, which first counts how often each sequence was drawn."""
-    from scipy.sparse import csr_array
-
     # Whole numbers up to 2**24 are exact in float32, which is twice as fast.
     exact = len(sums) * np.abs(sums).max() <= 1 << 24 and np.array_equal(sums, np.rint(sums))
-    by_sum = np.ascontiguousarray(sums.T, np.float32 if exact else np.float64)
-    factor = by_sum if np.count_nonzero(sums) > MOST_NONZERO * sums.size else csr_array(by_sum)
+    by_sum: np.ndarray = sums.T.astype(np.float32 if exact else np.float64, order="C")
+    factor: Any = by_sum
+    if np.count_nonzero(sums) <= MOST_NONZERO * sums.size:
+        from scipy.sparse import csr_array
+
+        factor = csr_array(by_sum)
 
     def batch_sums(drawn: np.ndarray) -> np.ndarray:
         cell = drawn.astype(np.int64)
