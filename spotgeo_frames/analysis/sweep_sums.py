@@ -67,12 +67,8 @@ def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray
     """The score thresholds in rising order; raises ValueError where those given are not numeric."""
     if given is not None:
         thresholds = np.asarray(given)
-        if (
-            thresholds.ndim != 1
-            or thresholds.dtype.kind not in "iuf"
-            or not thresholds.size
-            or np.isnan(thresholds).any()
-        ):
+        numeric = thresholds.ndim == 1 and thresholds.size and thresholds.dtype.kind in "iuf"
+        if not numeric or np.isnan(thresholds).any():
             raise ValueError(f"score is {given!r}; a list of thresholds is needed, such as [0.25, 0.5]")
         return np.unique(thresholds.astype(np.float64))
     occurring = np.unique(scores)
@@ -88,7 +84,8 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     n_levels, n_sequences = len(scored.thresholds), scored.n_sequences
     near = scored.pairs.take(np.flatnonzero(rule.is_near(scored.pairs.measure)))
     costs = rule.cost(near.measure)
-    entries = Entries(near.prediction, near.truth, costs, predictions.starts, truth.starts)
+    starts = predictions.starts, truth.starts
+    entries = Entries(near.prediction, near.truth, costs, *starts, scored.aligned.names_from(0))
     spans = assign_at_levels(entries, scored.level, n_levels, rule.largest_cost)
     measure, sequence = near.measure[spans.pair], scored.sequence[truth.frame[near.truth[spans.pair]]]
     kept = np.flatnonzero(scored.level >= 0)

@@ -17,8 +17,8 @@ from ..support.ragged import ranges
 from .assignment import BLUR, Entries, assign, far_costs, plain
 from .one_answer import only_answers
 
-# How many pairs, rows and columns, counted once a level, are settled at once, unless a single frame has more.
-SETTLED_AT_ONCE = 1 << 21
+# How many pairs, rows and columns, counted once a level, are settled at once, unless a frame has more at one level.
+SETTLED_AT_ONCE = 1 << 20
 
 
 class Spans(NamedTuple):
@@ -51,7 +51,7 @@ class _Units(NamedTuple):
 
 
 class _Leveled(NamedTuple):
-    """Near pairs of whole frames, with the frame and the level of each row."""
+    """Near pairs of whole frames, with the frame and the level of each row; a row of a level below 0 does not exist."""
 
     near: Entries
     frame: np.ndarray
@@ -59,15 +59,29 @@ class _Leveled(NamedTuple):
     n_levels: int
 
     def row_keys(self) -> np.ndarray:
-        """frame * n_levels + level of all rows that exist at a level, sorted."""
+        """frame * n_levels + level of all rows that exist, sorted."""
         return np.sort((self.frame * self.n_levels + self.level)[self.level >= 0])
+
+    def frames(self, first: int, last: int, pairs: slice) -> "_Leveled":
+        """The frames [first, last), whose rows and columns are then counted from 0; `pairs` are theirs."""
+        near = self.near
+        rows, columns = near.row_starts[first : last + 1], near.column_starts[first : last + 1]
+        ends = near.row[pairs] - rows[0], near.column[pairs] - columns[0]
+        starts = rows - rows[0], columns - columns[0]
+        part = Entries(*ends, near.value[pairs], *starts, lambda position: near.name(first + position))
+        of_rows = slice(rows[0], rows[-1])
+        return _Leveled(part, self.frame[of_rows] - first, self.level[of_rows], self.n_levels)
+
+    def levels(self, low: int, high: int) -> "_Leveled":
+        """The levels [low, high), which are then counted from 0."""
+        return self._replace(level=np.minimum(self.level, high - 1) - low, n_levels=high - low)
 
 
 def assign_at_levels(near: Entries, level: np.ndarray, n_levels: int, largest_cost: float) -> Spans:
     """The near pairs that `assign` chooses at each level.
 
     `near` has costs from 0 to `largest_cost`, and rows and columns that are counted from 0. `level` is the highest
-    level, below `n_levels`, at which each row exists, or -1.
+    level, below `n_levels`, at which each row exists, or -1. A pair may have several spans, one after another.
     """
     exist = np.flatnonzero(level[near.row] >= 0)
     shared = np.zeros(len(near.row), bool)
@@ -77,16 +91,18 @@ def assign_at_levels(near: Entries, level: np.ndarray, n_levels: int, largest_co
     parts = [Spans(alone, np.zeros_like(alone), level[near.row[alone]])]
     frame, n_rows = near.frame(), np.diff(near.row_starts)
     n_pairs, n_shared = (np.bincount(frames, minlength=len(n_rows)) for frames in (frame, frame[shared]))
-    sizes = np.where(n_shared > 0, (n_pairs + n_rows + np.diff(near.column_starts)) * np.minimum(n_rows, n_levels), 0)
+    n_changes = np.where(n_shared > 0, np.minimum(n_rows, n_levels), 0)
+    sizes = (n_pairs + n_rows + np.diff(near.column_starts)) * n_changes
+    leveled = _Leveled(near, np.repeat(np.arange(len(n_rows)), n_rows), level, n_levels)
     for first, last in chunks(sizes, SETTLED_AT_ONCE):
         part = slice(*np.searchsorted(frame, [first, last]))
-        starts = near.row_starts[first : last + 1], near.column_starts[first : last + 1]
-        ends = near.row[part] - starts[0][0], near.column[part] - starts[1][0]
-        entries = Entries(*ends, near.value[part], *(of_side - of_side[0] for of_side in starts))
-        frame_of_row = np.repeat(np.arange(last - first), n_rows[first:last])
-        leveled = _Leveled(entries, frame_of_row, level[starts[0][0] : starts[0][-1]], n_levels)
-        spans = _settled(leveled, np.flatnonzero(shared[part]), largest_cost)
-        parts.append(spans._replace(pair=spans.pair + part.start))
+        of_frames = leveled.frames(first, last, part)
+        # A single frame may be too large for all levels at once.
+        for low, high in chunks(np.full(n_levels, sizes[first:last].sum() // max(n_levels, 1)), SETTLED_AT_ONCE):
+            some = of_frames.levels(low, high)
+            pairs = np.flatnonzero(shared[part] & (some.level[some.near.row] >= 0))
+            spans = _settled(some, pairs, largest_cost)
+            parts.append(Spans(spans.pair + part.start, spans.first + low, spans.last + low))
     return Spans(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -157,7 +173,10 @@ def _by_frame(leveled: _Leveled, frame: np.ndarray, opened: _Units, largest_cost
     place, begins = np.cumsum(kept) - 1, np.searchsorted(of_row, np.arange(len(units.key)))
     new_row = place[begins[of_pair] + near.row[pair] - near.row_starts[units.group[of_pair]]]
     new_column = column_starts[of_pair] + near.column[pair] - near.column_starts[units.group[of_pair]]
-    chosen = assign(Entries(new_row, new_column, near.value[pair], row_starts, column_starts), largest_cost)
+    entries = Entries(
+        new_row, new_column, near.value[pair], row_starts, column_starts, lambda unit: near.name(int(units.group[unit]))
+    )
+    chosen = assign(entries, largest_cost)
     return Spans(pair[chosen], units.first[of_pair[chosen]], units.last[of_pair[chosen]])
 
 
