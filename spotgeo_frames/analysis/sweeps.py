@@ -149,6 +149,15 @@ def sweep(
     >>> swept.best[["tau", "average_precision", "score_threshold", "f1"]]
         tau  average_precision  score_threshold   f1
     0  10.0                1.0              0.9  1.0
+
+    Squares of 8 pixels that are 2 apart have an IoU of 0.6:
+
+    >>> squares = truth.assign(w=8.0, h=8.0)
+    >>> swept = sf.sweep(squares, squares.assign(x=12.0, score=0.9), threshold=[0.5, 0.7], resamples=100)
+    >>> swept.curve[["threshold", "score_threshold", "tp", "fn", "fp", "loc_a"]]
+       threshold  score_threshold  tp  fn  fp  loc_a
+    0        0.5              0.9   2   0   0    0.6
+    1        0.7              0.9   0   2   2    NaN
     """
     words = _words(tau, epsilon, similarity, threshold, sigmas)
     check_options(resamples, confidence)
