@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.keys import distinct, frame_keys, in_order, locate, ordinals, stable_order
+from ..support.keys import distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import Columns, first_values, joined
 from ..tables.inputs import source
@@ -111,10 +111,33 @@ def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) ->
     """The same frames with only the marked rows of either side."""
     sides = []
     for side, marked in ((aligned.truth, truth), (aligned.predictions, predictions)):
+        if marked.all():
+            sides.append(side)
+            continue
         rows = np.flatnonzero(marked)
         category = None if side.category is None else side.category[rows]
         sides.append(_side(side.table.take(rows), side.row[rows], side.frame[rows], category, len(aligned.frames)))
     return Aligned(aligned.frames, *sides)
+
+
+def drop_empty_joints(aligned: Aligned) -> Aligned:
+    """The same sides without the joints of frames that no row has; of a frame without any, a null joint stays."""
+    counts = aligned.truth.counts + aligned.predictions.counts
+    if "joint" not in aligned.frames or counts.all():
+        return aligned
+    import pandas as pd
+
+    frame, first = grouped(row_keys(aligned.frames, FRAME_KEY))
+    kept = counts > 0
+    kept[first[np.bincount(frame, counts, len(first)) == 0]] = True
+    joint = pd.Series(aligned.frames["joint"], copy=False).where(counts > 0).array
+    frames = aligned.frames.assign({"joint": joint}).filter(kept)
+    place = np.cumsum(kept) - 1
+    sides = (
+        _side(side.table, side.row, place[side.frame], side.category, len(frames))
+        for side in (aligned.truth, aligned.predictions)
+    )
+    return Aligned(frames, *sides)
 
 
 def _list_frames(tables: Sequence[Columns], keys: Sequence[np.ndarray]) -> tuple[Columns, np.ndarray]:

@@ -35,8 +35,9 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import FRAME_KEY
 from ..tables.table import Table
-from .alignment import Aligned, FrameRule, align, at_centres
+from .alignment import Aligned, FrameRule, at_centres
 from .assignment import Entries, assign
+from .crowds import WithoutCrowds, without_crowds, without_explained
 from .layout import match_table
 from .pairs import Pairs, frame_chunks, join_pairs
 from .rule import Compared, Rule, check_by_distance, compared
@@ -74,7 +75,9 @@ def match(
         columns are `sequence`, `frame`, `object`, and `x` and `y` in pixels. Boxes also have `w` and `h` in pixels, and
         their `x` and `y` are the top left corner. Keypoints have one row a joint, with a column `joint`; a joint whose
         `visibility` is 0 counts as absent. If both sides have a column `category`, only objects of equal categories
-        match. The match table carries all other columns along.
+        match. Truths whose `crowd` is true count nowhere, nor do predictions without a pair that cover one: boxes with
+        at least `threshold` of their own area in it, anything else near it by the rule. The match table carries all
+        other columns along.
     tau, epsilon
         Match by distance, in pixels, with 0 <= epsilon < tau. `tau` is the largest distance of a true positive (10 by
         default), `epsilon` the distance up to which its error is 0 (3 by default). Given for boxes, the distance is
@@ -108,12 +111,15 @@ def match(
     - `outcome`: categorical, TP, FN, FP, or `empty` for a frame without objects;
     - `distance` (px), or `similarity` if you match by similarity; null unless TP;
     - `squared_error` (px²) and `kelvins_error`: null for `empty`, and null everywhere if you match by similarity;
+    - `category`, if both sides have categories: the truth's or else the prediction's, so `by="category"` gives every
+      metric of every class;
     - `truth_object`, `truth_x`, ... and `predicted_object`, `predicted_x`, ...: the columns of both tables;
     - `predicted_file_order`: the position of the prediction within its frame, in file order, from 0;
     - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes.
 
-    Its notes hold `rule`, `version`, and what the rule has of `tau`, `epsilon` and `threshold`: the `attrs` of pandas,
-    the metadata of pyarrow. polars has no place for notes, so functions that need tau then ask for it.
+    Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon` and `threshold`, and if the truth has a
+    column `crowd`, how many `crowds` were left out and how many predictions they explained. Notes are the `attrs` of
+    pandas, or the metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
 
     Raises
     ------
@@ -171,8 +177,18 @@ def match_sides(
     A part of a dataset may have sequences of one side only; `may_be_disjoint` allows that. If you need only sums of the
     table, `carried` names the columns to make besides the key, the outcome and the errors.
     """
-    sides = compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint)
-    return match_table(sides.aligned, _assigned(sides, rule), rule, carried)
+    counting = without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint), rule)
+    return _counted_table(counting, _assigned(counting.sides, rule), rule, carried)
+
+
+def _counted_table(
+    counting: WithoutCrowds, pairs: Pairs, rule: Rule, carried: Collection[str] | None = None
+) -> Columns:
+    """The match table of these pairs, without crowds and without the predictions that they explain."""
+    aligned, pairs, notes = without_explained(counting, pairs)
+    table = match_table(aligned, pairs, rule, carried)
+    table.attrs.update(notes)
+    return table
 
 
 def _assigned(sides: Compared, rule: Rule) -> Pairs:
@@ -207,7 +223,8 @@ def match_frames(
     ----------
     truth, predictions
         Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, and any other columns,
-        which the match table carries along. Boxes (`w` and `h`, px) need an explicit `tau`.
+        which the match table carries along. Boxes (`w` and `h`, px) need an explicit `tau`. Truths whose `crowd` is
+        true are left out, and so are predictions without a pair that lie within `tau` of one.
     matcher
         A function `matcher(truth_xy, predicted_xy)`. It gets two float64 arrays of shapes (N, 2) and (M, 2): x and y of
         the objects of one frame in file order, the centres for boxes; neither is empty. It returns a tuple of two
@@ -246,7 +263,8 @@ def match_frames(
     words = asked(tau, epsilon)
     sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     rule = check_by_distance(rule_of_tables(words, *sides), "match_frames")
-    aligned = at_centres(align(*sides, frames))
+    counting = without_crowds(compared(rule, *sides, frames), rule)
+    aligned = at_centres(counting.sides.aligned)
     truth_xy, predicted_xy = (np.column_stack(side.xy) for side in (aligned.truth, aligned.predictions))
     parts = []
     groups = list(_frame_groups(aligned))
@@ -260,7 +278,7 @@ def match_frames(
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
         distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
         parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.largest_cost))
-    return match_dataframe(match_table(aligned, join_pairs(parts), rule))
+    return match_dataframe(_counted_table(counting, join_pairs(parts), rule))
 
 
 def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:

@@ -21,7 +21,7 @@ import numpy as np
 from ..support.errors import InputError
 from ..support.version import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
-from ..tables.schema import measure_of
+from ..tables.schema import COUNTS_NOTED, measure_of
 from .alignment import Aligned, FrameRule, align, at_centres
 from .near_points import near_points
 from .pairs import Pairs
@@ -133,10 +133,15 @@ class Rule:
 
 
 class Compared(NamedTuple):
-    """Two aligned sides, and the function that finds their near pairs."""
+    """Two aligned sides, and the function that finds the near pairs of these sides or of some of their rows."""
 
     aligned: Aligned
-    near: NearPairs
+    near_of: Callable[[Aligned], NearPairs]
+
+    @property
+    def near(self) -> NearPairs:
+        """A function that finds the near pairs of the frames [first, last)."""
+        return self.near_of(self.aligned)
 
 
 def compared(
@@ -156,10 +161,12 @@ def compared(
 
         poses = whole_poses(annotations_of(truth), annotations_of(predictions), rule.sigmas)
         sides = poses.truth.annotations, poses.predictions.annotations
-        aligned = align(*sides, frames, may_be_disjoint=may_be_disjoint)
-        return Compared(aligned, partial(measured_pairs, aligned, partial(poses.similarity, aligned), rule.least))
-    aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
-    return Compared(aligned, rule.near(aligned))
+
+        def near_of(aligned: Aligned) -> NearPairs:
+            return partial(measured_pairs, aligned, partial(poses.similarity, aligned), rule.least)
+
+        return Compared(align(*sides, frames, may_be_disjoint=may_be_disjoint), near_of)
+    return Compared(align(truth, predictions, frames, may_be_disjoint=may_be_disjoint), rule.near)
 
 
 def check_distances(tau: float | None = None, epsilon: float | None = None) -> tuple[float, float]:
@@ -204,6 +211,11 @@ def distance_rule(
 def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
     """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
     return {key: table.attrs[key] for key in ("rule", *NOTED) if key in table.attrs}
+
+
+def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
+    """The notes of a table that hold for every submission to the same truth: all but the counts of its own rows."""
+    return {key: value for key, value in table.attrs.items() if key not in COUNTS_NOTED}
 
 
 def _noted(table: pd.DataFrame, name: str) -> float | None:

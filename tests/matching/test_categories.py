@@ -40,7 +40,9 @@ def test_the_truths_or_else_the_predictions() -> None:
 )
 def test_types(codes: str, kind: str) -> None:
     truth, predictions = (side.assign(category=(side["category"] == "car") * 1) for side in (TRUTH, PREDICTIONS))
-    matches = sf.match(sf.Annotations(truth.astype({"category": codes}), FRAMES), predictions.astype({"category": codes}))
+    matches = sf.match(
+        sf.Annotations(truth.astype({"category": codes}), FRAMES), predictions.astype({"category": codes})
+    )
     assert matches["category"].dtype == kind
     assert matches["category"].dropna().tolist() == [1, 0, 1, 0, 1, 1]
 

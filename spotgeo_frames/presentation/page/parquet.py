@@ -39,6 +39,7 @@ COLUMNS = {
     "distance": "px, of a TP: between truth and prediction; null otherwise",
     "squared_error": "px², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP",
     "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP",
+    "category": "the category of the truth, or else of the prediction",
     "kind": (
         "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), mislocated "
         "(detected in the wrong place), lost (no prediction is near). False alarms: no_truth_in_frame, duplicate (of a "
