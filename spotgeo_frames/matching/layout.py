@@ -3,7 +3,7 @@
 The type of a column depends only on the type of the column that it carries, never on the rows that happen to be there,
 so the match tables of several parts can be concatenated. Object identities and the shared `category` are `Int64` or
 string, numbers are float64 and flags are `boolean`. All are null in rows without a truth, without a prediction, or
-without an entry in the table of frames.
+without an entry in the table of frames or of sequences.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from ..tables.columns import Columns, array_of, as_numbers
 from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, PREFIXES, TP, frame_columns
-from .alignment import Aligned
+from .alignment import Aligned, sequence_attributes
 from .pairs import Pairs
 from .rule import Rule
 
@@ -63,6 +63,7 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
         columns[FILE_ORDER] = _placed(in_frame, predicted_row, len(outcome))
     counts = {"frame_n_truth": truth.counts, "frame_n_predicted": predictions.counts}
     attributes = {f"{PREFIXES['frames']}{column}": frames[column] for column in frames if column not in key}
+    attributes |= {f"{PREFIXES['sequences']}{name}": values for name, values in sequence_attributes(aligned).items()}
     columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
     columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
     return Columns(columns, rule.notes)

@@ -115,7 +115,8 @@ def match(
       metric of every class;
     - `truth_object`, `truth_x`, ... and `predicted_object`, `predicted_x`, ...: the columns of both tables;
     - `predicted_file_order`: the position of the prediction within its frame, in file order, from 0;
-    - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes.
+    - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes,
+      and as `sequence_...` those of its sequence.
 
     Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon` and `threshold`, and if the truth has a
     column `crowd`, how many `crowds` were left out and how many predictions they explained. Notes are the `attrs` of
@@ -243,8 +244,8 @@ def match_frames(
     DataFrame of the truth's kind (polars or pyarrow; otherwise pandas), with a row for each true positive, false
     negative and false positive, and one for each frame without any: `sequence`, `frame`, (`joint`,) `outcome` (TP, FN,
     FP or `empty`), `distance` (px, null unless TP), `squared_error` (px²) and `kelvins_error` (both null for `empty`),
-    then the `truth_`, `predicted_` and `frame_` columns. Rows are sorted by sequence and frame; within a frame, truths
-    come first in file order, then false positives in file order.
+    then the `truth_`, `predicted_`, `frame_` and `sequence_` columns. Rows are sorted by sequence and frame; within a
+    frame, truths come first in file order, then false positives in file order.
 
     Raises
     ------

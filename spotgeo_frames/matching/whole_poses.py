@@ -120,7 +120,7 @@ def _poses(side: Annotations, names: list[Any]) -> WholePoses:
     table = objects[POSE_KEY].take(first).reset_index(drop=True)
     table = table.assign(**_box(objects, pose, first), **_common(objects, pose, first))
     table.attrs = objects.attrs
-    return WholePoses(Annotations(table, side.frames), joints, labelled)
+    return WholePoses(side._replace(objects=table), joints, labelled)
 
 
 def _box(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:

@@ -12,10 +12,13 @@ Frames
     `sequence`, `frame` and any attributes of a frame, one row a frame. List a frame here to count it even when it is
     empty.
 
+Sequences
+    `sequence` and any attributes of a sequence, one row a sequence.
+
 Match table
     `sequence`, `frame`, (`joint`,) `outcome` (TP, FN, FP or `empty`), `distance` (px) or `similarity` of a TP,
     `squared_error` (px²), `kelvins_error`, `category` where both sides have one, then the columns of the truth
-    (`truth_*`), of the prediction (`predicted_*`) and of the frame (`frame_*`).
+    (`truth_*`), of the prediction (`predicted_*`), of the frame (`frame_*`) and of the sequence (`sequence_*`).
 """
 
 from typing import Any
@@ -33,7 +36,7 @@ OUTCOMES = ["TP", "FN", "FP", "empty"]
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
 
 # The prefixes of the columns that a match table carries from each table.
-PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
+PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_", "sequences": "sequence_"}
 
 # The column of a match table with the prediction's position in its frame, in file order. It keeps the order in which
 # the predictions came, which decides ties, since the rows of the table are in the order of truths.

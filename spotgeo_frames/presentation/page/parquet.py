@@ -245,8 +245,9 @@ def _meaning(column: str) -> str:
     if column.startswith("chance_of_rank_"):
         return f"the share of resamples in which the submission has rank {column.rpartition('_')[2]}"
     side, _, name = column.partition("_")
-    of = {"truth": "the truth", "predicted": "the prediction", "frame": "the frame"}.get(side, "the input")
-    if side != "frame" and name in GEOMETRY:
+    nouns = {"truth": "truth", "predicted": "prediction", "frame": "frame", "sequence": "sequence"}
+    of = f"the {nouns.get(side, 'input')}"
+    if side in ("truth", "predicted") and name in GEOMETRY:
         return f"{GEOMETRY[name]} of {of}"
     return f"the column `{_in_markdown(name)}` of {of}, or a bin of it"
 
