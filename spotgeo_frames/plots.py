@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
-from .matching.rule import distance_rule
+from .matching.noted_rule import distance_rule
 from .presentation.image_plane import recall_grid
 from .presentation.plot_parts import (
     BLUE,

@@ -1,85 +1,133 @@
 """diagnose() and error_costs(): the kind of each miss and each false alarm, and the cost of each kind.
 
-Every FN and FP of a match table by distance gets exactly one kind, the first in this list that applies:
+Every FN and FP of a match table gets exactly one kind, the first in this list that applies. A pair is near if it may
+match by the rule of the table, and nearly near if it reaches farther, as the caller says.
 
-    FN  taken               a prediction lies within tau, but was matched with another truth
-        mislocated          paired with a remaining FP, see below
-        lost                no prediction is near
-    FP  no_truth_in_frame   the frame has no truth
-        duplicate           a truth lies within tau, but was matched with another prediction
-        mislocated          paired with a remaining FN, see below
-        background          no truth is near
+    FN  taken                     a prediction of its category is near, but was matched with another truth
+        confused                  a prediction of another category is near
+        mislocated                paired with a remaining FP of its category, see below
+        confused_and_mislocated   paired with a remaining FP of another category, see below
+        lost                      none of these
+    FP  no_truth_in_frame         the frame has no truth
+        duplicate                 a truth of its category is near, but was matched with another prediction
+        confused                  a truth of another category is near
+        mislocated                paired with a remaining FN of its category, see below
+        confused_and_mislocated   paired with a remaining FN of another category, see below
+        background                none of these
 
-The misses that are not taken and the false alarms that are neither duplicates nor in a frame without truth remain.
-Within each frame, remaining misses and false alarms at most reach * tau apart are paired one to one: as many pairs as
-possible, and among those the least sum of distances. Each pair is taken for one object that was detected in the wrong
-place, so there are as many mislocated misses as mislocated false alarms.
+Within each frame, the misses and the false alarms that remain and are nearly near are paired one to one: first those of
+one category, then those of different categories; as many pairs as possible, and among those the nearest. Each pair is
+taken for one object that was detected in the wrong place, so there are as many such misses as false alarms.
 
 The kinds and their costs follow TIDE (Bolya et al., 2020, doi:10.1007/978-3-030-58580-8_33): the cost of a kind is the
 change of a metric if all errors of this kind were corrected and everything else stayed the same.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from ..matching.alignment import align, at_centres
+from ..matching.alignment import Aligned, align, without_categories
 from ..matching.assignment import Entries, assign
-from ..matching.near_points import all_near_points
-from ..matching.rule import distance_rule
+from ..matching.noted_rule import noted_rule
+from ..matching.pairs import Pairs, same_category
+from ..matching.rule import Rule
+from ..matching.similarity import Measure
+from ..matching.words import asked_of_matches
 from ..scoring.match_sums import match_sums
-from ..scoring.registry import values_of
+from ..scoring.registry import METRICS, values_of
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
-from ..tables.schema import FN, FP, TP
+from ..tables.schema import FN, FP, measure_of
 from ..tables.table import Table
 
-KINDS = ["taken", "lost", "mislocated", "duplicate", "background", "no_truth_in_frame"]
+KINDS = [
+    "taken",
+    "lost",
+    "mislocated",
+    "confused",
+    "confused_and_mislocated",
+    "duplicate",
+    "background",
+    "no_truth_in_frame",
+]
 KIND_TYPE = pd.CategoricalDtype(KINDS)
-TAKEN, LOST, MISLOCATED, DUPLICATE, BACKGROUND, NO_TRUTH = range(len(KINDS))
+TAKEN, LOST, MISLOCATED, CONFUSED, CONFUSED_AND_MISLOCATED, DUPLICATE, BACKGROUND, NO_TRUTH = range(len(KINDS))
+
+# The kinds that only tables with categories have.
+OF_CATEGORIES = [KINDS[CONFUSED], KINDS[CONFUSED_AND_MISLOCATED]]
+
+# How far a mislocated prediction may lie: the multiple of tau, or the least similarity, which is that of TIDE.
+REACH, LEAST_SIMILARITY = 3.0, 0.1
+
+# The metrics whose costs are computed.
+COSTED = ["f1", "mse"]
 
 
 @same_kind_as("matches")
-def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd.DataFrame:
+def diagnose(
+    matches: Table,
+    reach: float | None = None,
+    tau: float | None = None,
+    *,
+    least_similarity: float | None = None,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
+    sigmas: Mapping[Any, float] | None = None,
+) -> pd.DataFrame:
     """Adds the kind of each error to a match table: why it is a miss or a false alarm.
 
     Parameters
     ----------
     matches
-        A match table by distance, with the coordinates of truths and predictions.
+        A match table with the coordinates of truths and predictions: of points, boxes, joints or whole poses.
     reach
-        The largest distance between a miss and a false alarm that are taken for one mislocated object, in multiples of
-        tau; at least 1.
+        For a table by distance: the largest distance between a miss and a false alarm that are taken for one mislocated
+        object, in multiples of tau; 3 by default, at least 1.
     tau
         The largest distance (px) at which a prediction is near a truth. Needed only where the match table has lost its
         own tau, as a table of polars has.
+    least_similarity
+        For a table by similarity: the least similarity of a miss and a false alarm that are taken for one mislocated
+        object; 0.1 by default, above 0 and at most the threshold.
+    similarity, threshold, sigmas
+        The rule of a table by similarity, in the words of `match`. Needed only where the table has lost its notes; a
+        similarity that is a function is needed always.
 
     Returns
     -------
-    DataFrame of the same kind, the match table with two more columns. `pair_distance` (px) is the distance between a
-    mislocated miss and its false alarm, and null elsewhere. `kind` is categorical, null for true positives and empty
-    frames. The kinds of misses are
+    DataFrame of the same kind, the match table with two more columns. `pair_distance` (px), or `pair_similarity` after
+    matching by similarity, is that of a mislocated miss and its false alarm, and null elsewhere. `kind` is categorical,
+    null for true positives and empty frames. A pair is near if its distance is at most tau, or its similarity at least
+    the threshold. The kinds of misses are
 
-    taken: a prediction lies within tau, but was matched with another truth.
-    mislocated: a false alarm that no other truth explains lies within reach * tau; the two are one object that was
-        detected in the wrong place.
+    taken: a prediction of the same category is near, but was matched with another truth.
+    confused: a prediction of another category is near.
+    mislocated: a false alarm that no other truth explains lies within reach; the two are one object that was detected
+        in the wrong place.
+    confused_and_mislocated: the same, with a false alarm of another category.
     lost: no prediction is near.
 
     and those of false alarms are
 
     no_truth_in_frame: the frame has no truth.
-    duplicate: a truth lies within tau, but was matched with another prediction.
-    mislocated: the false alarm of a mislocated miss.
+    duplicate: a truth of the same category is near, but was matched with another prediction.
+    confused: a truth of another category is near.
+    mislocated, confused_and_mislocated: the false alarm of such a miss.
     background: no truth is near.
 
-    Source: TIDE (Bolya et al., 2020, doi:10.1007/978-3-030-58580-8_33), here with distances instead of overlaps.
+    Without a column `category` on both sides all objects are of one category. Source: TIDE (Bolya et al., 2020,
+    doi:10.1007/978-3-030-58580-8_33), whose kinds are those of false alarms in average precision.
 
     Raises
     ------
-    InputError: `matches` is no match table by distance, it has no coordinates, or tau is not known.
-    ValueError: `reach` is below 1, or `tau` is out of range.
+    InputError: `matches` is no match table, it lacks columns that its rule needs, or its rule is not known.
+    ValueError: `reach`, `tau`, `least_similarity`, `similarity`, `threshold` or `sigmas` is out of range.
 
     Examples
     --------
@@ -93,32 +141,73 @@ def diagnose(matches: Table, reach: float = 3.0, tau: float | None = None) -> pd
     1      FN  mislocated           15.0
     2      FP  mislocated           15.0
     """
-    if not 1 <= reach < np.inf:
-        raise ValueError(f"reach is {reach}; 1 or more is needed, in multiples of tau")
     table = check_matches(matches)
-    tau = distance_rule(table, ["tau"], tau).largest_cost
-    aligned = at_centres(align(*sides_of(table)))
-    truth_rows, predicted_rows = (side.table["object"] for side in (aligned.truth, aligned.predictions))
-    outcome = table["outcome"].array.codes
-    near = all_near_points(aligned, reach * tau)
+    rule = noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas))
+    farthest, notes = _farthest(rule, reach, least_similarity)
+    sides = sides_of(table, rule.measured_columns)
+    aligned = align(sides.truth, sides.predictions)
+    near = rule.near_pairs(without_categories(aligned), farthest)
+    same = same_category(aligned, near.prediction, near.truth) & np.ones(len(near.truth), bool)
+    truth_rows = sides.truth_rows[aligned.truth.row]
+    predicted_rows = sides.predicted_rows[aligned.predictions.row]
     truth_row, predicted_row = truth_rows[near.truth], predicted_rows[near.prediction]
-    close = near.measure <= tau
+
+    outcome = table["outcome"].array.codes
+    close, missed, false = rule.is_near(near.measure), outcome[truth_row] == FN, outcome[predicted_row] == FP
     kind = np.full(len(table), -1)
     kind[outcome == FN], kind[outcome == FP] = LOST, BACKGROUND
-    kind[truth_row[close & (outcome[truth_row] == FN) & (outcome[predicted_row] == TP)]] = TAKEN
-    kind[predicted_row[close & (outcome[predicted_row] == FP) & (outcome[truth_row] == TP)]] = DUPLICATE
+    kind[truth_row[close & ~same & missed]] = CONFUSED
+    kind[predicted_row[close & ~same & false]] = CONFUSED
+    kind[truth_row[close & same & missed & ~false]] = TAKEN
+    kind[predicted_row[close & same & false & ~missed]] = DUPLICATE
     kind[predicted_rows[(aligned.truth.counts == 0)[aligned.predictions.frame]]] = NO_TRUTH
-    remaining = near.take(np.flatnonzero((kind[truth_row] == LOST) & (kind[predicted_row] == BACKGROUND)))
-    starts = aligned.predictions.starts, aligned.truth.starts
-    entries = Entries(remaining.prediction, remaining.truth, remaining.measure, *starts)
-    paired = remaining.take(assign(entries, reach * tau))
-    distance = np.full(len(table), np.nan)
-    for rows in (truth_rows[paired.truth], predicted_rows[paired.prediction]):
-        kind[rows] = MISLOCATED
-        distance[rows] = paired.measure
-    answer = table.assign(kind=pd.Categorical.from_codes(kind, dtype=KIND_TYPE), pair_distance=distance)
-    answer.attrs = table.attrs | {"reach": reach, "tau": tau}
+    measure = np.full(len(table), np.nan)
+    for wanted, of_pair in ((same, MISLOCATED), (~same, CONFUSED_AND_MISLOCATED)):
+        left = np.flatnonzero(wanted & (kind[truth_row] == LOST) & (kind[predicted_row] == BACKGROUND))
+        paired = left[_paired(near.take(left), aligned, rule, farthest)]
+        for rows in (truth_row[paired], predicted_row[paired]):
+            kind[rows] = of_pair
+            measure[rows] = near.measure[paired]
+    possible = possible_kinds(table)
+    codes = np.array([possible.index(name) if name in possible else -1 for name in KINDS] + [-1])  # the last for none
+    answer = table.assign(kind=pd.Categorical.from_codes(codes[kind], dtype=pd.CategoricalDtype(possible)))
+    answer[f"pair_{measure_of(table)}"] = measure
+    answer.attrs = table.attrs | notes
     return answer
+
+
+def possible_kinds(table: pd.DataFrame) -> list[str]:
+    """The kinds of errors that a match table can have; without categories nothing is confused."""
+    has_categories = "truth_category" in table and "predicted_category" in table
+    return [kind for kind in KINDS if has_categories or kind not in OF_CATEGORIES]
+
+
+def _farthest(rule: Rule, reach: float | None, least_similarity: float | None) -> tuple[float, dict[str, Any]]:
+    """The largest distance (px) or the least similarity of a mislocated pair, and the notes that say so.
+
+    Raises ValueError if one of the two is out of range, or does not go with the rule.
+    """
+    if rule.by_distance:
+        if least_similarity is not None:
+            raise ValueError("least_similarity goes with tables by similarity; give reach, in multiples of tau")
+        reach = REACH if reach is None else reach
+        if not 1 <= reach < np.inf:
+            raise ValueError(f"reach is {reach}; 1 or more is needed, in multiples of tau")
+        return reach * rule.largest_cost, {"reach": reach, "tau": rule.tau}
+    if reach is not None:
+        raise ValueError("reach goes with tables by distance; give least_similarity")
+    most = 1.0 if rule.threshold is None else rule.threshold
+    least = min(LEAST_SIMILARITY, most) if least_similarity is None else least_similarity
+    if not 0 < least <= most:
+        raise ValueError(f"least_similarity is {least}; a number above 0 and at most the threshold {most:g} is needed")
+    return least, {"least_similarity": least, "threshold": rule.threshold}
+
+
+def _paired(pairs: Pairs, aligned: Aligned, rule: Rule, farthest: float) -> np.ndarray:
+    """Marks the pairs of the best one-to-one assignment of each frame: as many as possible, then the nearest."""
+    starts = aligned.predictions.starts, aligned.truth.starts
+    entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts)
+    return assign(entries, farthest if rule.by_distance else 1.0)
 
 
 @same_kind_as("diagnosed")
@@ -137,8 +226,10 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     -------
     DataFrame (of pandas, polars or pyarrow, as `diagnosed` is) with one row for each kind of error, also for those that
     do not occur, and a last row `all` for all kinds together: `kind`, `n_misses`, `n_false_alarms`, `f1` after the
-    correction, `f1_gain` (its increase), `mse` (px²) after the correction and `mse_gain` (px², its decrease). Source:
-    TIDE (Bolya et al., 2020, doi:10.1007/978-3-030-58580-8_33), whose costs are in average precision instead.
+    correction and `f1_gain` (its increase); after matching by distance also `mse` (px²) after the correction and
+    `mse_gain` (px², its decrease). The kinds `confused` and `confused_and_mislocated` are listed only if both sides
+    have categories. Source: TIDE (Bolya et al., 2020, doi:10.1007/978-3-030-58580-8_33), whose costs are in average
+    precision instead.
 
     Raises
     ------
@@ -160,29 +251,24 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     if "kind" not in table or not table["kind"].dropna().isin(KINDS).all():
         problem = "is missing" if "kind" not in table else f"holds others than {', '.join(KINDS)}"
         raise InputError(f"error_costs: column kind {problem}; pass a table that diagnose() returned")
-    sums = match_sums(table, np.zeros(len(table), np.int64), 1)
-    now = {name: float(values[0]) for name, values in sums.items()}
     outcome, kind = table["outcome"].array.codes, table["kind"].astype(KIND_TYPE).array.codes
-    error = table["squared_error"].to_numpy(np.float64)
-    rows = []
-    for name, of_kind in [*((name, kind == code) for code, name in enumerate(KINDS)), ("all", kind >= 0)]:
-        n_misses, n_alarms = int((outcome[of_kind] == FN).sum()), int((outcome[of_kind] == FP).sum())
-        corrected = now | {
-            "tp": now["tp"] + n_misses,
-            "fn": now["fn"] - n_misses,
-            "fp": now["fp"] - n_alarms,
-            "squared_error": now["squared_error"] - float(error[of_kind].sum()),
-        }
-        rows.append((name, n_misses, n_alarms, *_f1_and_mse(corrected)))
-    answer = pd.DataFrame(rows, columns=["kind", "n_misses", "n_false_alarms", "f1", "mse"])
-    f1, mse = _f1_and_mse(now)
-    answer.insert(4, "f1_gain", answer["f1"] - f1)
-    answer["mse_gain"] = mse - answer["mse"]
+    possible = [KINDS.index(name) for name in possible_kinds(table)]
+    corrected = [kind == code for code in possible] + [kind >= 0]
+    n_misses, n_alarms = (np.array([(outcome[rows] == missing).sum() for rows in corrected]) for missing in (FN, FP))
+    error = np.nan_to_num(table["squared_error"].to_numpy(np.float64))
+    now = match_sums(table, np.zeros(len(table), np.int64), 1)
+    sums = {name: np.repeat(values, len(corrected)) for name, values in now.items()}
+    sums["tp"] += n_misses
+    sums["fn"] -= n_misses
+    sums["fp"] -= n_alarms
+    sums["squared_error"] -= [error[rows].sum() for rows in corrected]
+    columns = {"kind": [*(KINDS[code] for code in possible), "all"], "n_misses": n_misses, "n_false_alarms": n_alarms}
+    by_similarity = measure_of(table) == "similarity"
+    costed = [name for name in COSTED if METRICS[name].by_similarity or not by_similarity]
+    before, after = (values_of(values, costed, by_similarity) for values in (now, sums))
+    for name in costed:
+        sign = 1 if METRICS[name].higher_is_better else -1
+        columns |= {name: after[name], f"{name}_gain": sign * (after[name] - before[name])}
+    answer = pd.DataFrame(columns).astype({"kind": TEXT})
     answer.attrs = table.attrs
-    return answer.astype({"kind": TEXT})
-
-
-def _f1_and_mse(sums: dict[str, float]) -> tuple[float, float]:
-    """Computes f1 and mse from sums."""
-    f1, mse = values_of({name: np.array([value]) for name, value in sums.items()}, ["f1", "mse"]).values()
-    return float(f1[0]), float(mse[0])
+    return answer

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..matching.matcher import match_sides
-from ..matching.rule import Rule, distance_rule
+from ..matching.noted_rule import noted_rule
+from ..matching.rule import Rule, check_by_distance
+from ..matching.words import asked_of_matches
 from ..scoring.group_sums import Groups, group_rows, sums_of_groups
 from ..scoring.match_sums import match_sums, share
 from ..scoring.registry import values_of
@@ -103,7 +105,7 @@ def bias(
     check_labels(groups.labels)
     table = match_dataframe(groups.table)
     check_coordinates(table)
-    rule = distance_rule(table, tau=tau, epsilon=epsilon)
+    rule = check_by_distance(noted_rule(table, asked_of_matches(tau, epsilon), ("tau", "epsilon")), "bias")
     sums = _offset_sums(table, groups.of_row, groups.n_groups)
     estimate = _means(sums.sum(axis=0))
     samples = _means(resampled_sums(sums, resamples, seed))
@@ -150,8 +152,9 @@ def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, 
     frame, first = grouped(row_keys(groups.table, frame_columns(groups.table)))
     if np.any(groups.of_row[first][frame] != groups.of_row):
         return unknown
-    truth, predictions = sides_of(match_dataframe(kept.table))
-    moved = predictions.objects.copy()
+    sides = sides_of(match_dataframe(kept.table), rule.measured_columns)
+    truth = sides.truth._replace(objects=sides.truth.objects.assign(object=sides.truth_rows))
+    moved = sides.predictions.objects.assign(object=sides.predicted_rows)
     shift = np.nan_to_num(offset)[kept.of_row[moved["object"]]]
     moved[["x", "y"]] -= shift
     again = match_dataframe(match_sides(truth, Annotations(moved), rule))

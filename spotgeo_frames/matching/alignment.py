@@ -111,6 +111,12 @@ def at_centres(aligned: Aligned) -> Aligned:
     return aligned._replace(truth=sides[0], predictions=sides[1])
 
 
+def without_categories(aligned: Aligned) -> Aligned:
+    """The same sides, with objects of all categories compared with each other."""
+    sides = [side._replace(category=None) for side in (aligned.truth, aligned.predictions)]
+    return aligned._replace(truth=sides[0], predictions=sides[1])
+
+
 def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) -> Aligned:
     """The same frames with only the marked rows of either side."""
     sides = []

@@ -20,9 +20,8 @@ from ..tables.inputs import source
 from ..tables.messages import counted, first_keys
 from ..tables.schema import FRAME_KEY
 from .alignment import Aligned, drop_empty_joints, select_rows
-from .pairs import Pairs, frame_chunks, join_pairs
+from .pairs import Pairs, join_pairs
 from .rule import Compared, Rule
-from .similar_pairs import covering_boxes
 
 
 class WithoutCrowds(NamedTuple):
@@ -38,10 +37,11 @@ class WithoutCrowds(NamedTuple):
     n_crowds: int | None
 
 
-def without_crowds(sides: Compared, rule: Rule) -> WithoutCrowds:
+def without_crowds(sides: Compared, rule: Rule, farthest: float | None = None) -> WithoutCrowds:
     """Takes the crowds out of the truth; raises InputError if a value of its column `crowd` is neither true nor false.
 
-    The pairs that cover a crowd are those that do so by the rule's own threshold or tau.
+    `farthest` is the largest distance (px), or the least similarity or covered share, at which a prediction covers a
+    crowd; None means that of a match.
     """
     aligned = sides.aligned
     if "crowd" not in aligned.truth.table:
@@ -51,10 +51,10 @@ def without_crowds(sides: Compared, rule: Rule) -> WithoutCrowds:
         return WithoutCrowds(sides, join_pairs([]), 0)
     everything = np.ones(len(aligned.predictions.frame), bool)
     crowds = select_rows(aligned, is_crowd, everything)
-    near = covering_boxes(crowds, rule.least) if rule.name == "iou" else sides.near_of(crowds)
-    others = sides._replace(aligned=select_rows(aligned, ~is_crowd, everything))
-    covering = join_pairs([near(*chunk) for chunk in frame_chunks(crowds.truth, crowds.predictions)])
-    return WithoutCrowds(others, covering, int(is_crowd.sum()))
+    others = select_rows(aligned, ~is_crowd, everything)
+    return WithoutCrowds(
+        Compared(others, rule.near(others)), rule.covering_pairs(crowds, farthest), int(is_crowd.sum())
+    )
 
 
 def without_explained(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, Pairs, dict[str, int]]:

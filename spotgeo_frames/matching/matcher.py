@@ -179,7 +179,7 @@ def match_sides(
     table, `carried` names the columns to make besides the key, the outcome and the errors.
     """
     counting = without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint), rule)
-    return _counted_table(counting, _assigned(counting.sides, rule), rule, carried)
+    return _counted_table(counting, assigned(counting.sides, rule), rule, carried)
 
 
 def _counted_table(
@@ -192,7 +192,7 @@ def _counted_table(
     return table
 
 
-def _assigned(sides: Compared, rule: Rule) -> Pairs:
+def assigned(sides: Compared, rule: Rule) -> Pairs:
     """The pairs of all frames that the assignment of least cost chooses from the near ones."""
     aligned = sides.aligned
     parts = []

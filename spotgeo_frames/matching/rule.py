@@ -10,32 +10,29 @@ Matching by distance gives each row two errors; tau and epsilon are in pixels:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..support.errors import InputError
 from ..support.version import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
-from ..tables.schema import COUNTS_NOTED, measure_of
+from ..tables.joints import COCO_SIGMAS
+from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned, FrameRule, align, at_centres
 from .near_points import near_points
-from .pairs import Pairs
-from .similar_pairs import check_boxes, measured_pairs, similar_pairs
+from .pairs import Pairs, frame_chunks, join_pairs
+from .similar_pairs import check_boxes, covering_boxes, similar_pairs
 from .similarity import Measure
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # The default distances of a rule, px.
 TAU, EPSILON = 10.0, 3.0
 
 # The fields of a rule, besides its name, that tables keep in their notes.
-NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity")
+NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity", "sigmas")
 
 # A function that finds the near pairs of the frames [first, last).
 NearPairs = Callable[[int, int], Pairs]
@@ -81,9 +78,26 @@ class Rule:
         return self.measure is not None or self.name == "oks"
 
     @property
+    def measured_columns(self) -> list[str] | None:
+        """The columns that pairs of rows of a match table are measured by, where they exist; None for any column.
+
+        The prefixes of the match table are left out, and so is the key.
+        """
+        if self.measure is not None:
+            return None
+        return [*BOX, "category", *(["area", *pose_columns(self.joint_sigmas)] if self.name == "oks" else [])]
+
+    @property
+    def joint_sigmas(self) -> Mapping[Any, float]:
+        """The sigma of each joint; those of COCO unless others were given."""
+        return COCO_SIGMAS if self.sigmas is None else self.sigmas
+
+    @property
     def notes(self) -> dict[Hashable, Any]:
         """The notes that a table made with this rule keeps in its `attrs`."""
         named = {key: getattr(self, key) for key in NOTED}
+        if self.name == "oks":
+            named["sigmas"] = {str(joint): float(sigma) for joint, sigma in self.joint_sigmas.items()}
         told = {key: value for key, value in named.items() if value is not None}
         return {"rule": self.name} | told | {"version": __version__}
 
@@ -92,27 +106,44 @@ class Rule:
         """The cost of the farthest pair that is still near."""
         return self.tau if self.by_distance and self.tau is not None else 1.0
 
-    @property
-    def least(self) -> float:
-        """The least similarity of a near pair."""
-        return 0.0 if self.threshold is None else self.threshold
-
     def cost(self, measure: np.ndarray) -> np.ndarray:
         """The cost of pairs with these distances (px) or similarities."""
         return measure if self.by_distance else 1.0 - measure
 
-    def near(self, aligned: Aligned, least: float | None = None) -> NearPairs:
+    def is_near(self, measure: np.ndarray) -> np.ndarray:
+        """Marks the distances (px) or similarities at which a pair may match."""
+        if self.by_distance:
+            return measure <= self.largest_cost
+        return measure >= (0.0 if self.threshold is None else self.threshold)
+
+    def near(self, aligned: Aligned, farthest: float | None = None) -> NearPairs:
         """A function that finds the near pairs of aligned sides.
 
-        By similarity, pairs are near from `least` on, or from the threshold on if `least` is None. For "oks", the rows
-        of the sides must already be whole poses. Raises InputError if boxes lack a column.
+        `farthest` is the largest distance (px), or the least similarity, of a near pair; None means that of a match.
+        For "oks", the rows of the sides must already be whole poses. Raises InputError if boxes lack a column.
         """
         if self.by_distance:
-            return partial(near_points, at_centres(aligned), tau=self.largest_cost)
+            return partial(near_points, at_centres(aligned), tau=self.largest_cost if farthest is None else farthest)
         if self.name == "iou":
             check_boxes(aligned)
-        least = self.least if least is None else least
-        return similar_pairs(at_centres(aligned), self.similarity, np.nan if self.tau is None else self.tau, least)
+        least = (self.threshold or 0.0) if farthest is None else farthest
+        tau = np.nan if self.tau is None else self.tau
+        return similar_pairs(at_centres(aligned), self.similarity, tau, least, self.joint_sigmas)
+
+    def near_pairs(self, aligned: Aligned, farthest: float | None = None) -> Pairs:
+        """The near pairs of all frames, found chunk by chunk to bound the memory; `farthest` is as in `near`."""
+        near = self.near(aligned, farthest)
+        return join_pairs([near(*chunk) for chunk in frame_chunks(aligned.truth, aligned.predictions)])
+
+    def covering_pairs(self, crowds: Aligned, farthest: float | None = None) -> Pairs:
+        """The pairs of a prediction and a crowd that it covers; the truths are the crowds, `farthest` is as in `near`.
+
+        A box covers a crowd by the share of its own area in it, anything else by being near it.
+        """
+        if self.name != "iou":
+            return self.near_pairs(crowds, farthest)
+        covering = covering_boxes(crowds, (self.threshold or 0.0) if farthest is None else farthest)
+        return join_pairs([covering(*chunk) for chunk in frame_chunks(crowds.truth, crowds.predictions)])
 
     def errors(self, outcome: np.ndarray, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`squared_error` (px²) and `kelvins_error` of rows with these outcomes and distances (px, null unless TP).
@@ -133,15 +164,10 @@ class Rule:
 
 
 class Compared(NamedTuple):
-    """Two aligned sides, and the function that finds the near pairs of these sides or of some of their rows."""
+    """Two aligned sides, and the function that finds their near pairs."""
 
     aligned: Aligned
-    near_of: Callable[[Aligned], NearPairs]
-
-    @property
-    def near(self) -> NearPairs:
-        """A function that finds the near pairs of the frames [first, last)."""
-        return self.near_of(self.aligned)
+    near: NearPairs
 
 
 def compared(
@@ -156,17 +182,12 @@ def compared(
 
     Raises InputError if the sides do not fit each other, or lack a column that the rule needs.
     """
-    if rule.name == "oks" and rule.measure is None:
+    if rule.name == "oks":
         from .whole_poses import whole_poses
 
-        poses = whole_poses(annotations_of(truth), annotations_of(predictions), rule.sigmas)
-        sides = poses.truth.annotations, poses.predictions.annotations
-
-        def near_of(aligned: Aligned) -> NearPairs:
-            return partial(measured_pairs, aligned, partial(poses.similarity, aligned), rule.least)
-
-        return Compared(align(*sides, frames, may_be_disjoint=may_be_disjoint), near_of)
-    return Compared(align(truth, predictions, frames, may_be_disjoint=may_be_disjoint), rule.near)
+        truth, predictions = whole_poses(annotations_of(truth), annotations_of(predictions), rule.joint_sigmas)
+    aligned = align(truth, predictions, frames, may_be_disjoint=may_be_disjoint)
+    return Compared(aligned, rule.near(aligned))
 
 
 def check_distances(tau: float | None = None, epsilon: float | None = None) -> tuple[float, float]:
@@ -179,49 +200,6 @@ def check_distances(tau: float | None = None, epsilon: float | None = None) -> t
         problem = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed, in pixels"
         raise ValueError(problem + hint)
     return largest, tolerated
-
-
-def distance_rule(
-    table: pd.DataFrame,
-    needs: Collection[Literal["tau", "epsilon"]] = ("tau", "epsilon"),
-    tau: float | None = None,
-    epsilon: float | None = None,
-) -> Rule:
-    """The rule by which a match table was made, if it is by distance.
-
-    `tau` and `epsilon` (px), where given, go before the table's notes. Raises InputError if the table is by similarity,
-    or if one that `needs` names is neither given nor noted; ValueError if one is out of range.
-    """
-    if measure_of(table) == "similarity":
-        raise InputError("match table: it was matched by similarity; a table with distances is needed")
-    known = {
-        name: _noted(table, name) if value is None else value for name, value in (("tau", tau), ("epsilon", epsilon))
-    }
-    for name in needs:
-        if known[name] is None:
-            raise InputError(f"match table: it does not tell its {name}; give {name}=, in px")
-    tau, epsilon = known["tau"], known["epsilon"]
-    if tau is not None and not 0 < float(tau) < np.inf:
-        raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
-    if "epsilon" in needs:
-        return Rule("distance", *check_distances(tau, epsilon))
-    return Rule("distance", None if tau is None else float(tau), epsilon)
-
-
-def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
-    """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
-    return {key: table.attrs[key] for key in ("rule", *NOTED) if key in table.attrs}
-
-
-def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
-    """The notes of a table that hold for every submission to the same truth: all but the counts of its own rows."""
-    return {key: value for key, value in table.attrs.items() if key not in COUNTS_NOTED}
-
-
-def _noted(table: pd.DataFrame, name: str) -> float | None:
-    """The value of a note of the table as a float; None if there is none, or if it is not a number."""
-    value = table.attrs.get(name)
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
 def check_by_distance(rule: Rule, function: str) -> Rule:

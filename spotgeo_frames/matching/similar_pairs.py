@@ -1,19 +1,20 @@
-"""Finds the similar truths and predictions of a frame: by IoU, by distance, or by the caller's function."""
+"""Finds the similar truths and predictions of a frame: by IoU, by OKS, by distance, or by the caller's function."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ..support.errors import InputError
-from ..tables.columns import Columns, dataframe_of
+from ..tables.columns import Columns, as_numbers, dataframe_of
 from ..tables.inputs import source
-from ..tables.schema import BOX
+from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned
 from .near_boxes import overlapping
 from .near_points import near_points
 from .pairs import Pairs, all_pairs, join_pairs, same_category
-from .similarity import Measure, covered_share, point_similarity
+from .similarity import Measure, covered_share, oks, point_similarity
 
 # A function from rows of truth and rows of predictions to the similarity of each pair.
 RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -46,20 +47,26 @@ def flat_boxes(truth: Columns, predictions: Columns) -> str | None:
 
 
 def similar_pairs(
-    aligned: Aligned, similarity: str | Measure, tau: float = np.nan, least: float = 0.0
+    aligned: Aligned,
+    similarity: str | Measure,
+    tau: float = np.nan,
+    least: float = 0.0,
+    sigmas: Mapping[Any, float] | None = None,
 ) -> Callable[[int, int], Pairs]:
     """A function that finds the pairs of the frames [first, last) whose similarity is above 0, and at least `least`.
 
     The pairs are sorted by truth, then prediction. `similarity` is "iou" for boxes, "point" for
-    max(0, 1 - distance / (2 tau)), or a function of the caller. If both sides have categories, only objects of equal
-    categories are similar. The returned function raises InputError if the caller's function returns anything but
-    similarities.
+    max(0, 1 - distance / (2 tau)), "oks" for whole poses, whose joints have `sigmas`, or a function of the caller. If
+    both sides have categories, only objects of equal categories are similar. The returned function raises InputError if
+    the caller's function returns anything but similarities.
     """
     if similarity == "iou":
         truth_boxes, predicted_boxes = _boxes(aligned)
         return partial(overlapping, aligned, truth_boxes, predicted_boxes, least)
     if callable(similarity):
-        return partial(measured_pairs, aligned, partial(_called, aligned, similarity), least)
+        return partial(_measured_pairs, aligned, partial(_called, aligned, similarity), least)
+    if similarity == "oks":
+        return partial(_measured_pairs, aligned, partial(_similar_poses, aligned, sigmas or {}), least)
     return partial(_similar_points, aligned, tau, least)
 
 
@@ -94,7 +101,7 @@ def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last
     return _in_order(near._replace(measure=point_similarity(near.measure, 2.0 * tau)), least)
 
 
-def measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: int, last: int) -> Pairs:
+def _measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: int, last: int) -> Pairs:
     """The pairs of the frames [first, last) that are similar by a measure of rows, sorted by truth, then prediction.
 
     Their similarity is above 0 and at least `least`; categories, if both sides have them, are equal.
@@ -105,6 +112,22 @@ def measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: i
         same = same_category(aligned, prediction_rows, truth_rows)
         parts.append(Pairs(prediction_rows, truth_rows, measure(truth_rows, prediction_rows) * same))
     return _in_order(join_pairs(parts), least)
+
+
+def _similar_poses(
+    aligned: Aligned, sigmas: Mapping[Any, float], truth_rows: np.ndarray, prediction_rows: np.ndarray
+) -> np.ndarray:
+    """OKS of pairs of rows, whose tables hold whole poses."""
+    truth, predictions = aligned.truth.table, aligned.predictions.table
+    boxes = [truth[side].take(truth_rows) for side in BOX]
+    area = as_numbers(truth["area"])[truth_rows]
+    joints, predicted = (
+        np.stack([as_numbers(table[name])[rows] for name in pose_columns(sigmas)]).reshape(len(sigmas), 2, -1)
+        for table, rows in ((truth, truth_rows), (predictions, prediction_rows))
+    )
+    joints, predicted = joints.transpose(2, 0, 1), predicted.transpose(2, 0, 1)
+    labelled = ~np.isnan(joints).any(axis=2)
+    return oks(joints, labelled, area, boxes, predicted, np.array([*sigmas.values()]))
 
 
 def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:

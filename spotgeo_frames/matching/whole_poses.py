@@ -1,12 +1,13 @@
-"""Turns keypoints, one row a joint, into whole poses, one row an object, and compares poses by OKS.
+"""Turns keypoints, one row a joint, into whole poses, one row an object.
 
-A column of the keypoints becomes a column of the poses. Its value is that of all joints of the pose, or null if they
-differ. The columns `x`, `y`, `w`, `h` (px) of a pose are its box: the one in the columns `box_x`, `box_y`, `box_w`,
-`box_h` if it is known, and otherwise the smallest box around the joints.
+The joints become columns: `x_nose` and `y_nose` (px) are the place of the nose, null where the truth has not labelled
+it or a prediction lacks it. Any other column of the keypoints becomes a column of the poses. Its value is that of all
+joints of the pose, or null if they differ. The columns `x`, `y`, `w`, `h` (px) of a pose are its box: the one in the
+columns `box_x`, `box_y`, `box_w`, `box_h` if it is known, and otherwise the smallest box around the joints.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,9 @@ from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.checks import size_problems
 from ..tables.inputs import source
-from ..tables.joints import COCO_SIGMAS
 from ..tables.messages import counted, first_keys
-from ..tables.schema import BOX, FRAME_KEY, labelled_joints
-from .alignment import Aligned
-from .similarity import difference, oks
+from ..tables.schema import BOX, FRAME_KEY, labelled_joints, pose_columns
+from .similarity import difference
 
 POSE_KEY = [*FRAME_KEY, "object"]
 POSE_BOX = {f"box_{side}": side for side in BOX}
@@ -29,59 +28,23 @@ POSE_BOX = {f"box_{side}": side for side in BOX}
 OF_JOINTS = ["joint", "x", "y", "visibility"]
 
 
-class WholePoses(NamedTuple):
-    """The N poses of one side, with J joints each.
+def whole_poses(
+    truth: Annotations, predictions: Annotations, sigmas: Mapping[Any, float]
+) -> tuple[Annotations, Annotations]:
+    """Both sides as whole poses; `sigmas` has the sigma of each joint that a pose may have.
 
-    `annotations.objects` has one row a pose. In the same order, `joints` (N, J, 2) are x and y of the joints in pixels,
-    null for missing ones, and `labelled` (N, J) marks the labelled joints.
+    Raises InputError if a side has no column `joint`, a joint has no sigma, or the truth has no areas.
     """
-
-    annotations: Annotations
-    joints: np.ndarray
-    labelled: np.ndarray
-
-
-class PosePairs(NamedTuple):
-    """The poses of both sides, and the sigma of each joint (J,)."""
-
-    truth: WholePoses
-    predictions: WholePoses
-    sigmas: np.ndarray
-
-    def similarity(self, aligned: Aligned, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
-        """OKS of pairs of rows of the two aligned sides, (N,)."""
-        truth = aligned.truth.row[truth_rows]
-        predictions = aligned.predictions.row[prediction_rows]
-        objects = self.truth.annotations.objects
-        boxes = [objects[side].to_numpy()[truth] for side in BOX]
-        area = objects["area"].to_numpy(np.float64)[truth]
-        joints = self.truth.joints[truth], self.predictions.joints[predictions]
-        return oks(joints[0], self.truth.labelled[truth], area, boxes, joints[1], self.sigmas)
-
-
-def whole_poses(truth: Annotations, predictions: Annotations, sigmas: Mapping[Any, float] | None) -> PosePairs:
-    """Both sides as whole poses.
-
-    `sigmas` maps each joint to its sigma; None means those of COCO. Raises InputError if a side has no column `joint`,
-    a joint has no sigma, or the truth has no areas; ValueError if a sigma is not above 0.
-    """
-    if not isinstance(sigmas, Mapping | None):
-        raise ValueError(f"sigmas is of type {type(sigmas).__name__}; a dict of joints and their sigmas is needed")
-    named = COCO_SIGMAS if sigmas is None else dict(sigmas)
-    values = np.array(list(named.values()), np.float64)
-    if not np.all((values > 0) & (values < np.inf)):
-        raise ValueError("sigmas: numbers above 0 are needed, a joint's deviation as a share of the object's size")
-    problems = _problems(truth.objects, predictions.objects, named)
+    problems = _problems(truth.objects, predictions.objects, sigmas)
     if problems:
         raise InputError(problems)
-    pairs = PosePairs(_poses(truth, list(named)), _poses(predictions, list(named)), values)
-    whole = pairs.truth.annotations.objects
-    several = whole["area"].isna().to_numpy()
+    poses = _poses(truth, list(sigmas), labelled_joints(truth.objects)), _poses(predictions, list(sigmas))
+    several = poses[0].objects["area"].isna().to_numpy()
     if several.any():
         problem = f"{counted(int(several.sum()), 'object')} listed with several areas; one for all its rows is needed"
-        keys = first_keys(whole, several, POSE_KEY)
+        keys = first_keys(poses[0].objects, several, POSE_KEY)
         raise InputError(f"{source(truth.objects, 'truth')}: column area: {problem}: {keys}")
-    return pairs
+    return poses
 
 
 def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any, float]) -> list[str]:
@@ -104,23 +67,24 @@ def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any
     ]
 
 
-def _poses(side: Annotations, names: list[Any]) -> WholePoses:
-    """The poses of a side, in the order of their first rows; `names` are the joints in the order of the arrays."""
+def _poses(side: Annotations, joints: list[Any], labelled: np.ndarray | None = None) -> Annotations:
+    """The poses of a side, in the order of their first rows; joints that are not `labelled` are null in them."""
     objects = side.objects
     pose, first = grouped(row_keys(objects, POSE_KEY))
     # From the order of keys to that of the file, which is the order of first rows.
     order = np.argsort(first)
     pose, first = np.argsort(order)[pose], first[order]
     codes, occurring = pd.factorize(objects["joint"])
-    joint = pd.Index(names).get_indexer(occurring)[codes]
-    joints = np.full((len(first), len(names), 2), np.nan)
-    labelled = np.zeros(joints.shape[:2], bool)
-    joints[pose, joint] = objects[["x", "y"]].to_numpy()
-    labelled[pose, joint] = labelled_joints(objects)
+    joint = pd.Index(joints).get_indexer(occurring)[codes]
+    places = np.full((len(joints), 2, len(first)), np.nan)
+    places[joint, :, pose] = objects[["x", "y"]].to_numpy()
+    if labelled is not None:
+        places[joint[~labelled], :, pose[~labelled]] = np.nan
     table = objects[POSE_KEY].take(first).reset_index(drop=True)
-    table = table.assign(**_box(objects, pose, first), **_common(objects, pose, first))
+    named = dict(zip(pose_columns(joints), places.reshape(2 * len(joints), len(first)), strict=True))
+    table = table.assign(**_box(objects, pose, first), **_common(objects, pose, first), **named)
     table.attrs = objects.attrs
-    return WholePoses(side._replace(objects=table), joints, labelled)
+    return side._replace(objects=table)
 
 
 def _box(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, np.ndarray]:

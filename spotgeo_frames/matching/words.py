@@ -63,6 +63,23 @@ def asked(
     sigmas: Mapping[Any, float] | None = None,
 ) -> Words:
     """The caller's words, checked; raises ValueError if one is out of range or does not fit another."""
+    words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas)
+    if similarity is None:
+        check_distances(words.tau, words.epsilon)
+    return words
+
+
+def asked_of_matches(
+    tau: float | None = None,
+    epsilon: float | None = None,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
+    sigmas: Mapping[Any, float] | None = None,
+) -> Words:
+    """The caller's words on a match table that may know some of its rule, checked except for the distances.
+
+    Raises ValueError if one is out of range or does not fit another.
+    """
     given = {"tau": tau, "epsilon": epsilon, "threshold": threshold}
     for name, value in given.items():
         if value is not None and (not isinstance(value, Real) or isinstance(value, bool)):
@@ -72,8 +89,19 @@ def asked(
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
     if similarity != "oks" and sigmas is not None:
         raise ValueError("sigmas only go with similarity='oks'; give that, too, or leave out sigmas")
+    _check_sigmas(sigmas)
     _check_fit(tau, epsilon, similarity, threshold)
     return Words(tau, epsilon, similarity, threshold, sigmas)
+
+
+def _check_sigmas(sigmas: Any) -> None:
+    """Raises ValueError unless these are a dict of joints and numbers above 0, or None."""
+    if sigmas is None:
+        return
+    if not isinstance(sigmas, Mapping):
+        raise ValueError(f"sigmas is of type {type(sigmas).__name__}; a dict of joints and their sigmas is needed")
+    if not all(isinstance(sigma, Real) and 0 < float(sigma) < np.inf for sigma in sigmas.values()):
+        raise ValueError("sigmas: numbers above 0 are needed, a joint's deviation as a share of the object's size")
 
 
 def asked_of_tracks(tau: float | None, similarity: str | Measure | None) -> Words:
@@ -100,8 +128,6 @@ def _check_fit(
         raise ValueError(f"threshold is {threshold}; a number above 0 and at most 1 is needed")
     if similarity == "point" and tau is not None and not 0 < tau < np.inf:
         raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
-    if similarity is None:
-        check_distances(tau, epsilon)
 
 
 def _name(similarity: str | Measure | None) -> str:

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from ..matching.alignment import align
 from ..matching.matcher import match_sides
-from ..matching.rule import Rule, shared_notes
+from ..matching.noted_rule import shared_notes
+from ..matching.rule import Rule
 from ..scoring.group_sums import Sums, summary_sums
 from ..support.errors import InputError, first_line
 from ..support.keys import distinct

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from ..matching.rule import rule_notes, shared_notes
+from ..matching.noted_rule import rule_notes, shared_notes
 from ..support.errors import InputError
 from ..support.pandas_versions import with_text
 from ..tables.checks import check_matches

@@ -1,6 +1,7 @@
 """Takes the truths and predictions back out of a match table."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,29 +11,37 @@ from .annotations import Annotations
 from .schema import FILE_ORDER, FN, FP, FRAME_KEY, PREFIXES, TP, centres, frame_columns
 
 
-def sides_of(table: pd.DataFrame) -> tuple[Annotations, Annotations]:
-    """Truth, with its frames, and predictions of a checked match table.
+class MatchSides(NamedTuple):
+    """Truth, with its frames, and predictions of a match table; and the row of the match table of each object."""
 
-    `object` is the position of the object's row in the match table. Each side is in file order. If the table has no
-    `predicted_file_order`, false positives come after the matched predictions. Raises InputError if a column of
+    truth: Annotations
+    predictions: Annotations
+    truth_rows: np.ndarray
+    predicted_rows: np.ndarray
+
+
+def sides_of(table: pd.DataFrame, columns: Collection[str] | None) -> MatchSides:
+    """The sides of a checked match table, each in file order.
+
+    If the table has no `predicted_file_order`, false positives come after the matched predictions. The sides have the
+    key, `x` and `y`, and those of the `columns` that the table has; None takes all. Raises InputError if a column of
     coordinates is missing.
     """
     outcome = table["outcome"].array.codes
-    sides = {"truth": [TP, FN], "predicted": [TP, FP]}
-    check_coordinates(table, list(sides))
+    check_coordinates(table)
     key = frame_columns(table)
-    category = ["category"] if all(f"{side}_category" in table for side in sides) else []
-    tables = []
-    for side, kinds in sides.items():
-        size = ["w", "h"] if f"{side}_w" in table and f"{side}_h" in table else []
+    sides, of_sides = [], []
+    for prefix, kinds in (("truth_", [TP, FN]), ("predicted_", [TP, FP])):
         rows = np.flatnonzero(np.isin(outcome, kinds))
-        if side == "predicted" and FILE_ORDER in table:
+        if prefix == PREFIXES["predictions"] and FILE_ORDER in table:
             order = table[FILE_ORDER].to_numpy(np.int64, na_value=-1)[rows]
             rows = rows[np.argsort(order, kind="stable")]  # aligning the sides later sorts by frame
-        columns = {column: table[column].array.take(rows) for column in key} | {"object": rows}
-        carried = ["x", "y", *size, *category]
-        tables.append(pd.DataFrame(columns | {name: table[f"{side}_{name}"].array.take(rows) for name in carried}))
-    return Annotations(tables[0], table[FRAME_KEY].drop_duplicates()), Annotations(tables[1])
+        named = {name.removeprefix(prefix): name for name in map(str, table.columns) if name.startswith(prefix)}
+        taken = {name: named[name] for name in named if columns is None or name in ("x", "y") or name in columns}
+        arrays = {name: table[column].array.take(rows) for name, column in taken.items()}
+        sides.append(pd.DataFrame({name: table[name].array.take(rows) for name in key} | arrays))
+        of_sides.append(rows)
+    return MatchSides(Annotations(sides[0], table[FRAME_KEY].drop_duplicates()), Annotations(sides[1]), *of_sides)
 
 
 def check_coordinates(table: pd.DataFrame, sides: Sequence[str] = ("truth", "predicted")) -> None:

@@ -21,6 +21,7 @@ Match table
     (`truth_*`), of the prediction (`predicted_*`), of the frame (`frame_*`) and of the sequence (`sequence_*`).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,11 @@ def centres(objects: Any, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
         return x, y
     w, h = (as_numbers(objects[name]) for name in size)
     return x + w / 2, y + h / 2
+
+
+def pose_columns(joints: Iterable[Any]) -> list[str]:
+    """The columns of whole poses that hold the joints: x and y (px) of each joint, null where it is not labelled."""
+    return [f"{axis}_{joint}" for joint in joints for axis in "xy"]
 
 
 def frame_columns(table: Any) -> list[str]:

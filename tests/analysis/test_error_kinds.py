@@ -1,5 +1,7 @@
 """Kinds of error, their costs, offsets, and objects through time."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,8 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.problems import refused
 from helpers.scenes import grid, objects
+
+Nearness = Callable[[pd.Series, pd.Series, str, str], bool]
 
 # By hand, tau 10: (what is there, what is claimed, the kinds of the rows in order).
 SCENES = {
@@ -48,35 +52,129 @@ def test_pair_distances() -> None:
     assert distances == [12, 20, 20, 12]
 
 
-@settings(max_examples=60)
-@given(st.integers(0, 10_000), st.booleans())
-def test_kinds_add_up(seed: int, categories: bool) -> None:
+# Boxes by IoU from 0.5 on, by hand: (truths, predictions, the kinds of the rows in order), each (x, width, category).
+# A box of width 10 and another d px further right have an IoU of (10 - d) / (10 + d).
+BOX_SCENES = {
+    "a hit has no kind": ([(0, 10, "a")], [(1, 10, "a")], [None]),
+    "of another category": ([(0, 10, "a")], [(1, 10, "b")], ["confused", "confused"]),
+    "a second box": ([(0, 10, "a")], [(0, 10, "a"), (1, 10, "a")], [None, "duplicate"]),
+    "a second box of another category": ([(0, 10, "a")], [(0, 10, "a"), (1, 10, "b")], [None, "confused"]),
+    "taken goes before confused": (
+        [(0, 10, "a"), (2, 10, "a")],
+        [(0, 10, "a"), (2, 10, "b")],
+        [None, "taken", "confused"],
+    ),
+    "IoU 0.25": ([(0, 10, "a")], [(6, 10, "a")], ["mislocated", "mislocated"]),
+    "IoU 0.25 and another category": ([(0, 10, "a")], [(6, 10, "b")], ["confused_and_mislocated"] * 2),
+    "its own category first": (
+        [(0, 10, "a")],
+        [(6, 10, "b"), (-6, 10, "a")],
+        ["mislocated", "background", "mislocated"],
+    ),
+    "IoU 1/19": ([(0, 10, "a")], [(9, 10, "a")], ["lost", "background"]),
+    "nothing to find": ([], [(0, 10, "a")], ["no_truth_in_frame"]),
+}
+
+
+def boxes(rows: list[tuple[float, float, str]]) -> pd.DataFrame:
+    x, w, category = zip(*rows, strict=True) if rows else ((), (), ())
+    sides = {
+        "x": np.array(x, float),
+        "y": 0.0,
+        "w": np.array(w, float),
+        "h": 10.0,
+        "category": pd.array(category, "str"),
+    }
+    return pd.DataFrame({"sequence": 1, "frame": 1, "object": np.arange(len(rows))} | sides)
+
+
+@pytest.mark.parametrize("name", BOX_SCENES)
+def test_kinds_of_boxes(name: str) -> None:
+    truth, predictions, wanted = BOX_SCENES[name]
+    frames = pd.DataFrame({"sequence": [1], "frame": [1]})
+    diagnosed = sf.diagnose(sf.match(sf.Annotations(boxes(truth), frames), boxes(predictions)))
+    assert [None if pd.isna(kind) else kind for kind in diagnosed["kind"]] == wanted
+    paired = diagnosed["kind"].isin(["mislocated", "confused_and_mislocated"])
+    assert diagnosed["pair_similarity"].notna().tolist() == paired.tolist()
+
+
+def test_how_far_mislocated_boxes_may_lie() -> None:
+    far = sf.match(boxes([(0, 10, "a")]), boxes([(6, 10, "a")]))  # IoU 0.25
+    assert sf.diagnose(far)["pair_similarity"].tolist() == [0.25, 0.25]
+    assert sf.diagnose(far, least_similarity=0.3)["kind"].tolist() == ["lost", "background"]
+    for wrong in ({"reach": 2}, {"least_similarity": 0}, {"least_similarity": 0.6}):
+        with refused(next(iter(wrong)), error=ValueError):
+            sf.diagnose(far, **wrong)
+    with refused(("least_similarity", "reach"), error=ValueError):
+        sf.diagnose(scene("nothing near"), least_similarity=0.1)
+
+
+def reference_kinds(matches: pd.DataFrame, near: Nearness, categories: bool) -> list[str | None]:
+    """The kinds without the pairs of mislocated objects, one row after the other, by the words of the definition."""
+    kinds: list[str | None] = []
+    for _, row in matches.iterrows():
+        side, other = ("truth", "predicted") if row["outcome"] == "FN" else ("predicted", "truth")
+        if row["outcome"] not in ("FN", "FP"):
+            kinds.append(None)
+            continue
+        here = matches[(matches["sequence"] == row["sequence"]) & (matches["frame"] == row["frame"])]
+        others = here[here[f"{other}_x"].notna()]
+        close = [one for _, one in others.iterrows() if near(row, one, side, other)]
+        alike = [one for one in close if not categories or one[f"{other}_category"] == row[f"{side}_category"]]
+        if any(one["outcome"] == "TP" for one in alike):
+            kinds.append("taken" if side == "truth" else "duplicate")
+        elif len(alike) < len(close):
+            kinds.append("confused")
+        elif side == "predicted" and not len(others):
+            kinds.append("no_truth_in_frame")
+        else:
+            kinds.append("left")
+    return kinds
+
+
+def near_points(row: pd.Series, one: pd.Series, side: str, other: str) -> bool:
+    return bool(np.hypot(row[f"{side}_x"] - one[f"{other}_x"], row[f"{side}_y"] - one[f"{other}_y"]) <= 10)
+
+
+def near_boxes(row: pd.Series, one: pd.Series, side: str, other: str) -> bool:
+    (left, top, w, h), (left2, top2, w2, h2) = (
+        [rows[f"{prefix}_{name}"] for name in "xywh"] for rows, prefix in ((row, side), (one, other))
+    )
+    width = max(min(left + w, left2 + w2) - max(left, left2), 0)
+    height = max(min(top + h, top2 + h2) - max(top, top2), 0)
+    return bool(width * height >= 0.5 * (w * h + w2 * h2 - width * height))
+
+
+LEFT = {"left": {"lost", "mislocated", "confused_and_mislocated", "background"}}
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000), st.booleans(), st.booleans())
+def test_kinds_add_up(seed: int, categories: bool, as_boxes: bool) -> None:
     random = np.random.default_rng(seed)
-    truth, predictions = grid(random, 20, 6, 80)
+    sides = grid(random, 8, 6, 40)
     if categories:
-        truth, predictions = (
-            side.assign(category=random.choice(["a", "b"], len(side))) for side in (truth, predictions)
-        )
-    matches = sf.match(truth, predictions)
+        sides = tuple(side.assign(category=random.choice(["a", "b"], len(side))) for side in sides)
+    if as_boxes:
+        sides = tuple(side.assign(w=random.integers(5, 20, len(side)) * 1.0, h=10.0) for side in sides)
+    matches = sf.match(*sides)
     diagnosed = sf.diagnose(matches)
     pd.testing.assert_frame_equal(diagnosed[matches.columns], matches)
-    by_outcome = diagnosed.groupby("outcome", observed=True)["kind"]
-    for outcome, kinds in by_outcome:
-        assert kinds.notna().all() == (outcome in ("FN", "FP"))
-        allowed = {
-            "FN": {"taken", "lost", "mislocated"},
-            "FP": {"duplicate", "background", "mislocated", "no_truth_in_frame"},
-        }
-        assert set(kinds.dropna()) <= allowed.get(outcome, set())
+    wanted = reference_kinds(matches, near_boxes if as_boxes else near_points, categories)
+    for kind, reference in zip(diagnosed["kind"], wanted, strict=True):
+        assert (None if pd.isna(kind) else kind) in LEFT.get(reference, {reference})
     costs = sf.error_costs(diagnosed).set_index("kind")
     [summary] = sf.summarize(matches).to_dict("records")
     if summary["tp"] + summary["fn"]:
         assert costs.loc["all", "f1"] == 1
-        assert costs.loc["all", ["n_misses", "n_false_alarms"]].tolist() == [summary["fn"], summary["fp"]]
+    assert costs.loc["all", ["n_misses", "n_false_alarms"]].tolist() == [summary["fn"], summary["fp"]]
     kinds = costs.drop(index="all")
     assert kinds["n_misses"].sum() == summary["fn"]
     assert kinds["n_false_alarms"].sum() == summary["fp"]
-    assert kinds.loc["mislocated", "n_misses"] == kinds.loc["mislocated", "n_false_alarms"]
+    assert ("confused" in kinds.index) == categories
+    for name in {"mislocated", "confused_and_mislocated"} & {*kinds.index}:
+        assert kinds.loc[name, "n_misses"] == kinds.loc[name, "n_false_alarms"]
+    assert ("mse" in costs) != as_boxes
 
 
 def test_error_costs_by_hand() -> None:
@@ -103,9 +201,8 @@ def test_what_diagnose_refuses() -> None:
     assert sf.diagnose(bare, tau=10)["kind"].tolist() == ["lost", "background"]
     with refused(("reach", "0"), error=ValueError):
         sf.diagnose(matches, reach=0)
-    boxes = objects([(1, 1, 0.0, 0.0)]).assign(w=5.0, h=5.0)
-    with refused(("match table", "similarity", "distances")):
-        sf.diagnose(sf.match(boxes, boxes, similarity="iou"))
+    with refused(("match table", "by distance", "leave out similarity")):
+        sf.diagnose(matches, similarity="iou")
     with refused(("error_costs: column kind", "diagnose()")):
         sf.error_costs(matches)
     with refused(("error_costs: column kind", "taken, lost", "diagnose()")):

@@ -199,8 +199,10 @@ def test_matching_a_match_table_again_finds_the_same_pairs_where_distances_tie()
 
 
 def is_found_again(matches: pd.DataFrame) -> bool:
-    """Whether the sides of a match table, whose objects are its rows, are paired as they were."""
-    again = sf.match(*sides_of(matches), tau=3, epsilon=0)
+    """Whether the sides of a match table, whose objects are named by its rows, are paired as they were."""
+    sides = sides_of(matches, ["x", "y"])
+    truth = sides.truth._replace(objects=sides.truth.objects.assign(object=sides.truth_rows))
+    again = sf.match(truth, sides.predictions.objects.assign(object=sides.predicted_rows), tau=3, epsilon=0)
     return bool((again["truth_object"] == again["predicted_object"])[again["outcome"] == "TP"].all())
 
 

@@ -1,0 +1,102 @@
+"""The rule by which a match table was made, read back from its notes.
+
+Tables that went through another library may have lost their notes; the caller then gives the words again. Words go
+before notes.
+"""
+
+from collections.abc import Collection, Hashable
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..tables.schema import COUNTS_NOTED, measure_of
+from .rule import NOTED, Rule, check_distances
+from .similarity import Measure
+from .words import SIMILARITIES, Words
+
+# What a rule by distance may be asked for.
+Distances = Collection[Literal["tau", "epsilon"]]
+TAU_ONLY: tuple[Literal["tau"]] = ("tau",)
+
+
+def noted_rule(table: pd.DataFrame, words: Words, needs: Distances = TAU_ONLY) -> Rule:
+    """The rule by which a checked match table was made.
+
+    `needs` names the distances that the caller needs if the rule is by distance. Raises InputError if the rule is
+    neither given nor noted, or if the words do not fit the table; ValueError if a distance is out of range.
+    """
+    if measure_of(table) == "distance":
+        if words.similarity is not None or words.threshold is not None:
+            raise InputError("match table: it was matched by distance; leave out similarity and threshold")
+        return _distance_rule(table, words, needs)
+    if words.similarity is None and words.tau is not None:
+        raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
+    similarity = _similarity(table, words.similarity)
+    if callable(similarity):
+        name = str(getattr(similarity, "__name__", type(similarity).__name__))
+        return Rule(name, threshold=_needed(table, "threshold", words.threshold), measure=similarity)
+    threshold = _needed(table, "threshold", words.threshold)
+    if similarity == "oks":
+        return Rule("oks", threshold=threshold, sigmas=words.sigmas or table.attrs.get("sigmas"))
+    return Rule(similarity, _needed(table, "tau", words.tau) if similarity == "point" else None, threshold=threshold)
+
+
+def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float | None = None) -> Rule:
+    """The rule by which a checked match table was made, if it is by distance; `tau` (px) goes before its notes.
+
+    Raises InputError if the table is by similarity, and otherwise as `noted_rule` does.
+    """
+    if measure_of(table) == "similarity":
+        raise InputError("match table: it was matched by similarity; a table with distances is needed")
+    return _distance_rule(table, Words(tau), needs)
+
+
+def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
+    """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
+    return {key: table.attrs[key] for key in ("rule", *NOTED) if key in table.attrs}
+
+
+def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
+    """The notes of a table that hold for every submission to the same truth: all but the counts of its own rows."""
+    return {key: value for key, value in table.attrs.items() if key not in COUNTS_NOTED}
+
+
+def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
+    """The rule by distance of a table; distances that nobody `needs` may stay unknown."""
+    tau, epsilon = (
+        _needed(table, name, given) if name in needs else _noted(table, name) if given is None else given
+        for name, given in (("tau", words.tau), ("epsilon", words.epsilon))
+    )
+    if tau is not None and not 0 < tau < np.inf:
+        raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
+    return Rule("distance", *check_distances(tau, epsilon)) if "epsilon" in needs else Rule("distance", tau, epsilon)
+
+
+def _similarity(table: pd.DataFrame, given: str | Measure | None) -> str | Measure:
+    """The similarity that is given, or else noted; raises InputError where neither tells it."""
+    if given is not None:
+        return given
+    noted = table.attrs.get("rule")
+    if noted in SIMILARITIES:
+        return str(noted)
+    if noted is None:
+        raise InputError("match table: it does not tell its similarity; give similarity= and threshold=")
+    raise InputError(f"match table: it was matched by {noted}; give this function again, as similarity=")
+
+
+def _needed(table: pd.DataFrame, name: str, given: float | None) -> float:
+    """A number of the rule that is given, or else noted; raises InputError where neither tells it."""
+    value = _noted(table, name) if given is None else float(given)
+    if value is None:
+        unit = "" if name == "threshold" else ", in px"
+        raise InputError(f"match table: it does not tell its {name}; give {name}={unit}")
+    return value
+
+
+def _noted(table: pd.DataFrame, name: str) -> float | None:
+    """The value of a note of the table as a float; None if there is none, or if it is not a number."""
+    value = table.attrs.get(name)
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
