@@ -13,7 +13,6 @@ from ..tables.annotations import Annotations, as_side_columns
 from ..tables.columns import dataframe_of
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import FRAME_KEY
 from ..tables.table import Table
 from .alignment import Aligned, FrameRule, Side, at_centres
 from .crowds import without_crowds
@@ -109,8 +108,7 @@ def match_frames(
         try:
             positions = _checked_answer(answer, *map(len, rows))
         except ValueError as error:
-            sequence, name = (aligned.frames[column][frame] for column in FRAME_KEY)
-            raise InputError(f"sequence {sequence}, frame {name}: the matcher returned {error}") from None
+            raise InputError(f"{aligned.names_from(frame)(0)}: the matcher returned {error}") from None
         parts.append(_near(aligned, rows[0][positions[0]], rows[1][positions[1]], rule))
     return match_dataframe(counted_table(counting, join_pairs(parts), rule))
 

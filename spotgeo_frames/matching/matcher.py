@@ -189,7 +189,8 @@ def assigned(sides: Compared, rule: Rule) -> Pairs:
     parts = []
     for first, last in frame_chunks(aligned.truth, aligned.predictions):
         pairs = sides.near(first, last)
-        starts = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
-        entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts)
+        rows, columns = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
+        cost, name = rule.cost(pairs.measure), aligned.names_from(first)
+        entries = Entries(pairs.prediction, pairs.truth, cost, rows, columns, name)
         parts.append(pairs.take(assign(entries, rule.largest_cost)))
     return join_pairs(parts)
