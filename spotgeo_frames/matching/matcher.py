@@ -171,7 +171,11 @@ def match_sides(
     A part of a dataset may have sequences of one side only; `may_be_disjoint` allows that. If you need only sums of the
     table, `carried` names the columns to make besides the key, the outcome and the errors.
     """
-    sides = compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint)
+    return match_aligned(compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint), rule, carried)
+
+
+def match_aligned(sides: Compared, rule: Rule, carried: Collection[str] | None = None) -> Columns:
+    """The columns of the match table of two aligned sides; `carried` is as in `match_sides`."""
     return match_table(sides.aligned, _assigned(sides, rule), rule, carried)
 
 
