@@ -17,6 +17,9 @@ from ..tables.checks import decoded
 from ..tables.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS
 from ..tables.schema import FRAME_KEY, centres, frame_columns, labelled_joints
 
+# The least gain in F1 from correcting a mistake, and a gain for those that the tables show whatever they cost.
+GAIN, ANY_GAIN = 0.05, -1.0
+
 # Coordinates up to this are taken for normalised ones: objects may reach beyond the image.
 MOST_NORMALISED = 2.0
 
@@ -36,23 +39,18 @@ PLURALS = {"frame": "frames", "sequence": "sequences", "category": "categories",
 class Correction(NamedTuple):
     """A mistake, what to do about it, and both sides as they would be without it.
 
-    `least_gain` is the least gain in F1 that the mistake is suspected from, where the tables themselves show it.
+    The mistake is suspected only if F1 gains at least `least_gain`.
     """
 
     suspicion: str
     advice: str
     truth: Annotations
     claims: pd.DataFrame
-    least_gain: float | None = None
+    least_gain: float = GAIN
 
 
 # What each function below is: from the truth, the predictions and a distance (px) within which coordinates agree.
 Corrections = Callable[[Annotations, pd.DataFrame, float], Iterator[Correction]]
-
-
-def share_sequences(truth: pd.DataFrame, claims: pd.DataFrame) -> bool:
-    """Whether any sequence has objects of both sides."""
-    return bool(truth["sequence"].isin(claims["sequence"]).any())
 
 
 def has_sizes(objects: pd.DataFrame) -> bool:
@@ -147,9 +145,7 @@ def _image_sizes(truth: Annotations, claims: pd.DataFrame) -> tuple[Any, Any] | 
 
 def _all_pairs(truth: pd.DataFrame, claims: pd.DataFrame) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The x and y of the truth, and those of the prediction, of all pairs of a frame (or of its joint)."""
-    if not share_sequences(truth, claims):
-        return [np.zeros(0)] * 2, [np.zeros(0)] * 2
-    aligned = align(Annotations(truth), Annotations(claims), "union")
+    aligned = align(Annotations(truth), Annotations(claims), "union", may_be_disjoint=True)
     pairs = Rule("distance", np.inf).near_pairs(aligned)
     true, claimed = ([*centres(side.table)] for side in (aligned.truth, aligned.predictions))
     return [values[pairs.truth] for values in true], [values[pairs.prediction] for values in claimed]
@@ -160,15 +156,13 @@ def _mirror(truth: pd.DataFrame, claims: pd.DataFrame, axis: str, reach: float) 
 
     Returns None where there are no such pairs.
     """
-    if not share_sequences(truth, claims):
-        return None
     here, other = (0, 1) if axis == "x" else (1, 0)
     sides = []
     for side in (truth, claims):
         places = centres(side)
         columns = [*frame_columns(side), "object"]
         sides.append(Annotations(side[columns].assign(x=places[other], y=0.0, value=places[here])))
-    aligned = align(*sides, "union")
+    aligned = align(sides[0], sides[1], "union", may_be_disjoint=True)
     pairs = Rule("distance", reach).near_pairs(aligned)
     with np.errstate(over="ignore"):
         added = aligned.truth.table["value"][pairs.truth] + aligned.predictions.table["value"][pairs.prediction]
@@ -255,7 +249,7 @@ def of_visibility(truth: Annotations, claims: pd.DataFrame, reach: float) -> Ite
                 anew = objects.assign(visibility=np.where(labelled ^ wrong, 1, 0))
                 sides = (truth._replace(objects=anew), claims) if side == "truth" else (truth, anew)
                 suspicion = f"visibility is misread in the {side}: {problem}"
-                yield Correction(suspicion, told, *sides, -1.0 if sure else LEAST_MISREAD)
+                yield Correction(suspicion, told, *sides, ANY_GAIN if sure else LEAST_MISREAD)
 
 
 def of_names(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
@@ -273,7 +267,7 @@ def of_names(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator
             advice = f"write names as the truth does: {wrong[0]!r} is {renamed[wrong[0]]!r} there"
             suspicion = f"{PLURALS[column]} are named with other case or spaces"
             corrected = _renamed(claims, column, {name: renamed[name] for name in wrong})
-            yield Correction(suspicion, advice, truth, corrected, -1.0)
+            yield Correction(suspicion, advice, truth, corrected, ANY_GAIN)
 
 
 def _renamed(claims: pd.DataFrame, column: str, names: Mapping[Any, Any]) -> pd.DataFrame:

@@ -6,8 +6,8 @@ corrections that exclude each other only the best is told. Mistakes that F1 does
 
     named differently          a category or joint is not the truth's, but would be with other case or without spaces
     half a pixel or one off    the mean offset of the true positives is at least 0.35 px, and its interval excludes 0
-    a pixel too large          the median error of widths and of heights is 1 px, of small and large boxes alike, and its
-                               interval excludes 0
+    a pixel too large          the errors of widths and heights are 1 px on average, whatever the size of the box, and
+                               surely not 0
     exchanged                  only the truth has scores; or nearly every sequence has the same count of predictions in
                                all its frames, as real objects do, while the counts of truths vary
     listed twice               several predictions of a frame lie at the same place
@@ -32,13 +32,14 @@ from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
+from ..tables.schema import BOX
 from ..tables.table import Table
-from .corrections import GUESSED, SHOWN, Correction, share_sequences
+from .corrections import GAIN, GUESSED, SHOWN, Correction
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
 
-# The least gain in F1 from correcting a mistake, the least gain as a share of 1 - F1, and the fewest errors (FN and FP)
-# that it takes away, since of very few objects any correction may mend some by chance.
-GAIN, SHARE_OF_MISSING, FEWEST_ERRORS = 0.05, 0.25, 6
+# The least gain in F1 from a correction as a share of 1 - F1, and the fewest errors (FN and FP) that it takes away,
+# since of very few objects any correction may mend some by chance.
+SHARE_OF_MISSING, FEWEST_ERRORS = 0.25, 6
 
 
 class Score(NamedTuple):
@@ -120,11 +121,10 @@ def check(
 
 
 def _score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
-    """F1 and the errors of any frames and sequences; F1 is 0 where the sides share no sequence or it is null."""
-    finite = np.isfinite(claims[[side for side in ("x", "y", "w", "h") if side in claims]].to_numpy()).all()
-    if not share_sequences(truth.objects, claims) or not finite:  # a correction may overflow to infinity
-        return Score(0.0, float(len(truth.objects) + len(claims)))
-    matches = match_sides(truth, Annotations(claims), rule, "union", carried=[])
+    """F1 and the errors of any frames and sequences; F1 is 0 where there is nothing to count."""
+    if not np.isfinite(claims[[side for side in BOX if side in claims]].to_numpy()).all():
+        return Score(0.0, np.inf)  # a correction may overflow
+    matches = match_sides(truth, Annotations(claims), rule, "union", may_be_disjoint=True, carried=[])
     sums = match_sums(matches, np.zeros(len(matches), np.int64), 1)
     f1 = values_of(sums, ["f1"])["f1"][0]
     return Score(float(np.nan_to_num(f1)), float(sums["fn"][0] + sums["fp"][0]))
@@ -149,7 +149,10 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule)
             continue
         best, correction = max(scored, key=lambda pair: pair[0].f1)
         gain = best.f1 - now.f1
-        if gain >= max(GAIN, min(SHARE_OF_MISSING * (1 - now.f1), now.f1)) and now.errors - best.errors >= FEWEST_ERRORS:
+        if (
+            gain >= max(GAIN, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
+            and now.errors - best.errors >= FEWEST_ERRORS
+        ):
             yield Suspicion(correction.suspicion, now.f1, best.f1, correction.advice)
 
 

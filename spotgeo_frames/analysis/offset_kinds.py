@@ -1,8 +1,8 @@
 """What `bias` measures of points, boxes and whole poses, and how predictions are moved back by it.
 
-Every measurement of a true positive is a difference, so that the mean of many is their offset, and subtracting it undoes
-it. Of places it is predicted minus true x and y (px): those of points, of the centres of boxes, or of each joint of a
-whole pose. Of the width and height of a box it is the difference of their logarithms, so the offset stands for the
+Every measurement of a true positive is a difference, so that the mean of many is their offset, and subtracting it
+undoes it. Of places it is predicted minus true x and y (px): those of points, of the centres of boxes, or of each joint
+of a whole pose. Of the width and height of a box it is the difference of their logarithms, so the offset stands for the
 geometric mean of the ratios of predicted to true size: boxes twice and half as wide as the truth are right on average.
 """
 

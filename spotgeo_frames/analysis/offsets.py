@@ -1,10 +1,10 @@
 """bias(): the mean offset of predictions from the truth, and the gain if it were removed.
 
-The offset is the mean, over the true positives, of predicted minus true coordinates: of points, of the centres of boxes,
-whose sizes are compared, too, or of all labelled joints of whole poses. For the corrected metrics, predictions are moved
-back by the offset and matched again by the match table's own rule. Predictions keep their file order, so an offset of 0
-reproduces the match table, also where several assignments are equally good. A table that another matcher made may
-differ, because bias() always matches as `match` does.
+The offset is the mean, over the true positives, of predicted minus true coordinates: of points, of the centres of
+boxes, whose sizes are compared, too, or of all labelled joints of whole poses. For the corrected metrics, predictions
+are moved back by the offset and matched again by the match table's own rule. Predictions keep their file order, so an
+offset of 0 reproduces the match table, also where several assignments are equally good. A table that another matcher
+made may differ, because bias() always matches as `match` does.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ def bias(
         The groups, each with an offset of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
         a count of quantile bins (2 to 1000) or None. For whole poses, "joint" is a column, too, and the last of the
-        result: each joint has an offset of its own, and to correct it means to move this joint alone in all predictions.
+        result: each joint has an offset of its own, and to correct it is to move this joint alone in all predictions.
     resamples
         How often sequences are drawn, with replacement, to compute the intervals; at least 1.
     confidence
@@ -100,8 +100,8 @@ def bias(
 
     Raises
     ------
-    InputError: `matches` is no match table, it has no rows, it lacks the columns that its rule needs, or its rule is not
-        known; a column of `by` is missing.
+    InputError: `matches` is no match table, it has no rows, it lacks the columns that its rule needs, or its rule is
+        not known; a column of `by` is missing.
     ValueError: `resamples`, `confidence` or a word of the rule is out of range.
 
     Examples
@@ -132,21 +132,15 @@ def bias(
     check_labels(groups.labels)
     sums = _offset_sums(groups, kind.measured, rule, together)
     offset = _means(sums.sum(axis=0))
+    scores = _scores(groups, group_rows(table, by, dropna=False), offset, kind.moved, rule, together)
     low_high = bounds(kind.told(_means(resampled_sums(sums, resamples, seed))), confidence)
     low_high[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
-    corrected = [name for name in CORRECTED if METRICS[name].is_defined(not rule.by_distance)]
-    now = summary_of(sums_of_groups(groups))[corrected].to_numpy(np.float64, na_value=np.nan)
-    now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(corrected)))
-    later = np.full(now.shape, np.nan)
-    if not _share_frames(group_rows(table, by, dropna=False)):
-        later = np.where(np.isnan(now), np.nan, _corrected(groups, offset, kind.moved, rule, together, corrected))
-    unknown = np.full((*offset.shape[:2], 2 * len(corrected)), np.nan)
-    told = {"estimate": np.concatenate([kind.told(offset), now, later], axis=2)}
-    told |= {name: np.concatenate([bound, unknown], axis=2) for name, bound in zip(("low", "high"), low_high)}
+    unknown = np.full((*offset.shape[:2], len(scores)), np.nan)
+    told = {"estimate": np.concatenate([kind.told(offset), np.stack([*scores.values()], axis=2)], axis=2)}
+    told |= {name: np.concatenate([low_high[k], unknown], axis=2) for k, name in enumerate(("low", "high"))}
     labels = {name: values.repeat(len(together)) for name, values in groups.labels.items()}
     labels |= {"joint": pd.array(parts * groups.n_groups, dtype=TEXT)} if by_joint else {}
-    names = [*kind.metrics, *corrected, *(f"{name}_corrected" for name in corrected)]
-    answer = _long(labels, names, told)
+    answer = _long(labels, [*kind.metrics, *scores], told)
     answer.attrs = table.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
     return answer
 
@@ -189,6 +183,23 @@ def _share_frames(groups: Groups) -> bool:
     """Whether the rows of a frame belong to different groups."""
     frame, first = grouped(row_keys(groups.table, frame_columns(groups.table)))
     return bool(np.any(groups.of_row[first][frame] != groups.of_row))
+
+
+def _scores(
+    groups: Groups, all_groups: Groups, offset: np.ndarray, moved: Moved, rule: Rule, together: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The metrics of each group as they are and, with `_corrected`, after each offset is removed: (groups, offsets).
+
+    `all_groups` has the rows, too, that are left out because their value is null.
+    """
+    names = [name for name in CORRECTED if METRICS[name].is_defined(not rule.by_distance)]
+    now = summary_of(sums_of_groups(groups))[names].to_numpy(np.float64, na_value=np.nan)
+    now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(names)))
+    later = np.full(now.shape, np.nan)
+    if not _share_frames(all_groups):
+        later = np.where(np.isnan(now), np.nan, _corrected(groups, offset, moved, rule, together, names))
+    columns = [name for suffix in ("", "_corrected") for name in (f"{name}{suffix}" for name in names)]
+    return dict(zip(columns, np.moveaxis(np.concatenate([now, later], axis=2), 2, 0), strict=True))
 
 
 def _corrected(

@@ -11,7 +11,6 @@ import pandas as pd
 
 from ..matching.rule import Rule
 from ..tables.schema import BOX, FRAME_KEY, TP, frame_columns
-from .corrections import share_sequences
 from .offset_kinds import has_boxes, sizes_of
 from .offsets import bias
 
@@ -49,8 +48,10 @@ def nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Ite
     """Reports that there are no predictions, or that they share no sequence with the truth."""
     if not len(claims) and len(truth):
         yield Suspicion("there are no predictions", now, np.nan, "check that it is the right file")
-    elif len(truth) and not share_sequences(truth, claims):
-        names = [", ".join(map(str, side["sequence"].unique()[:3])) for side in (truth, claims)]
+        return
+    sequences = [side["sequence"].unique() for side in (truth, claims)]
+    if len(truth) and not {*sequences[0]} & {*sequences[1]}:
+        names = [", ".join(map(str, of_side[:3])) for of_side in sequences]
         advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
         yield Suspicion("no sequence is the truth's", now, np.nan, advice)
 
