@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import align
-from ..matching.matcher import match_aligned
+from ..matching.layout import match_table
+from ..matching.matcher import assigned
 from ..matching.noted_rule import noted_rule
 from ..matching.rule import Compared, Rule
 from ..matching.similarity import Measure
@@ -219,7 +220,8 @@ def _corrected(
         back = moved(predictions, rule, shift[:, [number]] * marked[:, None])
         aligned = align(truth, Annotations(back))
         rows = [f"{prefix}{ROW}" for prefix in (PREFIXES["truth"], PREFIXES["predictions"])]
-        again = match_dataframe(match_aligned(Compared(aligned, rule.near(aligned)), rule, rows))
+        pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
+        again = match_dataframe(match_table(aligned, pairs, rule, rows))
         row = again[rows[0]].fillna(again[rows[1]])
         group = groups.of_row[row.dropna().to_numpy(np.int64)]
         sums = match_sums(again[row.notna()], group, groups.n_groups)

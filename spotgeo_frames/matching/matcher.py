@@ -171,15 +171,11 @@ def match_sides(
     A part of a dataset may have sequences of one side only; `may_be_disjoint` allows that. If you need only sums of the
     table, `carried` names the columns to make besides the key, the outcome and the errors.
     """
-    return match_aligned(compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint), rule, carried)
+    sides = compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint)
+    return match_table(sides.aligned, assigned(sides, rule), rule, carried)
 
 
-def match_aligned(sides: Compared, rule: Rule, carried: Collection[str] | None = None) -> Columns:
-    """The columns of the match table of two aligned sides; `carried` is as in `match_sides`."""
-    return match_table(sides.aligned, _assigned(sides, rule), rule, carried)
-
-
-def _assigned(sides: Compared, rule: Rule) -> Pairs:
+def assigned(sides: Compared, rule: Rule) -> Pairs:
     """The pairs of all frames that the assignment of least cost chooses from the near ones."""
     aligned = sides.aligned
     parts = []

@@ -3,7 +3,7 @@
 Tables with rows of several submissions have a categorical column `submission`, best first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ class Evaluation(NamedTuple):
     summary, intervals
         The headline metrics of each submission, without and with confidence intervals.
     slices
-        A summary for each column that is sliced by.
+        A summary for each slicing, by its columns.
     costs
         The cost of each kind of error.
     suspicions
@@ -61,7 +61,7 @@ class Evaluation(NamedTuple):
     matches: pd.DataFrame
     summary: pd.DataFrame
     intervals: pd.DataFrame
-    slices: dict[str, pd.DataFrame]
+    slices: dict[tuple[str, ...], pd.DataFrame]
     costs: pd.DataFrame
     suspicions: pd.DataFrame | None
     sweep: Sweep | None
@@ -78,14 +78,14 @@ class Evaluation(NamedTuple):
 def evaluate(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
-    by: Mapping[str, int | None],
+    by: Sequence[Mapping[str, int | None]],
     rule: Rule,
 ) -> Evaluation:
     """Computes the tables of a report from checked Annotations.
 
-    `by` maps columns of the match table to a count of quantile bins, or to None for the values as they are. Raises
-    InputError if the sides do not fit each other, if a submission and the truth have neither a frame nor an object, or
-    if no match table has a column of `by`.
+    Each entry of `by` maps columns of the match table, which are crossed, to a count of quantile bins, or to None for
+    the values as they are. Raises InputError if the sides do not fit each other, if a submission and the truth have
+    neither a frame nor an object, or if no match table has the columns of an entry.
     """
     matched = {
         name: match_dataframe(match_sides(truth, submission, rule))
@@ -109,10 +109,10 @@ def evaluate(
         summary=summary_of(summary_sums(matches, "submission")),
         intervals=headline,
         slices={
-            column: _together(
+            columns: _together(
                 {name: summary_of(summary_sums(matched[name], of_name[name])) for name in names if name in of_name}
             )
-            for column, of_name in cuts.items()
+            for columns, of_name in cuts.items()
         },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
         suspicions=suspected,
@@ -123,20 +123,24 @@ def evaluate(
     )
 
 
-def _cuts(matched: Mapping[str, pd.DataFrame], by: Mapping[str, int | None]) -> dict[str, dict[str, pd.Series]]:
-    """For each column, the values to slice the match table of each submission by; all submissions share their bins.
+def _cuts(
+    matched: Mapping[str, pd.DataFrame], by: Sequence[Mapping[str, int | None]]
+) -> dict[tuple[str, ...], dict[str, list[pd.Series]]]:
+    """For each slicing, the columns to slice the match table of each submission by; all submissions share their bins.
 
-    A submission whose match table lacks the column is left out.
+    A submission whose match table lacks a column is left out.
     """
-    if "submission" in by:
+    if any("submission" in columns for columns in by):
         raise SliceError("submission: every slice is one of a submission already; leave it out")
     cuts = {}
-    for column, bins in by.items():
-        having = {name: table[column] for name, table in matched.items() if column in table}
+    for columns in by:
+        having = {name: table[list(columns)] for name, table in matched.items() if columns.keys() <= {*table}}
         if not having:
-            check_column(next(iter(matched.values())), column)
-        values = binned(pd.concat(having).to_frame(column), column, bins)
-        cuts[column] = {name: values.loc[name] for name in having}
+            for column in columns:
+                check_column(next(iter(matched.values())), column)
+        together = pd.concat(having)
+        values = [binned(together, column, bins) for column, bins in columns.items()]
+        cuts[tuple(columns)] = {name: [column.loc[name] for column in values] for name in having}
     return cuts
 
 

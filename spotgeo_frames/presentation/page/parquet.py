@@ -155,7 +155,7 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
     `notes` go into the metadata of each table. Raises InputError if a file cannot be written.
     """
     matches = evaluation.matches
-    slices = slice_files({(column,): table for column, table in evaluation.slices.items()})
+    slices = slice_files(evaluation.slices)
     errors = matches[matches["outcome"].cat.codes.isin([FN, FP])]
     places = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
     who = [column for column in ("sequence", "frame", "joint", "outcome", "kind", "pair_distance") if column in matches]
@@ -176,8 +176,8 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
         tables |= {"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs}
     there = {name: table for name, table in tables.items() if table is not None}
     meanings = FILES | {
-        name: f"The headline metrics by `{_in_markdown(column)}`; null where they are unknown in such slices."
-        for name, column in zip(slices, evaluation.slices, strict=True)
+        name: f"The headline metrics by `{_in_markdown('*'.join(columns))}`; null where they are unknown."
+        for name, columns in zip(slices, evaluation.slices, strict=True)
     }
     earlier = _listed(folder / "README.md") or []
     write_tables(there, folder, notes)
