@@ -32,13 +32,13 @@ from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import BOX
+from ..tables.schema import BOX, FRAME_KEY
 from ..tables.table import Table
 from .corrections import GAIN, GUESSED, SHOWN, Correction
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
 
-# The least gain in F1 from a correction as a share of 1 - F1, and the fewest errors (FN and FP) that it takes away,
-# since of very few objects any correction may mend some by chance.
+# The least gain in F1 from a correction as a share of 1 - F1, and the fewest errors (FN and FP) of objects that it takes
+# away, since of very few objects any correction may mend some by chance.
 SHARE_OF_MISSING, FEWEST_ERRORS = 0.25, 6
 
 
@@ -143,6 +143,9 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule)
             yield Suspicion(correction.suspicion, now.f1, f1, correction.advice)
     if 1 - now.f1 < GAIN:
         return
+    # The joints of a person lie together, so one person is one piece of evidence.
+    n_objects = len(truth.objects.drop_duplicates([*FRAME_KEY, "object"]))
+    fewest = FEWEST_ERRORS * (1 if rule.name == "oks" else len(truth.objects) / n_objects)
     for corrections in GUESSED:
         scored = [(score_of(correction), correction) for correction in corrections(truth, claims, reach)]
         if not scored:
