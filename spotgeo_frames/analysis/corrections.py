@@ -1,7 +1,7 @@
 """What submissions look like once a common mistake is corrected.
 
-Each function looks for mistakes of which a submission makes at most one, and yields the sides with each of them
-corrected. Mistakes that the columns rule out are left out. `check` then computes how much F1 gains.
+Each function yields the sides with one mistake corrected, for every mistake of its kind that the columns do not rule
+out. `check` then computes how much F1 gains.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -2,9 +2,10 @@
 
 A mistake of coordinates, numbering or joints is suspected if its correction raises F1 by at least GAIN, and by at least
 a quarter of the distance to 1 or to twice its value, and takes away several errors. Chance does not gain that much. Of
-corrections that exclude each other only the best is told. Mistakes that F1 does not show have signs of their own:
+these mistakes only the one that gains most is told. Others show in the tables or have signs of their own:
 
     named differently          a category or joint is not the truth's, but would be with other case or without spaces
+    visibility is misread      many joints of the truth are at 0, 0 and count, or its visibility goes below 0
     half a pixel or one off    the mean offset of the true positives is at least 0.35 px, and its interval excludes 0
     a pixel too large          the errors of widths and heights are 1 px on average, whatever the size of the box, and
                                surely not 0
@@ -37,8 +38,8 @@ from ..tables.table import Table
 from .corrections import GAIN, GUESSED, SHOWN, Correction
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
 
-# The least gain in F1 from a correction as a share of 1 - F1, and the fewest errors (FN and FP) of objects that it takes
-# away, since of very few objects any correction may mend some by chance.
+# The least gain in F1 from a correction, as a share of 1 - F1; and the fewest errors (FN and FP of objects) that it
+# takes away, because it may mend a few by chance.
 SHARE_OF_MISSING, FEWEST_ERRORS = 0.25, 6
 
 
@@ -131,7 +132,10 @@ def _score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
 
 
 def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule) -> Iterator[Suspicion]:
-    """The mistakes whose correction helps, at most one of those that exclude each other."""
+    """The mistakes that the tables show, and the one whose correction helps most, if it helps enough.
+
+    Other corrections may help, too, and less: whoever is mirrored has left and right swapped.
+    """
 
     def score_of(correction: Correction) -> Score:
         return _score(correction.truth, correction.claims, rule)
@@ -146,17 +150,11 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule)
     # The joints of a person lie together, so one person is one piece of evidence.
     n_objects = len(truth.objects.drop_duplicates([*FRAME_KEY, "object"]))
     fewest = FEWEST_ERRORS * (1 if rule.name == "oks" else len(truth.objects) / n_objects)
-    for corrections in GUESSED:
-        scored = [(score_of(correction), correction) for correction in corrections(truth, claims, reach)]
-        if not scored:
-            continue
-        best, correction = max(scored, key=lambda pair: pair[0].f1)
-        gain = best.f1 - now.f1
-        if (
-            gain >= max(GAIN, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
-            and now.errors - best.errors >= FEWEST_ERRORS
-        ):
-            yield Suspicion(correction.suspicion, now.f1, best.f1, correction.advice)
+    guesses = (guess for corrections in GUESSED for guess in corrections(truth, claims, reach))
+    best, correction = max(((score_of(guess), guess) for guess in guesses), key=lambda scored: scored[0].f1)
+    needed = max(correction.least_gain, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
+    if best.f1 - now.f1 >= needed and now.errors - best.errors >= fewest:
+        yield Suspicion(correction.suspicion, now.f1, best.f1, correction.advice)
 
 
 def _small_signs(truth: Annotations, claims: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]:
