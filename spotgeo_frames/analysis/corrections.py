@@ -178,7 +178,8 @@ def _most_frequent(values: np.ndarray, width: float) -> float | None:
     low = np.floor(values.min())
     counts = np.bincount(np.minimum((values - low) / width, 1e6).astype(np.int64))
     peak = low + width * (int(np.argmax(counts)) + 0.5)
-    return float(np.median(values[np.abs(values - peak) <= width]))
+    with np.errstate(over="ignore"):
+        return float(np.median(values[np.abs(values - peak) <= width]))
 
 
 def of_numbers(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:

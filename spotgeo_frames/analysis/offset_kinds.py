@@ -104,7 +104,7 @@ def _joint_offsets(hits: pd.DataFrame, rule: Rule) -> np.ndarray:
         hits[[f"{prefix}{name}" for name in pose_columns(rule.joint_sigmas)]].to_numpy(np.float64, na_value=np.nan)
         for prefix in (PREFIXES["truth"], PREFIXES["predictions"])
     )
-    return (predicted - true).reshape(len(hits), -1, 2)
+    return (predicted - true).reshape(len(hits), len(rule.joint_sigmas), 2)
 
 
 def _moved_points(predictions: pd.DataFrame, rule: Rule, offset: np.ndarray) -> pd.DataFrame:
@@ -123,7 +123,7 @@ def _moved_boxes(predictions: pd.DataFrame, rule: Rule, offset: np.ndarray) -> p
 
 def _moved_joints(predictions: pd.DataFrame, rule: Rule, offset: np.ndarray) -> pd.DataFrame:
     columns = pose_columns(rule.joint_sigmas)
-    places = predictions[columns].to_numpy(np.float64, na_value=np.nan) - offset.reshape(len(predictions), -1)
+    places = predictions[columns].to_numpy(np.float64, na_value=np.nan) - offset.reshape(len(predictions), len(columns))
     return predictions.assign(**dict(zip(columns, places.T, strict=True)))
 
 

@@ -146,6 +146,17 @@ def test_whole_poses_by_hand() -> None:
     )
 
 
+def test_nothing_found() -> None:
+    """Of nothing there is no offset; F1 is 0, and nothing would correct it."""
+    truth, predictions = people()
+    sides = (truth, predictions.assign(x=predictions["x"] + 1e4)), (truth, predictions.head(0))
+    for matches in (sf.match(*both, similarity="oks", sigmas=SIGMAS) for both in sides):
+        found = estimates(matches)
+        assert found["f1"] == 0
+        assert found.drop("f1").isna().all()
+        assert len(sf.bias(matches, by="joint", resamples=10)) == 3 * 6
+
+
 def test_joints_of_groups() -> None:
     """A joint has an offset in each group; of the noses in sequence 2 all are off."""
     sides = [pd.concat([side, side.assign(sequence=2)], ignore_index=True) for side in people()]
@@ -228,6 +239,9 @@ def test_what_bias_refuses() -> None:
     matches = sf.match(*people(), similarity="oks", sigmas=SIGMAS)
     with refused(("match table: column predicted_x_hip",)):
         sf.bias(matches.drop(columns="predicted_x_hip"))
+    for call in (sf.bias, sf.diagnose):
+        with refused(("truth: column area", "match()")):
+            call(matches.drop(columns="truth_area"))
     with refused(("match table", "by similarity", "tau")):
         sf.bias(matches, tau=10)
     with refused(("match table", "column wrist")):
