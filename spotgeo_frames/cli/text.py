@@ -34,7 +34,7 @@ def overview(row: Mapping[str, Any]) -> str:
     by_similarity = "loc_a" in row
     metrics = [
         metric
-        for metric in METRICS.values()
+        for metric in (METRICS[name] for name in row if name in METRICS)
         if metric.written != "count" and (metric.by_similarity if by_similarity else metric.by_distance)
     ]
     width = max(len(metric.label) for metric in metrics)

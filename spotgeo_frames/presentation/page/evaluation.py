@@ -17,7 +17,7 @@ from ...analysis.uncertainty import interval_table
 from ...matching.matcher import match_sides
 from ...matching.rule import Rule
 from ...scoring.group_sums import summary_sums
-from ...scoring.registry import HEADLINE
+from ...scoring.registry import HEADLINE, own_metrics
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
 from ...support.pandas_versions import TEXT
@@ -95,7 +95,9 @@ def evaluate(
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    compared = compare(matched, None, HEADLINE, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
+    own = own_metrics()
+    metrics = [*HEADLINE, *own]
+    compared = compare(matched, None, metrics, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name]) for name in names})
     suspected = (
@@ -103,14 +105,14 @@ def evaluate(
         if "joint" in matches
         else _together({name: check(truth, submissions[name], rule.tau, rule.epsilon) for name in names})
     )
-    headline, texts = interval_table(matches, "submission", HEADLINE, RESAMPLES, CONFIDENCE, "percentile", seed=0)
+    headline, texts = interval_table(matches, "submission", metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)
     return Evaluation(
         matches=matches,
-        summary=summary_of(summary_sums(matches, "submission")),
+        summary=summary_of(summary_sums(matches, "submission", own)),
         intervals=headline,
         slices={
             columns: _together(
-                {name: summary_of(summary_sums(matched[name], of_name[name])) for name in names if name in of_name}
+                {name: summary_of(summary_sums(matched[name], of_name[name], own)) for name in names if name in of_name}
             )
             for columns, of_name in cuts.items()
         },

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.registry import HEADLINE, METRICS, SLICED
+from ...scoring.registry import HEADLINE, METRICS, SLICED, own_metrics
 from ...support.labels import DASH, bins_as_text, label
 from ..display import texts, words
 from ..metric_text import arrow, definition, title
@@ -63,7 +63,7 @@ class Table(NamedTuple):
 def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
     """One row for each metric: its label and meaning, and for each submission its value, interval and all digits."""
     rows = []
-    for metric in HEADLINE:
+    for metric in [*HEADLINE, *own_metrics()]:
         of_metric = evaluation.intervals[evaluation.intervals["metric"] == metric]  # in the order of the submissions
         cells = texts(of_metric)[["estimate", "low", "high"]].assign(exact=of_metric["estimate"].map(_exact))
         entry = METRICS[metric]
@@ -100,7 +100,7 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     """Makes the table of a summary by columns: its first MOST_ROWS rows, sequences with the most errors first."""
     by = [*columns] if len(names) == 1 else ["submission", *columns]
     binned = [by.index(column) for column in columns if isinstance(summary[column].dtype, pd.CategoricalDtype)]
-    metrics = list(SLICED)
+    metrics = [*SLICED, *own_metrics()]
     table = summary
     if [*columns] == ["sequence"] and not binned:
         errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")
