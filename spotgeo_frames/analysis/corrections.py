@@ -15,7 +15,7 @@ from ..matching.rule import Rule
 from ..tables.annotations import Annotations
 from ..tables.checks import decoded
 from ..tables.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS
-from ..tables.schema import FRAME_KEY, centres, frame_columns, labelled_joints
+from ..tables.schema import BOX, FRAME_KEY, centres, frame_columns, labelled_joints
 
 # The least gain in F1 from correcting a mistake, and a gain for those that the tables show whatever they cost.
 GAIN, ANY_GAIN = 0.05, -1.0
@@ -56,6 +56,11 @@ Corrections = Callable[[Annotations, pd.DataFrame, float], Iterator[Correction]]
 def has_sizes(objects: pd.DataFrame) -> bool:
     """Whether these objects are boxes."""
     return "w" in objects and "h" in objects and "joint" not in objects
+
+
+def geometry(objects: pd.DataFrame) -> list[str]:
+    """The columns of the place and, of boxes, the size."""
+    return BOX if has_sizes(objects) else ["x", "y"]
 
 
 def _from_centres(boxes: pd.DataFrame) -> pd.DataFrame:

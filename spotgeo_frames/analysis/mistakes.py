@@ -33,9 +33,9 @@ from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import BOX, FRAME_KEY
+from ..tables.schema import FRAME_KEY
 from ..tables.table import Table
-from .corrections import GAIN, GUESSED, SHOWN, Correction
+from .corrections import GAIN, GUESSED, SHOWN, Correction, geometry
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
 
 # The least gain in F1 from a correction, as a share of 1 - F1; and the fewest errors (FN and FP of objects) that it
@@ -123,7 +123,7 @@ def check(
 
 def _score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
     """F1 and the errors of any frames and sequences; F1 is 0 where there is nothing to count."""
-    if not np.isfinite(claims[[side for side in BOX if side in claims]].to_numpy()).all():
+    if not np.isfinite(claims[geometry(claims)].to_numpy()).all():
         return Score(0.0, np.inf)  # a correction may overflow
     matches = match_sides(truth, Annotations(claims), rule, "union", may_be_disjoint=True, carried=[])
     sums = match_sums(matches, np.zeros(len(matches), np.int64), 1)

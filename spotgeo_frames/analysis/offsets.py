@@ -127,7 +127,7 @@ def bias(
     rule = noted_rule(table, asked_of_matches(tau, epsilon, similarity, threshold, sigmas), ("tau", "epsilon"))
     kind = offset_kind(table, rule)
     parts = kind.parts(rule)
-    by, by_joint = _without_joint(by) if len(parts) > 1 else (by, False)
+    by, by_joint = _without_joint(by) if any(parts) else (by, False)
     together = np.eye(len(parts)) if by_joint else np.ones((1, len(parts)))
     groups = group_rows(table, by)
     check_labels(groups.labels)

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..matching.rule import Rule
-from ..tables.schema import BOX, FRAME_KEY, TP, frame_columns
+from ..tables.schema import FRAME_KEY, TP, frame_columns
+from .corrections import geometry
 from .offset_kinds import has_boxes, sizes_of
 from .offsets import bias
 
@@ -143,8 +144,8 @@ def offset(matches: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]
 def twice(claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
     """Reports predictions of a frame that lie at the same place."""
     columns = [*frame_columns(claims), *(["category"] if "category" in claims else [])]
-    geometry = {side: (claims[side] / SAME_PLACE).round() for side in BOX if side in claims}
-    repeated = claims[columns].assign(**geometry).duplicated().to_numpy()
+    places = {side: (claims[side] / SAME_PLACE).round() for side in geometry(claims)}
+    repeated = claims[columns].assign(**places).duplicated().to_numpy()
     if not len(claims) or repeated.mean() < LEAST_TWICE:
         return
     corrected = f1_of(claims[~repeated])

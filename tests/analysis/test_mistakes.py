@@ -323,6 +323,7 @@ def test_string_keys_and_empty_sides() -> None:
         o.assign(sequence="s" + o["sequence"].astype(str), object="o" + o["object"].astype(str))
         for o in (truth.objects, SWAP(claims))
     ]
+    named[1] = named[1].assign(w="wide")  # a column like any other where there is no height, too
     for rule in ({"similarity": "oks"}, {"tau": 8.0}):
         assert sf.check(*named, **rule)["suspicion"].tolist() == ["x and y are swapped"]
         assert sf.check(truth, claims.head(0), **rule)["suspicion"].tolist() == ["there are no predictions"]
