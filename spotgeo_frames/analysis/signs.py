@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..matching.rule import Rule
 from ..tables.schema import FRAME_KEY, TP, frame_columns
-from .corrections import geometry
+from .corrections import geometry, has_sizes
 from .offset_kinds import has_boxes, sizes_of
 from .offsets import bias
 
@@ -84,7 +84,7 @@ def _counts(side: pd.DataFrame) -> pd.Series:
 
 def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
     """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
-    if not has_boxes(matches):
+    if not (has_sizes(claims) and has_boxes(matches)):  # poses have boxes only in the match table
         return
     hits = matches[matches["outcome"].array.codes == TP]
     true, predicted = sizes_of(hits)
@@ -111,10 +111,10 @@ def _pixel(size: np.ndarray, error: np.ndarray) -> int:
     pixel = int(np.sign(np.median(error)))
     if np.mean(np.abs(error - pixel) < EXACT) > 0.5:
         return pixel
+    if np.ptp(size) < 1:  # boxes of one size cannot tell a pixel from a percent
+        return 0
     inverse = 1 / size - np.mean(1 / size)
     spread = np.sum(inverse**2)
-    if spread == 0:
-        return 0
     relative = error / size - np.mean(error / size)
     slope = np.sum(inverse * relative) / spread
     deviation = np.sqrt(np.sum((inverse * (relative - slope * inverse)) ** 2)) / spread

@@ -296,6 +296,16 @@ def test_few_boxes_of_one_size() -> None:
     ]
 
 
+def test_poses_are_no_boxes() -> None:
+    """The box around a person is a pixel too large if its outermost joints are, which is no mistake in a size."""
+    truth, _ = people(np.random.default_rng(4), Detector(sequences=20))
+    known = truth.objects[truth.objects["visibility"] > 0]
+    key = [known["sequence"], known["frame"], known["object"]]
+    outermost = {axis: known[axis] == known.groupby(key)[axis].transform("max") for axis in "xy"}
+    claims = known.assign(**{axis: known[axis] + outermost[axis] for axis in "xy"}).drop(columns="visibility")
+    assert len(sf.check(known, claims, similarity="oks")) == 0
+
+
 def test_a_similarity_of_the_callers() -> None:
     def near(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
         return np.maximum(0, 1 - np.hypot(truth["x"] - predictions["x"], truth["y"] - predictions["y"]) / 20)
