@@ -115,8 +115,6 @@ def align(
 
 def at_centres(aligned: Aligned) -> Aligned:
     """The same sides, with boxes located at their centres instead of their top left corners."""
-    if "joint" in aligned.frames:
-        return aligned
     sides = [side._replace(xy=centres(side.table)) for side in (aligned.truth, aligned.predictions)]
     return aligned._replace(truth=sides[0], predictions=sides[1])
 

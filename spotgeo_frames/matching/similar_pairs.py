@@ -34,6 +34,23 @@ def check_boxes(aligned: Aligned) -> None:
         raise InputError(problems)
 
 
+def check_poses(aligned: Aligned, sigmas: Mapping[Any, float]) -> None:
+    """Raises InputError if whole poses that were taken from a match table lack a column."""
+    joints = pose_columns(sigmas)
+    sides = (
+        ("truth", aligned.truth.table, ["area", *BOX, *joints]),
+        ("predictions", aligned.predictions.table, joints),
+    )
+    problems = [
+        f"{source(table, name)}: column {column} is missing; match() makes it of whole poses"
+        for name, table, columns in sides
+        for column in columns
+        if column not in table
+    ]
+    if problems:
+        raise InputError(problems)
+
+
 def flat_boxes(truth: Columns, predictions: Columns) -> str | None:
     """A warning of boxes of zero or negative size, which overlap with no box; None if there are none."""
     counts = {

@@ -59,10 +59,13 @@ def labelled_joints(keypoints: Any) -> np.ndarray:
 
 
 def centres(objects: Any, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """x and y (px) of the points, or of the centres of the boxes; `prefix` is that of a match table's columns."""
+    """x and y (px) of the points and joints, or of the centres of the boxes.
+
+    `prefix` is that of a match table's columns.
+    """
     corner, size = [[f"{prefix}{name}" for name in names] for names in ("xy", "wh")]
     x, y = (as_numbers(objects[name]) for name in corner)
-    if any(name not in objects for name in size):
+    if "joint" in objects or any(name not in objects for name in size):
         return x, y
     w, h = (as_numbers(objects[name]) for name in size)
     return x + w / 2, y + h / 2
