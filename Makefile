@@ -4,7 +4,7 @@ BIN := .venv/bin
 LOWEST := .venv-lowest/bin
 SAMPLE := data/sample
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-scale bench-start clean
+.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-scale bench-start clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -56,6 +56,9 @@ bench-tracks: .venv/ready-bench
 # FOLDERS="truth_dir prediction_dir" measures on folders of your own.
 bench-poses: .venv/ready-bench
 	$(BIN)/python benchmarks/poses.py $(FOLDERS)
+
+bench-boxes: .venv/ready-bench
+	$(BIN)/python benchmarks/boxes.py
 
 # ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
 bench-scale: .venv/ready-bench

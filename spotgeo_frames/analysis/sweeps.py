@@ -1,27 +1,24 @@
-"""sweep(): the metrics at every score threshold and every tau.
+"""sweep(): the metrics at every score threshold, for one tau or similarity threshold or several.
 
-At each threshold, predictions with a lower score are removed and the others are matched anew, because a prediction that
-is removed may leave its truth to another one. Near pairs are searched only once, at the largest tau.
+At each score threshold, predictions with a lower score are removed and the others are matched anew, because a
+prediction that is removed may leave its truth to another one. Near pairs are searched only once, by the widest rule,
+and `matching/levels.py` assigns them at all score thresholds together.
 
 Average precision is the area under precision over recall at these thresholds, after each precision is raised to the
 highest one at the same or a higher recall (all-point interpolation, as in PASCAL VOC 2010,
 doi:10.1007/s11263-014-0733-5). Evaluators that match only once, in the order of scores, get other values.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..matching.alignment import Aligned, FrameRule, align, at_centres
-from ..matching.assignment import Entries, assign
-from ..matching.near_points import all_near_points
-from ..matching.pairs import Pairs
-from ..matching.rule import Rule, check_by_distance
+from ..matching.alignment import Aligned, FrameRule
+from ..matching.rule import Rule, compared
 from ..matching.similarity import Measure
 from ..matching.words import Words, asked, rule_of_tables
-from ..scoring.match_sums import share
 from ..scoring.registry import METRICS, values_of
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
@@ -31,16 +28,15 @@ from ..tables.columns import as_numbers
 from ..tables.inputs import source
 from ..tables.kinds import same_kind_as
 from ..tables.messages import counted, first_keys
-from ..tables.schema import FN, FRAME_KEY, TP
+from ..tables.schema import FRAME_KEY
 from ..tables.table import Table
-from .resampling import ALL_SUMS, bounds, check_options, number_sequences, resampled_sums
+from .resampling import bounds, check_options, resampled_sums
+from .sweep_sums import LevelSums, left_at_levels, level_sums, scored
 
-# Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
-MOST_THRESHOLDS = 200
+POSE_KEY = [*FRAME_KEY, "object"]
 
-# The metrics of the curve, and the sums, the first of ALL_SUMS, that determine the best threshold.
-CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse"]
-COUNTS = ["tp", "fn", "fp"]
+# The metrics of the curve, as far as the rule has them.
+CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
 
 
 class Sweep(NamedTuple):
@@ -49,9 +45,10 @@ class Sweep(NamedTuple):
     Attributes
     ----------
     curve
-        One row for each tau and score threshold, with the metrics there.
+        One row for each tau, or similarity threshold, and each score threshold, with the metrics there.
     best
-        One row for each tau, with the average precision and the threshold of the highest f1.
+        One row for each tau, or similarity threshold, with the average precision and the score threshold of the highest
+        f1.
     """
 
     curve: pd.DataFrame
@@ -64,7 +61,7 @@ class Sweep(NamedTuple):
         return as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.best, ["tau", "score_threshold", "f1", "average_precision"])
+        return headline(self.best, ["tau", "threshold", "score_threshold", "f1", "average_precision"])
 
 
 @same_kind_as("truth")
@@ -79,21 +76,24 @@ def sweep(
     seed: int = 0,
     *,
     similarity: str | Measure | None = None,
-    threshold: float | None = None,
+    threshold: float | Sequence[float] | None = None,
+    sigmas: Mapping[Any, float] | None = None,
     frames: FrameRule = "truth",
 ) -> Sweep:
-    """Computes metrics at every score threshold and every tau, matching anew each time.
+    """Computes metrics at every score threshold, matching anew each time, for one or several tau or threshold.
+
+    The rule is that of `match`: without a word, boxes match by IoU, and points and joints by distance.
 
     Parameters
     ----------
     truth, predictions
-        Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels; predictions also need a
-        `score`, where higher means surer. Boxes (`w`, `h`) need a `tau`: their centres are matched.
+        Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, `w`, `h` for boxes and
+        `joint` for keypoints; predictions also need a `score`, where higher means surer.
     score
         A list of score thresholds. Without it, every score that occurs is a threshold, or 200 scores of evenly spaced
         ranks if more occur.
     tau
-        The largest distance of a true positive (px), or a list of such distances; 10 by default.
+        Match by distance: the largest distance of a true positive (px), or a list of such distances; 10 by default.
     epsilon
         The distance up to which the error of a true positive is 0 (px); 3 by default, 0 <= epsilon < tau.
     resamples
@@ -102,8 +102,12 @@ def sweep(
         The share of intervals that contain the true value, between 0 and 1.
     seed
         Equal seeds give equal intervals.
-    similarity, threshold
-        Every function that matches accepts these. sweep() needs distances, so a rule by similarity is refused.
+    similarity
+        Match by similarity: "iou" for boxes, "oks" for whole poses, "point", or a function, as in `match`.
+    threshold
+        The least similarity of a true positive, above 0 and at most 1, or a list of such similarities; 0.5 by default.
+    sigmas
+        For "oks": a dict from joint to its sigma; by default those of COCO's seventeen joints.
     frames
         "truth": the frames are those of the truth's frames table, and predictions in other frames are refused. Without
         such a table they are the frames in which either side has objects. "union": all frames of either side.
@@ -112,21 +116,24 @@ def sweep(
     -------
     Sweep of two DataFrames of the truth's kind (polars or pyarrow; otherwise pandas).
 
-    curve: one row for each tau and threshold, in rising order: `tau` (px), `score_threshold`, `n_predicted`, `tp`,
-        `fn`, `fp`, `precision`, `recall`, `f1`, `mse` (px²) and `kelvins_mse` of the predictions whose score is at
-        least the threshold.
-    best: one row for each tau: `tau` (px), `average_precision` (null without truths), `score_threshold`, the one with
-        the highest f1 (the highest threshold of several), `score_threshold_low` and `score_threshold_high`, the
-        interval of the best threshold over resamples, and `f1`, `f1_low` and `f1_high` at the best threshold. Intervals
-        are null if there are fewer than two sequences. Average precision is the area under precision over recall at the
-        thresholds, each precision raised to the highest one at the same or a higher recall (PASCAL VOC 2010,
-        doi:10.1007/s11263-014-0733-5).
+    curve: one row for each tau (or similarity threshold) and score threshold, in rising order: `tau` (px) or, by
+        similarity, `threshold`; `score_threshold`; then `n_predicted`, `tp`, `fn`, `fp`, `precision`, `recall` and `f1`
+        of the predictions whose score is at least the score threshold; then `mse` (px²) and `kelvins_mse` by distance,
+        or `loc_a`, the mean similarity of true positives, by similarity.
+    best: one row for each tau (or similarity threshold): `tau` (px) or `threshold`; `average_precision` (null without
+        truths); `score_threshold`, the one with the highest f1 (the highest threshold of several),
+        `score_threshold_low` and `score_threshold_high`, the interval of the best threshold over resamples; and `f1`,
+        `f1_low` and `f1_high` at the best threshold. Intervals are null if there are fewer than two sequences. Average
+        precision is the area under precision over recall at the thresholds, each precision raised to the highest one at
+        the same or a higher recall (PASCAL VOC 2010, doi:10.1007/s11263-014-0733-5).
 
     Raises
     ------
-    InputError: a table lacks a column or has invalid values, `score` is missing or null, the sides share no sequence,
-        predictions lie in frames that the truth does not have, or matching would be by similarity.
-    ValueError: `tau`, `epsilon`, `resamples` or `confidence` is out of range, or thresholds are not numeric.
+    InputError: a table lacks a column or has invalid values, `score` is missing or null or differs within a pose, the
+        sides share no sequence, predictions lie in frames that the truth does not have, or the rule does not fit the
+        tables.
+    ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas`, `resamples` or `confidence` is out of range or
+        does not fit another argument, or thresholds are not numeric.
 
     Examples
     --------
@@ -143,25 +150,22 @@ def sweep(
         tau  average_precision  score_threshold   f1
     0  10.0                1.0              0.9  1.0
     """
-    words = _words(tau, epsilon, similarity, threshold)
+    words = _words(tau, epsilon, similarity, threshold, sigmas)
     check_options(resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    rules = [rule_of_tables(one, *sides) for one in words]
     _check_scores(sides[1].objects)
-    rules = [check_by_distance(rule_of_tables(at_tau, *sides), "sweep") for at_tau in words]
-    aligned = at_centres(align(sides[0], sides[1], frames))
-    scores = as_numbers(aligned.predictions.table["score"])
-    thresholds = _thresholds(scores, score)
-    sequence, n_sequences = number_sequences(aligned.frames)
-    near = all_near_points(aligned, rules[-1].largest_cost)
-    sums = np.zeros((len(rules), len(thresholds), n_sequences, len(ALL_SUMS)))
-    points = [(row, column) for row in range(len(rules)) for column in range(len(thresholds))]
-    for row, column in progress(points, "matching", "point"):
-        sums[row, column] = _matched(aligned, near, scores >= thresholds[column], rules[row], sequence, n_sequences)
-    curve = _curve(sums, [rule.largest_cost for rule in rules], thresholds)
-    best = _best(curve, sums, rules, len(aligned.truth.frame) > 0, resamples, confidence, seed)
-    notes = {key: value for key, value in rules[0].notes.items() if key != "tau"}
-    notes |= {"resamples": resamples, "confidence": confidence, "seed": seed}
-    curve.attrs = best.attrs = notes
+    aligned = compared(rules[0], *sides, frames).aligned
+    _check_poses(aligned, source(sides[1].objects, "predictions"))
+    by_level = scored(aligned, rules[-1 if rules[0].by_distance else 0], score)
+    curves, rows = [], []
+    for rule in progress(rules, "matching", rules[0].limit):
+        sums = level_sums(by_level, rule)
+        curves.append(_curve(sums, rule, by_level.thresholds))
+        rows.append(_best(curves[-1], sums, rule, resamples, confidence, seed))
+    curve, best = pd.concat(curves, ignore_index=True), pd.DataFrame(rows, dtype=np.float64)
+    notes = {key: value for key, value in rules[0].notes.items() if key != rules[0].limit}
+    curve.attrs = best.attrs = notes | {"resamples": resamples, "confidence": confidence, "seed": seed}
     return Sweep(curve, best)
 
 
@@ -172,106 +176,84 @@ def _check_scores(objects: pd.DataFrame) -> None:
         raise InputError(f"{name}: column score is missing; sweep() needs the score of each prediction")
     null = objects["score"].isna().to_numpy()
     if null.any():
-        keys = first_keys(objects, null, [*FRAME_KEY, "object"])
+        keys = first_keys(objects, null, POSE_KEY)
         raise InputError(f"{name}: column score: {counted(int(null.sum()), 'row')} null: {keys}")
+
+
+def _check_poses(aligned: Aligned, name: str) -> None:
+    """Raises InputError if joints of one pose have different scores, which leaves the pose without any."""
+    poses = aligned.predictions.table
+    several = np.isnan(as_numbers(poses["score"]))
+    if several.any():
+        keys = first_keys(poses, several, POSE_KEY)
+        problem = f"{counted(int(several.sum()), 'pose')} listed with several scores; one for all its joints is needed"
+        raise InputError(f"{name}: column score: {problem}: {keys}")
 
 
 def _words(
     tau: float | Sequence[float] | None,
     epsilon: float | None,
     similarity: str | Measure | None,
-    threshold: float | None,
+    threshold: float | Sequence[float] | None,
+    sigmas: Mapping[Any, float] | None,
 ) -> list[Words]:
-    """The caller's words with each tau, rising; raises ValueError as `asked` does, and where a tau is no number."""
-    if tau is None:
-        return [asked(None, epsilon, similarity, threshold)]
-    taus = list(tau) if np.iterable(tau) and not isinstance(tau, str) else [tau]
-    if not taus or any(one is None for one in taus):
-        raise ValueError(f"tau is {tau!r}; a number or a list of numbers is needed, in pixels")
-    by_tau = {words.tau: words for words in (asked(one, epsilon, similarity, threshold) for one in taus)}
-    return [words for _, words in sorted(by_tau.items())]
+    """The caller's words with each tau or threshold, rising.
+
+    Raises ValueError as `asked` does, for an empty list, and for several values of tau with similarity="point".
+    """
+    taus, least = _listed("tau", tau), _listed("threshold", threshold)
+    if len(taus) > 1 and similarity == "point":
+        raise ValueError("tau is a list, and similarity='point' takes one tau; give a list of thresholds instead")
+    words = [asked(one, epsilon, similarity, at_least, sigmas) for one in taus for at_least in least]
+    distinct = {(of_one.tau, of_one.threshold): of_one for of_one in words}
+    return [distinct[limits] for limits in sorted(distinct)]
 
 
-def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray:
-    """The score thresholds in rising order; raises ValueError where those given are not numeric."""
-    if given is not None:
-        thresholds = np.asarray(given)
-        if thresholds.dtype.kind not in "iuf" or not thresholds.size or np.isnan(thresholds).any():
-            raise ValueError(f"score is {given!r}; a list of thresholds is needed, such as [0.25, 0.5]")
-        return np.unique(thresholds.astype(np.float64))
-    occurring = np.unique(scores)
-    if len(occurring) <= MOST_THRESHOLDS:
-        return occurring
-    ranked = np.sort(scores)
-    return np.unique(ranked[np.linspace(0, len(ranked) - 1, MOST_THRESHOLDS).astype(np.int64)])
+def _listed(name: str, given: float | Sequence[float] | None) -> list[float | None]:
+    """The numbers of a word that may be a list; raises ValueError where there are none."""
+    if not np.iterable(given) or isinstance(given, str):
+        return [given]
+    numbers: list[float | None] = list(given)
+    if not numbers or any(one is None for one in numbers):
+        raise ValueError(f"{name} is {given!r}; a number or a list of numbers is needed")
+    return numbers
 
 
-def _matched(
-    aligned: Aligned, near: Pairs, kept: np.ndarray, rule: Rule, sequence: np.ndarray, n_sequences: int
-) -> np.ndarray:
-    """Matches the predictions that `kept` marks; returns ALL_SUMS of each sequence, (sequences, sums)."""
-    place = np.concatenate([[0], np.cumsum(kept)])  # the position of each kept prediction among those kept
-    pairs = near.take(np.flatnonzero(kept[near.prediction] & (near.measure <= rule.largest_cost)))
-    starts = place[aligned.predictions.starts], aligned.truth.starts
-    entries = Entries(place[pairs.prediction], pairs.truth, pairs.measure, *starts, aligned.names_from(0))
-    matched = pairs.take(assign(entries, rule.largest_cost))
-    of_match = sequence[aligned.truth.frame[matched.truth]]
-    squared, kelvins = rule.errors(np.full(len(of_match), TP), matched.measure)
-    missed_squared, missed_kelvins = (float(error[0]) for error in rule.errors(np.array([FN]), np.array([np.nan])))
-    tp = np.bincount(of_match, minlength=n_sequences)
-    fn = np.bincount(sequence, aligned.truth.counts, n_sequences) - tp
-    fp = np.bincount(sequence, np.diff(starts[0]), n_sequences) - tp
-    n_missed = fn + fp
-    of_matches = (squared, matched.measure, matched.measure * matched.measure, kelvins)
-    squared, measured, measured_squared, kelvins = (np.bincount(of_match, values, n_sequences) for values in of_matches)
-    kelvins_mse = share(kelvins + missed_kelvins * n_missed, tp + n_missed, nothing=0.0)
-    return np.column_stack([tp, fn, fp, squared + missed_squared * n_missed, measured, measured_squared, kelvins_mse])
-
-
-def _curve(sums: np.ndarray, taus: Sequence[float], thresholds: np.ndarray) -> pd.DataFrame:
-    """Makes the table `curve` of a Sweep from sums (taus, thresholds, sequences, sums)."""
-    added = dict(zip(ALL_SUMS, sums.sum(axis=2).reshape(-1, len(ALL_SUMS)).T, strict=True))
-    key = {"tau": np.repeat(taus, len(thresholds)), "score_threshold": np.tile(thresholds, len(taus))}
-    curve = pd.DataFrame(key | values_of(added, CURVE))
+def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:
+    """Makes the rows of the table `curve` of a Sweep."""
+    names = [name for name in CURVE if METRICS[name].by_distance or not rule.by_distance]
+    names = [name for name in names if METRICS[name].by_similarity or rule.by_distance]
+    curve = pd.DataFrame({"score_threshold": thresholds} | values_of(sums.totals, names, not rule.by_distance))
+    curve.insert(0, rule.limit, getattr(rule, rule.limit))
     return curve.astype(dict.fromkeys((name for name in CURVE if METRICS[name].written == "count"), np.int64))
 
 
 def _best(
-    curve: pd.DataFrame,
-    sums: np.ndarray,
-    rules: Sequence[Rule],
-    any_truth: bool,
-    resamples: int,
-    confidence: float,
-    seed: int,
-) -> pd.DataFrame:
-    """Makes the table `best` of a Sweep from sums (taus, thresholds, sequences, sums)."""
-    rows = []
-    n_thresholds = sums.shape[1]
-    for position, (rule, of_tau) in enumerate(zip(rules, sums, strict=True)):
-        points = curve.iloc[position * n_thresholds : (position + 1) * n_thresholds]
-        thresholds = points["score_threshold"].to_numpy()
-        counts = resampled_sums(of_tau[..., : len(COUNTS)].swapaxes(0, 1), resamples, seed)
-        f1 = values_of(dict(zip(COUNTS, np.moveaxis(counts, -1, 0), strict=True)), ["f1"])["f1"]
-        best = _highest(points["f1"].to_numpy()[None])[0]
-        in_resamples = thresholds[_highest(f1)] if n_thresholds else np.full(resamples, np.nan)
-        low_high = np.full((2, 2), np.nan)
-        if sums.shape[2] > 1 and n_thresholds:
-            low_high = bounds(np.column_stack([in_resamples, f1[:, best]]), confidence)
-        at_best = (thresholds[best], points["f1"].iloc[best]) if n_thresholds else (np.nan, np.nan)
-        area = average_precision(points) if any_truth else np.nan
-        rows.append((rule.tau, area, at_best[0], *low_high[:, 0], at_best[1], *low_high[:, 1]))
-    names = [
-        "tau",
-        "average_precision",
-        "score_threshold",
-        "score_threshold_low",
-        "score_threshold_high",
-        "f1",
-        "f1_low",
-        "f1_high",
-    ]
-    return pd.DataFrame(rows, columns=names, dtype=np.float64)
+    curve: pd.DataFrame, sums: LevelSums, rule: Rule, resamples: int, confidence: float, seed: int
+) -> dict[str, float]:
+    """Makes the row of the table `best` of a Sweep from the rows of its curve."""
+    thresholds, f1 = curve["score_threshold"].to_numpy(), curve["f1"].to_numpy()
+    best = _highest(f1[None])[0]
+    low_high = np.full((2, 2), np.nan)
+    if len(sums.n_truth) > 1 and len(thresholds):
+        f1_of_resamples = _resampled_f1(sums, resamples, seed)
+        samples = np.column_stack([thresholds[_highest(f1_of_resamples)], f1_of_resamples[:, best]])
+        low_high = bounds(samples, confidence)
+    at_best = (thresholds[best], f1[best]) if len(thresholds) else (np.nan, np.nan)
+    row = {rule.limit: getattr(rule, rule.limit), "average_precision": np.nan}
+    if sums.n_truth.sum():
+        row["average_precision"] = average_precision(curve)
+    for position, name in enumerate(("score_threshold", "f1")):
+        low, high = low_high[:, position]
+        row |= {name: at_best[position], f"{name}_low": low, f"{name}_high": high}
+    return row
+
+
+def _resampled_f1(sums: LevelSums, resamples: int, seed: int) -> np.ndarray:
+    """The f1 of each resample at each level, (resamples, levels)."""
+    drawn = resampled_sums(np.column_stack([sums.lost_tp, sums.lost_fp, sums.n_truth]), resamples, seed)
+    tp, fp = map(left_at_levels, np.split(drawn[:, :-1], 2, axis=1))
+    return values_of({"tp": tp, "fn": drawn[:, -1:] - tp, "fp": fp}, ["f1"])["f1"]
 
 
 def _highest(f1: np.ndarray) -> np.ndarray:

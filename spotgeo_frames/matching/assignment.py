@@ -55,19 +55,25 @@ class Entries(NamedTuple):
 def assign(near: Entries, largest_cost: float) -> np.ndarray:
     """Marks the near pairs that the best assignment chooses: as many as possible, and among those the least cost.
 
-    `near` has costs from 0 to `largest_cost`. All other pairs cost max(1000, 2 * min(N, M) * largest_cost) in a frame
-    of N rows and M columns. That is more than the near pairs of a frame can cost together.
+    `near` has costs from 0 to `largest_cost`; all other pairs have those of `far_costs`.
     """
-    smaller = np.minimum(np.diff(near.row_starts), np.diff(near.column_starts))
-    with np.errstate(over="ignore"):
-        far = np.maximum(1000.0, 2.0 * smaller * largest_cost)
+    far = far_costs(np.diff(near.row_starts), np.diff(near.column_starts), largest_cost)
     frame = near.frame()
-    chosen, contested = _plain(near, far[frame] * BLUR)
+    chosen, contested = plain(near, far[frame] * BLUR)
     unsettled = np.zeros(len(far), bool)
     unsettled[frame[contested]] = True
     left = np.flatnonzero(unsettled[frame])
     chosen[left] = solve(near.take(left), far)
     return chosen
+
+
+def far_costs(n_rows: np.ndarray, n_columns: np.ndarray, largest_cost: float) -> np.ndarray:
+    """What a pair costs that is not near: max(1000, 2 * min(N, M) * largest_cost) in a frame of N rows and M columns.
+
+    That is more than the near pairs of the frame can cost together.
+    """
+    with np.errstate(over="ignore"):
+        return np.maximum(1000.0, 2.0 * np.minimum(n_rows, n_columns) * largest_cost)
 
 
 def heaviest(positive: Entries, counts: np.ndarray | None = None) -> np.ndarray:
@@ -161,7 +167,7 @@ def _check_memory(name: str, n_rows: int, n_columns: int) -> None:
     check_at_hand(name, f"assigning {n_rows:,} objects to {n_columns:,}", n_rows * n_columns * cell_bytes)
 
 
-def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Marks the pairs that are plainly chosen; also returns the positions of the pairs that are not plain.
 
     A pair is plain if it is the only one of its row and of its column. It is also plain if it shares only one of the

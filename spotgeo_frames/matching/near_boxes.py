@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..support.chunks import chunks
+from ..support.ragged import ranges
 from .alignment import Aligned
 from .pairs import ROOM, SIMILAR_AT_ONCE, Pairs, gathered, same_category
 from .similarity import iou
@@ -120,5 +121,5 @@ def _beginning_within(
     starts = np.cumsum(np.bincount(others + 1, minlength=n_columns + 1))
     first = starts[begins]
     counts = np.maximum(starts[ends + 1] - first, 0)
-    within = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
-    return np.repeat(np.arange(len(begins)), counts), order.take(within)
+    box, within = ranges(first, counts)
+    return box, order.take(within)

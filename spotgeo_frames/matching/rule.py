@@ -102,6 +102,11 @@ class Rule:
         return {"rule": self.name} | told | {"version": __version__}
 
     @property
+    def limit(self) -> str:
+        """The field that says which pairs are near: "tau" or "threshold"."""
+        return "tau" if self.by_distance else "threshold"
+
+    @property
     def largest_cost(self) -> float:
         """The cost of the farthest pair that is still near."""
         return self.tau if self.by_distance and self.tau is not None else 1.0

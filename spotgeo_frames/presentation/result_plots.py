@@ -106,7 +106,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
 
 
 def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
-    """Draws F1 over the score threshold, and precision over recall, with one line for each tau.
+    """Draws F1 over the score threshold, and precision over recall, with one line for each tau or similarity threshold.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
 
     Raises
     ------
-    InputError: the table lacks `tau`, `threshold`, `precision`, `recall` or `f1`.
+    InputError: the table lacks `score_threshold`, `precision`, `recall`, `f1`, or both `tau` and `threshold`.
 
     Examples
     --------
@@ -132,13 +132,14 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     ['F1 by threshold (best marked)', 'Precision and recall']
     """
     table = as_pandas(curve, "sweep")
-    check_columns(table, ["tau", "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
+    limit, unit = ("threshold", "") if "threshold" in table else ("tau", " px")
+    check_columns(table, [limit, "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
     figure = new_figure((9, 3.8)) if figure is None else figure
     left, right = figure.subplots(1, 2)
-    for position, (tau, rows) in enumerate(table.groupby("tau")):
+    for position, (value, rows) in enumerate(table.groupby(limit)):
         style, marker, color = LINES[position % len(LINES)]
         best = rows.iloc[len(rows) - 1 - int(rows["f1"][::-1].argmax())] if rows["f1"].notna().any() else None
-        name = f"tau {label(tau)} px"
+        name = f"{limit} {label(value)}{unit}"
         named = name if best is None else f"{name}, best F1 {best['f1']:.3f}"
         left.plot(rows["score_threshold"], rows["f1"], style, color=color, label=named)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=name)

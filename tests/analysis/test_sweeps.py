@@ -13,7 +13,8 @@ from helpers.problems import refused
 from helpers.scenes import grid, objects
 from spotgeo_frames.analysis.sweeps import average_precision
 
-NUMBERS = ["tp", "fn", "fp", "n_predicted", "precision", "recall", "f1", "mse", "kelvins_mse"]
+NUMBERS = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
+SIGMAS = {"head": 0.1, "hand": 0.2}
 
 
 def scored(seed: int, n_frames: int = 40, levels: int = 6) -> tuple[sf.Annotations, pd.DataFrame]:
@@ -25,18 +26,59 @@ def scored(seed: int, n_frames: int = 40, levels: int = 6) -> tuple[sf.Annotatio
     )
 
 
-@settings(max_examples=25)
-@given(st.integers(0, 10_000))
-def test_every_point_is_a_match_of_its_own(seed: int) -> None:
-    truth, predictions = scored(seed)
-    curve, _ = sf.sweep(truth, predictions, tau=[4, 10], epsilon=2, resamples=5)
-    assert curve["tau"].unique().tolist() == [4, 10]
-    assert curve["score_threshold"].unique().tolist() == sorted(predictions["score"].unique())
-    for row in curve.to_dict("records"):
-        left = predictions[predictions["score"] >= row["score_threshold"]]
-        [wanted] = sf.summarize(sf.match(truth, left, row["tau"], 2)).to_dict("records")
-        for name in NUMBERS:
-            assert row[name] == pytest.approx(wanted[name], nan_ok=True), name
+def of_kind(kind: str, seed: int, whole: bool) -> tuple[sf.Annotations, pd.DataFrame]:
+    """Truth and scored predictions: on whole pixels, where equal costs abound, or beside them; scores are tied, too."""
+    random = np.random.default_rng(seed)
+    truth, predictions = grid(random, 8, int(random.integers(1, 8)), int(random.integers(4, 12)))
+    predictions["score"] = random.integers(0, 5, len(predictions)) / 5
+    if not whole:
+        predictions[["x", "y"]] += random.normal(0, 0.2, (len(predictions), 2))
+    sides = [truth, predictions]
+    if kind == "boxes":
+        sides = [side.assign(w=random.integers(3, 6, len(side)), h=4.0) for side in sides]
+    if "categories" in kind:
+        sides = [side.assign(category=random.choice(["a", "b"], len(side))) for side in sides]
+    if kind in ("joints", "poses"):
+        sides = [
+            pd.concat([side.assign(joint="head"), side.assign(joint="hand", x=side["x"] + 1)], ignore_index=True)
+            for side in sides
+        ]
+        sides[0]["area"] = 30.0
+    if kind == "joints":
+        sides[1]["score"] = random.integers(0, 5, len(sides[1])) / 5
+    frames = pd.DataFrame({"sequence": np.arange(8) // 5, "frame": np.arange(8) % 5})
+    return sf.Annotations(sides[0], frames), sides[1]
+
+
+def closeness(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
+    return 1 / (1 + (truth["x"] - predictions["x"]).abs().to_numpy() + (truth["y"] - predictions["y"]).abs().to_numpy())
+
+
+RULES: dict[str, list[dict[str, Any]]] = {
+    "points": [{"tau": [2, 5], "epsilon": 1}, {"similarity": "point", "tau": 4, "threshold": [0.5, 0.7]}],
+    "points with categories": [{"tau": [3, 4], "epsilon": 2}, {"similarity": closeness, "threshold": [0.2, 0.4]}],
+    "boxes": [{"threshold": [0.2, 0.5]}, {"tau": 3, "epsilon": 1}],
+    "boxes with categories": [{}],
+    "joints": [{"tau": 3, "epsilon": 1}],
+    "poses": [{"similarity": "oks", "sigmas": SIGMAS, "threshold": [0.3, 0.6]}],
+}
+
+
+@pytest.mark.parametrize("kind", RULES)
+@settings(max_examples=8)
+@given(st.integers(0, 10_000), st.booleans())
+def test_every_point_is_a_match_of_its_own(kind: str, seed: int, whole: bool) -> None:
+    truth, predictions = of_kind(kind, seed, whole)
+    for words in RULES[kind]:
+        curve, _ = sf.sweep(truth, predictions, resamples=2, **words)
+        assert curve["score_threshold"].unique().tolist() == sorted(predictions["score"].unique())
+        for row in curve.to_dict("records"):
+            limit = {name: row[name] for name in ("tau", "threshold") if name in row}
+            left = predictions[predictions["score"] >= row["score_threshold"]]
+            matches = sf.match(truth, left, **words | limit)
+            [wanted] = sf.summarize(matches).to_dict("records")
+            for name in (name for name in NUMBERS if name in row):
+                assert row[name] == pytest.approx(wanted[name], nan_ok=True), name
 
 
 def test_best_threshold() -> None:
@@ -55,6 +97,42 @@ def test_best_threshold() -> None:
     assert row["f1_low"] < row["f1"] < row["f1_high"]
     assert 0.9 < row["average_precision"] < 1
     assert curve["recall"].is_monotonic_decreasing
+
+
+def box(x: float, score: float | None = None, **columns: Any) -> dict[str, Any]:
+    row = {"sequence": 1, "frame": 1, "object": int(10 * x), "x": x, "y": 0.0, "w": 10.0, "h": 10.0}
+    return row | ({} if score is None else {"score": score}) | columns
+
+
+def test_boxes_by_hand() -> None:
+    """IoU of squares of 10 that are 2 apart is 8/12, and 5 apart 5/15; the sure prediction is the worse one."""
+    truth = pd.DataFrame([box(0), box(100)])
+    predictions = pd.DataFrame([box(2, 0.3), box(5, 0.8), box(100, 0.5), box(200, 0.3)])
+    curve, best = sf.sweep(truth, predictions, threshold=[0.5, 0.25])
+    assert curve.columns.tolist() == ["threshold", "score_threshold", *(n for n in NUMBERS if "mse" not in n)]
+    rows = curve[["threshold", "score_threshold", "tp", "fn", "fp", "loc_a"]].round(3).values.tolist()
+    assert rows == [
+        [0.25, 0.3, 2, 0, 2, 0.833],
+        [0.25, 0.5, 2, 0, 0, 0.667],
+        [0.25, 0.8, 1, 1, 0, 0.333],
+        [0.5, 0.3, 2, 0, 2, 0.833],
+        [0.5, 0.5, 1, 1, 1, 1.0],
+        [0.5, 0.8, 0, 2, 1, pytest.approx(np.nan, nan_ok=True)],
+    ]
+    assert best[["threshold", "score_threshold", "f1"]].round(3).values.tolist() == [[0.25, 0.5, 1], [0.5, 0.3, 0.667]]
+    assert curve.attrs["rule"] == "iou"
+    assert "threshold" not in curve.attrs
+
+
+def test_whole_poses_have_one_score() -> None:
+    pose = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 1, 2, 2], "joint": ["head", "hand"] * 2})
+    pose = pose.assign(x=[0.0, 1, 50, 51], y=0.0)
+    predictions = pose.assign(score=[0.9, 0.9, 0.2, 0.2])
+    words: dict[str, Any] = {"similarity": "oks", "sigmas": SIGMAS}
+    curve, _ = sf.sweep(pose.assign(area=30.0), predictions, **words)
+    assert curve[["score_threshold", "n_predicted", "tp"]].values.tolist() == [[0.2, 2, 2], [0.9, 1, 1]]
+    with refused(("predictions: column score", "1 pose", "sequence 1, frame 1, object 2")):
+        sf.sweep(pose.assign(area=30.0), predictions.assign(score=[0.9, 0.9, 0.2, 0.3]), **words)
 
 
 def test_average_precision_by_hand() -> None:
@@ -81,12 +159,38 @@ def test_what_a_sweep_refuses() -> None:
         sf.sweep(truth, predictions, tau=[2, 10])
     with refused("score", error=ValueError):
         sf.sweep(truth, predictions, score=[])
+    with refused(("tau", "a list of thresholds"), error=ValueError):
+        sf.sweep(truth, predictions, tau=[5, 10], similarity="point")
+    with refused("tau", error=ValueError):
+        sf.sweep(truth, predictions, tau=[5, 10], threshold=[0.5, 0.7], similarity="point")
+    with refused("threshold belongs", error=ValueError):
+        sf.sweep(truth, predictions, tau=[5, 10], threshold=[0.5, 0.7])
+    with refused("threshold belongs"):
+        sf.sweep(truth, predictions, threshold=[0.5, 0.7])
+    with refused("predictions: has boxes (w and h), and truth has none"):
+        sf.sweep(truth, predictions.assign(w=1.0, h=1.0))
+
+
+def test_a_class_on_one_side_only() -> None:
+    truth = pd.DataFrame([box(0, category="car"), box(100, category="car")])
+    predictions = pd.DataFrame([box(0, 0.5, category="bus"), box(100, 0.6, category="car")])
+    curve, _ = sf.sweep(truth, predictions)
+    assert curve[["tp", "fn", "fp"]].values.tolist() == [[1, 1, 1], [1, 1, 0]]
+    same, _ = sf.sweep(truth.drop(columns="category"), predictions)
+    assert same["tp"].tolist() == [2, 1], "classes on one side only do not count"
 
 
 @pytest.mark.parametrize("tau", [[5, None], [True, 10], ["10"], [], [[5, 10]]])
 def test_a_list_of_taus_holds_numbers(tau: list[Any]) -> None:
     with refused("tau", error=ValueError):
         sf.sweep(*scored(4), tau=tau, epsilon=0.5)
+
+
+@pytest.mark.parametrize("threshold", [[0.5, None], [True, 0.5], ["0.5"], "0.5", [], [[0.5]], [0, 0.5], [0.5, 1.1]])
+def test_a_list_of_similarities_holds_similarities(threshold: list[Any]) -> None:
+    truth = pd.DataFrame([box(0, 0.5)])
+    with refused("threshold", error=ValueError):
+        sf.sweep(truth, truth, threshold=threshold)
 
 
 @pytest.mark.parametrize("score", [[0.1, "a"], ["0.5"], "0.5", [True], [None, 0.5]])

@@ -50,10 +50,16 @@ def test_a_resample_is_the_table_it_stands_for(seed: int) -> None:
         np.testing.assert_allclose(row, wanted, rtol=1e-9, equal_nan=True)
 
 
-def test_many_sums_are_resampled_as_few_are() -> None:
-    sums = np.random.default_rng(1).random((40, 5, 7))
+@pytest.mark.parametrize("nonzero", [1.0, 0.1])
+def test_many_sums_are_resampled_as_few_are(nonzero: float) -> None:
+    random = np.random.default_rng(1)
+    sums = random.random((40, 5, 7)) * (random.random((40, 5, 7)) < nonzero)
     few = resampling.resampled_sums(sums[:, :2], 1000, 3)
     np.testing.assert_allclose(resampling.resampled_sums(sums, 1000, 3)[:, :2], few, rtol=1e-12)
+    for largest in (9, 1 << 20):  # beyond 2**24 in all, float32 would round
+        counts = np.rint(sums * largest)
+        few = resampling.resampled_sums(counts[:, :2], 1000, 3)
+        assert np.array_equal(resampling.resampled_sums(counts, 1000, 3)[:, :2], few)
 
 
 def test_intervals() -> None:

@@ -23,6 +23,7 @@ import pandas as pd
 from ...support.extras import check_extra
 from ...support.keys import frame_keys, locate
 from ...support.pandas_versions import TEXT
+from ...support.ragged import ranges
 from ...tables.annotations import Annotations
 from ...tables.inputs import POSETRACK_FILES, file_state, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
@@ -94,9 +95,7 @@ def _within(table: pd.DataFrame, frame: np.ndarray, regions: Regions) -> np.ndar
     polygons, bounds = shapely.polygons(rings), shapely.bounds(rings)
     # Each region with every point of its frame, of which those outside its bounds need no closer look.
     first, last = (np.searchsorted(frame, regions.frame, side=side) for side in ("left", "right"))
-    counts = last - first
-    region = np.repeat(np.arange(len(counts)), counts)
-    point = np.arange(counts.sum()) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    region, point = ranges(first, last - first)
     x, y = (table[axis].to_numpy()[point] for axis in ("x", "y"))
     left, top, right, bottom = bounds[region].T
     perhaps = np.flatnonzero((x > left) & (x < right) & (y > top) & (y < bottom))

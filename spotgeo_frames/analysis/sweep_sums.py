@@ -1,0 +1,128 @@
+"""What each sequence adds up to at every score threshold, by one rule.
+
+Predictions are kept at the thresholds up to their score, so each has a level: the position of the highest threshold at
+which it is kept. What vanishes at a level is added up there, and sums from the highest level down give every level.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..matching.alignment import Aligned
+from ..matching.assignment import Entries
+from ..matching.levels import Spans, assign_at_levels
+from ..matching.pairs import Pairs
+from ..matching.rule import Rule
+from ..scoring.match_sums import NamedSums, share
+from ..tables.columns import as_numbers
+from ..tables.schema import FN, TP
+from .resampling import number_sequences
+
+# Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
+MOST_THRESHOLDS = 200
+
+
+class Scored(NamedTuple):
+    """Aligned sides with their near pairs by the widest rule, the thresholds, and the level of each prediction.
+
+    A level is a position in `thresholds`, which rise; -1 for predictions that are kept at none. `sequence` is the
+    position of each frame's sequence among `n_sequences`.
+    """
+
+    aligned: Aligned
+    pairs: Pairs
+    thresholds: np.ndarray
+    level: np.ndarray
+    sequence: np.ndarray
+    n_sequences: int
+
+
+class LevelSums(NamedTuple):
+    """The sums of all sequences at each level (levels,), and what intervals need of each sequence.
+
+    `lost_tp` and `lost_fp` (sequences, levels) are how many true and false positives fewer there are at the next level.
+    `n_truth` (sequences,) counts the truths.
+    """
+
+    lost_tp: np.ndarray
+    lost_fp: np.ndarray
+    n_truth: np.ndarray
+    totals: NamedSums
+
+
+def scored(aligned: Aligned, widest: Rule, thresholds: Sequence[float] | None) -> Scored:
+    """Finds the near pairs of all frames by the widest rule, and the level of each prediction.
+
+    Without `thresholds`, every score that occurs is one, or `MOST_THRESHOLDS` scores of evenly spaced ranks. Raises
+    ValueError where thresholds are not numeric.
+    """
+    scores = as_numbers(aligned.predictions.table["score"])
+    rising = _thresholds(scores, thresholds)
+    level = np.searchsorted(rising, scores, side="right") - 1
+    return Scored(aligned, widest.near_pairs(aligned), rising, level, *number_sequences(aligned.frames))
+
+
+def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray:
+    """The score thresholds in rising order; raises ValueError where those given are not numeric."""
+    if given is not None:
+        thresholds = np.asarray(given)
+        numeric = thresholds.ndim == 1 and thresholds.size and thresholds.dtype.kind in "iuf"
+        if not numeric or np.isnan(thresholds).any():
+            raise ValueError(f"score is {given!r}; a list of thresholds is needed, such as [0.25, 0.5]")
+        return np.unique(thresholds.astype(np.float64))
+    occurring = np.unique(scores)
+    if len(occurring) <= MOST_THRESHOLDS:
+        return occurring
+    ranked = np.sort(scores)
+    return np.unique(ranked[np.linspace(0, len(ranked) - 1, MOST_THRESHOLDS).astype(np.int64)])
+
+
+def level_sums(scored: Scored, rule: Rule) -> LevelSums:
+    """The sums at each level by one rule, which may not be wider than that of the near pairs."""
+    truth, predictions = scored.aligned.truth, scored.aligned.predictions
+    n_levels, n_sequences = len(scored.thresholds), scored.n_sequences
+    near = scored.pairs.take(np.flatnonzero(rule.is_near(scored.pairs.measure)))
+    costs = rule.cost(near.measure)
+    starts = predictions.starts, truth.starts
+    entries = Entries(near.prediction, near.truth, costs, *starts, scored.aligned.names_from(0))
+    spans = assign_at_levels(entries, scored.level, n_levels, rule.largest_cost)
+    measure, sequence = near.measure[spans.pair], scored.sequence[truth.frame[near.truth[spans.pair]]]
+    kept = np.flatnonzero(scored.level >= 0)
+    all_kept = Spans(kept, np.zeros_like(kept), scored.level[kept])
+    lost_tp = _lost(spans, np.ones(len(measure)), sequence, (n_sequences, n_levels))
+    of_kept = scored.sequence[predictions.frame[kept]]
+    lost_fp = _lost(all_kept, np.ones(len(kept)), of_kept, (n_sequences, n_levels)) - lost_tp
+    n_truth = np.bincount(scored.sequence, truth.counts, n_sequences)
+    tp, fp = (left_at_levels(lost.sum(axis=0)) for lost in (lost_tp, lost_fp))
+    totals = {"tp": tp, "fn": n_truth.sum() - tp, "fp": fp, "near": _left_in_all(spans, measure, n_levels)}
+    if rule.by_distance:
+        squared, kelvins = rule.errors(np.full(len(measure), TP), measure)
+        of_miss = [float(error[0]) for error in rule.errors(np.array([FN]), np.array([np.nan]))]
+        totals["squared_error"] = _left_in_all(spans, squared, n_levels) + of_miss[0] * (totals["fn"] + fp)
+        lost = _lost(spans, kelvins, sequence, (n_sequences, n_levels))
+        tp, fp, kelvins = map(left_at_levels, (lost_tp, lost_fp, lost))
+        n_missed = n_truth[:, None] - tp + fp
+        totals["kelvins_mse"] = share(kelvins + of_miss[1] * n_missed, tp + n_missed, nothing=0.0).sum(axis=0)
+    return LevelSums(lost_tp, lost_fp, n_truth, totals)
+
+
+def _lost(spans: Spans, values: np.ndarray, sequence: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """How much less there is at the next level: the values of the spans that end at a level (sequences, levels).
+
+    The values of spans that begin at the next level are taken off. `sequence` is that of each span.
+    """
+    later = np.flatnonzero(spans.first)
+    cell = np.concatenate([sequence * shape[1] + spans.last, (sequence * shape[1] + spans.first)[later] - 1])
+    return np.bincount(cell, np.concatenate([values, -values[later]]), shape[0] * shape[1]).reshape(shape)
+
+
+def left_at_levels(lost: np.ndarray) -> np.ndarray:
+    """How much there is at each level, (..., levels), from how much less there is at the next."""
+    left = np.cumsum(lost[..., ::-1], axis=-1)[..., ::-1]
+    return np.maximum(left, 0.0)  # what is added and taken off again can leave a rounding error
+
+
+def _left_in_all(spans: Spans, values: np.ndarray, n_levels: int) -> np.ndarray:
+    """The values that there are at each level (levels,), of all sequences together."""
+    return left_at_levels(_lost(spans, values, np.zeros_like(spans.pair), (1, n_levels)))[0]
