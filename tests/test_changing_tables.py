@@ -41,7 +41,7 @@ MADE: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "read_motchallenge": (lambda: None, lambda _: tracks()),
     "read_motchallenge as it is": (lambda: None, lambda _: tracks(preprocess=False)),
     "read_posetrack": (lambda: None, lambda _: poses()),
-    "read_objects of tables": (lambda: read("truth"), lambda sides: sf.read_objects(*sides)),
+    "read_objects of tables": (lambda: read("truth"), lambda side: sf.read_objects(side.objects, side.frames)),
     "match": (lambda: (read("truth"), read("eager")), lambda sides: sf.match(*sides)),
     "match without predictions": (
         lambda: (read("truth"), read("eager").objects.head(0)),

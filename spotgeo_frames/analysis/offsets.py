@@ -1,21 +1,28 @@
 """bias(): the mean offset of predictions from the truth, and the gain if it were removed.
 
-The offset is the mean, over the true positives, of predicted minus true coordinates; those of a box are its centre. For
-the corrected f1 and mse, predictions are moved back by the offset and matched again by the match table's own rule.
-Predictions keep their file order, so an offset of 0 reproduces the match table, also where several assignments are
-equally good. A table that another matcher made may differ, because bias() always matches as `match` does.
+The offset is the mean, over the true positives, of predicted minus true coordinates: of points, of the centres of
+boxes, whose sizes are compared, too, or of all labelled joints of whole poses. For the corrected metrics, predictions
+are moved back by the offset and matched again by the match table's own rule. Predictions keep their file order, so an
+offset of 0 reproduces the match table, also where several assignments are equally good. A table that another matcher
+made may differ, because bias() always matches as `match` does.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..matching.matcher import match_sides
+from ..matching.alignment import align
+from ..matching.layout import match_table
+from ..matching.matcher import assigned
 from ..matching.noted_rule import noted_rule
-from ..matching.rule import Rule, check_by_distance
+from ..matching.rule import Compared, Rule
+from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
 from ..scoring.group_sums import Groups, group_rows, sums_of_groups
 from ..scoring.match_sums import match_sums, share
-from ..scoring.registry import values_of
+from ..scoring.registry import METRICS, values_of
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
@@ -23,14 +30,19 @@ from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
-from ..tables.match_sides import check_coordinates, offsets, sides_of
+from ..tables.match_sides import check_coordinates, sides_of
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import TP, frame_columns
+from ..tables.schema import PREFIXES, TP, frame_columns
 from ..tables.selections import By
 from ..tables.table import Table
+from .offset_kinds import Measured, Moved, offset_kind
 from .resampling import bounds, check_labels, check_options, number_sequences, resampled_sums
 
-CORRECTED = ["f1", "mse"]
+# The metrics that are computed again without the offset, where they are defined for the kind of matching.
+CORRECTED = ["f1", "mse", "loc_a"]
+
+# The column by which the rows of the match table are known after matching again.
+ROW = "match_table_row"
 
 
 @same_kind_as("matches")
@@ -43,35 +55,45 @@ def bias(
     *,
     tau: float | None = None,
     epsilon: float | None = None,
+    similarity: str | Measure | None = None,
+    threshold: float | None = None,
+    sigmas: Mapping[Any, float] | None = None,
 ) -> pd.DataFrame:
-    """Estimates the mean offset of the predictions, and computes f1 and mse as if it had been removed.
+    """Estimates the mean offset of the predictions, and computes the score as if it had been removed.
 
-    The offset is the mean, over the true positives, of predicted minus true coordinates; those of a box are its centre.
+    The offset is the mean, over the true positives, of predicted minus true coordinates: of points, of the centres of
+    boxes, or of all labelled joints of whole poses that the prediction has.
 
     Parameters
     ----------
     matches
-        A match table by distance, with the coordinates of truths and predictions.
+        A match table of points, boxes, joints or whole poses, with the coordinates of truths and predictions.
     by
         The groups, each with an offset of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
-        a count of quantile bins (2 to 1000) or None.
+        a count of quantile bins (2 to 1000) or None. For whole poses, "joint" is a column, too, and the last of the
+        result: each joint has an offset of its own, and to correct it is to move this joint alone in all predictions.
     resamples
         How often sequences are drawn, with replacement, to compute the intervals; at least 1.
     confidence
         The share of intervals that contain the true offset, between 0 and 1.
     seed
         Equal seeds give equal intervals.
-    tau, epsilon
-        The largest distance of a true positive and the tolerance (px) to match again with. Needed only where the match
-        table has lost its own, as a table of polars has.
+    tau, epsilon, similarity, threshold, sigmas
+        The rule to match again with, in the words of `match`. Needed only where the match table has lost its own, as a
+        table of polars has; a similarity that is a function is needed always.
 
     Returns
     -------
     DataFrame of the match table's kind with the `by` columns, `metric`, `estimate`, `low` and `high`. Each group has
-    six rows, with the metrics `dx` and `dy` (px, the offset, with percentile bootstrap intervals), `f1` and `mse` (px²)
-    as they are, and `f1_corrected` and `mse_corrected`, computed after predictions are moved back by the offset and
-    matched again.
+    these metrics:
+
+    - `dx` and `dy` (px): the offset, with percentile bootstrap intervals;
+    - for boxes also `width_ratio` and `height_ratio`: the geometric mean of predicted over true width and height, with
+      intervals; above 1 where predictions are too large;
+    - `f1` and `mse` (px²) as they are, or `f1` and `loc_a` after matching by similarity;
+    - the same with `_corrected`: after predictions are moved back by the offset, the sizes of boxes are divided by the
+      ratios about their centres, and all are matched again.
 
     Estimates are null where a group has no true positive. The corrected metrics are also null where the rows of a
     frame belong to different groups, because the predictions of one group cannot be moved alone then. `low` and `high`
@@ -79,9 +101,9 @@ def bias(
 
     Raises
     ------
-    InputError: `matches` is no match table by distance, has no rows or no coordinates, or its tau and epsilon are not
-        known; a column of `by` is missing.
-    ValueError: `resamples`, `confidence`, `tau` or `epsilon` is out of range.
+    InputError: `matches` is no match table, it has no rows, it lacks the columns that its rule needs, or its rule is
+        not known; a column of `by` is missing.
+    ValueError: `resamples`, `confidence` or a word of the rule is out of range.
 
     Examples
     --------
@@ -98,68 +120,118 @@ def bias(
     Name: estimate, dtype: float64
     """
     check_options(resamples, confidence)
-    matches = check_matches(matches)
-    if not len(matches):
+    table = check_matches(matches)
+    if not len(table):
         raise InputError("bias: the match table has no rows")
-    groups = group_rows(matches, by)
-    check_labels(groups.labels)
-    table = match_dataframe(groups.table)
     check_coordinates(table)
-    rule = check_by_distance(noted_rule(table, asked_of_matches(tau, epsilon), ("tau", "epsilon")), "bias")
-    sums = _offset_sums(table, groups.of_row, groups.n_groups)
-    estimate = _means(sums.sum(axis=0))
-    samples = _means(resampled_sums(sums, resamples, seed))
-    low_high = bounds(samples, confidence)
+    rule = noted_rule(table, asked_of_matches(tau, epsilon, similarity, threshold, sigmas), ("tau", "epsilon"))
+    kind = offset_kind(table, rule)
+    parts = kind.parts(rule)
+    by, by_joint = _without_joint(by) if any(parts) else (by, False)
+    together = np.eye(len(parts)) if by_joint else np.ones((1, len(parts)))
+    groups = group_rows(table, by)
+    check_labels(groups.labels)
+    sums = _offset_sums(groups, kind.measured, rule, together)
+    offset = _means(sums.sum(axis=0))
+    scores = _scores(groups, group_rows(table, by, dropna=False), offset, kind.moved, rule, together)
+    low_high = bounds(kind.told(_means(resampled_sums(sums, resamples, seed))), confidence)
     low_high[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
-    now = summary_of(sums_of_groups(groups))[CORRECTED].to_numpy(np.float64, na_value=np.nan)
-    estimates = np.column_stack(
-        [estimate, now, np.where(np.isnan(now), np.nan, _corrected(matches, by, groups, estimate, rule))]
-    )
-    unknown = np.full((groups.n_groups, 2 * len(CORRECTED)), np.nan)
-    low, high = (np.column_stack([bound, unknown]) for bound in low_high)
-    names = ["dx", "dy", *CORRECTED, *(f"{name}_corrected" for name in CORRECTED)]
-    columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
-    columns |= {"metric": pd.array(names * groups.n_groups, dtype=TEXT)}
-    columns |= {name: values.ravel() for name, values in (("estimate", estimates), ("low", low), ("high", high))}
-    answer = pd.DataFrame(columns)
+    unknown = np.full((*offset.shape[:2], len(scores)), np.nan)
+    told = {"estimate": np.concatenate([kind.told(offset), np.stack([*scores.values()], axis=2)], axis=2)}
+    told |= {name: np.concatenate([low_high[k], unknown], axis=2) for k, name in enumerate(("low", "high"))}
+    labels = {name: values.repeat(len(together)) for name, values in groups.labels.items()}
+    labels |= {"joint": pd.array(parts * groups.n_groups, dtype=TEXT)} if by_joint else {}
+    answer = _long(labels, [*kind.metrics, *scores], told)
     answer.attrs = table.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
     return answer
 
 
-def _offset_sums(table: pd.DataFrame, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """The count of true positives and their summed offsets in x and y (px): (sequences, groups, 3)."""
+def _without_joint(by: By | None) -> tuple[By | None, bool]:
+    """`by` without the joints of whole poses, which are no column of their own, and whether it had them."""
+    if isinstance(by, str):
+        return (None, True) if by == "joint" else (by, False)
+    if isinstance(by, Mapping) and by.get("joint", 0) is None:
+        return {name: bins for name, bins in by.items() if name != "joint"} or None, True
+    if isinstance(by, list | tuple):
+        others = [key for key in by if not (isinstance(key, str) and key == "joint")]
+        return others or None, len(others) < len(by)
+    return by, False
+
+
+def _offset_sums(groups: Groups, measured: Measured, rule: Rule, together: np.ndarray) -> np.ndarray:
+    """How many measurements are known, and their sums: (sequences, groups, offsets, metrics, 2).
+
+    `together` (offsets, parts) marks the parts of an object that have one offset together.
+    """
+    table = match_dataframe(groups.table)
     rows = np.flatnonzero(table["outcome"].array.codes == TP)
-    shifts = [shift[rows] for shift in offsets(table)]
+    values = measured(table.iloc[rows], rule)
+    known = ~np.isnan(values)
+    added = np.einsum("op,npmk->nomk", together, np.stack([known, np.where(known, values, 0)], axis=-1))
     sequence, n_sequences = number_sequences(table)
-    cell = sequence[rows] * n_groups + group[rows]
-    values = np.ones(len(rows)), *shifts
-    sums = [np.bincount(cell, weights, n_sequences * n_groups) for weights in values]
-    return np.stack(sums, axis=-1).reshape(n_sequences, n_groups, 3)
+    cell = sequence[rows] * groups.n_groups + groups.of_row[rows]
+    n_cells = n_sequences * groups.n_groups
+    sums = [np.bincount(cell, column, n_cells) for column in added.reshape(len(rows), int(np.prod(added.shape[1:]))).T]
+    return np.stack(sums, axis=-1).reshape(n_sequences, groups.n_groups, *added.shape[1:])
 
 
 def _means(sums: np.ndarray) -> np.ndarray:
-    """The mean offsets (..., 2) from the sums (..., 3) of `_offset_sums`."""
-    return share(sums[..., 1:], sums[..., :1])
+    """The mean offsets (...) from the sums (..., 2) of `_offset_sums`."""
+    return share(sums[..., 1], sums[..., 0])
 
 
-def _corrected(matches: Table, by: By | None, kept: Groups, offset: np.ndarray, rule: Rule) -> np.ndarray:
-    """f1 and mse of each group, (groups, 2), after its predictions are moved back by its offset and matched again.
-
-    Both are null where the group has no offset, or the rows of a frame belong to different groups.
-    """
-    groups = group_rows(matches, by, dropna=False)
-    unknown = np.full((kept.n_groups, len(CORRECTED)), np.nan)
+def _share_frames(groups: Groups) -> bool:
+    """Whether the rows of a frame belong to different groups."""
     frame, first = grouped(row_keys(groups.table, frame_columns(groups.table)))
-    if np.any(groups.of_row[first][frame] != groups.of_row):
-        return unknown
-    sides = sides_of(match_dataframe(kept.table), rule.measured_columns)
-    truth = sides.truth._replace(objects=sides.truth.objects.assign(object=sides.truth_rows))
-    moved = sides.predictions.objects.assign(object=sides.predicted_rows)
-    shift = np.nan_to_num(offset)[kept.of_row[moved["object"]]]
-    moved[["x", "y"]] -= shift
-    again = match_dataframe(match_sides(truth, Annotations(moved), rule))
-    row = again["truth_object"].fillna(again["predicted_object"])
-    of_objects = again[row.notna()]
-    group = kept.of_row[row.dropna().to_numpy(np.int64)]
-    corrected = np.column_stack(list(values_of(match_sums(of_objects, group, kept.n_groups), CORRECTED).values()))
-    return np.where(np.isnan(offset).any(axis=1, keepdims=True), np.nan, corrected)
+    return bool(np.any(groups.of_row[first][frame] != groups.of_row))
+
+
+def _scores(
+    groups: Groups, all_groups: Groups, offset: np.ndarray, moved: Moved, rule: Rule, together: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The metrics of each group as they are and, with `_corrected`, after each offset is removed: (groups, offsets).
+
+    `all_groups` has the rows, too, that are left out because their value is null.
+    """
+    names = [name for name in CORRECTED if METRICS[name].is_defined(not rule.by_distance)]
+    now = summary_of(sums_of_groups(groups))[names].to_numpy(np.float64, na_value=np.nan)
+    now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(names)))
+    later = np.full(now.shape, np.nan)
+    if not _share_frames(all_groups):
+        later = np.where(np.isnan(now), np.nan, _corrected(groups, offset, moved, rule, together, names))
+    columns = [name for suffix in ("", "_corrected") for name in (f"{name}{suffix}" for name in names)]
+    return dict(zip(columns, np.moveaxis(np.concatenate([now, later], axis=2), 2, 0), strict=True))
+
+
+def _corrected(
+    groups: Groups, offset: np.ndarray, moved: Moved, rule: Rule, together: np.ndarray, metrics: list[str]
+) -> np.ndarray:
+    """The metrics of each group after its predictions are moved back by one of its offsets and matched again.
+
+    `offset` is (groups, offsets, metrics of offsets), the result (groups, offsets, metrics). It is null where the group
+    has no offset.
+    """
+    sides = sides_of(match_dataframe(groups.table), rule.measured_columns)
+    truth = sides.truth._replace(objects=sides.truth.objects.assign(**{ROW: sides.truth_rows}))
+    predictions = sides.predictions.objects.assign(**{ROW: sides.predicted_rows})
+    shift = np.nan_to_num(offset)[groups.of_row[sides.predicted_rows]]
+    values = np.empty((*offset.shape[:2], len(metrics)))
+    for number, marked in enumerate(together):
+        back = moved(predictions, rule, shift[:, [number]] * marked[:, None])
+        aligned = align(truth, Annotations(back))
+        rows = [f"{prefix}{ROW}" for prefix in (PREFIXES["truth"], PREFIXES["predictions"])]
+        pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
+        again = match_dataframe(match_table(aligned, pairs, rule, rows))
+        row = again[rows[0]].fillna(again[rows[1]])
+        group = groups.of_row[row.dropna().to_numpy(np.int64)]
+        sums = match_sums(again[row.notna()], group, groups.n_groups)
+        values[:, number] = np.column_stack(list(values_of(sums, metrics, not rule.by_distance).values()))
+    return np.where(np.isnan(offset[..., :1]), np.nan, values)
+
+
+def _long(labels: Mapping[str, Any], names: list[str], told: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """A row for each label and each name; `told` are the columns, whose values are (..., names)."""
+    columns = {name: values.repeat(len(names)) for name, values in labels.items()}
+    n_labels = next(iter(told.values())).size // len(names)
+    columns |= {"metric": pd.array(names * n_labels, dtype=TEXT)}
+    return pd.DataFrame(columns | {name: values.ravel() for name, values in told.items()})

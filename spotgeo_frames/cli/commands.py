@@ -181,7 +181,7 @@ REPORT = Command(
 CHECK = Command(
     "suspicions",
     "check",
-    "Searches for common mistakes: swapped or flipped axes, wrong numbering, scaled or shifted coordinates.",
+    "Searches for common mistakes: swapped or flipped axes, wrong numbering or names, scaled or shifted coordinates.",
     (TRUTH, SUBMISSION, *RULE, JSON),
 )
 

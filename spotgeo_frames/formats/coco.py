@@ -8,7 +8,7 @@ Known differences from pycocotools 2.0.11
 
     - Results for categories that the truth does not have are refused; pycocotools refuses only unknown images.
     - A category may have any number of keypoints, and objects have to have as many; pycocotools knows only 17.
-    - `iscrowd` is read (column `crowd`), and changes nothing here: the caller chooses what to ignore.
+    - `iscrowd` becomes the column `crowd`; `match` leaves out such annotations and the results that they explain.
 
 Results are objects numbered from 1 in the order of the file, as pycocotools numbers them. Annotations keep their `id`.
 """

@@ -259,7 +259,7 @@ def write_spotgeo(annotations: Annotations | Table, path: str | Path) -> None:
         raise InputError("annotations: column sequence holds strings; the competition's format knows integers only")
     if "joint" in checked.objects:
         raise InputError("annotations: there is a column joint; the competition's format knows points only")
-    objects, frames = checked
+    objects, frames, _ = checked
     frames = objects[FRAME_KEY] if frames is None else frames
     frame_key, object_key = frame_keys([frames, objects])
     listed, rows = distinct(frame_key)

@@ -1,2 +1,2 @@
+from .callers_matcher import match_frames as match_frames
 from .matcher import match as match
-from .matcher import match_frames as match_frames

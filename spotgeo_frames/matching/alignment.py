@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.keys import distinct, frame_keys, in_order, locate, ordinals, stable_order
+from ..support.keys import distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import Columns, first_values, joined
 from ..tables.inputs import source
@@ -44,11 +44,15 @@ class Side(NamedTuple):
 
 
 class Aligned(NamedTuple):
-    """`frames` (`sequence`, `frame`, `joint` for keypoints, attributes), one row a frame, and the two sides."""
+    """`frames` (`sequence`, `frame`, `joint` for keypoints, attributes), one row a frame, and the two sides.
+
+    `sequences` has attributes of sequences, one row for each that the truth lists, or is None.
+    """
 
     frames: Columns
     truth: Side
     predictions: Side
+    sequences: Columns | None = None
 
     def names_from(self, first: int) -> Callable[[int], str]:
         """A function that gives what messages call a frame, by its position counted from the frame `first` on."""
@@ -106,31 +110,60 @@ def align(
     sides = [
         _side(*columns, len(listed)) for columns in zip(objects, rows, positions, _categories(*objects), strict=True)
     ]
-    return Aligned(listed, *sides)
+    return Aligned(listed, sides[0], sides[1], truth.sequences)
 
 
 def at_centres(aligned: Aligned) -> Aligned:
     """The same sides, with boxes located at their centres instead of their top left corners."""
-    if "joint" in aligned.frames:
-        return aligned
-    sides = (side._replace(xy=centres(side.table)) for side in (aligned.truth, aligned.predictions))
-    return Aligned(aligned.frames, *sides)
+    sides = [side._replace(xy=centres(side.table)) for side in (aligned.truth, aligned.predictions)]
+    return aligned._replace(truth=sides[0], predictions=sides[1])
 
 
 def without_categories(aligned: Aligned) -> Aligned:
     """The same sides, with objects of all categories compared with each other."""
-    sides = (side._replace(category=None) for side in (aligned.truth, aligned.predictions))
-    return Aligned(aligned.frames, *sides)
+    sides = [side._replace(category=None) for side in (aligned.truth, aligned.predictions)]
+    return aligned._replace(truth=sides[0], predictions=sides[1])
 
 
 def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) -> Aligned:
     """The same frames with only the marked rows of either side."""
     sides = []
     for side, marked in ((aligned.truth, truth), (aligned.predictions, predictions)):
+        if marked.all():
+            sides.append(side)
+            continue
         rows = np.flatnonzero(marked)
         category = None if side.category is None else side.category[rows]
         sides.append(_side(side.table.take(rows), side.row[rows], side.frame[rows], category, len(aligned.frames)))
-    return Aligned(aligned.frames, *sides)
+    return aligned._replace(truth=sides[0], predictions=sides[1])
+
+
+def drop_empty_joints(aligned: Aligned) -> Aligned:
+    """The same sides without the joints of frames that no row has; of a frame without any, a null joint stays."""
+    counts = aligned.truth.counts + aligned.predictions.counts
+    if "joint" not in aligned.frames or counts.all():
+        return aligned
+    import pandas as pd
+
+    frame, first = grouped(row_keys(aligned.frames, FRAME_KEY))
+    kept = counts > 0
+    kept[first[np.bincount(frame, counts, len(first)) == 0]] = True
+    joint = pd.Series(aligned.frames["joint"], copy=False).where(counts > 0).array
+    frames = aligned.frames.assign({"joint": joint}).filter(kept)
+    place = np.cumsum(kept) - 1
+    sides = [
+        _side(side.table, side.row, place[side.frame], side.category, len(frames))
+        for side in (aligned.truth, aligned.predictions)
+    ]
+    return aligned._replace(frames=frames, truth=sides[0], predictions=sides[1])
+
+
+def sequence_attributes(aligned: Aligned) -> dict[str, Any]:
+    """The attributes of each frame's sequence, by name; they are null for sequences that the truth does not list."""
+    if aligned.sequences is None:
+        return {}
+    (listed, known), _ = ordinals([aligned.frames["sequence"], aligned.sequences["sequence"]])
+    return _attributes(aligned.sequences, ["sequence"], known, listed)
 
 
 def _list_frames(tables: Sequence[Columns], keys: Sequence[np.ndarray]) -> tuple[Columns, np.ndarray]:
@@ -152,21 +185,29 @@ def _list_frames(tables: Sequence[Columns], keys: Sequence[np.ndarray]) -> tuple
 
 def _with_attributes(listed: Columns, listed_keys: np.ndarray, frames: Columns, keys: np.ndarray) -> Columns:
     """Adds the attributes of the frames table; they are null for frames that it does not list."""
-    attributes = [column for column in frames if column not in FRAME_KEY]
+    return listed.assign(_attributes(frames, FRAME_KEY, keys, listed_keys))
+
+
+def _attributes(table: Columns, key: Sequence[str], keys: np.ndarray, wanted: np.ndarray) -> dict[str, Any]:
+    """The columns of a table but for its key, with a value for each wanted key; null for those that are not listed.
+
+    `keys` are those of the table's rows.
+    """
+    attributes = [column for column in table if column not in key]
     if not attributes:
-        return listed
+        return {}
     import pandas as pd
 
     values, rows = distinct(keys)
-    position = locate(values, listed_keys)
+    position = locate(values, wanted)
     index = np.where(position < 0, -1, rows[position]) if len(rows) else position
     taken = {}
     for column in attributes:
-        attribute = pd.Series(frames[column], copy=False)
+        attribute = pd.Series(table[column], copy=False)
         # A flag becomes nullable whether or not it has nulls, so that tables of parts have the same types.
         attribute = attribute.astype("boolean") if pd.api.types.is_bool_dtype(attribute.dtype) else attribute
         taken[column] = attribute.reindex(index).array
-    return listed.assign(taken)
+    return taken
 
 
 def _split_joints(
@@ -237,7 +278,8 @@ def _types_differ(column: str, truth: Columns, predictions: Columns, values: Seq
 
 def _telling(side: SideColumns, column: str) -> Columns:
     """The table of a side that tells the type of a key column, which an empty table does not."""
-    return side.frames if column == "sequence" and side.frames is not None and not len(side.objects) else side.objects
+    tables = side if column == "sequence" else (side.objects,)
+    return next((table for table in tables if table is not None and len(table)), side.objects)
 
 
 def _check_types(truth: SideColumns, predictions: SideColumns) -> None:
@@ -250,13 +292,12 @@ def _check_types(truth: SideColumns, predictions: SideColumns) -> None:
             values = [_telling(side, column)[column] for side in (truth, predictions)]
             if len(values[0]) and len(values[1]) and values[0].dtype != values[1].dtype:
                 problems.append(_types_differ(column, truth.objects, predictions.objects, values))
-    for name, (objects, frames) in (("truth", truth), ("predictions", predictions)):
-        if frames is not None and len(frames) and len(objects):
-            types = frames["sequence"].dtype, objects["sequence"].dtype
-            if types[0] != types[1]:
-                problems.append(
-                    f"{source(objects, name)}: column sequence is {types[1]}, and in its frames table {types[0]}"
-                )
+    for name, side in (("truth", truth), ("predictions", predictions)):
+        told = _telling(side, "sequence")["sequence"].dtype
+        for noun, table in (("frames", side.frames), ("sequences", side.sequences)):
+            if table is not None and len(table) and table["sequence"].dtype != told:
+                problem = f"column sequence is {told}, and in its {noun} table {table['sequence'].dtype}"
+                problems.append(f"{source(side.objects, name)}: {problem}")
     if problems:
         raise InputError(problems)
 

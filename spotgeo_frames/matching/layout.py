@@ -1,21 +1,26 @@
 """Lays out the match table from aligned sides and their assigned pairs.
 
 The type of a column depends only on the type of the column that it carries, never on the rows that happen to be there,
-so the match tables of several parts can be concatenated. Object identities are `Int64` or string, numbers are float64
-and flags are `boolean`. All are null in rows without a truth, without a prediction, or without an entry in the table of
-frames.
+so the match tables of several parts can be concatenated. Object identities and the shared `category` are `Int64` or
+string, numbers are float64 and flags are `boolean`. All are null in rows without a truth, without a prediction, or
+without an entry in the table of frames or of sequences.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tables.columns import Columns, as_numbers
+from ..tables.columns import Columns, array_of, as_numbers
 from ..tables.schema import EMPTY, FILE_ORDER, FN, FP, PREFIXES, TP, frame_columns
-from .alignment import Aligned
+from .alignment import Aligned, sequence_attributes
 from .pairs import Pairs
 from .rule import Rule
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The events of tracks: one for each outcome, in the order of TP, FN, FP, then a TP with another identity than before.
 EVENTS = ["match", "miss", "false positive", "switch"]
@@ -27,7 +32,7 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
 
     Rows are sorted by frame; within a frame, truths come first in file order, then false positives in file order. The
     rule says whether the pairs' measure is a distance (px) or a similarity, gives the errors, and writes its notes into
-    the table's attrs. `carried` names the `truth_`, `predicted_` and `frame_` columns to make; None makes all.
+    the table's attrs. `carried` names the columns to make besides the key, the outcome and the errors; None makes all.
     """
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     n_rows, truth_row, predicted_row = _places(aligned, pairs)
@@ -49,6 +54,7 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     columns |= {
         "outcome": outcome,
         **_measured(outcome, measure, rule),
+        **_shared_category(aligned, truth_row, predicted_row, len(outcome), carried),
         **_carried(truth.table, PREFIXES["truth"], truth_row, len(outcome), key, carried),
         **_carried(predictions.table, PREFIXES["predictions"], predicted_row, len(outcome), key, carried),
     }
@@ -57,6 +63,7 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
         columns[FILE_ORDER] = _placed(in_frame, predicted_row, len(outcome))
     counts = {"frame_n_truth": truth.counts, "frame_n_predicted": predictions.counts}
     attributes = {f"{PREFIXES['frames']}{column}": frames[column] for column in frames if column not in key}
+    attributes |= {f"{PREFIXES['sequences']}{name}": values for name, values in sequence_attributes(aligned).items()}
     columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
     columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
     return Columns(columns, rule.notes)
@@ -109,6 +116,38 @@ def _measured(outcome: np.ndarray, measure: np.ndarray, rule: Rule) -> dict[str,
     squared, kelvins = rule.errors(outcome, measure)
     name = "distance" if rule.by_distance else "similarity"
     return {name: measure, "squared_error": squared, "kelvins_error": kelvins}
+
+
+def _shared_category(
+    aligned: Aligned, truth_row: np.ndarray, predicted_row: np.ndarray, n_rows: int, carried: Collection[str] | None
+) -> dict[str, Any]:
+    """The column `category`, the truth's or else the prediction's; none unless both sides have categories."""
+    sides = aligned.truth, aligned.predictions
+    if any(side.category is None for side in sides) or not _is_wanted("category", carried):
+        return {}
+    index = np.full(n_rows, -1, np.int64)
+    index[predicted_row] = len(truth_row) + np.arange(len(predicted_row))
+    index[truth_row] = np.arange(len(truth_row))
+    categories = _joined_categories([side.table["category"] for side in sides])
+    return {"category": array_of(categories.reindex(index))}
+
+
+def _joined_categories(columns: Sequence[Any]) -> pd.Series:
+    """The categories of both sides, one after the other: `Int64` if all are integers, float64 for other numbers, text.
+
+    A column without rows tells its type only if the other one has no rows, either.
+    """
+    import pandas as pd
+
+    from ..support.pandas_versions import as_text
+    from ..tables.checks import decoded
+
+    filled = [column for column in columns if len(column)] or columns
+    plain = [decoded(pd.Series(column, copy=False)) for column in filled]
+    categories = pd.concat(plain, ignore_index=True)
+    if all(pd.api.types.is_integer_dtype(column.dtype) for column in plain):
+        return categories.astype("Int64")
+    return pd.Series(_nullable(array_of(as_text(categories))), copy=False)
 
 
 def _is_wanted(name: str, carried: Collection[str] | None) -> bool:

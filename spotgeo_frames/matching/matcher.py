@@ -1,4 +1,4 @@
-"""match() and match_frames(): truth and predictions in, one row for every true positive, miss and false alarm out.
+"""match(): truth and predictions in, one row for every true positive, miss and false alarm out.
 
 Matching follows the spotGEO metric document (eqs. 1-13 and 17). In each frame, predictions and truths are paired one to
 one: as many pairs within `tau` as possible, and among those the pairs with the least sum of distances. Each row of the
@@ -22,31 +22,26 @@ Known differences between the official sources
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..support.errors import InputError
-from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
-from .alignment import Aligned, FrameRule, align, at_centres
+from .alignment import FrameRule
 from .assignment import Entries, assign
+from .crowds import WithoutCrowds, without_crowds, without_explained
 from .layout import match_table
 from .pairs import Pairs, frame_chunks, join_pairs
-from .rule import Compared, Rule, check_by_distance, compared
+from .rule import Compared, Rule, compared
 from .similar_pairs import flat_boxes
-from .similarity import Measure, difference, point_distance
+from .similarity import Measure
 from .words import Words, asked, rule_of_tables
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Matcher = Callable[[np.ndarray, np.ndarray], tuple[Any, Any]]
 
 
 @same_kind_as("truth")
@@ -73,7 +68,9 @@ def match(
         columns are `sequence`, `frame`, `object`, and `x` and `y` in pixels. Boxes also have `w` and `h` in pixels, and
         their `x` and `y` are the top left corner. Keypoints have one row a joint, with a column `joint`; a joint whose
         `visibility` is 0 counts as absent. If both sides have a column `category`, only objects of equal categories
-        match. The match table carries all other columns along.
+        match. Truths whose `crowd` is true count nowhere, nor do predictions without a pair that cover one: boxes with
+        at least `threshold` of their own area in it, anything else near it by the rule. The match table carries all
+        other columns along.
     tau, epsilon
         Match by distance, in pixels, with 0 <= epsilon < tau. `tau` is the largest distance of a true positive (10 by
         default), `epsilon` the distance up to which its error is 0 (3 by default). Given for boxes, the distance is
@@ -107,12 +104,16 @@ def match(
     - `outcome`: categorical, TP, FN, FP, or `empty` for a frame without objects;
     - `distance` (px), or `similarity` if you match by similarity; null unless TP;
     - `squared_error` (px²) and `kelvins_error`: null for `empty`, and null everywhere if you match by similarity;
+    - `category`, if both sides have categories: the truth's or else the prediction's, so `by="category"` gives every
+      metric of every class;
     - `truth_object`, `truth_x`, ... and `predicted_object`, `predicted_x`, ...: the columns of both tables;
     - `predicted_file_order`: the position of the prediction within its frame, in file order, from 0;
-    - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes.
+    - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes,
+      and as `sequence_...` those of its sequence.
 
-    Its notes hold `rule`, `version`, and what the rule has of `tau`, `epsilon` and `threshold`: the `attrs` of pandas,
-    the metadata of pyarrow. polars has no place for notes, so functions that need tau then ask for it.
+    Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon` and `threshold`, and if the truth has a
+    column `crowd`, how many `crowds` were left out and how many predictions they explained. Notes are the `attrs` of
+    pandas, or the metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
 
     Raises
     ------
@@ -170,8 +171,16 @@ def match_sides(
     A part of a dataset may have sequences of one side only; `may_be_disjoint` allows that. If you need only sums of the
     table, `carried` names the columns to make besides the key, the outcome and the errors.
     """
-    sides = compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint)
-    return match_table(sides.aligned, assigned(sides, rule), rule, carried)
+    counting = without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint), rule)
+    return counted_table(counting, assigned(counting.sides, rule), rule, carried)
+
+
+def counted_table(counting: WithoutCrowds, pairs: Pairs, rule: Rule, carried: Collection[str] | None = None) -> Columns:
+    """The match table of these pairs, without crowds and without the predictions that they explain."""
+    aligned, pairs, notes = without_explained(counting, pairs)
+    table = match_table(aligned, pairs, rule, carried)
+    table.attrs.update(notes)
+    return table
 
 
 def assigned(sides: Compared, rule: Rule) -> Pairs:
@@ -185,113 +194,3 @@ def assigned(sides: Compared, rule: Rule) -> Pairs:
         entries = Entries(pairs.prediction, pairs.truth, cost, rows, columns, name)
         parts.append(pairs.take(assign(entries, rule.largest_cost)))
     return join_pairs(parts)
-
-
-@same_kind_as("truth")
-def match_frames(
-    truth: Annotations | Table,
-    predictions: Annotations | Table,
-    matcher: Matcher,
-    tau: float | None = None,
-    epsilon: float | None = None,
-    *,
-    frames: FrameRule = "truth",
-) -> pd.DataFrame:
-    """Matches predictions with truth by a function of your own, called frame by frame; returns the match table.
-
-    If both sides have a column `category`, the function is called once for each category of a frame. It can then choose
-    another of two equally good answers than `match`, which solves a frame as a whole. A progress bar appears on a
-    terminal or in Jupyter after two seconds.
-
-    Parameters
-    ----------
-    truth, predictions
-        Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, and any other columns,
-        which the match table carries along. Boxes (`w` and `h`, px) need an explicit `tau`.
-    matcher
-        A function `matcher(truth_xy, predicted_xy)`. It gets two float64 arrays of shapes (N, 2) and (M, 2): x and y of
-        the objects of one frame in file order, the centres for boxes; neither is empty. It returns a tuple of two
-        integer arrays of equal length: the positions of the paired truths and those of their predictions. Pairs farther
-        apart than `tau` are dropped afterwards.
-    tau, epsilon
-        The largest distance of a true positive (10 by default) and the distance up to which its error is 0 (3 by
-        default), in pixels; 0 <= epsilon < tau.
-    frames
-        Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
-        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
-        that either side has, in its objects or in its frames table.
-
-    Returns
-    -------
-    DataFrame of the truth's kind (polars or pyarrow; otherwise pandas), with a row for each true positive, false
-    negative and false positive, and one for each frame without any: `sequence`, `frame`, (`joint`,) `outcome` (TP, FN,
-    FP or `empty`), `distance` (px, null unless TP), `squared_error` (px²) and `kelvins_error` (both null for `empty`),
-    then the `truth_`, `predicted_` and `frame_` columns. Rows are sorted by sequence and frame; within a frame, truths
-    come first in file order, then false positives in file order.
-
-    Raises
-    ------
-    InputError: a column is missing or wrong, a key occurs twice, boxes come without a `tau`, the sides' frames do not
-        agree, or the matcher returned anything but such positions (the message names the frame).
-    ValueError: tau or epsilon is out of range.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import spotgeo_frames as sf
-    >>> objects = pd.DataFrame({"sequence": 1, "frame": 1, "object": [0, 1], "x": [10.0, 90.0], "y": [5.0, 5.0]})
-    >>> sf.match_frames(objects, objects, lambda truth_xy, predicted_xy: ([0], [0]))["outcome"].tolist()
-    ['TP', 'FN', 'FP']
-    """
-    words = asked(tau, epsilon)
-    sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
-    rule = check_by_distance(rule_of_tables(words, *sides), "match_frames")
-    aligned = at_centres(align(*sides, frames))
-    truth_xy, predicted_xy = (np.column_stack(side.xy) for side in (aligned.truth, aligned.predictions))
-    parts = []
-    groups = list(_frame_groups(aligned))
-    for frame, truth_rows, predicted_rows in progress(groups, "matching", "frame"):
-        answer = matcher(truth_xy[truth_rows], predicted_xy[predicted_rows])
-        try:
-            positions = _checked_answer(answer, len(truth_rows), len(predicted_rows))
-        except ValueError as error:
-            raise InputError(f"{aligned.names_from(frame)(0)}: the matcher returned {error}") from None
-        rows = truth_rows[positions[0]], predicted_rows[positions[1]]
-        distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
-        parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.largest_cost))
-    return match_dataframe(match_table(aligned, join_pairs(parts), rule))
-
-
-def _frame_groups(aligned: Aligned) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yields the frame, its truth rows and its prediction rows, for every frame (or frame and category) with both."""
-    truth, predictions = aligned.truth, aligned.predictions
-    for frame in np.flatnonzero((truth.counts > 0) & (predictions.counts > 0)).tolist():
-        rows = [np.arange(*side.starts[[frame, frame + 1]]) for side in (truth, predictions)]
-        if truth.category is None or predictions.category is None:
-            yield frame, rows[0], rows[1]
-            continue
-        labels = truth.category[rows[0]], predictions.category[rows[1]]
-        for label in np.intersect1d(*labels):
-            yield frame, rows[0][labels[0] == label], rows[1][labels[1] == label]
-
-
-def _checked_answer(answer: Any, n_truth: int, n_predicted: int) -> tuple[np.ndarray, np.ndarray]:
-    """The matcher's two arrays of positions; a ValueError's message continues "the matcher returned"."""
-    if not isinstance(answer, tuple) or len(answer) != 2:
-        raise ValueError(f"a {type(answer).__name__}; a tuple of two arrays of positions is needed")
-    arrays = []
-    for name, positions, count in zip(("truth", "predicted"), answer, (n_truth, n_predicted), strict=True):
-        array = np.asarray(positions)
-        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            raise ValueError(f"{name} positions of shape {array.shape} and type {array.dtype}; integers are needed")
-        array = array.astype(np.int64)
-        if array.size and not (array.min() >= 0 and array.max() < count):
-            raise ValueError(f"a {name} position outside 0 to {count - 1}")
-        if len(np.unique(array)) < array.size:
-            raise ValueError(f"a {name} position twice; each may be in one pair only")
-        arrays.append(array)
-    if len(arrays[0]) != len(arrays[1]):
-        raise ValueError(
-            f"{len(arrays[0])} truth and {len(arrays[1])} predicted positions; equally many of both are needed"
-        )
-    return arrays[0], arrays[1]

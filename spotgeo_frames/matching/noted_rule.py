@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
-from ..tables.schema import measure_of
+from ..tables.schema import COUNTS_NOTED, measure_of
 from .rule import NOTED, Rule, check_distances
 from .similarity import Measure
 from .words import SIMILARITIES, Words
@@ -57,6 +57,11 @@ def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float |
 def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
     """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
     return {key: table.attrs[key] for key in ("rule", *NOTED) if key in table.attrs}
+
+
+def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
+    """The notes of a table that hold for every submission to the same truth: all but the counts of its own rows."""
+    return {key: value for key, value in table.attrs.items() if key not in COUNTS_NOTED}
 
 
 def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:

@@ -14,7 +14,7 @@ from .alignment import Aligned
 from .near_boxes import overlapping
 from .near_points import near_points
 from .pairs import Pairs, all_pairs, gathered, same_category
-from .similarity import Measure, oks, point_similarity
+from .similarity import Measure, covered_share, oks, point_similarity
 
 # A function from rows of truth and rows of predictions to the similarity of each pair.
 RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -29,6 +29,23 @@ def check_boxes(aligned: Aligned) -> None:
         for name, table in sides.items()
         for column in ("w", "h")
         if column not in table and len(table)
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def check_poses(aligned: Aligned, sigmas: Mapping[Any, float]) -> None:
+    """Raises InputError if whole poses that were taken from a match table lack a column."""
+    joints = pose_columns(sigmas)
+    sides = (
+        ("truth", aligned.truth.table, ["area", *BOX, *joints]),
+        ("predictions", aligned.predictions.table, joints),
+    )
+    problems = [
+        f"{source(table, name)}: column {column} is missing; match() makes it of whole poses"
+        for name, table, columns in sides
+        for column in columns
+        if column not in table
     ]
     if problems:
         raise InputError(problems)
@@ -61,15 +78,33 @@ def similar_pairs(
     the caller's function returns anything but similarities.
     """
     if similarity == "iou":
-        truth_boxes, predicted_boxes = (
-            np.stack([_column(side.table, name) for name in BOX]) for side in (aligned.truth, aligned.predictions)
-        )
+        truth_boxes, predicted_boxes = _boxes(aligned)
         return partial(overlapping, aligned, truth_boxes, predicted_boxes, least)
     if callable(similarity):
         return partial(_measured_pairs, aligned, partial(_called, aligned, similarity), least)
     if similarity == "oks":
         return partial(_measured_pairs, aligned, partial(_similar_poses, aligned, sigmas or {}), least)
     return partial(_similar_points, aligned, tau, least)
+
+
+def covering_boxes(crowds: Aligned, least: float) -> Callable[[int, int], Pairs]:
+    """A function that finds the pairs of a box and a crowd that has at least the share `least` of the box's own area.
+
+    The truths are the crowds; only those of the box's category count. The measure of a pair is the share.
+    """
+    truth, predictions = _boxes(crowds)
+
+    def covering(first: int, last: int) -> Pairs:
+        pairs = overlapping(crowds, truth, predictions, 0.0, first, last)
+        pairs = pairs._replace(measure=covered_share(truth[:, pairs.truth], predictions[:, pairs.prediction]))
+        return pairs.take(np.flatnonzero(pairs.measure >= least))
+
+    return covering
+
+
+def _boxes(aligned: Aligned) -> list[np.ndarray]:
+    """The boxes of both sides, arrays (4, N): left, top, width and height (px)."""
+    return [np.stack([_column(side.table, name) for name in BOX]) for side in (aligned.truth, aligned.predictions)]
 
 
 def _column(boxes: Columns, name: str) -> np.ndarray:

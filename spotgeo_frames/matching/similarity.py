@@ -56,15 +56,35 @@ def iou(truth: Boxes, predictions: Boxes) -> np.ndarray:
     >>> iou(np.array([[0.0], [0.0], [10.0], [10.0]]), np.array([[5.0], [0.0], [10.0], [10.0]])).round(3).tolist()
     [0.333]
     """
-    (left, top, width, height), (left2, top2, width2, height2) = truth, predictions
     with np.errstate(over="ignore", invalid="ignore"):
-        right, bottom, right2, bottom2 = left + width, top + height, left2 + width2, top2 + height2
-        shared = np.maximum(np.minimum(right, right2) - np.maximum(left, left2), 0.0)
-        shared *= np.maximum(np.minimum(bottom, bottom2) - np.maximum(top, top2), 0.0)
-        area, area2 = (right - left) * (bottom - top), (right2 - left2) * (bottom2 - top2)
+        shared, area, area2 = _areas(truth, predictions)
         union = area + area2 - shared
         real = (area > ROUNDING) & (area2 > ROUNDING) & (union > ROUNDING) & (union < np.inf)
         return np.divide(shared, union, out=np.zeros(len(shared)), where=real)
+
+
+def covered_share(truth: Boxes, predictions: Boxes) -> np.ndarray:
+    """The share of each prediction's own area that lies within the truth, of N pairs of boxes, (N,).
+
+    This is what pycocotools (maskUtils.iou with iscrowd) has in place of the IoU where the truth is a crowd. Each side
+    is four arrays (N,): left, top, width and height in pixels. A prediction without an area, or with one that is too
+    large for float64, has a share of 0.
+
+    >>> covered_share(np.array([[0.0], [0.0], [90.0], [90.0]]), np.array([[80.0], [0.0], [20.0], [10.0]])).tolist()
+    [0.5]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        shared, _, area = _areas(truth, predictions)
+        return np.divide(shared, area, out=np.zeros(len(shared)), where=(area > ROUNDING) & (area < np.inf))
+
+
+def _areas(truth: Boxes, predictions: Boxes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The areas (px²) that N pairs of boxes share, and those of the truths and of the predictions."""
+    (left, top, width, height), (left2, top2, width2, height2) = truth, predictions
+    right, bottom, right2, bottom2 = left + width, top + height, left2 + width2, top2 + height2
+    shared = np.maximum(np.minimum(right, right2) - np.maximum(left, left2), 0.0)
+    shared *= np.maximum(np.minimum(bottom, bottom2) - np.maximum(top, top2), 0.0)
+    return shared, (right - left) * (bottom - top), (right2 - left2) * (bottom2 - top2)
 
 
 def oks(

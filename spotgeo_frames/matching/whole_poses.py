@@ -25,7 +25,7 @@ POSE_KEY = [*FRAME_KEY, "object"]
 POSE_BOX = {f"box_{side}": side for side in BOX}
 
 # Columns that belong to a joint, not to its pose.
-OF_JOINTS = ["joint", "x", "y", "visibility"]
+OF_JOINTS = ["joint", "visibility"]
 
 
 def whole_poses(
@@ -106,7 +106,7 @@ def _box(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str
 def _common(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, pd.Series]:
     """The columns of poses: the value that all rows of a pose share, null if they differ."""
     columns = {}
-    for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *POSE_BOX], sort=False):
+    for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *BOX, *POSE_BOX], sort=False):
         values = objects[column].reset_index(drop=True)
         values = values.astype("boolean") if pd.api.types.is_bool_dtype(values.dtype) else values
         of_first = values.take(first[pose]).reset_index(drop=True)

@@ -13,7 +13,7 @@ from .contents import ON_ERROR, Contents, contents_of
 POINTS = [*FRAME_KEY, "object", "x", "y"]
 
 # Columns that matching uses if they exist.
-OPTIONAL = ["joint", "visibility", "category", "w", "h"]
+OPTIONAL = ["joint", "visibility", "category", "crowd", "w", "h"]
 
 
 def opened(

@@ -4,6 +4,7 @@ The result of a part depends only on its rows. Its files are moved into place wh
 parts can be evaluated in any process and in any order, and again if an earlier attempt failed.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -14,18 +15,19 @@ import pyarrow as pa
 
 from ..matching.alignment import align
 from ..matching.matcher import match_sides
+from ..matching.noted_rule import shared_notes
 from ..matching.rule import Rule
 from ..scoring.group_sums import Sums, summary_sums
 from ..support.errors import InputError, check_memory, first_line
 from ..support.keys import distinct
 from ..support.storage import Output, Place
-from ..support.writing import as_arrow
+from ..support.writing import as_arrow, metadata_of
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
 from ..tables.checks import check_frames, check_objects
 from ..tables.inputs import name_source
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import PREFIXES
+from ..tables.schema import COUNTS_NOTED, PREFIXES
 from ..tracking.tracks import evaluate_tracks, track_matches
 from .blocks import (
     BLOCK_BYTES,
@@ -182,6 +184,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
             matches, sums = job.method(*sides)
             results.append(Result(sums, n_rows, *_sequences(*sides), [], excluded, {}))
             if matches is not None and job.folder is not None and place is not None:
+                matches.attrs = shared_notes(matches)  # the counts of one block are not the part's
                 schema = schema or _schema_of(matches, job.sources)
                 table = _as_arrow(matches, schema, place)
                 if writer is None:
@@ -190,9 +193,24 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                 writer.write_table(table)
                 del table
             del blocks, sides, matches  # before the next ones are read
+        result = add_results(results)
+        if writer is not None:
+            _note_counts(writer, result.sums[0])
         check_unchanged(_files(part))
     files = {job.folder.relative(place): stream.digest} if job.folder and place and stream else {}
-    return add_results(results)._replace(files=files)
+    return result._replace(files=files)
+
+
+def _note_counts(writer: Any, sums: Sums) -> None:
+    """Notes in the metadata how many crowds the part left out, which is known only at its end.
+
+    Arrow takes a schema's metadata from the copy of the schema in `ARROW:schema`, so that is replaced, too.
+    """
+    if sums.attrs.keys().isdisjoint(COUNTS_NOTED):
+        return
+    notes = {key.encode(): text for key, text in metadata_of(sums.attrs).items()}
+    schema = writer.schema.with_metadata({**writer.schema.metadata, **notes})
+    writer.add_key_value_metadata({**notes, b"ARROW:schema": b64encode(schema.serialize())})
 
 
 def no_result(sources: Mapping[str, Source]) -> Result:

@@ -14,7 +14,7 @@ import numpy as np
 from ..support.keys import distinct, grouped, row_keys
 from ..tables.columns import Columns, among, joined, null_rows
 from ..tables.match_tables import match_columns, match_dataframe
-from ..tables.schema import FN, FP, FRAME_KEY, measure_of
+from ..tables.schema import COUNTS_NOTED, FN, FP, FRAME_KEY, measure_of
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
 from .match_sums import group_sums, kelvins_means, match_sums
@@ -42,7 +42,7 @@ class Sums(NamedTuple):
     by_similarity
         Whether matching was by similarity; such tables have no errors in px².
     attrs
-        The `attrs` of the table, which say how it was made.
+        The `attrs` of the table, which say how it was made and how many crowds it left out.
     own_metrics
         The own metrics whose sums are among the values, as METRIC.SUM.
     """
@@ -125,7 +125,7 @@ def firsts(groups: Groups) -> dict[str, np.ndarray]:
 def add_sums(parts: Sequence[Sums]) -> Sums:
     """The sums of one or more tables that share no sequence and were grouped by the same columns, added up.
 
-    Rows with equal labels are added in the order of the parts.
+    Rows with equal labels are added in the order of the parts. The counts of crowds in the notes are added, too.
     """
     n_rows = sum(len(part.labels) for part in parts)
     labels = Columns({name: joined([part.labels[name] for part in parts]) for name in parts[0].labels}, n_rows=n_rows)
@@ -140,7 +140,8 @@ def add_sums(parts: Sequence[Sums]) -> Sums:
         for kind in parts[0].rows
     }
     labels = labels.take(first) if labels.columns else Columns({}, n_rows=n_groups)
-    return parts[0]._replace(labels=labels, values=values, rows=rows)
+    notes = {name: sum(part.attrs[name] for part in parts) for name in COUNTS_NOTED if name in parts[0].attrs}
+    return parts[0]._replace(labels=labels, values=values, rows=rows, attrs=parts[0].attrs | notes)
 
 
 def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:

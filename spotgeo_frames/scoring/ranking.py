@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from ..matching.noted_rule import rule_notes
+from ..matching.noted_rule import rule_notes, shared_notes
 from ..support.errors import InputError
 from ..support.pandas_versions import with_text
 from ..tables.checks import check_matches
@@ -95,5 +95,5 @@ def _ranking(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     new = score.ne(score.shift()).any(axis=1)
     rows.insert(0, "rank", pd.Series(np.arange(1, len(rows) + 1)).where(new).ffill().astype("int64"))
     rows.insert(1, "name", rows.pop("name"))
-    rows.attrs = next(iter(summaries.values())).attrs
+    rows.attrs = shared_notes(next(iter(summaries.values())))
     return rows

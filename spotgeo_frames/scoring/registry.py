@@ -68,6 +68,10 @@ class Metric(NamedTuple):
     resampled: bool = True
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
+    def is_defined(self, by_similarity: bool) -> bool:
+        """Whether the metric is defined after this kind of matching."""
+        return self.by_similarity if by_similarity else self.by_distance
+
 
 def by_name(*metrics: Metric) -> dict[str, Metric]:
     """Returns the metrics in a dict by name, in the order given."""
@@ -266,6 +270,6 @@ def values_of(sums: NamedSums, names: Iterable[str], by_similarity: bool = False
 
 def _value(metric: Metric, sums: NamedSums, by_similarity: bool) -> np.ndarray:
     """The metric of sums; null throughout where it is not defined for the kind of matching."""
-    if metric.value is None or not (metric.by_similarity if by_similarity else metric.by_distance):
+    if metric.value is None or not metric.is_defined(by_similarity):
         return np.full(np.shape(next(iter(sums.values()))), np.nan)
     return metric.value(sums)

@@ -232,16 +232,19 @@ def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Sche
 
     Without a `schema`, types follow from the pandas types, or from the values of columns of Python objects.
     """
-    import json
-
     import pyarrow as pa
 
     # More threads are no faster here, and each of several processes would start as many.
     arrow = pa.Table.from_pandas(table, schema, preserve_index=False, nthreads=1)
-    notes = {str(key): str(value) for key, value in attrs.items()}
+    return arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), **metadata_of(attrs)})
+
+
+def metadata_of(attrs: Mapping[Hashable, Any]) -> dict[str, str]:
+    """The `attrs` of a table as metadata of Arrow: each as text, for people, and all as JSON, for pandas."""
+    import json
+
     # pandas reads attrs from the key PANDAS_ATTRS.
-    metadata = {**(arrow.schema.metadata or {}), **notes, "PANDAS_ATTRS": json.dumps(attrs, default=_plain)}
-    return arrow.replace_schema_metadata(metadata)
+    return {str(key): str(value) for key, value in attrs.items()} | {"PANDAS_ATTRS": json.dumps(attrs, default=_plain)}
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Annotations: the objects of one side, with the frames that they lie in."""
+"""Annotations: the objects of one side, with the frames that they lie in and the attributes of their sequences."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import InputError
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Annotations(NamedTuple):
-    """The objects of one side, truth or predictions, and the frames that they lie in.
+    """The objects of one side, truth or predictions, the frames that they lie in, and attributes of their sequences.
 
     Parameters
     ----------
@@ -25,6 +26,10 @@ class Annotations(NamedTuple):
     frames
         A DataFrame with one row for each frame: `sequence`, `frame`, and any attributes of the frame. List a frame here
         to count it even when it is empty. None, the default, means that the frames are those that occur.
+    sequences
+        A DataFrame with one row for each sequence: `sequence`, and any attributes, such as the weather. Match tables
+        carry those of the truth as `sequence_weather` and so on, null for sequences that are not listed. A sequence
+        that is listed here but has no frames adds nothing. None, the default, means that there are no attributes.
 
     Making Annotations checks nothing; the functions that take them raise an InputError if a table is wrong.
 
@@ -33,14 +38,17 @@ class Annotations(NamedTuple):
     >>> import pandas as pd
     >>> objects = pd.DataFrame({"sequence": [1], "frame": [1], "object": [0], "x": [10.0], "y": [5.0]})
     >>> frames = pd.DataFrame({"sequence": [1, 1], "frame": [1, 2]})
-    >>> Annotations(objects, frames)  # frame 2 is empty
+    >>> sequences = pd.DataFrame({"sequence": [1], "weather": ["rain"]})
+    >>> Annotations(objects, frames, sequences)  # frame 2 is empty
     Annotations
-      objects  1 rows × 5 columns
-      frames   2 rows × 2 columns
+      objects    1 rows × 5 columns
+      frames     2 rows × 2 columns
+      sequences  1 rows × 2 columns
     """
 
     objects: pd.DataFrame
     frames: pd.DataFrame | None = None
+    sequences: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
         from ..support.named_tables import as_text
@@ -54,22 +62,23 @@ class Annotations(NamedTuple):
 
 
 class SideColumns(NamedTuple):
-    """What Annotations hold, as Columns: the objects of one side, and its frames or None. Both have been checked."""
+    """What Annotations hold, as Columns: the objects of one side, its frames and sequences or None. All are checked."""
 
     objects: Columns
     frames: Columns | None = None
+    sequences: Columns | None = None
 
 
 def side_columns(side: Annotations | SideColumns) -> SideColumns:
     """The columns of a side that has been checked."""
-    return SideColumns(columns_of(side.objects), None if side.frames is None else columns_of(side.frames))
+    return SideColumns(columns_of(side.objects), *(None if t is None else columns_of(t) for t in side[1:]))
 
 
 def annotations_of(side: Annotations | SideColumns) -> Annotations:
     """The DataFrames of a side that has been checked."""
     if isinstance(side, Annotations):
         return side
-    return Annotations(dataframe_of(side.objects), None if side.frames is None else dataframe_of(side.frames))
+    return Annotations(dataframe_of(side.objects), *(None if t is None else dataframe_of(t) for t in side[1:]))
 
 
 def as_side_columns(data: Annotations | SideColumns | Table, name: str) -> SideColumns:
@@ -81,23 +90,24 @@ def as_annotations(data: Annotations | Table, name: str) -> Annotations:
     """Checks `data`, a table of objects or Annotations, and returns it as Annotations of pandas DataFrames.
 
     Keys become int64 or string and coordinates float64. A table whose rows are no longer those of the file that it was
-    read from loses the reader's note of that file. Raises InputError with every problem of the objects and the frames;
-    messages call the table `name`.
+    read from loses the reader's note of that file. Raises InputError with every problem of the objects, the frames and
+    the sequences; messages call the table `name`.
     """
-    from .checks import check_frames, check_objects
+    from .checks import check_frames, check_objects, check_sequences
 
-    objects, frames = data if isinstance(data, Annotations) else (data, None)
+    objects, frames, sequences = data if isinstance(data, Annotations) else (data, None, None)
     problems: list[str] = []
-    checked_objects = checked_frames = None
-    try:
-        checked_objects = check_objects(objects, name)
-    except InputError as error:
-        problems += error.problems
-    if frames is not None:
+
+    def checked(check: Callable[[Table, str], pd.DataFrame], table: Table, noun: str = "") -> pd.DataFrame | None:
         try:
-            checked_frames = check_frames(frames, f"{name} frames")
+            return confirmed(check(table, f"{name}{noun}"))
         except InputError as error:
-            problems += error.problems
+            problems.extend(error.problems)
+            return None
+
+    checked_objects = checked(check_objects, objects)
+    checked_frames = None if frames is None else checked(check_frames, frames, " frames")
+    checked_sequences = None if sequences is None else checked(check_sequences, sequences, " sequences")
     if checked_objects is None or problems:
         raise InputError(problems)
-    return Annotations(confirmed(checked_objects), None if checked_frames is None else confirmed(checked_frames))
+    return Annotations(checked_objects, checked_frames, checked_sequences)

@@ -49,6 +49,13 @@ def check_frames(table: Table, name: str) -> pd.DataFrame:
     return _finished(given, name, FRAME_KEY, columns, problems)
 
 
+def check_sequences(table: Table, name: str) -> pd.DataFrame:
+    """The table of sequences with its key in its type; raises InputError with every problem and its place."""
+    given = as_pandas(table, name)
+    columns, problems = _checked(given, name, ["sequence"], [])
+    return _finished(given, name, ["sequence"], columns, problems)
+
+
 def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
     """A match table as pandas, with `outcome` categorical.
 

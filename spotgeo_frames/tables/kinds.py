@@ -150,7 +150,8 @@ def _prepared(
 ) -> tuple[TableKind, tuple[Any, ...], dict[str, Any], Collection[str]]:
     """The kind of the argument `name`, the arguments to call with, and the columns that are Categorical in polars.
 
-    LazyFrames are collected, expressions in `by` evaluated, and a `similarity` of the caller's gets tables of the kind.
+    LazyFrames are collected, expressions in `by` evaluated, and a `similarity` of the caller's gets tables of the kind,
+    as a `matcher` does that takes `tables`.
     """
     kind = kind_of(args[position] if position < len(args) else kwargs.get(name))
     if kind == "pandas":
@@ -164,8 +165,9 @@ def _prepared(
         given |= {key: _collected(value, key) for key, value in given.items()}
         if given.get("by") is not None:
             given["by"] = _evaluated(given["by"], given[name])
-    if callable(given.get("similarity")):
-        given["similarity"] = _of_kind(given["similarity"], kind)
+    for argument in ("similarity", *(["matcher"] if given.get("tables") else [])):
+        if callable(given.get(argument)):
+            given[argument] = _of_kind(given[argument], kind)
     return kind, bound.args, bound.kwargs, {*_categorical(list(given.values()))} if kind == "polars" else ()
 
 
@@ -204,7 +206,7 @@ def _evaluated(by: Any, table: Any) -> Any:
 
 
 def _of_kind(measure: Callable[..., Any], kind: TableKind) -> Callable[..., Any]:
-    """A similarity of the caller's that gets its rows as tables of `kind`."""
+    """A similarity or a matcher of the caller's that gets its rows as tables of `kind`."""
 
     @wraps(measure)
     def converted(truth: pd.DataFrame, predictions: pd.DataFrame) -> Any:

@@ -3,8 +3,8 @@
 Objects (truth and predictions alike)
     `sequence` (int64 or string), `frame` (int64), `object` (int64 or string), `joint` (int64 or string) for
     keypoints, and `x`, `y` (float64, pixels). Boxes have `w`, `h` (float64, pixels), too. Optional: `score`,
-    `category`, and for keypoints `visibility`, which is 0 for a joint that is listed although it is absent. Any other
-    column is carried along.
+    `category`, `crowd` (true for a truth that stands for many objects), and for keypoints `visibility`, which is 0 for
+    a joint that is listed although it is absent. Any other column is carried along.
     No two rows share a key, the key has no nulls, and coordinates are finite. File order is row order within a
     (sequence, frame).
 
@@ -12,10 +12,13 @@ Frames
     `sequence`, `frame` and any attributes of a frame, one row a frame. List a frame here to count it even when it is
     empty.
 
+Sequences
+    `sequence` and any attributes of a sequence, one row a sequence.
+
 Match table
     `sequence`, `frame`, (`joint`,) `outcome` (TP, FN, FP or `empty`), `distance` (px) or `similarity` of a TP,
-    `squared_error` (px²), `kelvins_error`, then the columns of the truth (`truth_*`), of the prediction (`predicted_*`)
-    and of the frame (`frame_*`).
+    `squared_error` (px²), `kelvins_error`, `category` where both sides have one, then the columns of the truth
+    (`truth_*`), of the prediction (`predicted_*`), of the frame (`frame_*`) and of the sequence (`sequence_*`).
 """
 
 from collections.abc import Iterable
@@ -34,12 +37,15 @@ OUTCOMES = ["TP", "FN", "FP", "empty"]
 TP, FN, FP, EMPTY = range(len(OUTCOMES))
 
 # The prefixes of the columns that a match table carries from each table.
-PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_"}
+PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_", "sequences": "sequence_"}
 
 # The column of a match table with the prediction's position in its frame, in file order. It keeps the order in which
 # the predictions came, which decides ties, since the rows of the table are in the order of truths.
 FILE_ORDER = "predicted_file_order"
 MATCH_COLUMNS = ["sequence", "frame", "outcome", "squared_error", "kelvins_error"]
+
+# Notes of a match table that are counts; those of tables that share no sequence add up.
+COUNTS_NOTED = ("crowds", "explained")
 
 # Larger integers are not exact as float64, which is the type of carried numbers in a match table.
 LARGEST_EXACT_INTEGER = 1 << 53
@@ -53,10 +59,13 @@ def labelled_joints(keypoints: Any) -> np.ndarray:
 
 
 def centres(objects: Any, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
-    """x and y (px) of the points, or of the centres of the boxes; `prefix` is that of a match table's columns."""
+    """x and y (px) of the points and joints, or of the centres of the boxes.
+
+    `prefix` is that of a match table's columns.
+    """
     corner, size = [[f"{prefix}{name}" for name in names] for names in ("xy", "wh")]
     x, y = (as_numbers(objects[name]) for name in corner)
-    if any(name not in objects for name in size):
+    if "joint" in objects or any(name not in objects for name in size):
         return x, y
     w, h = (as_numbers(objects[name]) for name in size)
     return x + w / 2, y + h / 2

@@ -212,65 +212,12 @@ def test_what_diagnose_refuses() -> None:
     assert len(sf.diagnose(matches.head(0))) == 0
 
 
-def test_bias() -> None:
-    random = np.random.default_rng(2)
-    truth = objects([(s, f, *random.uniform(0, 600, 2)) for s in range(40) for f in range(5) for _ in range(3)])
-    noise = random.normal(0, 0.5, (len(truth), 2))
-    moved = truth.assign(x=truth["x"] + 4 + noise[:, 0], y=truth["y"] - 2 + noise[:, 1])
-    matches = sf.match(truth, moved)
-    found = sf.bias(matches).set_index("metric")
-    assert found.index.tolist() == ["dx", "dy", "f1", "mse", "f1_corrected", "mse_corrected"]
-    for axis, offset in (("dx", 4), ("dy", -2)):
-        row = found.loc[axis]
-        assert row["low"] < row["estimate"] < row["high"]
-        assert row["estimate"] == pytest.approx(offset, abs=0.1)
-    assert found.loc["mse", "estimate"] == pytest.approx(sf.summarize(matches)["mse"].iloc[0])
-    assert found.loc["mse", "estimate"] > 15
-    assert found.loc["mse_corrected", "estimate"] == 0, "within epsilon"
-    back = moved.assign(x=moved["x"] - found.loc["dx", "estimate"], y=moved["y"] - found.loc["dy", "estimate"])
-    again = sf.summarize(sf.match(truth, back))
-    assert found.loc[["f1_corrected", "mse_corrected"], "estimate"].tolist() == again[["f1", "mse"]].iloc[0].tolist()
-
-
 def test_nobody_took_it() -> None:
     """A matcher that leaves out what is near: nobody took the truth, and nothing is a duplicate."""
     one = objects([(1, 1, 0.0, 0.0)])
     nothing = np.zeros(0, np.int64)
     matches = sf.match_frames(one, one.assign(x=4.0), lambda truth, claims: (nothing, nothing))
     assert sf.diagnose(matches)["kind"].tolist() == ["mislocated", "mislocated"]
-
-
-def test_bias_of_truths_alone() -> None:
-    """In slices that false alarms cannot be in, f1 and mse are not known, corrected or not."""
-    truth, predictions = grid(np.random.default_rng(1), 60, 4, 30)
-    matches = sf.match(truth, predictions)
-    found = sf.bias(matches, by=pd.cut(matches["truth_x"], 2)).set_index("metric")["estimate"]
-    assert found[["dx", "dy"]].notna().all()
-    assert found[["f1", "mse", "f1_corrected", "mse_corrected"]].isna().all()
-    with refused(("bias", "match table")):
-        sf.bias(matches.head(0))
-    bare = pd.DataFrame(matches)
-    bare.attrs = {}
-    with refused(("match table", "give tau=")):
-        sf.bias(bare)
-    pd.testing.assert_series_equal(sf.bias(bare, tau=10, epsilon=3)["estimate"], sf.bias(matches)["estimate"])
-
-
-def test_bias_by_group() -> None:
-    """Of two sensors, one is off by 12 px, which is beyond tau for most; of the other nothing changes."""
-    random = np.random.default_rng(2)
-    truth = objects([(s, f, *random.uniform(0, 600, 2)) for s in range(40) for f in range(5)])
-    frames = truth[["sequence", "frame"]].assign(sensor=np.where(truth["sequence"] % 2, "a", "b"))
-    off = (truth["sequence"] % 2) * random.uniform(4, 12, len(truth))
-    matches = sf.match(sf.Annotations(truth, frames), truth.assign(x=truth["x"] + off))
-    found = sf.bias(matches, by="frame_sensor").set_index(["frame_sensor", "metric"])["estimate"]
-    assert found["b", "dx"] == 0
-    assert found["b", "f1_corrected"] == found["b", "f1"] == 1
-    assert found["a", "f1"] < found["a", "f1_corrected"] == 1
-    by_truth = sf.bias(matches, by="truth_object").set_index("metric")
-    assert by_truth.loc["f1_corrected", "estimate"] is np.nan or np.isnan(by_truth.loc["f1_corrected", "estimate"])
-    nothing = sf.bias(sf.match(truth, truth.assign(x=truth["x"] + 1000)))
-    assert nothing["estimate"].isna().tolist() == [True, True, False, False, True, True]
 
 
 def test_objects_through_time() -> None:

@@ -179,7 +179,7 @@ def test_boxes_read(tmp_path: Path) -> None:
     truth, predictions = sf.read_coco(*written(tmp_path, results=results), boxes=True)
     assert truth.objects[["object", "x", "y", "w", "h"]].iloc[1].tolist() == [71, 300, 300, 40, 20]
     matches = sf.match(truth, predictions, similarity="iou")
-    assert matches["outcome"].tolist() == ["FN", "FP", "TP", "FN", "empty"]
+    assert matches["outcome"].tolist() == ["FN", "FP", "TP", "empty"], "a crowd is not missed"
     assert "joint" not in matches
 
 
@@ -191,7 +191,9 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
 
 
 def test_poses_match_as_wholes(tmp_path: Path) -> None:
-    matches = sf.match(*sf.read_coco(*written(tmp_path)), similarity="oks", threshold=0.3)
+    one_by_one = copy.deepcopy(TRUTH)
+    one_by_one["annotations"][1]["iscrowd"] = 0
+    matches = sf.match(*sf.read_coco(*written(tmp_path, one_by_one)), similarity="oks", threshold=0.3)
     rows = matches[["sequence", "outcome", "truth_object", "predicted_object"]].astype("object")
     assert rows.where(rows.notna(), None).to_numpy().tolist() == [
         [3, "FN", 30, None],
@@ -203,6 +205,8 @@ def test_poses_match_as_wholes(tmp_path: Path) -> None:
     assert matches["predicted_w"].iloc[1] == 160, "around its joints where nobody told"
     assert matches["predicted_score"].tolist()[1] == 0.5
     assert matches.attrs["rule"] == "oks"
+    with_crowd = sf.match(*sf.read_coco(*written(tmp_path)), similarity="oks", threshold=0.3)
+    assert with_crowd["outcome"].tolist() == ["FN", "TP", "FP"], "the crowd 71 explains the result 2"
     assert sf.summarize(matches)["loc_a"].iloc[0] == pytest.approx(matches["similarity"].mean())
 
 
@@ -354,5 +358,5 @@ def test_coco_files_given_to_another_reader_are_recognised(tmp_path: Path) -> No
 def test_nothing_found(tmp_path: Path) -> None:
     truth, predictions = sf.read_coco(*written(tmp_path, results=[]))
     matches = sf.match(truth, predictions, similarity="oks")
-    assert matches["outcome"].tolist() == ["FN", "FN", "FN", "empty"]
+    assert matches["outcome"].tolist() == ["FN", "FN", "empty"]
     assert sf.match(truth, predictions)["outcome"].value_counts()["FN"] == 33

@@ -142,7 +142,7 @@ def test_words_that_do_not_fit_are_refused(
         function(**SCORED, **words)
 
 
-@pytest.mark.parametrize("function", [sf.check, report])
+@pytest.mark.parametrize("function", [report])
 def test_what_needs_distances_refuses_boxes_in_one_line(function: Callable[..., Any], tmp_path: Path) -> None:
     name = function.__name__
     if function is report:

@@ -219,7 +219,7 @@ def write_motchallenge(annotations: Annotations | Table, folder: str | Path, *, 
     from ...support.pandas_versions import TEXT
 
     folder = Path(folder)
-    objects, frames = as_annotations(annotations, "annotations")
+    objects, frames, _ = as_annotations(annotations, "annotations")
     known = objects[FRAME_KEY] if frames is None else pd.concat([objects[FRAME_KEY], frames[FRAME_KEY]])
     last = known.groupby(known["sequence"].astype(TEXT))["frame"].agg(["min", "max"])
     problems = [f"annotations: column {column} is missing" for column in ("w", "h") if column not in objects]

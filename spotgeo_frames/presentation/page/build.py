@@ -210,7 +210,7 @@ def _by_role(truth: Annotations, submissions: Mapping[str, Annotations]) -> dict
 def _without(side: Annotations, exclude: Sequence[int | str]) -> Annotations:
     """Annotations without the excluded sequences."""
     frames = None if side.frames is None else without_sequences(side.frames, exclude)
-    return Annotations(without_sequences(side.objects, exclude), frames)
+    return side._replace(objects=without_sequences(side.objects, exclude), frames=frames)
 
 
 def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:

@@ -15,6 +15,7 @@ from ...analysis.mistakes import check
 from ...analysis.sweeps import Sweep, sweep
 from ...analysis.uncertainty import interval_table
 from ...matching.matcher import match_sides
+from ...matching.noted_rule import shared_notes
 from ...matching.rule import Rule
 from ...scoring.group_sums import summary_sums
 from ...scoring.registry import HEADLINE, own_metrics
@@ -181,5 +182,5 @@ def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     codes = np.arange(len(names)).repeat([len(part) for part in parts])
     named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=TEXT))
     answer.insert(0, "submission", pd.Series(named, index=answer.index))
-    answer.attrs = next(iter(tables.values())).attrs
+    answer.attrs = shared_notes(next(iter(tables.values())))
     return answer

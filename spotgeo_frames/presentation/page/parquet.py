@@ -40,6 +40,7 @@ COLUMNS = {
     "distance": "px, of a TP: between truth and prediction; null otherwise",
     "squared_error": "px², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP",
     "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP",
+    "category": "the category of the truth, or else of the prediction",
     "kind": (
         "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), mislocated "
         "(detected in the wrong place), lost (no prediction is near). False alarms: no_truth_in_frame, duplicate (of a "
@@ -240,8 +241,9 @@ def _meaning(column: str) -> str:
     if column.startswith("chance_of_rank_"):
         return f"the share of resamples in which the submission has rank {column.rpartition('_')[2]}"
     side, _, name = column.partition("_")
-    of = {"truth": "the truth", "predicted": "the prediction", "frame": "the frame"}.get(side, "the input")
-    if side != "frame" and name in GEOMETRY:
+    nouns = {"truth": "truth", "predicted": "prediction", "frame": "frame", "sequence": "sequence"}
+    of = f"the {nouns.get(side, 'input')}"
+    if side in ("truth", "predicted") and name in GEOMETRY:
         return f"{GEOMETRY[name]} of {of}"
     return f"the column `{_in_markdown(name)}` of {of}, or a bin of it"
 

@@ -1,0 +1,169 @@
+"""Signs of mistakes that F1 does not show, or that no correction of the tables undoes.
+
+Each function yields the mistake that it finds, with F1 as it is and after a correction, null where that is not known.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..matching.rule import Rule
+from ..tables.schema import FRAME_KEY, TP, frame_columns
+from .corrections import geometry, has_sizes
+from .offset_kinds import has_boxes, sizes_of
+from .offsets import bias
+
+# The least mean offset that is reported (px), and the confidence that it is not 0.
+LEAST_OFFSET, SURE = 0.35, 0.999
+
+# How many standard deviations of a normal distribution SURE is, and errors (px) that are equal but for rounding.
+SURE_DEVIATIONS, EXACT = 3.29, 0.01
+
+# Predictions closer than this (px) count as one that is listed twice; the least share of such that is reported.
+SAME_PLACE, LEAST_TWICE = 0.1, 0.02
+
+# The least share of frames with more truths than any frame has predictions for which a cap is suspected.
+LEAST_CAPPED = 0.02
+
+# A cap needs at least this many frames as evidence; an offset and an exchange this many sequences; sizes this many
+# objects.
+FEWEST = 20
+
+
+class Suspicion(NamedTuple):
+    """One row of the table that `check` returns."""
+
+    suspicion: str
+    f1: float
+    f1_corrected: float
+    advice: str
+
+
+# Computes F1 of other predictions.
+F1Of = Callable[[pd.DataFrame], float]
+
+
+def nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+    """Reports that there are no predictions, or that they share no sequence with the truth."""
+    if not len(claims) and len(truth):
+        yield Suspicion("there are no predictions", now, np.nan, "check that it is the right file")
+        return
+    sequences = [side["sequence"].unique() for side in (truth, claims)]
+    if len(truth) and not {*sequences[0]} & {*sequences[1]}:
+        names = [", ".join(map(str, of_side[:3])) for of_side in sequences]
+        advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
+        yield Suspicion("no sequence is the truth's", now, np.nan, advice)
+
+
+def exchanged(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+    """Reports signs that truth and predictions are exchanged, which does not change F1."""
+    scores = "score" in truth and "score" not in claims
+    steady = [_steady_share(side) for side in (truth, claims)]
+    if scores or (steady[1] > 0.9 and steady[0] < 0.6):
+        advice = "give the truth first, then the predictions; otherwise precision and recall are exchanged"
+        yield Suspicion("truth and predictions are exchanged", now, now, advice)
+
+
+def _steady_share(side: pd.DataFrame) -> float:
+    """The share of sequences whose frames all have the same count of objects, of those with several frames.
+
+    Null where there are too few of them to tell.
+    """
+    counts = _counts(side).groupby("sequence").agg(["min", "max", "size"])
+    several = counts[counts["size"] > 1]
+    return float((several["min"] == several["max"]).mean()) if len(several) >= FEWEST else np.nan
+
+
+def _counts(side: pd.DataFrame) -> pd.Series:
+    """How many objects, not joints, each frame has."""
+    key = [*FRAME_KEY, "object"]
+    return (side.drop_duplicates(key) if "joint" in side else side).groupby(FRAME_KEY).size()
+
+
+def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+    """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
+    if not (has_sizes(claims) and has_boxes(matches)):  # poses have boxes only in the match table
+        return
+    hits = matches[matches["outcome"].array.codes == TP]
+    true, predicted = sizes_of(hits)
+    # Errors of one object through a sequence are alike, so an object counts once.
+    of_hits = pd.DataFrame(np.column_stack([true, predicted - true]), columns=["w", "h", "dw", "dh"], index=hits.index)
+    of_objects = of_hits[(true > 0).all(axis=1)].groupby([hits["sequence"], hits["truth_object"]]).median()
+    if len(of_objects) < FEWEST:
+        return
+    pixels = [_pixel(of_objects[size].to_numpy(), of_objects[f"d{size}"].to_numpy()) for size in "wh"]
+    if pixels[0] == 0 or pixels[0] != pixels[1]:
+        return
+    corrected = f1_of(claims.assign(w=claims["w"] - pixels[0], h=claims["h"] - pixels[0]))
+    size, way = ("large", "without") if pixels[0] > 0 else ("small", "with")
+    advice = f"count the pixels of a box as the truth does: w = x2 - x, {way} 1 added to it, and h likewise"
+    yield Suspicion(f"boxes are a pixel too {size}", now, corrected, advice)
+
+
+def _pixel(size: np.ndarray, error: np.ndarray) -> int:
+    """1 or -1 if sizes (px) are surely too large or too small by a pixel, and not by a share of them; else 0.
+
+    The slope of error / size over 1 / size is the part of the error that is the same for small and large objects; its
+    standard error allows for errors that grow with the size.
+    """
+    pixel = int(np.sign(np.median(error)))
+    if np.mean(np.abs(error - pixel) < EXACT) > 0.5:
+        return pixel
+    if np.ptp(size) < 1:  # boxes of one size cannot tell a pixel from a percent
+        return 0
+    inverse = 1 / size - np.mean(1 / size)
+    spread = np.sum(inverse**2)
+    relative = error / size - np.mean(error / size)
+    slope = np.sum(inverse * relative) / spread
+    deviation = np.sqrt(np.sum((inverse * (relative - slope * inverse)) ** 2)) / spread
+    sure = abs(slope) > SURE_DEVIATIONS * deviation and abs(slope - pixel) < 0.5
+    return pixel if sure and abs(np.median(error) - pixel) < 0.5 else 0
+
+
+def offset(matches: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]:
+    """Reports a mean offset whose interval excludes 0."""
+    if matches.loc[matches["outcome"] == "TP", "sequence"].nunique() < FEWEST:
+        return
+    found = bias(matches, resamples=2000, confidence=SURE, similarity=rule.measure).set_index("metric")
+    rows = found.loc[["dx", "dy"]]
+    sure = (rows["low"] > 0) | (rows["high"] < 0)
+    if not (sure & (rows["estimate"].abs() >= LEAST_OFFSET)).any():
+        return
+    dx, dy = rows["estimate"]
+    half = all(abs(abs(value) - 0.5) < 0.15 or abs(value) < 0.15 for value in (dx, dy))
+    whole = all(abs(abs(value) - 1) < 0.2 or abs(value) < 0.2 for value in (dx, dy))
+    size = "half a pixel" if half else "a pixel" if whole else f"{np.hypot(dx, dy):.1f} px"
+    hint = "in the challenge the centre of the first pixel is at 0, 0" if half or whole else "bias() gives its interval"
+    advice = f"predictions lie {dx:+.2f} px in x and {dy:+.2f} px in y from the truth on average; {hint}"
+    corrected = found["estimate"].to_dict()["f1_corrected"]
+    yield Suspicion(f"coordinates are {size} off", now, corrected, advice)
+
+
+def twice(claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+    """Reports predictions of a frame that lie at the same place."""
+    columns = [*frame_columns(claims), *(["category"] if "category" in claims else [])]
+    places = {side: (claims[side] / SAME_PLACE).round() for side in geometry(claims)}
+    repeated = claims[columns].assign(**places).duplicated().to_numpy()
+    if not len(claims) or repeated.mean() < LEAST_TWICE:
+        return
+    corrected = f1_of(claims[~repeated])
+    if corrected - now >= LEAST_TWICE:
+        reason = f"{repeated.sum():,} of {len(claims):,} predictions lie where another one of their frame lies"
+        yield Suspicion("the same objects are listed twice", now, corrected, f"list each object once: {reason}")
+
+
+def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
+    """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
+    n_truth, n_claims = _counts(truth), _counts(claims)
+    most = int(n_claims.max()) if len(n_claims) else 0
+    more_there = n_truth.index[n_truth > most]
+    full = int((n_claims.reindex(more_there) == most).sum())
+    if most and len(more_there) >= max(LEAST_CAPPED * len(n_truth), FEWEST) and full >= len(more_there) / 2:
+        reason = (
+            f"no frame has more than {most} predictions, and {full:,} of the {len(more_there):,} frames with more "
+            f"truths have exactly {most}"
+        )
+        advice = f"look for a limit in your program: {reason}"
+        yield Suspicion("the number of predictions in a frame is capped", now, np.nan, advice)
