@@ -164,9 +164,10 @@ def sweep(
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     rules = [rule_of_tables(one, *sides) for one in words]
     _check_scores(sides[1].objects)
-    aligned = compared(rules[0], *sides, frames).aligned
-    _check_poses(aligned, source(sides[1].objects, "predictions"))
-    by_level = scored(aligned, rules[-1 if rules[0].by_distance else 0], score)
+    widest = rules[-1 if rules[0].by_distance else 0]
+    both = compared(widest, *sides, frames)
+    _check_poses(both.aligned, source(sides[1].objects, "predictions"))
+    by_level = scored(both, widest, score)
     curves, rows = [], []
     for rule in progress(rules, "matching", rules[0].limit):
         sums = level_sums(by_level, rule)
