@@ -88,7 +88,8 @@ def sweep(
     ----------
     truth, predictions
         Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, `w`, `h` for boxes and
-        `joint` for keypoints; predictions also need a `score`, where higher means surer.
+        `joint` for keypoints; predictions also need a `score`, where higher means surer. Truths whose `crowd` is true
+        count nowhere, as in `match`.
     score
         A list of score thresholds. Without it, every score that occurs is a threshold, or 200 scores of evenly spaced
         ranks if more occur.
