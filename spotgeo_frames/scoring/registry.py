@@ -221,8 +221,18 @@ CURVE_METRICS = by_name(
 RANKING = ["f1", "kelvins_mse"]
 
 # The metrics that a report shows first, and those that it shows for each slice, in this order.
-HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
-SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_sequences", "n_frames"]
+HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse", "loc_a"]
+SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "loc_a", "n_sequences", "n_frames"]
+
+
+def is_defined(metric: Metric, by_similarity: bool) -> bool:
+    """Whether a metric is defined after matching by similarity, or otherwise by distance."""
+    return metric.by_similarity if by_similarity else metric.by_distance
+
+
+def defined(names: Iterable[str], by_similarity: bool) -> list[str]:
+    """Those of the named metrics that are defined after matching by similarity, or otherwise by distance."""
+    return [name for name in names if is_defined(METRICS[name], by_similarity)]
 
 
 def summary_columns(by_similarity: bool) -> list[str]:
@@ -252,6 +262,6 @@ def values_of(sums: NamedSums, names: Iterable[str], by_similarity: bool = False
 
 def _value(metric: Metric, sums: NamedSums, by_similarity: bool) -> np.ndarray:
     """The metric of sums; null throughout where it is not defined for the kind of matching."""
-    if metric.value is None or not (metric.by_similarity if by_similarity else metric.by_distance):
+    if metric.value is None or not is_defined(metric, by_similarity):
         return np.full(np.shape(next(iter(sums.values()))), np.nan)
     return metric.value(sums)

@@ -39,7 +39,7 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
     assert [one["name"] for one in page.data["browser"]["submissions"]] == board["name"].tolist(), "the best first"
     assert {*page.data["charts"]} == {
-        *("costs", "differences", "recall_map", "distances", "residuals", "f1_by_threshold", "precision_by_recall")
+        *("costs", "differences", "recall_map", "measures", "residuals", "f1_by_threshold", "precision_by_recall")
     }
 
 
@@ -47,7 +47,7 @@ def test_one_submission_is_called_as_its_file_and_needs_no_dict(sample: Path, tm
     sf.report(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"), tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
     assert "How good is eager?" in page.text
-    assert {*page.data["charts"]} == {"costs", "recall_map", "distances", "residuals"}, "no scores, nothing to compare"
+    assert {*page.data["charts"]} == {"costs", "recall_map", "measures", "residuals"}, "no scores, nothing to compare"
     digest = sha256(sample / "eager.json")
     assert f"eager.json, SHA-256 {digest}" in page.text
     assert {"10 px", "3 px"} <= {*page.text}
@@ -85,7 +85,7 @@ def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
             rows = charts[chart]["datasets"][data]
             return sum(row[field] for row in rows if row["submission"] == f"\u200b{name}")
 
-        assert total("distances", "hits", "n") == total("residuals", "cells", "n") == numbers["tp"]
+        assert total("measures", "hits", "n") == total("residuals", "cells", "n") == numbers["tp"]
         assert (total("recall_map", "places", "found"), total("recall_map", "places", "truths")) == (
             numbers["tp"],
             numbers["n_truth"],
@@ -535,7 +535,7 @@ def test_frames_and_coordinates_of_any_size_are_told_as_they_are(tmp_path: Path)
     browser = Page(tmp_path / "report.html").data["browser"]
     [held] = browser["submissions"]
     assert held["frames"][0][0][0] == str(2**60 + 1)
-    distances = [value for value in browser["rows"]["distance"] if value is not None]
+    distances = [value for value in browser["rows"]["measure"] if value is not None]
     assert len({*distances}) > 10
     left, right = browser["spec"]["layer"][1]["encoding"]["x"]["scale"]["domain"]
     assert right - left < 1e-3

@@ -3,8 +3,8 @@
 Tables with rows of several submissions have a categorical column `submission`, best first.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,9 @@ from ...analysis.sweeps import Sweep, sweep
 from ...analysis.uncertainty import interval_table
 from ...matching.matcher import match_sides
 from ...matching.rule import Rule
+from ...matching.words import Words
 from ...scoring.group_sums import summary_sums
-from ...scoring.registry import HEADLINE
+from ...scoring.registry import HEADLINE, defined, is_defined
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
 from ...support.pandas_versions import TEXT
@@ -25,6 +26,7 @@ from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.match_tables import match_dataframe
 from ...tables.selections import binned, check_column
+from ..metric_text import reading
 
 # The count of score thresholds of the sweep; more would look the same and take longer than the rest of the report.
 THRESHOLDS = 60
@@ -41,15 +43,17 @@ class Evaluation(NamedTuple):
     matches
         The match tables of all submissions, concatenated, with the `kind` of each error.
     summary, intervals
-        The headline metrics of each submission, without and with confidence intervals.
+        The metrics of each submission, and the headline metrics with confidence intervals. No table has columns or rows
+        of metrics that are not defined for the rule.
     slices
         A summary for each column that is sliced by.
     costs
         The cost of each kind of error.
     suspicions
-        Suspected mistakes; None for joints, which `check` does not take.
+        Suspected mistakes; None where `check` does not know the rule.
     sweep
-        The metrics at score thresholds; None if no submission has a score for each prediction.
+        The metrics at score thresholds; None if no submission has a score for each prediction, or where `sweep` does
+        not know the rule.
     compared
         The comparison of submissions; None if there is only one.
     warnings
@@ -74,18 +78,25 @@ class Evaluation(NamedTuple):
         """The submissions, best first."""
         return [str(name) for name in self.matches["submission"].cat.categories]
 
+    @property
+    def headline(self) -> list[str]:
+        """The headline metrics that are defined for the rule."""
+        return self.intervals["metric"].drop_duplicates().tolist()
+
 
 def evaluate(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     by: Mapping[str, int | None],
+    words: Words,
     rule: Rule,
 ) -> Evaluation:
     """Computes the tables of a report from checked Annotations.
 
-    `by` maps columns of the match table to a count of quantile bins, or to None for the values as they are. Raises
-    InputError if the sides do not fit each other, if a submission and the truth have neither a frame nor an object, or
-    if no match table has a column of `by`.
+    `words` are the caller's words on the rule, and `rule` is what they mean for these tables. `by` maps columns of the
+    match table to a count of quantile bins, or to None for the values as they are. Raises InputError if the sides do
+    not fit each other, if a submission and the truth have neither a frame nor an object, or if no match table has a
+    column of `by`.
     """
     matched = {
         name: match_dataframe(match_sides(truth, submission, rule))
@@ -95,29 +106,30 @@ def evaluate(
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    compared = compare(matched, None, HEADLINE, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
+    metrics = defined(HEADLINE, not rule.by_distance)
+    compared = compare(matched, None, metrics, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
-    matches = _together({name: diagnose(matched[name]) for name in names})
-    suspected = (
-        None
-        if "joint" in matches
-        else _together({name: check(truth, submissions[name], rule.tau, rule.epsilon) for name in names})
-    )
-    headline, texts = interval_table(matches, "submission", HEADLINE, RESAMPLES, CONFIDENCE, "percentile", seed=0)
+    matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
+    ranked = {name: submissions[name] for name in names}
+    headline, texts = interval_table(matches, "submission", metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)
     return Evaluation(
         matches=matches,
-        summary=summary_of(summary_sums(matches, "submission")),
+        summary=_known(summary_of(summary_sums(matches, "submission")), rule),
         intervals=headline,
         slices={
             column: _together(
-                {name: summary_of(summary_sums(matched[name], of_name[name])) for name in names if name in of_name}
+                {
+                    name: _known(summary_of(summary_sums(matched[name], of_name[name])), rule)
+                    for name in names
+                    if name in of_name
+                }
             )
             for column, of_name in cuts.items()
         },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
-        suspicions=suspected,
-        sweep=_swept(truth, {name: submissions[name] for name in names}, rule),
-        compared=compared,
+        suspicions=_unless_refused(_suspected, truth, ranked, words),
+        sweep=_unless_refused(_swept, truth, ranked, words),
+        compared=None if compared is None else compared._replace(leaderboard=_known(compared.leaderboard, rule)),
         warnings=texts,
         rule=rule,
     )
@@ -140,7 +152,42 @@ def _cuts(matched: Mapping[str, pd.DataFrame], by: Mapping[str, int | None]) -> 
     return cuts
 
 
-def _swept(truth: Annotations, submissions: Mapping[str, Annotations], rule: Rule) -> Sweep | None:
+def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
+    """A table without the columns of metrics that are not defined for the rule."""
+    named = {column: reading(str(column)) for column in table}
+    return table[
+        [
+            column
+            for column, known in named.items()
+            if known is None or is_defined(known.metric, by_similarity=not rule.by_distance)
+        ]
+    ]
+
+
+def _unless_refused(
+    section: Callable[[Annotations, Mapping[str, Annotations], Words], Any],
+    truth: Annotations,
+    submissions: Mapping[str, Annotations],
+    words: Words,
+) -> Any:
+    """What a section is made of; None where its function does not know the rule."""
+    try:
+        return section(truth, submissions, words)
+    except InputError:
+        return None
+
+
+def _suspected(truth: Annotations, submissions: Mapping[str, Annotations], words: Words) -> pd.DataFrame:
+    """The suspected mistakes of all submissions."""
+    return _together({name: check(truth, side, **_said(words)) for name, side in submissions.items()})
+
+
+def _said(words: Words) -> dict[str, Any]:
+    """The caller's words, without those that were not given."""
+    return {name: value for name, value in words._asdict().items() if value is not None}
+
+
+def _swept(truth: Annotations, submissions: Mapping[str, Annotations], words: Words) -> Sweep | None:
     """Sweeps the submissions whose predictions all have a score; None if there is no such submission."""
     scored = {
         name: side
@@ -151,7 +198,7 @@ def _swept(truth: Annotations, submissions: Mapping[str, Annotations], rule: Rul
     for name in progress(list(scored), "sweeping", "submission"):
         scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
         ranks = np.linspace(0, len(scores) - 1, THRESHOLDS).astype(np.int64)
-        swept[name] = sweep(truth, scored[name], np.unique(scores[ranks]).tolist(), rule.tau, rule.epsilon)
+        swept[name] = sweep(truth, scored[name], np.unique(scores[ranks]).tolist(), **_said(words))
     if not swept:
         return None
     curves = _together({name: tables.curve for name, tables in swept.items()})
