@@ -19,6 +19,7 @@ INSTEAD = {
         'by=pd.cut(matches["truth_x"], 4)': 'by=(pl.col("truth_x") / 160).floor()',
         'matches.to_parquet("matches.parquet")': 'matches.write_parquet("matches.parquet")',
         "sf.diagnose(matches)": "sf.diagnose(matches, tau=10)",
+        "sf.changes(matches, cautious)": "sf.changes(matches, cautious, tau=10)",
         'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = pl.col("truth_visibility")',
         'result.matches.groupby(visibility)["event"].value_counts()': (
             'result.matches.group_by(visibility).agg(pl.col("event").value_counts())'

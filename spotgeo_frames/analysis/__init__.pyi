@@ -1,5 +1,6 @@
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
+from .differences import changes as changes
 from .error_kinds import diagnose as diagnose
 from .error_kinds import error_costs as error_costs
 from .histories import object_summary as object_summary

@@ -13,11 +13,10 @@ different.
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype, is_string_dtype
 
 from ..scoring.ranking import ranked
 from ..scoring.registry import RANKING
@@ -28,11 +27,12 @@ from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches, decoded
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.messages import counted, first_keys
-from ..tables.schema import FN, FRAME_KEY, TP, frame_columns, measure_of
+from ..tables.messages import counted
+from ..tables.schema import measure_of
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tables.table import Table
 from .resampling import DEFAULT_METRICS, bounds, check_metrics, check_options, metrics_of, resampled_sums, sequence_sums
+from .same_truth import truth_differences
 
 # Differences are equal up to this share of the values, because swapping changes the order of floating-point additions.
 BLUR = 1e-9
@@ -173,60 +173,14 @@ def _checked(
     first, *others = tables
     if not len(tables[first]):
         raise InputError(f"compare: the match table of {first} has no rows")
-    problems = [problem for name in others for problem in _differences(first, tables[first], name, tables[name])]
+    problems = [
+        problem
+        for name in others
+        for problem in truth_differences("compare", {first: tables[first], name: tables[name]})
+    ]
     if problems:
         raise InputError(problems)
     return tables, unknown
-
-
-def _differences(name: str, table: pd.DataFrame, other_name: str, other: pd.DataFrame) -> list[str]:
-    """Lists the differences between the truths of two match tables, one text each; empty where they are the same."""
-    key = frame_columns(table)
-    if key != frame_columns(other):
-        return [f"compare: {name} and {other_name}: only one of the tables has a column joint"]
-    if measure_of(table) != measure_of(other):
-        return [f"compare: {name} and {other_name}: one was matched by distance, the other by similarity"]
-    geometry = [f"truth_{column}" for column in ("object", "x", "y", "w", "h")]
-    columns = [*key, *(column for column in geometry if column in table and column in other)]
-    truths = [_plain(side, columns) for side in (table, other)]
-    if truths[0].equals(truths[1]) or not any(map(len, truths)):
-        return []
-    if not all(map(len, truths)):
-        odd = pd.concat(truths)
-    else:
-        texts = [[is_string_dtype(side[column].dtype) for column in columns] for side in truths]
-        for column, is_text, is_other_text in zip(columns, *texts, strict=True):
-            if is_text != is_other_text:
-                text, plain = (name, other_name) if is_text else (other_name, name)
-                return [f"compare: {text}: column {column} is text, and in {plain} it is not; make them the same"]
-        together = truths[0].merge(truths[1], how="outer", indicator=True)
-        odd = together.loc[together["_merge"] != "both", columns]
-    problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
-    return [f"compare: {problem}: {first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)}"]
-
-
-def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The truths of a match table, sorted, with data types that are the same for every kind of table and file."""
-    rows = table.loc[np.isin(table["outcome"].array.codes, [TP, FN]), columns]
-    plain = {column: _plain_column(rows[column]) for column in columns}
-    return pd.DataFrame(plain).sort_values(list(columns), ignore_index=True)
-
-
-def _plain_column(values: pd.Series) -> Any:
-    """Converts a column to int64, float64 or text, so that columns of different origin can be compared.
-
-    Key columns of whole values become int64, also where a file or a merge made them float64. Integer keys never pass
-    through float64, which cannot tell integers beyond 2**53 apart. Other numeric columns become float64, all else text.
-    """
-    values = decoded(values).infer_objects()
-    if not is_numeric_dtype(values.dtype):
-        return values.astype(TEXT).array
-    is_key = values.name in (*FRAME_KEY, "joint", "truth_object")
-    if is_key and pd.api.types.is_integer_dtype(values.dtype) and not values.isna().any():
-        return values.to_numpy(np.int64)
-    floats = values.to_numpy(np.float64, na_value=np.nan)
-    are_whole = is_key and np.all((floats % 1 == 0) & (np.abs(floats) < 1 << 63))
-    return floats.astype(np.int64) if are_whole else floats
 
 
 def _sums(tables: Sequence[pd.DataFrame]) -> np.ndarray:

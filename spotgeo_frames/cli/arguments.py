@@ -29,9 +29,10 @@ def words_of(
 def submission_names(paths: Sequence[Path]) -> list[str]:
     """Names files: by their stems if these differ, otherwise with endings, and otherwise with folders.
 
-    A file that is given several times gets a number.
+    A file that is given several times gets a number. Bytes that are not UTF-8 are escaped, since names are text.
     """
-    resolved = [path.resolve() for path in paths]
+    resolved = [_as_text(path.resolve()) for path in paths]
+    paths = [_as_text(path) for path in paths]
     shared = os.path.commonpath([path.parent for path in resolved])
     ways = [
         [stem(path) for path in paths],
@@ -42,6 +43,11 @@ def submission_names(paths: Sequence[Path]) -> list[str]:
     names = next(names for names in ways if len({*names}) >= len({*resolved}))
     times = [names[:place].count(name) for place, name in enumerate(names)]
     return [f"{name} ({time + 1})" if time else name for name, time in zip(names, times, strict=True)]
+
+
+def _as_text(path: Path) -> Path:
+    """A path with each byte that is not UTF-8 as \\xNN."""
+    return Path(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def sequence_numbers(text: str, option: str) -> list[int]:
@@ -84,12 +90,3 @@ def slices_of(by: Sequence[str]) -> list[dict[str, int | None]]:
         except InputError as error:
             raise WrongUsage(f"--{error}") from None
     return slices
-
-
-def uncrossed_columns(by: Sequence[str]) -> dict[str, int | None]:
-    """Parses each --by, for commands that do not cross columns, to columns with their counts of bins."""
-    slices = slices_of(by)
-    crossed = [text for text, columns in zip(by, slices, strict=True) if len(columns) > 1]
-    if crossed:
-        raise WrongUsage(f"--by: {crossed[0]!r}: only score crosses columns; give them one by one")
-    return {column: bins for columns in slices for column, bins in columns.items()}

@@ -62,12 +62,17 @@ RULE = (
         metavar="<float>",
         type=_number,
     ),
-    _argument("--similarity", "Match by similarity; boxes use iou by default", metavar="iou|oks|point"),
+    _argument(
+        "--similarity",
+        "Match by similarity; boxes use iou by default. With iou and oks, JSON is COCO's annotations and results",
+        metavar="iou|oks|point",
+    ),
     _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
 )
 BY = _argument(
     "--by",
-    "Slice by a column of the match table: by its values, or in 2 to 1000 quantile bins; may be repeated",
+    "Slice by a column of the match table: by its values, or in 2 to 1000 quantile bins; A*B crosses columns; may be "
+    "repeated",
     metavar="COLUMN[:BINS]",
     action="append",
     default=[],
@@ -79,6 +84,8 @@ EXCLUDE = _argument(
     default="",
 )
 JSON = _argument("--json", "Print JSON for programs", dest="as_json", action="store_true")
+_OUT = "Folder for the tables behind the numbers, as Parquet, and for the JSON"
+OUT = _argument("--out", _OUT, metavar="<path>", type=Path)
 
 VALIDATE = Command(
     "validation",
@@ -103,7 +110,7 @@ SCORE = Command(
         EXCLUDE,
         FRAMES_ADDRESS,
         JSON,
-        _argument("--out", "Folder for the match table and the summaries, as Parquet", metavar="<str>"),
+        _argument("--out", _OUT, metavar="<str>"),
         _argument(
             "--dataset",
             "Evaluate Parquet of any size in parts, on all cores; it has to be sorted by sequence",
@@ -139,6 +146,7 @@ COMPARE = Command(
         *RULE,
         EXCLUDE,
         JSON,
+        OUT,
     ),
 )
 
@@ -177,6 +185,25 @@ CHECK = Command(
     (TRUTH, SUBMISSION, *RULE, JSON),
 )
 
+SWEEP = Command(
+    "sweeps",
+    "sweep",
+    "Finds the best threshold of the score: the metrics at every threshold, and average precision.",
+    (TRUTH, SUBMISSION, *RULE, JSON, OUT),
+    "Predictions need a column score. At each threshold those with a lower score are left out, and the others are "
+    "matched anew.",
+)
+
+DIAGNOSE = Command(
+    "error_kinds",
+    "diagnose",
+    "Says of which kind the errors are, and what each kind costs.",
+    (TRUTH, SUBMISSION, *RULE, JSON, OUT),
+    "Misses are taken (a prediction is near, but matched with another truth), mislocated (a false alarm lies a little "
+    "too far off) or lost; false alarms are duplicates (a truth is near, but matched with another prediction), "
+    "mislocated, background, or in a frame without truth. Both are confused where the other one has another category.",
+)
+
 TRACK = Command(
     "tracks",
     "track",
@@ -196,7 +223,7 @@ TRACK = Command(
             default="MOT17",
         ),
         JSON,
-        _argument("--out", "Folder for the tables behind the numbers, as Parquet", metavar="<path>", type=Path),
+        OUT,
     ),
     "Each line of a file has frame, identity, left, top, width and height. In a tracker's file the score follows; in "
     "the truth's file the mark, the class and the visibility follow. Frames are numbered from 1, and boxes are in "
@@ -221,9 +248,11 @@ POSE = Command(
             dest="as_json",
             action="store_true",
         ),
+        OUT,
     ),
 )
 
 COMMANDS = {
-    command.function: command for command in (VALIDATE, SCORE, REPARTITION, COMPARE, REPORT, CHECK, TRACK, POSE)
+    command.function: command
+    for command in (VALIDATE, SCORE, REPARTITION, COMPARE, REPORT, CHECK, SWEEP, DIAGNOSE, TRACK, POSE)
 }

@@ -9,6 +9,7 @@ from ..matching.matcher import match
 from ..support.progress import progress
 from .arguments import names_to_exclude, submission_names, words_of
 from .as_json import formatted, plain_rows
+from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
 from .text import comparison_text, rule_text
@@ -23,22 +24,27 @@ def compare(
     threshold: float | None,
     exclude: str,
     as_json: bool,
+    out: Path | None,
 ) -> None:
     """Compares submissions, and prints their leaderboard and their differences."""
     words = words_of(tau, epsilon, similarity, threshold)
     if len(submissions) < 2:
         raise WrongUsage("give two submissions or more")
     with problems_reported():
+        check_out(out, "compare", [truth, *submissions], comparison.Comparison._fields)
         sides = read_sides(truth, submissions, similarity=similarity)
+        named = dict(zip(submission_names(submissions), sides[1:], strict=True))
         matches = {
             name: match(sides[0], side, **words._asdict())
-            for name, side in zip(
-                submission_names(submissions), progress(sides[1:], "matching", "submission"), strict=True
-            )
+            for name, side in progress(list(named.items()), "matching", "submission")
         }
         compared = comparison.compare(matches, exclude=names_to_exclude(exclude, sides))
+        tables = compared._asdict()
+        answer = formatted({name: plain_rows(table) for name, table in tables.items()})
+        read = {"truth": sides[0].objects} | {f"submission {name}": side.objects for name, side in named.items()}
+        keep(out, "compare", tables, answer, read, exclude=exclude)
     if as_json:
-        tell(formatted({name: plain_rows(table) for name, table in compared._asdict().items()}))
+        tell(answer)
     else:
         heading = f"{len(submissions)} submissions against {truth}, {rule_text(compared.leaderboard.attrs)}"
         tell(f"{one_line(heading)}\n\n{comparison_text(*compared)}")

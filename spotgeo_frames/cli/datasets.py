@@ -11,8 +11,9 @@ from ..scale.dask import connected
 from ..scale.repartition import repartition_by_sequence
 from ..scale.run import RunOptions
 from ..scale.stream import summaries
-from ..support.storage import place_of, sizes
+from ..support.storage import place_of, sizes, write_all
 from .arguments import sequence_names
+from .as_json import summary_json
 from .printing import one_line, tell
 from .problems import problems_reported
 
@@ -35,7 +36,10 @@ def score_datasets(
     tables, texts = summaries(contents, [{}, *slices], dataset_rule(words, contents), how)
     for text in texts:
         warnings.warn(text, stacklevel=2)
-    return tables[0], {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
+    by_slice = {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
+    if how.out is not None:
+        write_all(how.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
+    return tables[0], by_slice
 
 
 def repartition(dataset: str, out: str) -> None:

@@ -7,7 +7,7 @@ from ..formats.any_file import read_sides
 from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
-from .arguments import names_to_exclude, submission_names, uncrossed_columns, words_of
+from .arguments import names_to_exclude, slices_of, submission_names, words_of
 from .printing import one_line, tell
 from .problems import problems_reported
 
@@ -28,7 +28,7 @@ def report(
 ) -> None:
     """Writes the page and, if asked, the tables behind it, and prints where they are."""
     words_of(tau, epsilon, similarity, threshold)
-    columns = uncrossed_columns(by)
+    slices = slices_of(by)
     with problems_reported():
         above = out.absolute().parent.parent
         if not above.exists():  # most likely a typing error
@@ -41,7 +41,7 @@ def report(
             sides[0],
             named,
             out,
-            columns,
+            slices,
             tau,
             epsilon,
             similarity=similarity,

@@ -9,6 +9,7 @@ from ..support.names import plain_value
 from ..tables.joints import JOINTS
 from ..tracking import poses
 from .as_json import formatted
+from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import problems_reported
 from .text import pose_text
@@ -40,19 +41,30 @@ POSEVAL_JOINTS = {
 } | {"neck": "head_bottom", "nose": "nose", "head_top": "head_top"}
 
 
-def pose(truth: Path, predictions: Path, as_json: bool) -> None:
+def pose(truth: Path, predictions: Path, as_json: bool, out: Path | None) -> None:
     """Scores the poses of a folder, and prints the numbers of every joint."""
     with problems_reported():
-        summary = poses.pose(*read_posetrack(truth, predictions)).summary
-    combined = summary[summary["sequence"].isna()].set_index("joint")
+        check_out(out, "pose", [truth, predictions], poses.PoseResult._fields)
+        sides = read_posetrack(truth, predictions)
+        result = poses.pose(*sides)
+        combined = result.summary[result.summary["sequence"].isna()]
+        answer = _answer(combined)
+        read = {"truth": sides[0].objects, "predictions": sides[1].objects}
+        keep(out, "pose", result._asdict(), answer, read)
     if as_json:
-        kits = {"keypoint_hota": (HOTA_JOINTS, poses.HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, poses.POSEVAL_NUMBERS)}
-        answer = {}
-        for kit, (joints, metrics) in kits.items():
-            rows = combined.reindex(pd.Index([*joints.values(), None], dtype=combined.index.dtype))
-            values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
-            answer[kit] = {"joints": [*joints, "total"], **values}
-        tell(formatted(answer))
+        tell(answer)
     else:
         heading = one_line(f"{predictions} against {truth}, all sequences")
-        tell(f"{heading}\n\n{pose_text(combined.reset_index())}")
+        tell(f"{heading}\n\n{pose_text(combined)}")
+
+
+def _answer(combined: pd.DataFrame) -> str:
+    """Formats the numbers of all joints as JSON, with joints in the names and the order of each kit."""
+    of_joint = combined.set_index("joint")
+    kits = {"keypoint_hota": (HOTA_JOINTS, poses.HOTA_NUMBERS), "poseval": (POSEVAL_JOINTS, poses.POSEVAL_NUMBERS)}
+    answer = {}
+    for kit, (joints, metrics) in kits.items():
+        rows = of_joint.reindex(pd.Index([*joints.values(), None], dtype=of_joint.index.dtype))
+        values = {name: [plain_value(value) for value in rows[name]] for name in metrics}
+        answer[kit] = {"joints": [*joints, "total"], **values}
+    return formatted(answer)

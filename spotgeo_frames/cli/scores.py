@@ -13,14 +13,12 @@ from ..matching.words import Words
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
 from ..support.secrets import without_secrets
-from ..support.targets import check_inputs_kept
-from ..support.writing import check_folder_writable, write_tables
 from ..tables.columns import Columns, columns_of
-from ..tables.inputs import input_notes, inputs_of
 from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences
 from .arguments import names_to_exclude, slices_of, words_of
 from .as_json import summary_json
+from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
 from .text import overview, rule_text, slice_text
@@ -77,10 +75,9 @@ def _score_files(
     out: str | None,
 ) -> tuple[Columns, dict[tuple[str, ...], pd.DataFrame]]:
     """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns."""
-    if out is not None:
-        check_folder_writable(Path(out))
-        given = [Path(path) for path in (truth, submission, frames) if path is not None]
-        check_inputs_kept(Path(out), given, ["matches.parquet", "summary.parquet", "by_*.parquet"])
+    folder = None if out is None else Path(out)
+    given = [Path(path) for path in (truth, submission, frames) if path is not None]
+    check_out(folder, "score", given, ["matches", "summary", "by_*"])
     sides = read_side_columns(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
     matches, warning = matched(sides[0], sides[1], words, carried=None if slices or out is not None else ())
     left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])
@@ -89,10 +86,11 @@ def _score_files(
     matches = without_sequences(matches, left_out)
     sums = summary_sums(matches)
     by_slice = {tuple(columns): summary_of(summary_sums(matches, columns)) for columns in slices}
-    if out is not None:
+    summary = metric_columns(sums)
+    if folder is not None:
         from ..scoring.slice_files import slice_files
 
         tables = {"matches": match_dataframe(matches), "summary": summary_of(sums)} | slice_files(by_slice)
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
-        write_tables(tables, Path(out), input_notes(inputs_of(read)) | ({"exclude": exclude} if exclude else {}))
-    return metric_columns(sums), by_slice
+        keep(folder, "score", tables, summary_json(summary, by_slice), read, exclude=exclude)
+    return summary, by_slice

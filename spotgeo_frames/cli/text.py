@@ -13,6 +13,9 @@ from .printing import one_line
 if TYPE_CHECKING:
     import pandas as pd
 
+# How many rows of a curve are printed.
+MOST_STEPS = 10
+
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
     """Formats the rule of a table, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`."""
@@ -84,6 +87,60 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
 
 estimate: a minus b; low to high: 95% interval from resampling sequences; p_value: of a test that swaps sequences
 between the two; p_adjusted: over all pairs by Holm's method; apart from next: p_adjusted of F1 is below 0.05"""
+
+
+def costs_text(costs: pd.DataFrame) -> str:
+    """Formats what each kind of error costs as aligned text."""
+    return f"""{table_text(costs)}
+
+gained: by which the metric would improve if all errors of the kind, and no others, were corrected"""
+
+
+def sweep_text(curve: pd.DataFrame, best: pd.DataFrame) -> str:
+    """Formats the best threshold of a sweep, and rows at even steps along its curve, as aligned text."""
+    if not len(curve):
+        return "There are no predictions, and so no thresholds."
+    steps = curve.take(sorted({step * (len(curve) - 1) // (MOST_STEPS - 1) for step in range(MOST_STEPS)}))
+    return f"""The best threshold of the score:
+
+{table_text(best)}
+
+{len(steps):,} of {len(curve):,} thresholds; --json gives all:
+
+{table_text(steps)}
+
+from, to: 95% interval from resampling sequences; a prediction counts where its score is at least the threshold"""
+
+
+def table_text(table: pd.DataFrame) -> str:
+    """Formats a table as aligned text, its metrics under their labels with units; columns of nothing but null go."""
+    import pandas as pd
+
+    columns = [str(column) for column in table if table[column].notna().any()]
+    return pd.DataFrame({_heading(column): _cells(table, column) for column in columns}).to_string(index=False)
+
+
+def _heading(column: str) -> str:
+    """The label of a metric with its unit, or the name of another column in words."""
+    from ..presentation.metric_text import SUFFIXES, title  # it knows the metrics of tracks, which `score` need not
+
+    suffix = next(suffix for suffix in ("_low", "_high", "") if column.endswith(suffix))
+    words = column.removeprefix("n_").removesuffix(suffix).replace("_", " ") + SUFFIXES[suffix][0]
+    return title(column) or ("tau, px" if column == "tau" else words)
+
+
+def _cells(table: pd.DataFrame, column: str) -> pd.Series:
+    """Formats the values of a column: numbers with separators, those of metrics with four decimals, null as a dash."""
+    from ..presentation.metric_text import reading
+
+    written = "z,.4f" if reading(column) else ",.6g"  # z: what rounds to 0 has no sign
+
+    def text(value: Any) -> str:
+        if plain_value(value) is None or isinstance(value, float):
+            return number_text(value, written)
+        return one_line(value) if isinstance(value, str) else f"{value:,}"
+
+    return table[column].map(text)
 
 
 def number_text(value: float, written: str = ".4f") -> str:

@@ -1,19 +1,18 @@
 """The command `track`."""
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
 from ..matching.alignment import align
 from ..matching.words import asked_of_tracks
-from ..support.targets import check_inputs_kept
-from ..support.writing import check_folder_writable, write_tables
 from ..tables.columns import Columns, columns_of, dataframe_of
-from ..tables.inputs import input_notes, inputs_of
-from ..tracking.tracks import NUMBERS, evaluate_tracks, rule_of_tracks, track_columns
+from ..tracking.tracks import NUMBERS, TrackResult, evaluate_tracks, rule_of_tracks, track_columns
 from ..tracking.tracks import track as track_sides
 from .as_json import formatted, plain_rows
+from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
 from .text import track_text
@@ -24,15 +23,13 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
     if benchmark not in BENCHMARKS:
         raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
     with problems_reported():
+        check_out(out, "track", [truth, tracker], TrackResult._fields)
         if out is None:
             sequences, numbers = _numbers(truth, tracker, benchmark)
         else:
-            check_folder_writable(out)
-            check_inputs_kept(out, [truth, tracker], ())
             sequences, numbers = _saved(truth, tracker, benchmark, out)
     if as_json:
-        *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
-        tell(formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))}))
+        tell(_answer(sequences, numbers))
     else:
         heading = one_line(f"{tracker} against {truth}, by the rules of {benchmark}")
         tell(f"{heading}\n\n{track_text(dataframe_of(numbers), sequences)}")
@@ -52,6 +49,13 @@ def _saved(truth: Path, tracker: Path, benchmark: str, out: Path) -> tuple[list[
     """Writes the tables behind the numbers to the folder `out`, and returns what `_numbers` does."""
     sides = read_motchallenge(truth, tracker, benchmark)
     result = track_sides(*sides)
-    inputs = inputs_of({"truth": sides[0].objects, "tracker": sides[1].objects})
-    write_tables(result._asdict(), out, input_notes(inputs) | {"benchmark": benchmark})
-    return result.summary["sequence"].tolist()[:-1], columns_of(result.summary)
+    sequences, numbers = result.summary["sequence"].tolist()[:-1], columns_of(result.summary)
+    read = {"truth": sides[0].objects, "tracker": sides[1].objects}
+    keep(out, "track", result._asdict(), _answer(sequences, numbers), read, benchmark=benchmark)
+    return sequences, numbers
+
+
+def _answer(sequences: Sequence[str], numbers: Columns) -> str:
+    """Formats the numbers of all sequences combined and of each as JSON."""
+    *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
+    return formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))})

@@ -16,6 +16,9 @@ Problem = tuple[str, str]
 # No file that somebody meant is wrong in more places; one made to do harm could be in ten million.
 MOST_PROBLEMS = 100_000
 
+# How the commands read COCO's files.
+_AS_COCO = "on the command line, give both files as JSON, and --similarity iou or oks"
+
 
 class Limits(NamedTuple):
     """What a coordinate and a list of objects may be."""
@@ -92,9 +95,9 @@ def _other_format(document: Any) -> str | None:
         images, annotations = document["images"], document["annotations"]
         if "is_labeled" in _first(images) or "track_id" in _first(annotations):
             return "is a PoseTrack file; read_posetrack reads folders of such files"
-        return "is a COCO file of annotations; read_coco reads it together with results"
+        return f"is a COCO file of annotations; read_coco reads it together with results; {_AS_COCO}"
     if {"image_id", "category_id"} <= _first(document).keys():
-        return "is a COCO file of results; read_coco reads it together with the annotations"
+        return f"is a COCO file of results; read_coco reads it together with the annotations; {_AS_COCO}"
     return None
 
 

@@ -172,10 +172,10 @@ def match_sides(
     table, `carried` names the columns to make besides the key, the outcome and the errors.
     """
     sides = compared(rule, truth, predictions, frames, may_be_disjoint=may_be_disjoint)
-    return match_table(sides.aligned, _assigned(sides, rule), rule, carried)
+    return match_table(sides.aligned, assigned(sides, rule), rule, carried)
 
 
-def _assigned(sides: Compared, rule: Rule) -> Pairs:
+def assigned(sides: Compared, rule: Rule) -> Pairs:
     """The pairs of all frames that the assignment of least cost chooses from the near ones."""
     aligned = sides.aligned
     parts = []

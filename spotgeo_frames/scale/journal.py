@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..support.errors import InputError, first_line
 from ..support.secrets import without_secrets
-from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, written
+from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
 from ..support.temporary import lock, synchronise_folder, temporary_name
 from ..support.version import __version__
 from .contents import Contents
@@ -86,8 +86,7 @@ def _held(out: Place, plan: Mapping[str, Any]) -> Iterator[bool]:
     if not is_local(out):
         if read_plan(out) is None:
             _check_empty(out)
-            with written(out.inside("plan.json")) as stream:
-                stream.write(content)
+            write_all(out.inside("plan.json"), content)
         yield False
         return
     descriptor = _claimed(out, content)

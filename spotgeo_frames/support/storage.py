@@ -161,6 +161,12 @@ def read_all(place: Place) -> bytes:
         return bytes(stream.read())
 
 
+def write_all(place: Place, content: bytes) -> None:
+    """Writes a file as `written` does; raises InputError if it cannot be written."""
+    with written(place) as stream:
+        stream.write(content)
+
+
 def make_folder(place: Place) -> None:
     """Makes a folder and its parents, and waits until their names are on the disk; raises InputError if that fails."""
     try:

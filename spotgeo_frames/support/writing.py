@@ -127,27 +127,33 @@ def make_folder(folder: Path) -> None:
         raise _unwritable(folder, error) from None
 
 
-def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mapping[str, str]) -> None:
-    """Writes tables as `folder`/NAME.parquet, NaN as null.
+def write_tables(
+    tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mapping[str, str], texts: Mapping[str, str] | None = None
+) -> None:
+    """Writes tables as `folder`/NAME.parquet, NaN as null, and `texts` as files of their names.
 
-    The metadata of each file gets the table's attrs and the `notes`, for example the names of the inputs. All tables
-    are written before any is moved into place. Raises InputError if one cannot be written, and then leaves no file or
-    folder behind.
+    The metadata of each table's file gets the table's attrs and the `notes`, for example the names of the inputs. All
+    files are written before any is moved into place. Raises InputError if one cannot be written, and then leaves no
+    file or folder behind.
     """
     import pyarrow as pa
 
+    contents = {f"{name}.parquet": table for name, table in tables.items()} | dict(texts or {})
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        remove_stale(folder, [f"{name}.parquet" for name in tables])
+        remove_stale(folder, contents)
         with ExitStack() as stack:
             moves = {}
-            for name, table in tables.items():
-                path = folder / f"{name}.parquet"
+            for name, content in contents.items():
+                path = folder / name
                 if path.is_dir():
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
                 temporary = stack.enter_context(temporary_beside(path))
-                _write_parquet(table, temporary, dict(notes) | table.attrs)
+                if isinstance(content, str):
+                    temporary.write_text(content, "utf-8")
+                else:
+                    _write_parquet(content, temporary, dict(notes) | content.attrs)
                 moves[temporary] = path
             for temporary, path in moves.items():
                 temporary.replace(path)

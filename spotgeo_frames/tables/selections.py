@@ -82,6 +82,22 @@ def column_bins(by: By | None) -> dict[str, int | None]:
     return {key.name: key.bins for key in keys}
 
 
+def slicings(by: Any) -> list[dict[str, int | None]]:
+    """The columns with their counts of bins of each slicing that `by` asks for.
+
+    A column, or a dict from columns to counts of bins, asks for each column on its own. The entries of a list are
+    columns, or lists and dicts of columns that are crossed. Raises InputError as `column_bins` does, and if two of them
+    have the same columns.
+    """
+    if not isinstance(by, list | tuple):
+        return [{column: bins} for column, bins in column_bins(by).items()]
+    asked = [columns for columns in map(column_bins, by) if columns]
+    names = [" and ".join(columns) for columns in asked]
+    if len({*names}) < len(names):
+        raise InputError(f"by: {', '.join(names)}: a slicing is there twice")
+    return asked
+
+
 def _key(given: Any) -> GroupKey:
     """The key that a column's name or a Series stands for; a Series without a name is called "by"."""
     if isinstance(given, str):

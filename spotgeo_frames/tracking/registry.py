@@ -52,6 +52,36 @@ TRACK_METRICS = HOTA_METRICS | by_name(
     count("IDFP", "IDFP", "predictions without a match by that assignment", None),
 )
 
+# The other columns that trackeval prints, from the same sums.
+OTHER_TRACK_METRICS = by_name(
+    _share("OWTA", "sqrt(DetRe AssA)", "mean over alpha"),
+    _share("HOTA(0)", "sqrt(DetA AssA)", "at alpha 0.05"),
+    _share("LocA(0)", "mean similarity of the TP", "at alpha 0.05; 1 without TP"),
+    _share("sMOTA", "(sum of the similarities of the TP - FP - IDSW) / (TP + FN)", "0 without truths", low=-np.inf),
+    _share("MOTAL", "(TP - FP - log10 IDSW) / (TP + FN)", "log10 0 counts as 0; 0 without truths", low=-np.inf),
+    _share("CLR_F1", "2 TP / (2 TP + FN + FP)", "by CLEAR; 0 where there is nothing to divide by"),
+    _share("CLR_Re", "TP / (TP + FN)", "by CLEAR; 0 without truths"),
+    _share("CLR_Pr", "TP / (TP + FP)", "by CLEAR; 0 without predictions"),
+    Metric(
+        "FP_per_frame",
+        "FP per frame",
+        "FP / frames, by CLEAR",
+        note="of sequences with objects on both sides; 0 for a sequence without truths",
+        higher_is_better=False,
+    ),
+    _share("MTR", "MT / true tracks", "0 without truths"),
+    _share("PTR", "PT / true tracks", "0 without truths"),
+    Metric(
+        "MLR",
+        "MLR",
+        "ML / true tracks",
+        note="1 for a sequence without truths",
+        higher_is_better=False,
+        high=1.0,
+        written="share",
+    ),
+)
+
 POSEVAL_METRICS = by_name(
     _percent("mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf),
     _percent("motp", "100 (1 - D / detections), D: distances of all events in head sizes", low=-np.inf),
@@ -72,5 +102,5 @@ POSEVAL_COUNTS = by_name(
 
 def known_metric(name: str) -> Metric | None:
     """The entry of a metric of match tables, score thresholds, tracks or poses; None for any other name."""
-    registries = METRICS, CURVE_METRICS, TRACK_METRICS, POSEVAL_METRICS, POSEVAL_COUNTS
+    registries = METRICS, CURVE_METRICS, TRACK_METRICS, OTHER_TRACK_METRICS, POSEVAL_METRICS, POSEVAL_COUNTS
     return next((registry[name] for registry in registries if name in registry), None)

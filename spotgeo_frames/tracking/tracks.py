@@ -47,7 +47,7 @@ from .metrics.clear import (
 )
 from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers, hota_pairs, hota_parts
 from .metrics.identity import identity_numbers, identity_parts
-from .registry import TRACK_METRICS
+from .registry import OTHER_TRACK_METRICS, TRACK_METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ class TrackResult(NamedTuple):
     summary
         One row a sequence with the metrics of HOTA, CLEAR and Identity; in the last row, of all, `sequence` is null.
     curve
-        One row a sequence (null: all) and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
+        One row a sequence (null: all) and `alpha`: HOTA's metrics and OWTA, and `TP`, `FN`, `FP` at this threshold.
     matches
         The match table of CLEAR, with the columns `event` and `fragmentation`.
     truth_objects
@@ -143,9 +143,11 @@ def track(
     summary: one row a sequence, then a row of all combined, whose `sequence` is null. `summary.iloc[-1]` is the
         combined row; `summary.dropna(subset="sequence")` are the others. Columns: `HOTA`, `DetA`, `AssA`, `DetRe`,
         `DetPr`, `AssRe`, `AssPr`, `LocA` (means over alpha = 0.05, 0.10 ... 0.95); of CLEAR `MOTA`, `MOTP`, `MODA`,
-        `IDSW`, `Frag`, `MT`, `PT`, `ML`, `TP`, `FN`, `FP`; `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`; `n_frames`,
-        `n_truth`, `n_predicted`, `n_truth_objects`, `n_predicted_objects`.
-    curve: one row a sequence (null: combined) and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
+        `IDSW`, `Frag`, `MT`, `PT`, `ML`, `TP`, `FN`, `FP`; `IDF1`, `IDP`, `IDR`, `IDTP`, `IDFN`, `IDFP`; the other
+        columns of trackeval, `OWTA`, `HOTA(0)`, `LocA(0)` (at alpha 0.05), `sMOTA`, `MOTAL`, `CLR_F1`, `CLR_Re`,
+        `CLR_Pr`, `FP_per_frame`, `MTR`, `PTR`, `MLR`; and `n_frames`, `n_truth`, `n_predicted`, `n_truth_objects`,
+        `n_predicted_objects`.
+    curve: one row a sequence (null: combined) and `alpha`: HOTA's metrics and OWTA, and `TP`, `FN`, `FP` there.
     matches: the match table of CLEAR, by `similarity`. After `outcome` it has `event` ("match", "switch", "miss" or
         "false positive") and `fragmentation` (whether a truth is matched again after a gap).
     truth_objects: one row a true object: `sequence`, `object` (its `identity`), `n_frames`, `n_matched` (in how many of
@@ -268,9 +270,11 @@ def track_columns(sums: Sums) -> Columns:
     """The metrics of each sequence, in the order of the labels of the sums, then those of all combined."""
     values = with_total(sums.values)
     combined = np.arange(len(sums.labels) + 1) == len(sums.labels)
-    numbers = {name: curve.mean(axis=1) for name, curve in hota_numbers(values).items()}
+    curves = hota_numbers(values)
+    numbers = {name: curve.mean(axis=1) for name, curve in curves.items()}
+    numbers |= {f"{name}(0)": curves[name][:, 0] for name in ("HOTA", "LocA")}
     numbers |= clear_numbers(values, combined) | identity_numbers(values) | values
-    return Columns({name: numbers[name] for name in [*NUMBERS, *SIZES]})
+    return Columns({name: numbers[name] for name in [*NUMBERS, *OTHER_TRACK_METRICS, *SIZES]})
 
 
 def _curve(sums: Sums) -> pd.DataFrame:

@@ -108,8 +108,11 @@ def test_crossed_slices(sample: Path, tmp_path: Path) -> None:
     assert [row["tp"] for row in got["truth_brightness*frame"]] == expected["tp"].tolist()
     assert [row["value"][1] for row in got["truth_brightness*frame"]] == expected["frame"].tolist()
     assert (tmp_path / "by_truth_brightness_frame.parquet").exists()
-    said = misused("report", truth, eager, "--out", "r.html", "--by", "frame*truth_x")
-    assert_places([said], ("--by: 'frame*truth_x'", "score"))
+    report = ["report", truth, eager, "--out", tmp_path / "r.html", "--tables", tmp_path / "tables"]
+    assert run(*report, "--by", "truth_brightness:3*frame").returncode == 0
+    assert "By truth_brightness and frame" in (tmp_path / "r.html").read_text("utf-8")
+    kept = pd.read_parquet(tmp_path / "tables" / "by_truth_brightness_frame.parquet")
+    assert kept["tp"].tolist() == expected["tp"].tolist()
 
 
 def test_bins_read_as_from_to(sample: Path) -> None:
@@ -145,7 +148,9 @@ def test_datasets_at_addresses(sample: Path, tmp_path: Path) -> None:
     done = run("repartition", (sample / "eager.parquet").as_uri(), out)
     assert (done.returncode, done.stdout.startswith(f"{out}: 1 file")) == (0, True)
     truth = (sample / "truth.parquet").as_uri()
-    got = answer("score", truth, out.as_uri(), "--dataset", "--frames", (sample / "frames.parquet").as_uri())
+    dataset = ["--dataset", "--frames", (sample / "frames.parquet").as_uri(), "--out", tmp_path / "run"]
+    got = answer("score", truth, out.as_uri(), *dataset)
+    assert json.loads((tmp_path / "run" / "score.json").read_text()) == got
     files = sample / "truth.parquet", sample / "eager.parquet", "--frames", sample / "frames.parquet"
     assert got == answer("score", *files)
 
@@ -162,12 +167,12 @@ def test_score_for_people(sample: Path) -> None:
 def test_out_writes_tables_that_say_what_they_were_made_from(sample: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
     truth, submission = sample / "truth.parquet", sample / "eager.parquet"
-    done = run(
-        "score", truth, submission, "--by", "truth_brightness:3", "--by", "frame", "--exclude", "7", "--out", out
-    )
+    command = ["score", truth, submission, "--by", "truth_brightness:3", "--by", "frame", "--exclude", "7"]
+    done = run(*command, "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
     names = ["by_frame.parquet", "by_truth_brightness.parquet", "matches.parquet", "summary.parquet"]
-    assert sorted(path.name for path in out.iterdir()) == names
+    assert {path.name for path in out.iterdir()} == {*names, "score.json"}
+    assert (out / "score.json").read_text() == run(*command, "--json").stdout
     expected = {
         "tau": "10.0",
         "epsilon": "3.0",
@@ -589,9 +594,13 @@ def test_track_in_words(tracks: Path) -> None:
 
 
 def test_track_keeps_its_tables(tracks: Path, tmp_path: Path) -> None:
-    answer("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "out")
+    got = answer("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "out")
     result = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker"))
-    assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == sorted(result._fields)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        *(f"{name}.parquet" for name in result._fields),
+        "track.json",
+    }
+    assert json.loads((tmp_path / "out" / "track.json").read_text()) == got
     for name, table in result._asdict().items():
         kept = with_text(pd.read_parquet(tmp_path / "out" / f"{name}.parquet"))
         pd.testing.assert_frame_equal(kept, table)

@@ -38,6 +38,8 @@ OF_TRACKS = {
     **{"HOTA": sqrt(1 / 2), "DetA": 1, "AssA": 1 / 2, "DetRe": 1, "DetPr": 1, "AssRe": 1 / 2, "AssPr": 1, "LocA": 1},
     **{"MOTA": 1 - 1 / 2, "MOTP": 1, "MODA": 1, "IDSW": 1, "Frag": 0, "MT": 1, "PT": 0, "ML": 0},
     **{"TP": 2, "FN": 0, "FP": 0, "IDF1": 1 / 2, "IDP": 1 / 2, "IDR": 1 / 2, "IDTP": 1, "IDFN": 1, "IDFP": 1},
+    **{"OWTA": sqrt(1 / 2), "HOTA(0)": sqrt(1 / 2), "LocA(0)": 1, "sMOTA": (2 - 1) / 2, "MOTAL": (2 - 0) / 2},
+    **{"CLR_F1": 1, "CLR_Re": 1, "CLR_Pr": 1, "FP_per_frame": 0, "MTR": 1, "PTR": 0, "MLR": 0},
 }
 
 # One joint, found in all of three frames, of which poseval leaves out the last in its numbers of tracks.

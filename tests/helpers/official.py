@@ -15,11 +15,14 @@ QUIET = {"PRINT_CONFIG": False}
 METRICS = {"HOTA": HOTA(), "CLEAR": CLEAR(QUIET), "Identity": Identity(QUIET)}
 
 # The fields of the summary, and which of trackeval's they are.
-CURVES = ("HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA")
+CURVES = ("HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA", "OWTA")
+CLEAR_SHARES = ["sMOTA", "MOTAL", "CLR_F1", "CLR_Re", "CLR_Pr", "FP_per_frame", "MTR", "PTR", "MLR"]
 FIELDS = {
     **{name: ("HOTA", name) for name in CURVES},
     **{name: ("CLEAR", name) for name in ("MOTA", "MOTP", "MODA", "IDSW", "Frag", "MT", "PT", "ML")},
     **{name: ("CLEAR", f"CLR_{name}") for name in ("TP", "FN", "FP")},
+    **{name: ("HOTA", name) for name in ("HOTA(0)", "LocA(0)")},
+    **{name: ("CLEAR", name) for name in CLEAR_SHARES},
     **{name: ("Identity", name) for name in ("IDF1", "IDP", "IDR", "IDTP", "IDFN", "IDFP")},
 }
 

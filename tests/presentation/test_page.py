@@ -73,6 +73,24 @@ def test_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> None:
     assert len(tables["slice-3"]["rows"]) == matches["frame"].nunique()
 
 
+def test_crossed_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> None:
+    truth, predictions = (sf.read_objects(sample / f"{name}.parquet") for name in ("truth", "eager"))
+    by = ["frame", {"frame_n_truth": None, "truth_brightness": 3}, ["frame", "frame_n_truth"]]
+    sf.report(truth, predictions, tmp_path / "report.html", by=by)
+    page = Page(tmp_path / "report.html")
+    tables = [page.data["tables"][f"slice-{place}"] for place in range(5)]
+    matches = sf.match(truth, predictions)
+    for columns, table in zip((["frame"], by[1], by[2]), tables[2:], strict=True):
+        expected = bins_as_text(sf.summarize(matches, by=columns))[[*columns, "tp"]]
+        assert [row[: len(columns) + 1] for row in table["rows"]] == expected.astype("str").to_numpy().tolist()
+    assert tables[3]["kinds"][:2] == ["number", "position"]
+    brightness = [row[1] for row in tables[3]["rows"]]
+    assert [*dict(sorted(zip(tables[3]["positions"]["1"], brightness, strict=True))).values()] == sorted(
+        {*brightness}, key=lambda text: float(text.split(" to ")[0])
+    )
+    assert "By frame_n_truth and truth_brightness" in page.text
+
+
 def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
     truth, submissions = sample_sides(sample)
     sf.report(truth, submissions, tmp_path / "report.html")
@@ -741,7 +759,11 @@ def test_slices_that_cannot_be_are_refused(by: Any, tmp_path: Path) -> None:
     with refused(("by: truth_x", str(by["truth_x"])) if isinstance(by, dict) else ("by", "int")):
         sf.report(truth, predictions, tmp_path / "report.html", by=by)
     with refused("submission"):
-        sf.report(truth, predictions, tmp_path / "report.html", by=["submission"])
+        sf.report(truth, predictions, tmp_path / "report.html", by=["frame", ["submission"]])
+    with refused(("by: frame, frame", "twice")):
+        sf.report(truth, predictions, tmp_path / "report.html", by=["frame", {"frame": 3}])
+    with refused(("match table", "column nothing")):
+        sf.report(truth, predictions, tmp_path / "report.html", by=[["frame", "nothing"]])
 
 
 def test_infinite_scores_are_kept(tmp_path: Path) -> None:

@@ -29,11 +29,17 @@ from spotgeo_frames.scoring.registry import (
     values_of,
 )
 from spotgeo_frames.tables.schema import FN, FP, TP
-from spotgeo_frames.tracking.registry import POSEVAL_COUNTS, POSEVAL_METRICS, TRACK_METRICS, known_metric
+from spotgeo_frames.tracking.registry import (
+    OTHER_TRACK_METRICS,
+    POSEVAL_COUNTS,
+    POSEVAL_METRICS,
+    TRACK_METRICS,
+    known_metric,
+)
 
 mpl.use("Agg")
 
-ALL = {**METRICS, **CURVE_METRICS, **TRACK_METRICS, **POSEVAL_METRICS, **POSEVAL_COUNTS}
+ALL = {**METRICS, **CURVE_METRICS, **TRACK_METRICS, **OTHER_TRACK_METRICS, **POSEVAL_METRICS, **POSEVAL_COUNTS}
 SCENE_VALUES = [
     pytest.param(name, found[name], value, id=name) for found, wanted in summaries() for name, value in wanted.items()
 ]

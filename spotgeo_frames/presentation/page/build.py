@@ -19,7 +19,7 @@ from ...support.writing import check_file_writable, check_folder_writable, make_
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.inputs import input_notes, inputs_of, source
 from ...tables.schema import PREFIXES
-from ...tables.selections import By, column_bins, excluded_sequences, without_sequences
+from ...tables.selections import By, excluded_sequences, slicings, without_sequences
 from ...tables.table import Table
 from . import parquet
 from .evaluation import Evaluation, evaluate
@@ -29,14 +29,14 @@ from .provenance import made_with
 from .rule_texts import measure_title
 
 # The columns that every report slices by.
-ALWAYS = ("sequence", "frame_n_truth")
+ALWAYS: list[dict[str, int | None]] = [{"sequence": None}, {"frame_n_truth": None}]
 
 
 def report(
     truth: Annotations | Table,
     submissions: Annotations | Table | Mapping[str, Annotations | Table],
     path: str | Path,
-    by: By = (),
+    by: By | Sequence[By] = (),
     tau: float | None = None,
     epsilon: float | None = None,
     *,
@@ -65,6 +65,7 @@ def report(
     by
         Columns of the match table to slice by, each on its own, besides `sequence` and `frame_n_truth`: a name, a list
         of names, or a dict from names to a count of quantile bins (2 to 1000) or to None for the values as they are.
+        Such a list or dict within a list is crossed: by=["frame", {"truth_x": 4, "truth_y": 4}].
     tau, epsilon
         The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
         default), in pixels. With boxes a `tau` matches their centres.
@@ -116,7 +117,7 @@ def report(
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))
     _check_inputs_kept(page_path, folder, [file.path for file in inputs])
-    slices = dict.fromkeys(ALWAYS) | column_bins(by)
+    slices = [*{tuple(columns): columns for columns in ALWAYS + slicings(by)}.values()]
     tables_of_rows = [table for side in (known, *named.values()) for table in side if table is not None]
     left_out, unknown = excluded_sequences(exclude, tables_of_rows)
     left_out = left_out or []
@@ -159,7 +160,7 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
 def _tables_and_page(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
-    by: Mapping[str, int | None],
+    by: Sequence[Mapping[str, int | None]],
     words: Words,
     rule: Rule,
     images: Path | None,

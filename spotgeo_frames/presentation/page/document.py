@@ -53,8 +53,8 @@ def page(
     are the labels and values of the footer, and `vega` is the script that draws charts.
     """
     slices = [
-        slice_table(f"slice-{position}", column, summary, evaluation.names)
-        for position, (column, summary) in enumerate(evaluation.slices.items())
+        slice_table(f"slice-{position}", columns, summary, evaluation.names)
+        for position, (columns, summary) in enumerate(evaluation.slices.items())
     ]
     tables = {table.name: table for table in [*slices, *other_tables(evaluation)]}
     embedded = {

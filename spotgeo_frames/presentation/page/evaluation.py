@@ -3,7 +3,7 @@
 Tables with rows of several submissions have a categorical column `submission`, best first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ class Evaluation(NamedTuple):
         The metrics of each submission, and the headline metrics with confidence intervals. No table has columns or rows
         of metrics that are not defined for the rule.
     slices
-        A summary for each column that is sliced by.
+        A summary for each slicing, by its columns.
     costs
         The cost of each kind of error.
     suspicions
@@ -65,7 +65,7 @@ class Evaluation(NamedTuple):
     matches: pd.DataFrame
     summary: pd.DataFrame
     intervals: pd.DataFrame
-    slices: dict[str, pd.DataFrame]
+    slices: dict[tuple[str, ...], pd.DataFrame]
     costs: pd.DataFrame
     suspicions: pd.DataFrame | None
     sweep: Sweep | None
@@ -87,16 +87,16 @@ class Evaluation(NamedTuple):
 def evaluate(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
-    by: Mapping[str, int | None],
+    by: Sequence[Mapping[str, int | None]],
     words: Words,
     rule: Rule,
 ) -> Evaluation:
     """Computes the tables of a report from checked Annotations.
 
-    `words` are the caller's words on the rule, and `rule` is what they mean for these tables. `by` maps columns of the
-    match table to a count of quantile bins, or to None for the values as they are. Raises InputError if the sides do
-    not fit each other, if a submission and the truth have neither a frame nor an object, or if no match table has a
-    column of `by`.
+    `words` are the caller's words on the rule, and `rule` is what they mean for these tables. Each entry of `by` maps
+    columns of the match table, which are crossed, to a count of quantile bins, or to None for the values as they are.
+    Raises InputError if the sides do not fit each other, if a submission and the truth have neither a frame nor an
+    object, or if no match table has the columns of an entry.
     """
     matched = {
         name: match_dataframe(match_sides(truth, submission, rule))
@@ -117,14 +117,14 @@ def evaluate(
         summary=_known(summary_of(summary_sums(matches, "submission")), rule),
         intervals=headline,
         slices={
-            column: _together(
+            columns: _together(
                 {
                     name: _known(summary_of(summary_sums(matched[name], of_name[name])), rule)
                     for name in names
                     if name in of_name
                 }
             )
-            for column, of_name in cuts.items()
+            for columns, of_name in cuts.items()
         },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
         suspicions=_unless_refused(_suspected, truth, ranked, words),
@@ -135,20 +135,24 @@ def evaluate(
     )
 
 
-def _cuts(matched: Mapping[str, pd.DataFrame], by: Mapping[str, int | None]) -> dict[str, dict[str, pd.Series]]:
-    """For each column, the values to slice the match table of each submission by; all submissions share their bins.
+def _cuts(
+    matched: Mapping[str, pd.DataFrame], by: Sequence[Mapping[str, int | None]]
+) -> dict[tuple[str, ...], dict[str, list[pd.Series]]]:
+    """For each slicing, the columns to slice the match table of each submission by; all submissions share their bins.
 
-    A submission whose match table lacks the column is left out.
+    A submission whose match table lacks a column is left out.
     """
-    if "submission" in by:
+    if any("submission" in columns for columns in by):
         raise SliceError("submission: every slice is one of a submission already; leave it out")
     cuts = {}
-    for column, bins in by.items():
-        having = {name: table[column] for name, table in matched.items() if column in table}
+    for columns in by:
+        having = {name: table[list(columns)] for name, table in matched.items() if columns.keys() <= {*table}}
         if not having:
-            check_column(next(iter(matched.values())), column)
-        values = binned(pd.concat(having).to_frame(column), column, bins)
-        cuts[column] = {name: values.loc[name] for name in having}
+            for column in columns:
+                check_column(next(iter(matched.values())), column)
+        together = pd.concat(having)
+        values = [binned(together, column, bins) for column, bins in columns.items()]
+        cuts[tuple(columns)] = {name: [column.loc[name] for column in values] for name in having}
     return cuts
 
 

@@ -1,6 +1,6 @@
 """The tables of the page as text: their titles, the order in which columns sort, and their cells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ class Table(NamedTuple):
     name, caption, titles, rows
         The name in the page's script, the caption, the titles of columns, and the texts of the cells.
     kinds
-        How each column sorts: as "number", as "text", or by the "position" of each row in `positions`.
+        How each column sorts: as "number", as "text", or by the "position" of each row in the column's `positions`.
     sorted_by
         The position of the column by which the rows are sorted, the largest first; None if they are not.
     n_left_out
@@ -59,7 +59,7 @@ class Table(NamedTuple):
     kinds: list[str]
     rows: list[list[str]]
     sorted_by: int | None = None
-    positions: Sequence[int] = ()
+    positions: Mapping[int, list[int]] = {}
     n_left_out: int = 0
 
 
@@ -99,30 +99,30 @@ def lead(evaluation: Evaluation) -> list[str]:
     return [f"{first} is first with an {f1} of {shown['f1']}, before {second}{known}.", *sentences]
 
 
-def slice_table(name: str, column: str, summary: pd.DataFrame, names: Sequence[str]) -> Table:
-    """Makes the table of a summary by a column: its first MOST_ROWS rows, sequences with the most errors first."""
-    by = [column] if len(names) == 1 else ["submission", column]
-    binned = isinstance(summary[column].dtype, pd.CategoricalDtype)
+def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names: Sequence[str]) -> Table:
+    """Makes the table of a summary by columns: its first MOST_ROWS rows, sequences with the most errors first."""
+    by = [*columns] if len(names) == 1 else ["submission", *columns]
+    binned = [by.index(column) for column in columns if isinstance(summary[column].dtype, pd.CategoricalDtype)]
     metrics = [metric for metric in SLICED if metric in summary]
     table = summary
-    if column == "sequence" and not binned:
+    if [*columns] == ["sequence"] and not binned:
         errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")
         metrics = ["errors", *(metric for metric in metrics if metric != "n_sequences")]
         table = summary.assign(errors=errors).take(np.argsort(-errors.to_numpy(), kind="stable"))
     shown = table.head(MOST_ROWS)[[*by, *metrics]]
-    kinds = _kinds(shown)
-    kinds[len(by) - 1] = "position" if binned else kinds[len(by) - 1]  # bins as text would not sort by their bounds
-    rows = _cells(shown)
-    for row, value in zip(rows, bins_as_text(shown)[column], strict=True):
-        row[len(by) - 1] = label(value)  # rounded texts could make different values look equal
+    # Bins as text would not sort by their bounds, and rounded texts could make different values look equal.
+    kinds = ["position" if place in binned else kind for place, kind in enumerate(_kinds(shown))]
+    exact = bins_as_text(shown)[[*columns]].map(label).to_numpy().tolist()
+    first, last = len(by) - len(columns), len(by)
+    rows = [[*row[:first], *values, *row[last:]] for row, values in zip(_cells(shown), exact, strict=True)]
     return Table(
         name,
-        CAPTIONS.get(column, f"By {column}"),
+        CAPTIONS.get("*".join(columns), f"By {' and '.join(columns)}"),
         [*by, *map(_title, metrics)],
         kinds,
         rows,
         sorted_by=len(by) if "errors" in metrics else None,
-        positions=shown[column].cat.codes.tolist() if binned else (),
+        positions={place: shown[by[place]].cat.codes.tolist() for place in binned},
         n_left_out=len(table) - len(shown),
     )
 

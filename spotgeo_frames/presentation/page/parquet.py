@@ -114,7 +114,7 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
     `notes` go into the metadata of each table. Raises InputError if a file cannot be written.
     """
     matches = evaluation.matches
-    slices = slice_files({(column,): table for column, table in evaluation.slices.items()})
+    slices = slice_files(evaluation.slices)
     errors = matches[matches["outcome"].cat.codes.isin([FN, FP])]
     diagnosed = ["submission", *frame_columns(matches), "outcome", "kind", f"pair_{measure_of(matches)}"]
     diagnosed += ["truth_object", "predicted_object"]
@@ -135,8 +135,8 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
         tables |= {"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs}
     there = {name: table for name, table in tables.items() if table is not None}
     meanings = FILES | {
-        name: f"The headline metrics by `{_in_markdown(column)}`; null where they are unknown in such slices."
-        for name, column in zip(slices, evaluation.slices, strict=True)
+        name: f"The headline metrics by `{_in_markdown('*'.join(columns))}`; null where they are unknown."
+        for name, columns in zip(slices, evaluation.slices, strict=True)
     }
     earlier = _listed(folder / "README.md") or []
     write_tables(there, folder, notes)

@@ -5,13 +5,18 @@ it can; then it takes the greatest sum of similarities. A step is a frame with o
 are skipped and interrupt nothing.
 
     MODA = (TP - FP) / (TP + FN), MOTA = (TP - FP - IDSW) / (TP + FN), MOTP = mean similarity of the true positives
+    MOTAL = (TP - FP - log10(IDSW)) / (TP + FN), with log10(0) as 0
+    sMOTA = (sum of the similarities of the true positives - FP - IDSW) / (TP + FN)
+    CLR_F1 = TP / (TP + FN / 2 + FP / 2), CLR_Re = TP / (TP + FN), CLR_Pr = TP / (TP + FP)
     IDSW: true positives whose truth was last matched, however long ago, to another prediction
     Frag: times a truth is matched again after a step in which it was not
     MT, PT, ML: truths tracked in more than 80%, in 20% to 80%, and in less than 20% of their frames
+    MTR, PTR, MLR: their shares of all true tracks
 
 The metrics are those of trackeval 1.3.0 (metrics/clear.py), fill values included: shares with nothing to divide by are
-0. MOTA and MODA of a sequence without any truth are 0; if several sequences together have no truth, MOTA is
--(FP + IDSW) and MODA is -FP. Known differences: none.
+0. MOTA, MODA, sMOTA, MOTAL and FP per frame of a sequence without any truth are 0, and its MLR is 1; if several
+sequences together have no truth, MOTA is -(FP + IDSW) and MODA is -FP. FP per frame counts only the frames of sequences
+with objects on both sides. Known differences: none.
 """
 
 from typing import NamedTuple
@@ -57,12 +62,17 @@ def clear_pairs(tracks: Tracks, near: Pairs) -> ClearPairs:
 
 
 def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
-    """The sums TP, FN, FP, IDSW, Frag, MT, PT, ML and `similarity` of each sequence."""
+    """The sums TP, FN, FP, IDSW, Frag, MT, PT, ML, `similarity` and `clear_frames` of each sequence.
+
+    `similarity` is that of the true positives; `clear_frames` counts the frames of sequences with objects on both
+    sides.
+    """
     truth = tracks.aligned.truth
     frames = truth.frame[found.pairs.truth]
     tp = tracks.per_sequence(frames)
     kinds = coverage(tracked_share(tracks, found))
     sequence = tracks.frame_sequence[frames]
+    n_frames = np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences)
     return {
         "TP": tp,
         "FN": tracks.n_truth - tp,
@@ -74,18 +84,28 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
             for kind in ("MT", "PT", "ML")
         },
         "similarity": np.bincount(sequence, found.pairs.measure, tracks.n_sequences),
+        "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), n_frames, 0),
     }
 
 
 def clear_numbers(parts: NamedSums, combined: np.ndarray) -> dict[str, np.ndarray]:
-    """MOTA, MOTP and MODA from sums; `combined` marks the sums of several sequences together."""
-    n_truth = parts["TP"] + parts["FN"]
-    known = np.where(combined | (n_truth > 0), 1, 0)
-    truths = np.maximum(1, n_truth)
+    """CLEAR's metrics from sums; `combined` marks the sums of several sequences together."""
+    tp, fn, fp, switches = (parts[name] for name in ("TP", "FN", "FP", "IDSW"))
+    known = np.where(combined | (tp + fn > 0), 1, 0)
+    truths, tracked = np.maximum(1, tp + fn), np.maximum(1, parts["MT"] + parts["PT"] + parts["ML"])
     return {
-        "MOTA": known * (parts["TP"] - parts["FP"] - parts["IDSW"]) / truths,
-        "MOTP": parts["similarity"] / np.maximum(1, parts["TP"]),
-        "MODA": known * (parts["TP"] - parts["FP"]) / truths,
+        "MOTA": known * (tp - fp - switches) / truths,
+        "MOTP": parts["similarity"] / np.maximum(1, tp),
+        "MODA": known * (tp - fp) / truths,
+        "sMOTA": known * (parts["similarity"] - fp - switches) / truths,
+        "MOTAL": known * (tp - fp - np.log10(np.maximum(1, switches))) / truths,
+        "CLR_F1": tp / np.maximum(1, tp + 0.5 * fn + 0.5 * fp),
+        "CLR_Re": tp / truths,
+        "CLR_Pr": tp / np.maximum(1, tp + fp),
+        "FP_per_frame": known * fp / np.maximum(1, parts["clear_frames"]),
+        "MTR": parts["MT"] / tracked,
+        "PTR": parts["PT"] / tracked,
+        "MLR": np.where(known > 0, parts["ML"] / tracked, 1.0),
     }
 
 

@@ -4,7 +4,7 @@ At each threshold alpha of the similarity, 0.05, 0.10 ... 0.95:
 
     DetA = TP / (TP + FN + FP), DetRe = TP / (TP + FN), DetPr = TP / (TP + FP)
     AssA = mean over true positives of c / (t + p - c), AssRe of c / t, AssPr of c / p
-    HOTA = sqrt(DetA * AssA), LocA = mean similarity of the true positives
+    HOTA = sqrt(DetA * AssA), OWTA = sqrt(DetRe * AssA), LocA = mean similarity of the true positives
 
 Here c is how many true positives join the same truth to the same prediction, and t and p are in how many frames that
 truth and that prediction occur. The pairs of a frame are the assignment with the greatest sum of similarity times
@@ -88,7 +88,7 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> dict[str, np.ndarray]:
 
 
 def hota_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
-    """HOTA, DetA, AssA, DetRe, DetPr, AssRe, AssPr and LocA from sums, each in the shape of the sums."""
+    """HOTA, DetA, AssA, DetRe, DetPr, AssRe, AssPr, OWTA and LocA from sums, each in the shape of the sums."""
     tp, fn, fp = (parts[name] for name in HOTA_COUNTS)
     similarity, association, association_recall, association_precision = (parts[name] for name in HOTA_WEIGHTED)
     divisor = np.maximum(1, tp)
@@ -101,6 +101,7 @@ def hota_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
         "DetPr": tp / np.maximum(1, tp + fp),
         "AssRe": association_recall / divisor,
         "AssPr": association_precision / divisor,
+        "OWTA": np.sqrt(tp / np.maximum(1, tp + fn) * (association / divisor)),
         "LocA": np.where(tp > 0, similarity / divisor, 1.0),
     }
 

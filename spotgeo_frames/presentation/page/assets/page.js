@@ -23,7 +23,7 @@
     const sign = descending ? -1 : 1;
     const places = rows.map((_, place) => place);
     const values = kind === "position"
-      ? positions
+      ? positions[column]
       : rows.map((row) => (kind === "number" ? numberOf(row[column]) : row[column]));
     const isNull = (value) => value === DASH || Number.isNaN(value);
     const compare = kind === "text" ? collator.compare : (a, b) => (a < b ? -1 : a > b);

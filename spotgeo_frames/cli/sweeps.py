@@ -1,0 +1,38 @@
+"""The command `sweep`."""
+
+from pathlib import Path
+
+from ..analysis import sweeps
+from ..formats.any_file import read_sides
+from .arguments import words_of
+from .as_json import formatted, plain_rows
+from .outputs import check_out, keep
+from .printing import one_line, tell
+from .problems import problems_reported
+from .text import rule_text, sweep_text
+
+
+def sweep(
+    truth: Path,
+    submission: Path,
+    tau: float | None,
+    epsilon: float | None,
+    similarity: str | None,
+    threshold: float | None,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Evaluates a submission at the thresholds of its scores, and prints the best threshold and the curve."""
+    words_of(tau, epsilon, similarity, threshold)
+    with problems_reported():
+        check_out(out, "sweep", [truth, submission], sweeps.Sweep._fields)
+        known, found = read_sides(truth, [submission], similarity=similarity)
+        swept = sweeps.sweep(known, found, tau=tau, epsilon=epsilon, similarity=similarity, threshold=threshold)
+        tables = swept._asdict()
+        answer = formatted({name: plain_rows(table) for name, table in tables.items()})
+        keep(out, "sweep", tables, answer, {"truth": known.objects, "submission": found.objects})
+    if as_json:
+        tell(answer)
+    else:
+        tell(one_line(f"{submission} against {truth}, {rule_text(swept.best.attrs)}"))
+        tell(f"\n{sweep_text(*swept)}")

@@ -1,0 +1,136 @@
+"""What differs between two submissions to the same truth."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from helpers.problems import refused
+from helpers.scenes import grid, objects
+
+TRUTH = objects([(1, 1, 0.0, 0.0), (1, 1, 100.0, 0.0), (1, 2, 0.0, 0.0)])
+
+
+def at(*places: tuple[int, float]) -> pd.DataFrame:
+    """Predictions of sequence 1, as (frame, x)."""
+    return objects([(1, frame, x, 0.0) for frame, x in places])
+
+
+def told(before: pd.DataFrame, after: pd.DataFrame) -> list[tuple[str, float]]:
+    """The changes of two submissions to TRUTH, and where the prediction of each lies."""
+    rows = sf.changes(sf.match(TRUTH, before), sf.match(TRUTH, after))
+    return list(zip(rows["change"], rows["predicted_x"], strict=True))
+
+
+def test_changes_by_hand() -> None:
+    assert told(at((1, 1), (1, 50)), at((1, 101), (1, 55), (2, 60))) == [
+        ("lost", 1),
+        ("gained", 101),
+        ("new false alarm", 60),
+    ]  # the false alarms at 50 and 55 are one
+    assert told(at((1, 50)), at((1, 61))) == [("false alarm gone", 50), ("new false alarm", 61)]
+    assert told(at((1, 1)), at((1, 2))) == []
+
+
+def test_rows_come_from_the_submission_that_has_them() -> None:
+    before = sf.match(TRUTH, at((1, 1), (1, 50)).assign(score=0.5))
+    after = sf.match(TRUTH, at((1, 101)).assign(score=0.9, model="new"))
+    rows = sf.changes(before, after)
+    assert rows.columns.tolist()[:5] == ["sequence", "frame", "outcome", "change", "distance"]
+    assert rows["outcome"].tolist() == ["TP", "TP", "FP"]
+    assert rows["predicted_score"].tolist() == [0.5, 0.9, 0.5]
+    assert rows["predicted_model"].fillna("none").tolist() == ["none", "new", "none"]
+    assert rows.attrs == before.attrs
+    assert rows["change"].cat.categories.tolist() == ["gained", "lost", "new false alarm", "false alarm gone"]
+    assert rows.groupby("change", observed=True).size().to_dict() == {"gained": 1, "lost": 1, "false alarm gone": 1}
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10_000), st.booleans(), st.booleans())
+def test_changes_add_up(seed: int, categories: bool, as_boxes: bool) -> None:
+    random = np.random.default_rng(seed)
+    sides = [*grid(random, 8, 5, 40), grid(random, 8, 5, 40)[0]]
+    if categories:
+        sides = [side.assign(category=random.choice(["a", "b"], len(side))) for side in sides]
+    if as_boxes:
+        sides = [side.assign(w=random.integers(5, 20, len(side)) * 1.0, h=10.0) for side in sides]
+    truth = sf.Annotations(sides[0], sides[0][["sequence", "frame"]].drop_duplicates())
+    words = {"frames": "union"}
+    before, after = (sf.match(truth, side, **words) for side in sides[1:])
+    rows = sf.changes(before, after)
+    assert len(sf.changes(before, before)) == 0
+    counts = {name: int((rows["change"] == name).sum()) for name in rows["change"].cat.categories}
+    tp, fp = (int((after["outcome"] == name).sum() - (before["outcome"] == name).sum()) for name in ("TP", "FP"))
+    assert counts["gained"] - counts["lost"] == tp
+    assert counts["new false alarm"] - counts["false alarm gone"] == fp
+    key = ["sequence", "frame", "truth_object"]
+    found = [set(map(tuple, table.loc[table["outcome"] == "TP", key].to_numpy())) for table in (before, after)]
+    for name, wanted in (("gained", found[1] - found[0]), ("lost", found[0] - found[1])):
+        assert set(map(tuple, rows.loc[rows["change"] == name, key].to_numpy())) == wanted
+    # No false alarm that is gone lies near a new one, since the two would have been matched.
+    gone, new = (rows[rows["change"] == name] for name in ("false alarm gone", "new false alarm"))
+    if len(gone) and len(new):
+        again = sf.match(*(false_alarms(part) for part in (gone, new)), frames="union") if shared(gone, new) else None
+        assert again is None or not (again["outcome"] == "TP").any()
+    swapped = sf.changes(after, before)["change"].value_counts()
+    assert [swapped["lost"], swapped["new false alarm"]] == [counts["gained"], counts["false alarm gone"]]
+
+
+def shared(one: pd.DataFrame, other: pd.DataFrame) -> bool:
+    return bool(one["sequence"].isin(other["sequence"]).any())
+
+
+def false_alarms(rows: pd.DataFrame) -> pd.DataFrame:
+    """The predictions of these rows as a table of objects."""
+    named = {name: name.removeprefix("predicted_") for name in rows if str(name).startswith("predicted_")}
+    return rows[["sequence", "frame", *named]].rename(columns=named).reset_index(drop=True)
+
+
+def pose(person: int, x: float, *, area: float | None = None) -> pd.DataFrame:
+    """Three joints, the corners of a triangle of 50 px² with its left corner at x."""
+    keys = {"sequence": 1, "frame": 1, "object": person, "joint": [1, 2, 3]}
+    table = pd.DataFrame(keys | {"x": [x, x + 10, x], "y": [0.0, 0.0, 10.0]})
+    return table if area is None else table.assign(area=area)
+
+
+@pytest.mark.parametrize(
+    ("areas", "same"),
+    [((1e4, 1.0), True), ((1.0, 1e4), False), (None, False)],
+)
+def test_false_poses_have_the_area_of_the_nearest_truth(areas: tuple[float, float] | None, same: bool) -> None:
+    """With sigmas of 0.1, joints 5 px apart have an OKS of exp(-25 / (0.08 area)): 0.97 for 1e4, and 0.002 for 50."""
+    frames = pd.DataFrame({"sequence": 1, "frame": [1]})
+    near = [] if areas is None else [pose(1, 300, area=areas[0]), pose(2, 900, area=areas[1])]
+    truth = pd.concat([pose(1, 0, area=1.0).iloc[:0], *near]).astype({"object": "int64", "joint": "int64"})
+    rule = {"similarity": "oks", "sigmas": {1: 0.1, 2: 0.1, 3: 0.1}}
+    first, second = (sf.match(sf.Annotations(truth, frames), pose(9, x), **rule) for x in (400, 405))
+    wanted = [] if same else ["false alarm gone", "new false alarm"]
+    assert sf.changes(first, second)["change"].tolist() == wanted
+
+
+def test_changes_of_polars() -> None:
+    before, after = (sf.match(pl.from_pandas(TRUTH), side) for side in (at((1, 1)), at((1, 101))))
+    with refused(("match table", "give tau=")):
+        sf.changes(before, after)
+    rows = sf.changes(before, after, tau=10)
+    assert isinstance(rows, pl.DataFrame)
+    assert rows["change"].to_list() == ["lost", "gained"]
+
+
+def test_what_changes_refuses() -> None:
+    before = sf.match(TRUTH, at((1, 1)))
+    with refused(("changes", "1 truth", "before", "after")):
+        sf.changes(before, sf.match(TRUTH.iloc[:2], at((1, 1))))
+    with refused(("changes", "not made with the same rule", "tau 10.0", "tau 5.0")):
+        sf.changes(before, sf.match(TRUTH, at((1, 1)), tau=5))
+    with refused("changes: after: column distance"):
+        sf.changes(before, before.drop(columns="distance"))
+    with refused(("changes", "truth_object")):
+        sf.changes(before.drop(columns="truth_object"), before.drop(columns="truth_object"))
+    with refused("match table: column predicted_x"):
+        sf.changes(before.drop(columns="predicted_x"), before)
+    empty = sf.match(TRUTH.iloc[:0], at().astype({"sequence": "int64"}))
+    assert len(sf.changes(empty, empty)) == 0
