@@ -11,27 +11,28 @@ different.
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ..scoring.group_sums import group_rows
 from ..scoring.ranking import ranked
-from ..scoring.registry import RANKING
+from ..scoring.registry import RANKING, own_metrics
 from ..support.chunks import chunks
 from ..support.errors import InputError
-from ..support.keys import distinct, locate, ordinals
 from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import TEXT
-from ..tables.checks import check_matches, decoded
+from ..tables.checks import check_matches
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.messages import counted
 from ..tables.schema import measure_of
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tables.table import Table
-from .resampling import DEFAULT_METRICS, bounds, check_metrics, check_options, metrics_of, resampled_sums, sequence_sums
+from .resampling import DEFAULT_METRICS, bounds, check_metrics, check_options, metrics_of, resampled_sums, table_sums
 from .same_truth import truth_differences
 
 # Differences are equal up to this share of the values, because swapping changes the order of floating-point additions.
@@ -87,7 +88,7 @@ def compare(
         The name of the submission that all others are compared with. Without it, every pair is compared.
     metrics
         A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
-        (px), "loc_a" and "kelvins_mse".
+        (px), "loc_a" and "kelvins_mse", and your own metrics, which `metric()` added.
     resamples
         How often sequences are drawn for the intervals, and how often they are swapped for the p-values; at least 1.
     confidence
@@ -117,7 +118,7 @@ def compare(
     Raises
     ------
     InputError: `matches` is no dict or has fewer than two match tables, a table has no rows, the tables have different
-        truths (the message names one) or rules, or no table has the name `baseline`.
+        truths (the message names one) or rules, no table has the name `baseline`, or a metric of your own fails.
     ValueError: an unknown metric, `resamples` below 1, or `confidence` not between 0 and 1.
 
     Examples
@@ -138,14 +139,16 @@ def compare(
     asked = check_metrics(metrics)
     check_options(resamples, confidence)
     tables, unknown = _checked(matches, baseline, exclude)
-    best_first, missing = ranked(tables)
+    groups = {name: group_rows(table, None, own=own_metrics()) for name, table in tables.items()}
+    best_first, missing = ranked(groups)
     names = best_first["name"].tolist()
+    sums, more = table_sums([groups[name] for name in names], asked)
     by_similarity = measure_of(tables[names[0]]) == "similarity"
-    sums = _sums([tables[name] for name in names])
+    numbers = partial(metrics_of, by_similarity=by_similarity, more=more)
     wanted = list(dict.fromkeys([*asked, *RANKING]))
-    samples = metrics_of(resampled_sums(sums, resamples, seed), wanted, by_similarity)
+    samples = numbers(resampled_sums(sums, resamples, seed), wanted)
     pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
-    table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, by_similarity, confidence, seed)
+    table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, numbers, confidence, seed)
     best_first = _with_intervals(best_first, samples, wanted, len(sums), confidence)
     best_first = best_first.assign(apart_from_next=_apart(names, table, confidence))
     notes = best_first.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
@@ -183,14 +186,6 @@ def _checked(
     return tables, unknown
 
 
-def _sums(tables: Sequence[pd.DataFrame]) -> np.ndarray:
-    """The sums of every sequence that occurs in any of the tables: (sequences, tables, sums)."""
-    codes, _ = ordinals([decoded(table["sequence"]) for table in tables])
-    values, _ = distinct(np.concatenate(codes))
-    sums = [sequence_sums(table, locate(values, code), len(values)) for table, code in zip(tables, codes, strict=True)]
-    return np.stack(sums, axis=1)
-
-
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     """The pairs of names to compare."""
     if baseline is None:
@@ -204,16 +199,19 @@ def _pair_table(
     metrics: Sequence[str],
     samples: np.ndarray,
     sums: np.ndarray,
-    by_similarity: bool,
+    numbers: Callable[..., np.ndarray],
     confidence: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Makes the table `pairs` of a Comparison, with one row for each pair and metric."""
+    """Makes the table `pairs` of a Comparison, with one row for each pair and metric.
+
+    `numbers` computes metrics (..., metrics) from sums (..., sums) and the names of the metrics.
+    """
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    values = metrics_of(sums.sum(axis=0), metrics, by_similarity)
+    values = numbers(sums.sum(axis=0), metrics)
     estimate = values[a] - values[b]
     low, high = _bounds(samples[:, a] - samples[:, b], len(sums), confidence)
-    p_value = _p_values(sums, pairs, metrics, by_similarity, len(samples), seed)
+    p_value = _p_values(sums, pairs, metrics, numbers, len(samples), seed)
     p_value[np.isnan(estimate)] = low[np.isnan(estimate)] = high[np.isnan(estimate)] = np.nan
     label = pd.Series(names, dtype=TEXT).array
     return pd.DataFrame(
@@ -240,13 +238,14 @@ def _p_values(
     sums: np.ndarray,
     pairs: Sequence[tuple[int, int]],
     metrics: Sequence[str],
-    by_similarity: bool,
+    numbers: Callable[..., np.ndarray],
     permutations: int,
     seed: int,
 ) -> np.ndarray:
     """Two-sided p-values (pairs, metrics) of permutations that swap whole sequences between the two of a pair.
 
-    `sums` are (sequences, submissions, sums).
+    `sums` are (sequences, submissions, sums); `numbers` computes metrics (..., metrics) from sums (..., sums) and the
+    names of the metrics.
     """
     random = np.random.default_rng([seed, 1])
     n_as_large = np.zeros((len(pairs), len(metrics)), np.int64)
@@ -255,10 +254,10 @@ def _p_values(
         for row, (a, b) in enumerate(pairs):
             totals = sums[:, a].sum(axis=0), sums[:, b].sum(axis=0)
             moved = swapped @ (sums[:, b] - sums[:, a])
-            values = [metrics_of(total, metrics, by_similarity) for total in totals]
+            values = [numbers(total, metrics) for total in totals]
             least = np.abs(values[0] - values[1]) - BLUR * np.maximum(*map(np.abs, values))
-            differences = metrics_of(totals[0] + moved, metrics, by_similarity)
-            differences -= metrics_of(totals[1] - moved, metrics, by_similarity)
+            differences = numbers(totals[0] + moved, metrics)
+            differences -= numbers(totals[1] - moved, metrics)
             n_as_large[row] += np.count_nonzero(~(np.abs(differences) < least), axis=0)  # counts undefined ones, too
     return (n_as_large + 1.0) / (permutations + 1.0)
 

@@ -5,17 +5,20 @@ sequences are independent. The sums of a resample are the sums of its sequences,
 so the sums of all resamples are a matrix of draw counts times the matrix of the sequences' sums.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
-from ..scoring.match_sums import SUMS, kelvins_means, match_sums
+from ..scoring.group_sums import Groups, firsts
+from ..scoring.match_sums import SUMS, group_sums, kelvins_means, match_sums
 from ..scoring.registry import resampled_metrics, values_of
 from ..support.chunks import chunks
 from ..support.errors import InputError
-from ..support.keys import grouped, row_keys
+from ..support.keys import distinct, grouped, locate, ordinals, row_keys
+from ..tables.checks import decoded
 from ..tables.columns import Columns
 
 # The metrics that `intervals` and `compare` compute by default.
@@ -23,6 +26,9 @@ DEFAULT_METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
 
 # The sums of each sequence. They include kelvins_mse, because this metric is a sum over sequences.
 ALL_SUMS = (*SUMS, "kelvins_mse")
+
+# No sums besides these.
+NO_SUMS = MappingProxyType[str, np.ndarray]({})
 
 # The count of drawn sequences that are in memory at once, 12 bytes each.
 DRAWN_AT_ONCE = 1 << 18
@@ -61,15 +67,45 @@ def number_sequences(table: pd.DataFrame | Columns) -> tuple[np.ndarray, int]:
     return of_row, len(first)
 
 
-def sequence_sums(table: pd.DataFrame | Columns, cell: np.ndarray, n_cells: int) -> np.ndarray:
-    """Computes ALL_SUMS of each cell: (n_cells, sums). `cell` is the cell of each row; no cell spans two sequences."""
+def sums_for_own(groups: Groups, metrics: Sequence[str]) -> dict[str, np.ndarray]:
+    """What each row adds to the sums that own metrics need besides ALL_SUMS; none if no own metric is among these."""
+    return {} if {*groups.own_metrics}.isdisjoint(metrics) else firsts(groups) | groups.own_sums
+
+
+def sequence_sums(
+    table: pd.DataFrame | Columns, cell: np.ndarray, n_cells: int, more: Mapping[str, np.ndarray] = NO_SUMS
+) -> np.ndarray:
+    """Computes ALL_SUMS of each cell, and then `more` sums, to which each row adds its values: (n_cells, sums).
+
+    `cell` is the cell of each row; no cell spans two sequences.
+    """
     sums = match_sums(table, cell, n_cells)
-    return np.column_stack([*(sums[name] for name in SUMS), kelvins_means(table, cell, n_cells)])
+    added = (group_sums(rows, cell, n_cells) for rows in more.values())
+    return np.column_stack([*(sums[name] for name in SUMS), kelvins_means(table, cell, n_cells), *added])
 
 
-def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool) -> np.ndarray:
-    """Computes metrics (..., metrics) from sums (..., ALL_SUMS); all are null where there is no TP, FN or FP."""
-    named = dict(zip(ALL_SUMS, np.moveaxis(sums, -1, 0), strict=True))
+def table_sums(tables: Sequence[Groups], metrics: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+    """The sums of every sequence that occurs in any of several match tables, each of one group.
+
+    Returns an array (sequences, tables, sums) of ALL_SUMS, and then those that own metrics among these need; and the
+    names of the latter.
+    """
+    codes, _ = ordinals([decoded(pd.Series(table.table["sequence"], copy=False)) for table in tables])
+    values, _ = distinct(np.concatenate(codes))
+    more = [sums_for_own(table, metrics) for table in tables]
+    names = list(dict.fromkeys(name for of_table in more for name in of_table))
+    sums = []
+    for table, code, of_table in zip(tables, codes, more, strict=True):
+        rows = {name: of_table.get(name, np.zeros(len(code))) for name in names}
+        sums.append(sequence_sums(table.table, locate(values, code), len(values), rows))
+    return np.stack(sums, axis=1), names
+
+
+def metrics_of(
+    sums: np.ndarray, metrics: Sequence[str], by_similarity: bool, more: Iterable[str] = NO_SUMS
+) -> np.ndarray:
+    """Computes metrics (..., metrics) from sums, (..., ALL_SUMS and `more`); null where there is no TP, FN or FP."""
+    named = dict(zip([*ALL_SUMS, *more], np.moveaxis(sums, -1, 0), strict=True))
     values = np.stack(list(values_of(named, metrics, by_similarity).values()), axis=-1)
     values[named["tp"] + named["fn"] + named["fp"] == 0] = np.nan
     return values

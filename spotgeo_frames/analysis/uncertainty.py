@@ -8,7 +8,8 @@ the value of the metric. With fewer than two sequences nothing can be resampled,
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ import pandas as pd
 from ..scoring.group_sums import Groups, group_rows, sums_of_groups
 from ..scoring.match_sums import share
 from ..scoring.missing_rows import missing_rows_text
+from ..scoring.registry import own_metrics
 from ..scoring.summary import summary_of
 from ..support.chunks import chunks
 from ..support.errors import InputError
@@ -38,6 +40,7 @@ from .resampling import (
     quantiles,
     resampled_sums,
     sequence_sums,
+    sums_for_own,
     tails,
 )
 
@@ -72,7 +75,7 @@ def intervals(
         in `by` are left out.
     metrics
         A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
-        (px), "loc_a" and "kelvins_mse".
+        (px), "loc_a" and "kelvins_mse", and your own metrics, which `metric()` added.
     resamples
         How often sequences are drawn, with replacement; at least 1.
     confidence
@@ -93,7 +96,7 @@ def intervals(
     Raises
     ------
     InputError: `matches` is no match table or has no rows; a column of `by` is missing, or has the name of a column of
-        the result.
+        the result; a metric of your own fails.
     ValueError: an unknown metric or method, `resamples` below 1, or `confidence` not between 0 and 1.
 
     Examples
@@ -133,16 +136,18 @@ def interval_table(
     table = check_matches(matches, "intervals: matches")
     if not len(table):
         raise InputError("intervals: the match table has no rows")
-    groups = group_rows(table, by)
+    groups = group_rows(table, by, own=[name for name in own_metrics() if name in names])
     check_labels(groups.labels)
     estimates = summary_of(sums_of_groups(groups)).reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
     sequence, n_sequences = number_sequences(groups.table)
     low, high = np.full((2, *estimates.shape), np.nan)
     by_similarity = measure_of(groups.table) == "similarity"
-    at_once = len(ALL_SUMS) * max(resamples, n_sequences)
+    more = sums_for_own(groups, names)
+    numbers = partial(metrics_of, metrics=names, by_similarity=by_similarity, more=more)
+    at_once = len([*ALL_SUMS, *more]) * max(resamples, n_sequences)
     for first, last in chunks(np.full(groups.n_groups, at_once), NUMBERS_AT_ONCE):
-        sums = _sums_of_groups(groups, first, last, sequence, n_sequences)
-        low[first:last], high[first:last] = _bounds(sums, names, by_similarity, resamples, confidence, method, seed)
+        sums = _sums_of_groups(groups, first, last, sequence, n_sequences, more)
+        low[first:last], high[first:last] = _bounds(sums, numbers, resamples, confidence, method, seed)
     n_present = _n_present(sequence, n_sequences, groups)
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
@@ -156,11 +161,14 @@ def interval_table(
     return answer, [text for text in texts if text]
 
 
-def _sums_of_groups(groups: Groups, first: int, last: int, sequence: np.ndarray, n_sequences: int) -> np.ndarray:
+def _sums_of_groups(
+    groups: Groups, first: int, last: int, sequence: np.ndarray, n_sequences: int, more: Mapping[str, np.ndarray]
+) -> np.ndarray:
     """The sums of each sequence and each group from `first` up to, not including, `last`: (sequences, groups, sums)."""
     rows = np.flatnonzero((groups.of_row >= first) & (groups.of_row < last))
     cell = sequence[rows] * (last - first) + groups.of_row[rows] - first
-    sums = sequence_sums(groups.table.take(rows), cell, n_sequences * (last - first))
+    more_of_rows = {name: values[rows] for name, values in more.items()}
+    sums = sequence_sums(groups.table.take(rows), cell, n_sequences * (last - first), more_of_rows)
     return sums.reshape(n_sequences, last - first, -1)
 
 
@@ -180,19 +188,21 @@ def _few_sequences_text(n_few: int, n_groups: int) -> str | None:
 
 def _bounds(
     sums: np.ndarray,
-    metrics: Sequence[str],
-    by_similarity: bool,
+    numbers: Callable[[np.ndarray], np.ndarray],
     resamples: int,
     confidence: float,
     method: Method,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The lower and upper bounds (groups, metrics) of metrics, from sums (sequences, groups, sums)."""
-    samples = metrics_of(resampled_sums(sums, resamples, seed), metrics, by_similarity)
+    """The lower and upper bounds (groups, metrics) of metrics, from sums (sequences, groups, sums).
+
+    `numbers` computes metrics (..., metrics) from sums (..., sums).
+    """
+    samples = numbers(resampled_sums(sums, resamples, seed))
     levels = tails(confidence, samples.shape[1:])
     if method == "bca":
-        estimate = metrics_of(sums.sum(axis=0), metrics, by_similarity)
-        left_out = metrics_of(sums.sum(axis=0) - sums, metrics, by_similarity)
+        estimate = numbers(sums.sum(axis=0))
+        left_out = numbers(sums.sum(axis=0) - sums)
         levels = _corrected(levels, samples, estimate, left_out)
     low, high = quantiles(samples, levels)
     return low, high

@@ -32,7 +32,11 @@ def overview(row: Mapping[str, Any]) -> str:
     counts = ", ".join(f"{row[name]:,} {noun}{'' if row[name] == 1 else 's'}" for name, noun in nouns.items())
     outcomes = "   ".join(f"{METRICS[name].label} {row[name]:,.0f}" for name in ("tp", "fn", "fp"))
     by_similarity = "loc_a" in row
-    metrics = [metric for metric in METRICS.values() if metric.written != "count" and is_defined(metric, by_similarity)]
+    metrics = [
+        metric
+        for metric in (METRICS[name] for name in row if name in METRICS)
+        if metric.written != "count" and is_defined(metric, by_similarity)
+    ]
     width = max(len(metric.label) for metric in metrics)
     lines = [
         f"  {metric.label:<{width}} {_aligned(row[metric.name], metric)}   {_unit_and_formula(metric)}"

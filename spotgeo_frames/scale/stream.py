@@ -26,6 +26,7 @@ from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked, asked_of_tracks, track_rule
 from ..scoring.group_sums import Sums
+from ..scoring.registry import own_metrics
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
@@ -112,7 +113,7 @@ def score_dataset(
     `precision`, `recall`, `f1`, `mse` (px²), `kelvins_mse` and so on, as `summarize` returns them for the match table.
     Its `attrs` have the rule's notes; `truth_only` and `predictions_only`, the names of up to 1000 sequences that only
     one side has; `n_truth_only` and `n_predictions_only`, how many there are; and `skipped`, texts on the files that
-    were left out.
+    were left out. Your own metrics, which `metric()` added, are left out with a warning.
 
     Raises
     ------
@@ -182,7 +183,11 @@ def summaries(
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
             _write_table(plain, name, folder, contents)
-    return tables, _warnings_of(result, options.exclude)
+    texts = _warnings_of(result, options.exclude)
+    if own := own_metrics():  # the processes that evaluate parts do not know them
+        advice = "summarize the match tables that out= keeps"
+        texts.append(f"metrics of your own are not computed for datasets: {', '.join(own)}; {advice}")
+    return tables, texts
 
 
 def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:

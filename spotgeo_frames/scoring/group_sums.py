@@ -18,6 +18,7 @@ from ..tables.schema import FN, FP, FRAME_KEY, measure_of
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
 from .match_sums import group_sums, kelvins_means, match_sums
+from .own_metrics import own_row_sums
 from .registry import METRICS
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Sums(NamedTuple):
         Whether matching was by similarity; such tables have no errors in px².
     attrs
         The `attrs` of the table, which say how it was made.
+    own_metrics
+        The own metrics whose sums are among the values, as METRIC.SUM.
     """
 
     labels: Columns
@@ -49,6 +52,7 @@ class Sums(NamedTuple):
     rows: dict[int, tuple[int, int]]
     by_similarity: bool
     attrs: dict[Hashable, Any]
+    own_metrics: Sequence[str] = ()
 
 
 class Groups(NamedTuple):
@@ -68,6 +72,10 @@ class Groups(NamedTuple):
         The table together with the rows that were left out because their value is null.
     rows
         For FP and for FN, the count of all rows and the count of rows that are null in a column to group by.
+    own_metrics
+        The own metrics that were asked for.
+    own_sums
+        What each row of `table` adds to their sums, by METRIC.SUM; null where that is unknown in slices.
     """
 
     table: Columns
@@ -76,23 +84,42 @@ class Groups(NamedTuple):
     n_groups: int
     all_rows: Columns
     rows: dict[int, tuple[int, int]]
+    own_metrics: Sequence[str]
+    own_sums: dict[str, np.ndarray]
 
 
-def summary_sums(matches: Table | Columns, by: By | None = None) -> Sums:
+def summary_sums(matches: Table | Columns, by: By | None = None, own: Sequence[str] = ()) -> Sums:
     """The sums of a match table, from which `summarize` computes its metrics.
 
-    `matches` is a match table, or its columns; `by` names the columns to group by. Rows that are null in `by` are left
-    out. Raises InputError where `matches` is no match table, or a column of `by` is missing.
+    `matches` is a match table, or its columns; `by` names the columns to group by, and `own` the own metrics whose sums
+    are needed. Rows that are null in `by` are left out. Raises InputError where `matches` is no match table, a column
+    of `by` is missing, or an own metric fails.
     """
-    return sums_of_groups(group_rows(matches, by))
+    return sums_of_groups(group_rows(matches, by, own=own))
 
 
 def sums_of_groups(groups: Groups) -> Sums:
     """The sums of each group of rows of a match table."""
     labels = Columns(groups.labels, n_rows=groups.n_groups)
     values = _sums(groups.table, groups.of_row, groups.n_groups)
+    values |= {name: group_sums(rows, groups.of_row, groups.n_groups) for name, rows in groups.own_sums.items()}
     by_similarity = measure_of(groups.table) == "similarity"
-    return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs))
+    return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs), groups.own_metrics)
+
+
+def unknown_outcomes(rows: Mapping[int, tuple[int, int]]) -> set[int]:
+    """The outcomes of which no row belongs to a slice, from the counts in `rows` of Sums or Groups."""
+    return {outcome for outcome, (n_rows, n_null) in rows.items() if n_rows and n_null == n_rows}
+
+
+def firsts(groups: Groups) -> dict[str, np.ndarray]:
+    """What each row adds to the counts of sequences and of frames: 1 if it is the first of its own in its group."""
+    answer = {}
+    for name, key in (("n_sequences", ["sequence"]), ("n_frames", FRAME_KEY)):
+        _, first = distinct(_within(groups.of_row, groups.n_groups, row_keys(groups.table, key)))
+        answer[name] = np.zeros(len(groups.of_row))
+        answer[name][first] = 1.0
+    return answer
 
 
 def add_sums(parts: Sequence[Sums]) -> Sums:
@@ -148,34 +175,47 @@ def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def group_rows(
-    matches: Table | Columns, by: By | None, exclude: Sequence[int | str] | None = None, *, dropna: bool = True
+    matches: Table | Columns,
+    by: By | None,
+    exclude: Sequence[int | str] | None = None,
+    *,
+    dropna: bool = True,
+    own: Sequence[str] = (),
 ) -> Groups:
     """Assigns each row of a match table to the group of its values in `by`; without `by`, all rows form one group.
 
     `by` takes a column, a Series, a list of these, or a dict of columns and their counts of quantile bins. `exclude`
-    lists checked sequences to leave out. Rows that are null in `by` are left out unless `dropna` is False. Raises
-    InputError where `matches` is no match table, or a column of `by` is missing.
+    lists checked sequences to leave out. Rows that are null in `by` are left out unless `dropna` is False. `own` names
+    the own metrics whose sums are needed. Raises InputError where `matches` is no match table, a column of `by` is
+    missing, or an own metric fails.
     """
     checked = _checked(matches)
     table, columns = match_columns(checked), _columns_by(checked, by)
     if exclude is not None:
         kept = np.flatnonzero(~among(table["sequence"], exclude))
-        table, columns = table.take(kept), {name: values.take(kept) for name, values in columns.items()}
+        table, columns = table.take(kept), _taken(columns, kept)
     outcome = table["outcome"]
     null = np.zeros(len(table), bool)
     for values in columns.values():
         null |= null_rows(values)
-    rows = {
-        kind: (int(np.count_nonzero(outcome == kind)), int(np.count_nonzero(null[outcome == kind])))
-        for kind in ((FP, FN) if columns else ())
-    }
-    all_rows = table
+    rows = {kind: _count_null(null[outcome == kind]) for kind in ((FP, FN) if columns else ())}
+    all_rows, own_sums = table, own_row_sums(table, own, unknown_outcomes(rows))
     if dropna and null.any():
         kept = np.flatnonzero(~null)
-        table, columns = table.take(kept), {name: values.take(kept) for name, values in columns.items()}
+        table, columns, own_sums = table.take(kept), _taken(columns, kept), _taken(own_sums, kept)
     of_row, first = number_groups(columns, len(table))
-    labels = {name: values.take(first) for name, values in columns.items()}
-    return Groups(table, labels, of_row, len(first) if columns else 1, all_rows, rows)
+    n_groups = len(first) if columns else 1
+    return Groups(table, _taken(columns, first), of_row, n_groups, all_rows, rows, own, own_sums)
+
+
+def _count_null(null: np.ndarray) -> tuple[int, int]:
+    """The count of all rows, and that of the rows that are null."""
+    return len(null), int(np.count_nonzero(null))
+
+
+def _taken(columns: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    """The values of each array at these positions."""
+    return {name: values.take(rows) for name, values in columns.items()}
 
 
 def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:

@@ -22,6 +22,12 @@ NamedSums = Mapping[str, np.ndarray]
 
 SUMS = ["tp", "fn", "fp", "squared_error", "near", "near_squared"]
 
+# The sums that count rows of FN, and of FP.
+COUNTING = {
+    FN: ("fn", "squared_error", "kelvins_mse"),
+    FP: ("fp", "squared_error", "kelvins_mse"),
+}
+
 
 def match_sums(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
     """Computes each of SUMS for each group: float64 arrays (n_groups,) by name.

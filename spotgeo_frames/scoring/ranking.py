@@ -11,9 +11,10 @@ from ..support.errors import InputError
 from ..support.pandas_versions import with_text
 from ..tables.checks import check_matches
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.selections import excluded_sequences, without_sequences
+from ..tables.selections import excluded_sequences
 from ..tables.table import Table
-from .registry import METRICS, RANKING
+from .group_sums import Groups, group_rows
+from .registry import METRICS, RANKING, own_metrics
 from .summary import summarized
 
 
@@ -39,7 +40,8 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     Raises
     ------
     InputError: `matches` is no dict or is empty, one of its values is no match table, the match tables were made with
-        different rules, tau, epsilon or thresholds, or `exclude` is no list of the sequences' type.
+        different rules, tau, epsilon or thresholds, `exclude` is no list of the sequences' type, or a metric of your
+        own fails.
 
     Examples
     --------
@@ -60,15 +62,16 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
     tables = {name: check_matches(table, f"leaderboard: matches: {name}") for name, table in matches.items()}
     left_out, unknown = excluded_sequences(exclude, tables.values())
-    answer, missing = ranked({name: without_sequences(table, left_out) for name, table in tables.items()})
+    groups = {name: group_rows(table, None, left_out, own=own_metrics()) for name, table in tables.items()}
+    answer, missing = ranked(groups)
     for text in filter(None, (unknown, missing)):
         warnings.warn(f"leaderboard: {text}", stacklevel=CALLER)
     return answer
 
 
-def ranked(matches: Mapping[str, Table]) -> tuple[pd.DataFrame, str | None]:
-    """The leaderboard of checked match tables, and the text of a warning if one of them lacks rows."""
-    summaries = {name: summarized(table) for name, table in matches.items()}
+def ranked(matches: Mapping[str, Groups]) -> tuple[pd.DataFrame, str | None]:
+    """The leaderboard of match tables, each as one group, and the text of a warning if one of them lacks rows."""
+    summaries = {name: summarized(groups) for name, groups in matches.items()}
     missing = next((f"{name}: {text}" for name, (_, text) in summaries.items() if text), None)
     return _ranking({name: summary for name, (summary, _) in summaries.items()}), missing
 

@@ -2,16 +2,21 @@
 
 Summaries, intervals, comparisons, leaderboards, the display of tables, the report, plots and the command line read
 labels, formulas, units and directions here, so adding a metric takes one entry in METRICS. The metrics of tracks and
-poses are entries of the same kind in `tracking/registry.py`.
+poses are entries of the same kind in `tracking/registry.py`. `metric()` adds the user's own entries.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from ..tables.schema import FN, FP, TP
 from .match_sums import NamedSums, share
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Metric(NamedTuple):
@@ -42,6 +47,9 @@ class Metric(NamedTuple):
         defined, it is null.
     resampled
         Whether `intervals` and `compare` can compute the metric.
+    sums
+        Of an own metric, a function from the rows of a match table to what each row adds to the metric's own sums,
+        arrays (rows,) by METRIC.SUM. None for built-in metrics.
     """
 
     name: str
@@ -58,6 +66,7 @@ class Metric(NamedTuple):
     by_distance: bool = True
     by_similarity: bool = True
     resampled: bool = True
+    sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
 
 def by_name(*metrics: Metric) -> dict[str, Metric]:
@@ -238,6 +247,11 @@ def defined(names: Iterable[str], by_similarity: bool) -> list[str]:
 def summary_columns(by_similarity: bool) -> list[str]:
     """The metrics that a summary has as columns; metrics of similarities only after matching by similarity."""
     return [name for name, metric in METRICS.items() if metric.by_distance or by_similarity]
+
+
+def own_metrics() -> list[str]:
+    """The metrics that the user added, in the order in which they were added."""
+    return [name for name, metric in METRICS.items() if metric.sums is not None]
 
 
 def resampled_metrics() -> list[str]:

@@ -8,7 +8,7 @@ in them, the columns describe predictions, and every metric that counts misses i
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +17,10 @@ from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By, excluded_sequences
 from ..tables.table import Table
-from .group_sums import Sums, group_rows, sums_of_groups
+from .group_sums import Groups, Sums, group_rows, sums_of_groups, unknown_outcomes
+from .match_sums import COUNTING, NamedSums
 from .missing_rows import missing_rows_text
-from .registry import METRICS, Metric, summary_columns, values_of
+from .registry import METRICS, Metric, own_metrics, summary_columns, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +73,7 @@ def summarize(
     n_sequences, n_frames: all sequences, also those without objects; all frames, also those without objects.
     n_truth, n_predicted: TP + FN and TP + FP.
     loc_a: mean similarity of the TP; a column only where matching was by similarity.
+    Then your own metrics, which `metric()` added.
 
     The columns `squared_error` and `kelvins_error` of the match table hold the error of each row. Ratios whose
     denominator is 0 are null. After matching by similarity `mse`, `kelvins_mse`, `mean_distance` and `rmse` are null.
@@ -81,7 +83,7 @@ def summarize(
     Raises
     ------
     InputError: `matches` is no match table, a column of `by` is missing, a Series of `by` does not fit the table, a
-        count of bins is out of range, or `exclude` is no list of the sequences' type.
+        count of bins is out of range, `exclude` is no list of the sequences' type, or a metric of your own fails.
 
     Examples
     --------
@@ -97,24 +99,14 @@ def summarize(
 
     table = check_matches(matches)
     left_out, unknown = excluded_sequences(exclude, [table])
-    answer, missing = summarized(table, by, left_out, dropna=dropna)
+    answer, missing = summarized(group_rows(table, by, left_out, dropna=dropna, own=own_metrics()))
     for text in filter(None, (unknown, missing)):
         warnings.warn(f"summarize: {text}", stacklevel=CALLER)
     return answer
 
 
-def summarized(
-    matches: Table,
-    by: By | None = None,
-    exclude: Sequence[int | str] | None = None,
-    *,
-    dropna: bool = True,
-) -> tuple[pd.DataFrame, str | None]:
-    """The summary of a match table, and the text of a warning if the table lacks rows of its frames.
-
-    `exclude` has been checked: it lists sequences of the table, of the table's type.
-    """
-    groups = group_rows(matches, by, exclude, dropna=dropna)
+def summarized(groups: Groups) -> tuple[pd.DataFrame, str | None]:
+    """The summary of a match table, and the text of a warning if the table lacks rows of its frames."""
     return summary_of(sums_of_groups(groups)), missing_rows_text(groups.all_rows)
 
 
@@ -133,13 +125,20 @@ def summary_of(sums: Sums) -> pd.DataFrame:
 
 def metric_columns(sums: Sums) -> Columns:
     """The columns of the summary, computed from sums: labels, then metrics; NaN where a metric is null."""
-    unknown = {outcome for outcome, (n_rows, n_null) in sums.rows.items() if n_rows and n_null == n_rows}
-    metrics = values_of(sums.values, summary_columns(sums.by_similarity), sums.by_similarity)
+    unknown = unknown_outcomes(sums.rows)
+    names = [name for name in summary_columns(sums.by_similarity) if name in sums.own_metrics or not METRICS[name].sums]
+    metrics = values_of(_known(sums.values, unknown), names, sums.by_similarity)
     columns = {
         name: _column(METRICS[name], values, not unknown.isdisjoint(METRICS[name].needs))
         for name, values in metrics.items()
     }
     return Columns(sums.labels.arrays | columns, sums.attrs, len(sums.labels))
+
+
+def _known(sums: NamedSums, unknown: Iterable[int]) -> NamedSums:
+    """The sums, null where they count rows of an unknown outcome."""
+    counting = {name for outcome in unknown for name in COUNTING[outcome]}
+    return {name: np.full(rows.shape, np.nan) if name in counting else rows for name, rows in sums.items()}
 
 
 def _column(metric: Metric, values: np.ndarray, unknown: bool) -> np.ndarray:

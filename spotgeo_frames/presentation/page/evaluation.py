@@ -18,7 +18,7 @@ from ...matching.matcher import match_sides
 from ...matching.rule import Rule
 from ...matching.words import Words
 from ...scoring.group_sums import summary_sums
-from ...scoring.registry import HEADLINE, defined, is_defined
+from ...scoring.registry import HEADLINE, defined, is_defined, own_metrics
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
 from ...support.pandas_versions import TEXT
@@ -106,7 +106,8 @@ def evaluate(
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    metrics = defined(HEADLINE, not rule.by_distance)
+    own = own_metrics()
+    metrics = defined([*HEADLINE, *own], not rule.by_distance)
     compared = compare(matched, None, metrics, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
@@ -114,12 +115,12 @@ def evaluate(
     headline, texts = interval_table(matches, "submission", metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)
     return Evaluation(
         matches=matches,
-        summary=_known(summary_of(summary_sums(matches, "submission")), rule),
+        summary=_known(summary_of(summary_sums(matches, "submission", own)), rule),
         intervals=headline,
         slices={
             columns: _together(
                 {
-                    name: _known(summary_of(summary_sums(matched[name], of_name[name])), rule)
+                    name: _known(summary_of(summary_sums(matched[name], of_name[name], own)), rule)
                     for name in names
                     if name in of_name
                 }

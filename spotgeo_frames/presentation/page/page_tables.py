@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.registry import METRICS, SLICED
+from ...scoring.registry import METRICS, SLICED, own_metrics
 from ...support.labels import DASH, bins_as_text, label
 from ..display import texts, words
 from ..metric_text import arrow, definition, title
@@ -103,7 +103,7 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     """Makes the table of a summary by columns: its first MOST_ROWS rows, sequences with the most errors first."""
     by = [*columns] if len(names) == 1 else ["submission", *columns]
     binned = [by.index(column) for column in columns if isinstance(summary[column].dtype, pd.CategoricalDtype)]
-    metrics = [metric for metric in SLICED if metric in summary]
+    metrics = [metric for metric in [*SLICED, *own_metrics()] if metric in summary]
     table = summary
     if [*columns] == ["sequence"] and not binned:
         errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")

@@ -1,0 +1,251 @@
+"""metric(): the user's own metrics, which become entries of the registry beside the built-in ones.
+
+An own metric has sums of its own: a number for each row of a match table, which adds up over any group of rows as the
+built-in sums do. Among the sums of a table they are called METRIC.SUM, so metrics cannot take each other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..support.errors import InputError, first_line
+from ..tables.columns import Columns
+from ..tables.match_tables import match_dataframe
+from ..tables.messages import counted, first_keys
+from ..tables.schema import FRAME_KEY, PREFIXES
+from .match_sums import SUMS, NamedSums
+from .registry import CURVE_METRICS, METRICS, Metric, own_metrics
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RowSums = Callable[["pd.DataFrame"], Mapping[str, Any]]
+Totals = Callable[[dict[str, np.ndarray]], Any]
+
+# The sums that every metric may use.
+BUILT_IN_SUMS = (*SUMS, "kelvins_mse", "n_sequences", "n_frames")
+
+# Names that an own metric cannot have: columns of tables, and the metrics of tracks and of poses, which this room does
+# not know.
+TABLE_COLUMNS = """
+    sequence frame joint object outcome distance similarity squared_error kelvins_error category kind event change
+    pair_distance metric estimate low high p_value p_adjusted rank name a b of submission errors tau epsilon threshold
+    score_threshold apart_from_next
+"""
+TRACK_METRICS = """
+    HOTA DetA AssA DetRe DetPr AssRe AssPr LocA MOTA MOTP MODA IDSW Frag MT PT ML TP FN FP IDF1 IDP IDR IDTP IDFN IDFP
+    OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR
+    mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
+"""
+STARTS = (*PREFIXES.values(), "sequence_", "chance_of_rank_")
+ENDS = ("_low", "_high", "_gain", "_corrected")
+
+
+def metric(
+    name: str, sums: RowSums | None, value: Totals | None, unit: str = "", higher_is_better: bool = True
+) -> None:
+    """Adds a metric of your own, which then is in summaries, intervals, comparisons, leaderboards and reports.
+
+    The metric stays until the Python process ends. Calling again with the same name replaces it, and
+    `metric(name, None, None)` takes it out. `score_dataset` and the command line do not compute own metrics.
+
+    Parameters
+    ----------
+    name
+        The name of the metric and of its column: letters, digits and underscores. Built-in metrics cannot be replaced.
+    sums
+        A function that gets the rows of a match table, N of them, as a pandas DataFrame (whatever kind of table you
+        use), and returns a dict from names to arrays (N,): what each row adds to each sum, finite numbers or flags.
+        Each number must follow from its own row alone, because tables are sliced and concatenated. It may use any
+        column. Return an empty dict if the built-in sums are enough.
+    value
+        A function that gets a dict of totals, arrays (G,) by name, and returns the metric for each of them, (G,): a
+        formula such as `sums["fn"] / sums["n_frames"]`. The totals are those of your sums and the built-in ones: `tp`,
+        `fn`, `fp`, `squared_error` (px²), `near` (distances in px, or similarities, of the TP), `near_squared`,
+        `kelvins_mse`, `n_sequences` and `n_frames`. NaN and infinite values become null, so a ratio with nothing to
+        divide by is null.
+    unit
+        The unit, such as "px", for labels; "" for none.
+    higher_is_better
+        Whether a higher value is better.
+
+    Returns
+    -------
+    None. In slices by a column that is null on all false positives (or on all misses), nothing is known of these. There
+    the metric is null if it uses a sum that counts any of them: `fp` and `squared_error` (or `fn`), or a sum of your
+    own that is not 0 in all their rows.
+
+    Raises
+    ------
+    InputError: the name is none, or is taken by a built-in metric or a column of tables; `sums` or `value` is no
+        function; `unit` is no text or `higher_is_better` no bool; or there is no own metric to take out. Whoever
+        computes the metric (`summarize` and so on) raises InputError if `sums` or `value` fails, asks for a column or a
+        sum that is not there, or returns anything but what is needed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3], "x": [10.0, 50.0, 90.0], "y": 5.0})
+    >>> matches = sf.match(truth.assign(brightness=[9.0, 4.0, 2.0]), truth.head(1))
+    >>> sf.metric("f2", lambda rows: {}, lambda s: 5 * s["tp"] / (5 * s["tp"] + 4 * s["fn"] + s["fp"]))
+    >>> def brightness(rows):
+    ...     return {"brightness": rows["truth_brightness"].where(rows["outcome"] == "FN", 0.0)}
+    >>> sf.metric("missed_brightness", brightness, lambda s: s["brightness"] / s["fn"], higher_is_better=False)
+    >>> sf.summarize(matches)[["recall", "f2", "missed_brightness"]].round(3)
+       recall     f2  missed_brightness
+    0   0.333  0.385                3.0
+    >>> for name in ("f2", "missed_brightness"):
+    ...     sf.metric(name, None, None)
+    """
+    _check_name(name)
+    if sums is None and value is None:
+        if name not in own_metrics():
+            raise InputError(f"metric: there is no own metric {name} to take out; there are {_listed(own_metrics())}")
+        del METRICS[name]
+        return
+    arguments = [
+        ("sums", sums, callable(sums), "a function of the rows of a match table is needed"),
+        ("value", value, callable(value), "a function of a dict of totals is needed"),
+        ("unit", unit, isinstance(unit, str), 'text is needed, "" for no unit'),
+        ("higher_is_better", higher_is_better, isinstance(higher_is_better, bool), "True or False is needed"),
+    ]
+    wrong = [(argument, given, needed) for argument, given, good, needed in arguments if not good]
+    if wrong or sums is None or value is None:
+        raise InputError([f"metric: {name}: {argument} is {given!r}; {needed}" for argument, given, needed in wrong])
+    METRICS[name] = Metric(
+        name,
+        label=name.replace("_", " "),
+        formula="a metric of your own",
+        value=partial(_value, name, value),
+        unit=unit,
+        higher_is_better=higher_is_better,
+        low=-np.inf,
+        sums=partial(_row_sums, name, sums),
+    )
+
+
+def _check_name(name: Any) -> None:
+    """Raises InputError if this can be no name of an own metric."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(f"metric: {name!r} is no name; use letters, digits and underscores, such as 'f2'")
+    if name in TRACK_METRICS.split() or name in CURVE_METRICS or (name in METRICS and name not in own_metrics()):
+        raise InputError(f"metric: {name} is a built-in metric; give yours another name")
+    if name in TABLE_COLUMNS.split() or name.startswith(STARTS) or name.endswith(ENDS):
+        raise InputError(f"metric: {name} is, or may become, another column of tables; give the metric another name")
+
+
+def own_row_sums(table: Columns, names: Iterable[str], unknown: Collection[int]) -> dict[str, np.ndarray]:
+    """What each row of a match table adds to the sums of the named own metrics: arrays (N,) by METRIC.SUM.
+
+    Sums that count any row of an `unknown` outcome are null throughout. Raises InputError if a function of the user's
+    fails or returns anything but finite numbers, one for each row.
+    """
+    answer: dict[str, np.ndarray] = {}
+    for name in names:
+        compute = METRICS[name].sums
+        answer |= {} if compute is None else compute(match_dataframe(table))
+    for outcome in unknown:
+        rows = np.flatnonzero(table["outcome"] == outcome)
+        answer |= {key: np.full(len(values), np.nan) for key, values in answer.items() if values[rows].any()}
+    return answer
+
+
+def _row_sums(name: str, function: RowSums, rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    """The checked answer of the user's `sums`, by METRIC.SUM."""
+    from ..support.pandas_versions import own_copy
+
+    place = f"metric {name}: sums"
+    try:
+        answer = function(own_copy(rows))  # what it does to its rows must not reach the user's table
+    except Exception as error:
+        raise _failure(place, error, "column", rows.columns) from error
+    if not isinstance(answer, Mapping):
+        raise InputError(f"{place} returned a {type(answer).__name__}; a dict from names to arrays is needed")
+    wrong = [key for key in answer if not isinstance(key, str) or key in BUILT_IN_SUMS]
+    if wrong:
+        problem = "is a sum that every metric has; give yours another name"
+        raise InputError(f"{place}: {wrong[0]!r} {problem if isinstance(wrong[0], str) else 'is no name; use text'}")
+    return {f"{name}.{key}": _row_numbers(f"{place}: {key}", values, rows) for key, values in answer.items()}
+
+
+def _row_numbers(place: str, values: Any, rows: pd.DataFrame) -> np.ndarray:
+    """What each row adds to a sum, as float64; raises InputError unless it is a finite number for each row."""
+    import pandas as pd
+    from pandas.api.types import is_any_real_numeric_dtype, is_bool_dtype
+
+    needed = f"one number for each of the {len(rows):,} rows is needed"
+    if _shape(values) != (len(rows),):
+        raise InputError(f"{place} has the shape {_shape(values)}; {needed}")
+    if isinstance(values, pd.Series) and not values.index.equals(rows.index):
+        raise InputError(f"{place} is a Series whose index is not that of the rows; keep their order and index")
+    series = pd.Series(values)
+    if len(rows) and not (is_any_real_numeric_dtype(series.dtype) or is_bool_dtype(series.dtype)):
+        raise InputError(f"{place} is of type {series.dtype}; {needed}")
+    numbers = series.to_numpy(np.float64, na_value=np.nan)
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        keys = first_keys(rows, bad, [*FRAME_KEY, "joint", "outcome", "truth_object", "predicted_object"])
+        problem = f"{counted(int(bad.sum()), 'row')} not finite; give 0 where a row does not count"
+        raise InputError(f"{place}: {problem}: row {int(np.argmax(bad))} first ({keys})")
+    return numbers
+
+
+def _value(name: str, function: Totals, sums: NamedSums) -> np.ndarray:
+    """The metric of sums (arrays of one shape), checked; null where it is not finite, or uses a sum that is unknown."""
+    place, shape = f"metric {name}: value", np.shape(sums["tp"])
+    # Copies, one-dimensional, so that the function may change them and needs no care for shapes.
+    totals = {
+        key.removeprefix(f"{name}."): np.array(rows, np.float64).ravel()
+        for key, rows in sums.items()
+        if "." not in key or key.startswith(f"{name}.")
+    }
+    unknown = [key for key, rows in totals.items() if len(rows) and np.isnan(rows).all()]
+    known = {key: rows for key, rows in totals.items() if key not in unknown}
+    n_totals = len(totals["tp"])
+    try:
+        with np.errstate(all="ignore"):
+            answer = function(known)
+    except KeyError as error:
+        if error.args and error.args[0] in unknown:
+            return np.full(shape, np.nan)
+        raise _failure(place, error, "sum", totals) from error
+    except Exception as error:
+        raise _failure(place, error, "sum", totals) from error
+    if _shape(answer) != (n_totals,):
+        problem = f"one number for each of the {n_totals:,} totals is needed"
+        raise InputError(f"{place} returned the shape {_shape(answer)}; {problem}")
+    values = np.asarray(answer)
+    if values.dtype.kind not in "buif":
+        raise InputError(f"{place} returned values of type {values.dtype}; numbers are needed, NaN where undefined")
+    numbers = values.astype(np.float64)
+    return np.where(np.isfinite(numbers), numbers, np.nan).reshape(shape)
+
+
+def _shape(values: Any) -> tuple[int | None, ...]:
+    """The shape of an array, a Series or a list; () for a single value. Lists of unequal lengths have none."""
+    try:
+        return np.shape(values)
+    except ValueError:
+        return len(values), None
+
+
+def _failure(place: str, error: Exception, noun: str, known: Iterable[Any]) -> InputError:
+    """The error for a function of the user's that failed: a missing column or sum by name, else what it raised."""
+    import difflib
+
+    names = [str(name) for name in known]
+    asked = error.args[0] if isinstance(error, KeyError) and error.args else None
+    if not isinstance(asked, str) or asked in names or "]" in asked:  # pandas has a sentence for a list of columns
+        return InputError(f"{place} failed: {type(error).__name__}: {first_line(error)}")
+    near = difflib.get_close_matches(asked, names, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {_listed(names)}"
+    return InputError(f"{place} asks for the {noun} {asked!r}, which is not there; {hint}")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
