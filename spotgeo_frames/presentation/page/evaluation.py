@@ -178,7 +178,7 @@ def _unless_refused(
     """What a section is made of; None where its function does not know the rule."""
     try:
         return section(truth, submissions, words)
-    except InputError:
+    except (InputError, TypeError):  # it knows only distances, or not all words
         return None
 
 

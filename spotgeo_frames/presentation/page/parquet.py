@@ -64,6 +64,7 @@ COLUMNS = {
     "suspicion": "the suspected mistake",
     "advice": "how to correct it",
     "tau": "px, largest distance of a TP",
+    "threshold": "the least similarity of a TP",
     "score_threshold": "the least score of a prediction that counts; in `sweep_best` the one with the highest f1",
     "score_threshold_low": "lower bound of the interval of the best threshold",
     "score_threshold_high": "upper bound of the interval of the best threshold",
