@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..scoring.registry import METRICS, SLICED, Metric, defined, is_defined
+from ..scoring.registry import METRICS, SLICED, Metric, defined
 from ..support.labels import bins_as_text, label
 from ..support.names import plain_value
 from .printing import one_line
@@ -35,7 +35,7 @@ def overview(row: Mapping[str, Any]) -> str:
     metrics = [
         metric
         for metric in (METRICS[name] for name in row if name in METRICS)
-        if metric.written != "count" and is_defined(metric, by_similarity)
+        if metric.written != "count" and metric.is_defined(by_similarity)
     ]
     width = max(len(metric.label) for metric in metrics)
     lines = [

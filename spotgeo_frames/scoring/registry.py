@@ -68,6 +68,10 @@ class Metric(NamedTuple):
     resampled: bool = True
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
+    def is_defined(self, by_similarity: bool) -> bool:
+        """Whether the metric is defined after this kind of matching."""
+        return self.by_similarity if by_similarity else self.by_distance
+
 
 def by_name(*metrics: Metric) -> dict[str, Metric]:
     """Returns the metrics in a dict by name, in the order given."""
@@ -234,14 +238,9 @@ HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_di
 SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "loc_a", "n_sequences", "n_frames"]
 
 
-def is_defined(metric: Metric, by_similarity: bool) -> bool:
-    """Whether a metric is defined after matching by similarity, or otherwise by distance."""
-    return metric.by_similarity if by_similarity else metric.by_distance
-
-
 def defined(names: Iterable[str], by_similarity: bool) -> list[str]:
     """Those of the named metrics that are defined after matching by similarity, or otherwise by distance."""
-    return [name for name in names if is_defined(METRICS[name], by_similarity)]
+    return [name for name in names if METRICS[name].is_defined(by_similarity)]
 
 
 def summary_columns(by_similarity: bool) -> list[str]:
@@ -276,6 +275,6 @@ def values_of(sums: NamedSums, names: Iterable[str], by_similarity: bool = False
 
 def _value(metric: Metric, sums: NamedSums, by_similarity: bool) -> np.ndarray:
     """The metric of sums; null throughout where it is not defined for the kind of matching."""
-    if metric.value is None or not is_defined(metric, by_similarity):
+    if metric.value is None or not metric.is_defined(by_similarity):
         return np.full(np.shape(next(iter(sums.values()))), np.nan)
     return metric.value(sums)

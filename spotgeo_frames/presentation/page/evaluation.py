@@ -18,7 +18,7 @@ from ...matching.matcher import match_sides
 from ...matching.rule import Rule
 from ...matching.words import Words
 from ...scoring.group_sums import summary_sums
-from ...scoring.registry import HEADLINE, defined, is_defined, own_metrics
+from ...scoring.registry import HEADLINE, defined, own_metrics
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
 from ...support.pandas_versions import TEXT
@@ -164,7 +164,7 @@ def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
         [
             column
             for column, known in named.items()
-            if known is None or is_defined(known.metric, by_similarity=not rule.by_distance)
+            if known is None or known.metric.is_defined(by_similarity=not rule.by_distance)
         ]
     ]
 
