@@ -206,7 +206,7 @@ def _farthest(rule: Rule, reach: float | None, least_similarity: float | None) -
 def _paired(pairs: Pairs, aligned: Aligned, rule: Rule, farthest: float) -> np.ndarray:
     """Marks the pairs of the best one-to-one assignment of each frame: as many as possible, then the nearest."""
     starts = aligned.predictions.starts, aligned.truth.starts
-    entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts)
+    entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts, aligned.names_from(0))
     return assign(entries, farthest if rule.by_distance else 1.0)
 
 

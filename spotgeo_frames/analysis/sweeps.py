@@ -213,7 +213,7 @@ def _matched(
     place = np.concatenate([[0], np.cumsum(kept)])  # the position of each kept prediction among those kept
     pairs = near.take(np.flatnonzero(kept[near.prediction] & (near.measure <= rule.largest_cost)))
     starts = place[aligned.predictions.starts], aligned.truth.starts
-    entries = Entries(place[pairs.prediction], pairs.truth, pairs.measure, *starts)
+    entries = Entries(place[pairs.prediction], pairs.truth, pairs.measure, *starts, aligned.names_from(0))
     matched = pairs.take(assign(entries, rule.largest_cost))
     of_match = sequence[aligned.truth.frame[matched.truth]]
     squared, kelvins = rule.errors(np.full(len(of_match), TP), matched.measure)

@@ -40,7 +40,7 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
             _complain(str(error))
             raise SystemExit(1) from None
         except MemoryError as error:
-            _complain(f"there is not enough memory: {error}")
+            _complain(f"there is not enough memory: {error}" if str(error) else "there is not enough memory")
             raise SystemExit(1) from None
         finally:
             for warning in caught:

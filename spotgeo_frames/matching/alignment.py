@@ -9,7 +9,7 @@ Each joint of a frame is matched by itself. So in tables of keypoints every (seq
 a frame of its own here. A frame without any joint stays, with a null joint. Joints whose visibility is 0 are left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -49,6 +49,16 @@ class Aligned(NamedTuple):
     frames: Columns
     truth: Side
     predictions: Side
+
+    def names_from(self, first: int) -> Callable[[int], str]:
+        """A function that gives what messages call a frame, by its position counted from the frame `first` on."""
+
+        def name(position: int) -> str:
+            return ", ".join(
+                f"{key} {self.frames[key][first + position]}" for key in (*FRAME_KEY, "joint") if key in self.frames
+            )
+
+        return name
 
 
 def align(

@@ -7,12 +7,14 @@ whole. It gets no frame whose answer is plain: one that follows from comparing s
 rounding errors, so that every best answer agrees.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ..support.chunks import chunks
 from ..support.keys import distinct, positions
+from ..support.memory import check_at_hand
 from .solver import assignment_solver
 
 # Where two costs differ by less than this share of the largest cost, the solver decides, since it rounds itself.
@@ -21,12 +23,16 @@ BLUR = 1e-9
 # The most cells of cost matrices in memory at once, unless a single frame has more.
 CELLS_AT_ONCE = 1 << 20
 
+# The memory of a cell (bytes): its cost and its mark. The solver copies the costs if there are more rows than columns.
+CELL_BYTES, COPIED_BYTES = 9, 8
+
 
 class Entries(NamedTuple):
     """Entries of the frames' matrices, in the order of the frames; every other cell is far.
 
     `row` and `column` are counted through all frames, from the first frame's 0 on or later. `row_starts` and
     `column_starts` are where those of each frame begin, then the end of the last. `value` is a cost or a weight.
+    `name` gives what messages call a frame.
     """
 
     row: np.ndarray
@@ -34,6 +40,7 @@ class Entries(NamedTuple):
     value: np.ndarray
     row_starts: np.ndarray
     column_starts: np.ndarray
+    name: Callable[[int], str] = "frame {}".format
 
     def frame(self) -> np.ndarray:
         """The frame of each entry."""
@@ -124,7 +131,8 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
     """Marks the entries that linear_sum_assignment chooses.
 
     `near` has the costs of all near pairs of the frames to solve; frames without entries are not solved. `far` is the
-    cost of all other cells, one value for each frame of the whole list.
+    cost of all other cells, one value for each frame of the whole list. Raises InputError, naming the frame, if its
+    matrix needs more memory than is at hand.
     """
     frame = near.frame()
     frames, first_of_frame = distinct(frame)
@@ -134,6 +142,8 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
     sizes = n_rows * n_columns
     chosen = np.zeros(len(frame), bool)
     for first, last in chunks(sizes, CELLS_AT_ONCE):
+        if sizes[first] > CELLS_AT_ONCE:
+            _check_memory(near.name(int(frames[first])), int(n_rows[first]), int(n_columns[first]))
         part = slice(*np.searchsorted(number, [first, last]))
         starts = np.cumsum(sizes[first:last]) - sizes[first:last]
         cell = starts[number[part] - first] + row[part] * n_columns[number[part]] + column[part]
@@ -143,6 +153,12 @@ def solve(near: Entries, far: np.ndarray) -> np.ndarray:
         taken[_solved(costs, starts, n_rows[first:last], n_columns[first:last])] = True
         chosen[part] = taken[cell]
     return chosen
+
+
+def _check_memory(name: str, n_rows: int, n_columns: int) -> None:
+    """Raises InputError if the matrix of a frame, or of what `name` names, needs more memory than is at hand."""
+    cell_bytes = CELL_BYTES + (COPIED_BYTES if n_rows > n_columns else 0)
+    check_at_hand(name, f"assigning {n_rows:,} objects to {n_columns:,}", n_rows * n_columns * cell_bytes)
 
 
 def _plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -33,7 +33,6 @@ from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import FRAME_KEY
 from ..tables.table import Table
 from .alignment import Aligned, FrameRule, align, at_centres
 from .assignment import Entries, assign
@@ -181,8 +180,9 @@ def assigned(sides: Compared, rule: Rule) -> Pairs:
     parts = []
     for first, last in frame_chunks(aligned.truth, aligned.predictions):
         pairs = sides.near(first, last)
-        starts = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
-        entries = Entries(pairs.prediction, pairs.truth, rule.cost(pairs.measure), *starts)
+        rows, columns = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
+        cost, name = rule.cost(pairs.measure), aligned.names_from(first)
+        entries = Entries(pairs.prediction, pairs.truth, cost, rows, columns, name)
         parts.append(pairs.take(assign(entries, rule.largest_cost)))
     return join_pairs(parts)
 
@@ -255,8 +255,7 @@ def match_frames(
         try:
             positions = _checked_answer(answer, len(truth_rows), len(predicted_rows))
         except ValueError as error:
-            sequence, name = (aligned.frames[column][frame] for column in FRAME_KEY)
-            raise InputError(f"sequence {sequence}, frame {name}: the matcher returned {error}") from None
+            raise InputError(f"{aligned.names_from(frame)(0)}: the matcher returned {error}") from None
         rows = truth_rows[positions[0]], predicted_rows[positions[1]]
         distance = point_distance(*difference(predicted_xy[rows[1]], truth_xy[rows[0]]).T)
         parts.append(Pairs(rows[1], rows[0], distance).take(distance <= rule.largest_cost))

@@ -4,11 +4,13 @@ The image is divided into columns. Each box is compared only with boxes that beg
 most pairs of boxes that lie apart are never compared.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..support.chunks import chunks
 from .alignment import Aligned
-from .pairs import ROOM, SIMILAR_AT_ONCE, Pairs, join_pairs, same_category
+from .pairs import ROOM, SIMILAR_AT_ONCE, Pairs, gathered, same_category
 from .similarity import iou
 
 # Edges of boxes farther out than this (px) are moved here for the search, which finds more pairs and misses none.
@@ -29,10 +31,14 @@ def overlapping(
     predicted = slice(*aligned.predictions.starts[[first, last]].tolist())
     # A single frame may have more pairs than fit in memory, so its truths are taken in several chunks.
     n_predicted = aligned.predictions.counts.take(aligned.truth.frame[start:end])
-    chunked = [slice(start + begin, start + stop) for begin, stop in chunks(n_predicted, 2 * SIMILAR_AT_ONCE)]
-    return join_pairs(
-        [_overlapping_rows(aligned, truth_boxes, predicted_boxes, least, rows, predicted) for rows in chunked]
-    )
+
+    def parts() -> Iterator[tuple[int, Pairs]]:
+        for begin, stop in chunks(n_predicted, 2 * SIMILAR_AT_ONCE):
+            rows = slice(start + begin, start + stop)
+            pairs = _overlapping_rows(aligned, truth_boxes, predicted_boxes, least, rows, predicted)
+            yield int(n_predicted[begin:stop].sum()), pairs
+
+    return gathered(aligned, first, last, parts())
 
 
 def _overlapping_rows(

@@ -1,9 +1,11 @@
 """Finds the truths and predictions of a frame whose points lie near each other."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from .alignment import Aligned
-from .pairs import ROOM, Pairs, all_pairs, frame_chunks, join_pairs, same_category
+from .pairs import ROOM, Pairs, all_pairs, frame_chunks, gathered, join_pairs, same_category
 from .similarity import difference, point_distance
 
 
@@ -19,12 +21,16 @@ def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray
     `tau` is one value or one for each row of truth. The distance itself is compared, not its square, since rounding
     differs. If both sides have categories, only objects of equal categories are near.
     """
+    return gathered(aligned, first, last, _near_parts(aligned, first, last, tau))
+
+
+def _near_parts(aligned: Aligned, first: int, last: int, tau: float | np.ndarray) -> Iterator[tuple[int, Pairs]]:
+    """The pairs of `near_points` chunk by chunk, each with how many pairs were searched for it."""
     truth, predictions = aligned.truth, aligned.predictions
 
     def reach(truth_rows: np.ndarray) -> float | np.ndarray:
         return tau[truth_rows] if isinstance(tau, np.ndarray) else tau
 
-    parts = []
     for of_chunk, n_pairs, truths_of_chunk in all_pairs(aligned, first, last):
         dx = difference(np.repeat(predictions.xy[0][of_chunk], n_pairs), truth.xy[0][truths_of_chunk])
         # |dx| > tau alone is too far (rounding keeps order), so most pairs need no second coordinate.
@@ -32,8 +38,7 @@ def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray
         rows, truth_rows = np.repeat(of_chunk, n_pairs)[maybe], truths_of_chunk[maybe]
         distance = point_distance(dx[maybe], difference(predictions.xy[1][rows], truth.xy[1][truth_rows]))
         close = (distance <= reach(truth_rows)) & same_category(aligned, rows, truth_rows)
-        parts.append(Pairs(rows, truth_rows, distance).take(np.flatnonzero(close)))
-    return join_pairs(parts)
+        yield len(truths_of_chunk), Pairs(rows, truth_rows, distance).take(np.flatnonzero(close))
 
 
 def near_keypoints(aligned: Aligned, head_size: np.ndarray, most: float, first: int, last: int) -> Pairs:

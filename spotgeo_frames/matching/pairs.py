@@ -3,12 +3,13 @@
 A chunk is so small that all its pairs fit the processor's cache. Only the near pairs of a chunk are kept.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..support.chunks import chunks
+from ..support.memory import limit_of, too_much
 from .alignment import Aligned, Side
 
 # Truth-prediction pairs of a chunk.
@@ -16,6 +17,9 @@ PAIRS_AT_ONCE = 1 << 16
 
 # The same for boxes, of which only those near each other are compared at all.
 SIMILAR_AT_ONCE = 1 << 19
+
+# The memory that a near pair takes until its frame is assigned, measured where all pairs of a frame are near (bytes).
+PAIR_BYTES = 110
 
 # Searches reach farther by this share. It is larger than any rounding error, so they miss no pair.
 ROOM = 1e-12
@@ -41,6 +45,28 @@ def join_pairs(parts: Sequence[Pairs]) -> Pairs:
     if not parts:
         return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     return parts[0] if len(parts) == 1 else Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def gathered(aligned: Aligned, first: int, last: int, parts: Iterable[tuple[int, Pairs]]) -> Pairs:
+    """The near pairs of the frames [first, last), which come in parts, each with how many pairs were searched for it.
+
+    Raises InputError, naming the frame, as soon as a single frame turns out to have more near pairs than the memory at
+    hand can take.
+    """
+    # Several frames are a chunk only if they have few pairs.
+    counts = [int(side.counts[first]) if last - first == 1 else 0 for side in (aligned.truth, aligned.predictions)]
+    n_pairs = counts[0] * counts[1]
+    at_hand = limit_of(n_pairs * PAIR_BYTES)
+    found, n_searched, n_near = list[Pairs](), 0, 0
+    for n_of_part, near in parts:
+        found.append(near)
+        n_searched += n_of_part
+        n_near += len(near.truth)
+        if at_hand is not None and n_near * PAIR_BYTES > at_hand:
+            work = f"matching {counts[0]:,} truths with {counts[1]:,} predictions so close together"
+            n_bytes = n_near * PAIR_BYTES * n_pairs / n_searched
+            raise too_much(aligned.names_from(first)(0), work, n_bytes, at_hand)
+    return join_pairs(found)
 
 
 def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_AT_ONCE) -> Iterator[tuple[int, int]]:

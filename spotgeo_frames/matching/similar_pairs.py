@@ -1,6 +1,6 @@
 """Finds the similar truths and predictions of a frame: by IoU, by OKS, by distance, or by the caller's function."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned
 from .near_boxes import overlapping
 from .near_points import near_points
-from .pairs import Pairs, all_pairs, join_pairs, same_category
+from .pairs import Pairs, all_pairs, gathered, same_category
 from .similarity import Measure, oks, point_similarity
 
 # A function from rows of truth and rows of predictions to the similarity of each pair.
@@ -80,7 +80,7 @@ def _column(boxes: Columns, name: str) -> np.ndarray:
 def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last: int) -> Pairs:
     """The similar pairs of points of the frames [first, last), by max(0, 1 - distance / (2 tau))."""
     near = near_points(aligned, first, last, 2.0 * tau)
-    return _in_order(near._replace(measure=point_similarity(near.measure, 2.0 * tau)), least)
+    return _in_order(_similar(near._replace(measure=point_similarity(near.measure, 2.0 * tau)), least))
 
 
 def _measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: int, last: int) -> Pairs:
@@ -88,12 +88,15 @@ def _measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: 
 
     Their similarity is above 0 and at least `least`; categories, if both sides have them, are equal.
     """
-    parts = []
-    for of_chunk, n_pairs, truth_rows in all_pairs(aligned, first, last):
-        prediction_rows = np.repeat(of_chunk, n_pairs)
-        same = same_category(aligned, prediction_rows, truth_rows)
-        parts.append(Pairs(prediction_rows, truth_rows, measure(truth_rows, prediction_rows) * same))
-    return _in_order(join_pairs(parts), least)
+
+    def parts() -> Iterator[tuple[int, Pairs]]:
+        for of_chunk, n_pairs, truth_rows in all_pairs(aligned, first, last):
+            prediction_rows = np.repeat(of_chunk, n_pairs)
+            same = same_category(aligned, prediction_rows, truth_rows)
+            pairs = Pairs(prediction_rows, truth_rows, measure(truth_rows, prediction_rows) * same)
+            yield len(truth_rows), _similar(pairs, least)
+
+    return _in_order(gathered(aligned, first, last, parts()))
 
 
 def _similar_poses(
@@ -126,7 +129,11 @@ def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, predicti
     return answer
 
 
-def _in_order(pairs: Pairs, least: float) -> Pairs:
-    """The pairs that are similar enough, sorted by truth, then prediction; they come sorted by prediction."""
-    pairs = pairs.take(np.flatnonzero((pairs.measure > 0) & (pairs.measure >= least)))
+def _similar(pairs: Pairs, least: float) -> Pairs:
+    """The pairs whose similarity is above 0, and at least `least`."""
+    return pairs.take(np.flatnonzero((pairs.measure > 0) & (pairs.measure >= least)))
+
+
+def _in_order(pairs: Pairs) -> Pairs:
+    """The pairs sorted by truth, then prediction; they come sorted by prediction, then truth."""
     return pairs.take(np.argsort(pairs.truth, kind="stable"))

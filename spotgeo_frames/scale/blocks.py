@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError, first_line
+from ..support.errors import InputError, check_memory, first_line
 from .contents import Gap, RowGroup
-from .files import File, open_parquet
+from .files import File, OpenedFiles
 from .parts import Part, out_of_order
 
 # The most rows of a block, both sides together, and their most bytes if there are many columns. Smaller blocks would
@@ -171,9 +171,10 @@ def _batches(
     chain: Sequence[RowGroup], schema: pa.Schema, part: Part, in_memory: bool, at_once: int
 ) -> Iterator[tuple[_Batch, Any]]:
     """The rows of a chain that belong to the part, batch by batch, and the least sequence that may come after each."""
+    files = OpenedFiles()
     for group, after in zip_longest(chain, chain[1:]):
         n_left, last = group.n_rows, group.low
-        for position, rows in enumerate(_read(group, schema, in_memory, at_once)):
+        for position, rows in enumerate(_read(files, group, schema, in_memory, at_once)):
             sequence = rows["sequence"]
             first, n_left = sequence[0].as_py(), n_left - len(rows)
             if not _in_order(sequence) or (position and first < last):
@@ -190,9 +191,9 @@ def _batches(
                 yield _Batch((*group.order, position), group.file, rows.slice(begin, end - begin)), frontier
 
 
-def _read(group: RowGroup, schema: pa.Schema, in_memory: bool, at_once: int) -> Iterator[pa.Table]:
+def _read(files: OpenedFiles, group: RowGroup, schema: pa.Schema, in_memory: bool, at_once: int) -> Iterator[pa.Table]:
     """The rows of a row group in batches, sorted by sequence if `in_memory`."""
-    batches = row_group_batches(group, schema, at_once)
+    batches = row_group_batches(files, group, schema, at_once)
     if not in_memory:
         yield from batches
         return
@@ -206,19 +207,21 @@ def by_sequence(rows: pa.Table) -> pa.Table:
     return rows.take(pc.sort_indices(rows["sequence"]))  # which is stable
 
 
-def row_group_batches(group: RowGroup, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
+def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
     """The rows of a row group in batches, in their order, with the columns of the schema; no batch is empty.
 
     Raises UnreadableError if they cannot be read.
     """
     names = [name for name in schema.names if name not in group.file.partition]
     try:
-        with open_parquet(group.file) as opened:
-            names = [name for name in names if name in opened.schema_arrow.names]
+        with files.open(group.file) as opened:
+            there = {*opened.schema_arrow.names}
+            names = [name for name in names if name in there]
             for batch in opened.iter_batches(at_once, row_groups=[group.order[1]], columns=names, use_threads=False):
                 if len(batch):
                     yield _conformed(pa.Table.from_batches([batch]), schema, group)
     except (pa.ArrowException, OSError) as error:
+        check_memory(error, group.file.place.name)
         raise UnreadableError(group, f"cannot be read: {first_line(error)}") from None
 
 
@@ -246,13 +249,15 @@ def rows_within(n_rows: int, n_bytes: int, schemas: Sequence[pa.Schema]) -> int:
 def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
     """The rows with the columns and types of the schema; hive partitions repeat, missing columns are null."""
     columns = []
+    positions = {name: position for position, name in enumerate(rows.schema.names)}
     for column in schema:
         if column.name in group.file.partition:
             columns.append(pa.repeat(pa.scalar(group.file.partition[column.name], column.type), len(rows)))
-        elif column.name in rows.schema.names:
+        elif column.name in positions:
             try:
-                columns.append(rows[column.name].cast(column.type))
+                columns.append(rows.column(positions[column.name]).cast(column.type))
             except pa.ArrowException as error:
+                check_memory(error, group.file.place.name)
                 raise UnreadableError(group, f"column {column.name}: cannot be read: {first_line(error)}") from None
         else:
             columns.append(pa.nulls(len(rows), column.type))

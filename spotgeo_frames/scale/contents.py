@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError, first_line
 from ..support.reading import readable
-from .files import READERS, File, files_of, open_parquet
+from .files import READERS, File, OpenedFiles, files_of
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}
@@ -123,11 +123,12 @@ def _footer(file: File) -> _Footer:
     """The footer of a file; its problems if it cannot be read."""
     schema = pa.schema([])
     try:
-        with readable(file.place.name), open_parquet(file) as opened:
+        with readable(file.place.name), OpenedFiles().open(file) as opened:
             schema = _with_partition(_plain_schema(opened.schema_arrow), file)
             if len(set(schema.names)) < len(schema.names):
                 return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"])
-            groups = [_range(opened, file, position) for position in range(opened.num_row_groups)]
+            column = _sequence_column(opened)
+            groups = [_range(opened, file, position, column) for position in range(opened.num_row_groups)]
             return _Footer(schema, groups, [])
     except InputError as error:
         return _Footer(schema, [], error.problems)
@@ -170,15 +171,21 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _range(opened: Any, file: File, position: int) -> tuple[int, Any, Any]:
+def _sequence_column(opened: Any) -> int | None:
+    """The position of the column `sequence` among those that the footer describes, or None if there is none."""
+    columns = opened.metadata.schema
+    paths = (columns.column(position).path for position in range(len(columns)))
+    return next((position for position, path in enumerate(paths) if path == "sequence"), None)
+
+
+def _range(opened: Any, file: File, position: int, column: int | None) -> tuple[int, Any, Any]:
     """How many rows a row group has, and the least and the greatest sequence that it may have."""
     group = opened.metadata.row_group(position)
     if "sequence" in file.partition:
         return group.num_rows, file.partition["sequence"], file.partition["sequence"]
-    names = [group.column(column).path_in_schema for column in range(group.num_columns)]
-    if "sequence" not in names:
+    if column is None:
         return group.num_rows, None, None
-    statistics = group.column(names.index("sequence")).statistics
+    statistics = group.column(column).statistics
     if statistics is not None and statistics.null_count:
         raise InputError(f"{file.place.name}: column sequence: some of row group {position} are null")
     if statistics is not None and statistics.has_min_max and _are_exact(statistics.min, statistics.max):

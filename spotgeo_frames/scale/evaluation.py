@@ -16,7 +16,7 @@ from ..matching.alignment import align
 from ..matching.matcher import match_sides
 from ..matching.rule import Rule
 from ..scoring.group_sums import Sums, summary_sums
-from ..support.errors import InputError, first_line
+from ..support.errors import InputError, check_memory, first_line
 from ..support.keys import distinct
 from ..support.storage import Output, Place
 from ..support.writing import as_arrow
@@ -27,9 +27,20 @@ from ..tables.inputs import name_source
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import PREFIXES
 from ..tracking.tracks import evaluate_tracks, track_matches
-from .blocks import Block, OutOfOrderError, Source, UnreadableError, kept_rows, read_blocks
+from .blocks import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    Block,
+    OutOfOrderError,
+    Source,
+    UnreadableError,
+    kept_rows,
+    read_blocks,
+    row_group_batches,
+    rows_within,
+)
 from .contents import Gap, RowGroup, gap_text
-from .files import File, check_unchanged
+from .files import File, OpenedFiles, check_unchanged
 from .folder import RunFolder, written_for
 from .parts import Part
 from .quantiles import bin_codes
@@ -108,8 +119,10 @@ def evaluate_part(part: Part, job: Job) -> Result:
             check_unchanged(_files(part))  # which would explain it, and must not be skipped
             if not job.skip or not isinstance(error, UnreadableError):
                 raise
-            skipped.append(Gap(error.group.low, error.group.high, error.problems[0]))
-            part = _without(part, error.group, skipped[-1])
+            damages = [error, *_other_damages(part, job, error.group)]
+            gaps = [Gap(damage.group.low, damage.group.high, damage.problems[0]) for damage in damages]
+            part = _without(part, [damage.group for damage in damages], gaps)
+            skipped += gaps
     return result if job.folder is None else write_result(job.folder, part.number, result)
 
 
@@ -118,13 +131,34 @@ def _files(part: Part) -> Iterator[File]:
     return (group.file for chains in part.chains.values() for chain in chains for group in chain)
 
 
-def _without(part: Part, damaged: RowGroup, gap: Gap) -> Part:
-    """The part without a row group and without its sequences."""
-    chains = {
-        side: [left for chain in of_side if (left := [group for group in chain if group != damaged])]
-        for side, of_side in part.chains.items()
-    }
-    return part._replace(chains=chains, gaps=[*part.gaps, gap])
+def _other_damages(part: Part, job: Job, known: RowGroup) -> list[UnreadableError]:
+    """The errors of all other row groups that cannot be read.
+
+    All are read here once, so that a part with many damaged ones begins anew only once.
+    """
+    files, damages = OpenedFiles(), []
+    sides = [(side, group) for side, chains in part.chains.items() for groups in chains for group in groups]
+    for side, group in sides:
+        schema = job.sources[side].schema
+        if group is known:
+            continue
+        try:
+            for _ in row_group_batches(files, group, schema, rows_within(BLOCK_ROWS, BLOCK_BYTES, [schema])):
+                pass
+        except UnreadableError as error:
+            damages.append(error)
+    return damages
+
+
+def _without(part: Part, damaged: Sequence[RowGroup], gaps: Sequence[Gap]) -> Part:
+    """The part without these row groups and without the sequences in these gaps."""
+    places = {(group.file.place.path, group.order) for group in damaged}
+
+    def whole(groups: Sequence[RowGroup]) -> list[RowGroup]:
+        return [group for group in groups if (group.file.place.path, group.order) not in places]
+
+    chains = {side: [left for groups in of_side if (left := whole(groups))] for side, of_side in part.chains.items()}
+    return part._replace(chains=chains, gaps=[*part.gaps, *gaps])
 
 
 def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
@@ -197,6 +231,7 @@ def _as_arrow(matches: pd.DataFrame, schema: pa.Schema, place: Place) -> pa.Tabl
     try:
         return as_arrow(matches, matches.attrs, schema)
     except (pa.ArrowException, ValueError, TypeError) as error:
+        check_memory(error, place.name)
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
 
 

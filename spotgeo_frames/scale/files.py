@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ..support.errors import InputError
+from ..support.errors import InputError, check_memory
 from ..support.reading import readable
 from ..support.secrets import without_secrets
 from ..support.storage import Place, parquet_files, place_of
@@ -22,6 +22,10 @@ TAIL = 1 << 16
 
 # What the fields of a state are called in messages.
 STATE = ("size", "time of change", "footer")
+
+# The size of the footers (bytes, as the files have them) that are kept once parsed, of the files of one chain. Parsed,
+# they take several times that.
+KEPT_FOOTERS = 1 << 21
 
 
 class FileState(NamedTuple):
@@ -121,7 +125,8 @@ def _footer_digest(place: Place) -> str:
             if len(tail) < length <= size:
                 tail = source.read_at(length, size - length)
             return hashlib.sha256(tail).hexdigest()
-    except (OSError, pa.ArrowException):
+    except (OSError, pa.ArrowException) as error:
+        check_memory(error, place.name)
         return ""
 
 
@@ -162,9 +167,29 @@ def _is_integer(text: str | None) -> bool:
     return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
 
 
-def open_parquet(file: File) -> Any:
-    """Opens a file so that its pages are read one after the other; memory does not grow with its row groups."""
-    import pyarrow.parquet as pq
+class OpenedFiles:
+    """Opens files again and again while their row groups are read one after the other, and parses their footers once.
 
-    source = file.place.filesystem.open_input_file(file.place.path)
-    return pq.ParquetFile(source, buffer_size=1 << 18, pre_buffer=False, page_checksum_verification=True)
+    A footer describes all row groups of its file, so parsing it anew for each of them would take time that grows with
+    the square of their count. The footers used last are kept, up to KEPT_FOOTERS bytes, but always the very last one.
+    """
+
+    def __init__(self) -> None:
+        self._footers: dict[str, Any] = {}
+        self._size = 0
+
+    def open(self, file: File) -> Any:
+        """Opens a file so that its pages are read one after the other; memory does not grow with its row groups."""
+        import pyarrow.parquet as pq
+
+        source = file.place.filesystem.open_input_file(file.place.path)
+        footer = self._footers.pop(file.place.path, None)
+        self._size -= 0 if footer is None else footer.serialized_size
+        opened = pq.ParquetFile(
+            source, metadata=footer, buffer_size=1 << 18, pre_buffer=False, page_checksum_verification=True
+        )
+        self._footers[file.place.path] = opened.metadata
+        self._size += opened.metadata.serialized_size
+        while self._size > KEPT_FOOTERS and len(self._footers) > 1:
+            self._size -= self._footers.pop(next(iter(self._footers))).serialized_size
+        return opened

@@ -11,7 +11,7 @@ from uuid import uuid4
 import msgspec
 import pyarrow as pa
 
-from ..support.errors import InputError, first_line
+from ..support.errors import InputError, check_memory, first_line
 from ..support.secrets import without_secrets
 from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
 from ..support.temporary import lock, synchronise_folder, temporary_name
@@ -235,5 +235,6 @@ def _is_own(folder: RunFolder, name: str, digest: Digest) -> bool:
             return digest_of(place) == digest
         with place.filesystem.open_input_file(place.path) as stream:
             return (pq.read_metadata(stream).metadata or {}).get(b"run") == folder.identity.encode()
-    except (InputError, OSError, pa.ArrowException):
+    except (InputError, OSError, pa.ArrowException) as error:
+        check_memory(error, place.name)
         return False

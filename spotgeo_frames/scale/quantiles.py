@@ -17,6 +17,7 @@ from ..tables.quantile_bins import Ranks, binned_values
 from ..tables.schema import labelled_joints
 from .blocks import BLOCK_ROWS, kept_rows, row_group_batches
 from .contents import Contents
+from .files import OpenedFiles
 
 # About how many values the sample has.
 SAMPLE = 1 << 12
@@ -47,8 +48,9 @@ def _values(source: Contents, name: str, exclude: Sequence[int | str]) -> Iterat
     """The values of a column in pieces, without nulls and without joints that are absent."""
     of_joints = ["joint", "visibility"] if {"joint", "visibility"} <= {*source.schema.names} else []
     schema = pa.schema([source.schema.field(column) for column in dict.fromkeys(["sequence", name, *of_joints])])
+    files = OpenedFiles()
     for group in source.groups:
-        for rows in row_group_batches(group, schema, BLOCK_ROWS):
+        for rows in row_group_batches(files, group, schema, BLOCK_ROWS):
             table = arrow_to_pandas(kept_rows(rows, exclude), source.name)
             if of_joints:
                 table = table[labelled_joints(table)]

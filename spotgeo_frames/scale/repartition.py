@@ -18,14 +18,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError, first_line
+from ..support.errors import InputError, check_memory, first_line
 from ..support.progress import progress_bar
 from ..support.storage import local_paths, place_of
 from ..support.targets import check_inputs_kept, check_new_folder
 from ..support.temporary import synchronise_folder, temporary_folder_beside
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, contents_of
-from .files import check_unchanged
+from .files import OpenedFiles, check_unchanged
 
 # The most ranges to which rows are dealt out at once, each with an open file.
 MOST_RANGES = 256
@@ -95,13 +95,15 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
             done.replace(folder)  # an empty folder there gives way
             synchronise_folder(folder.absolute().parent)
     except (OSError, pa.ArrowException) as error:
+        check_memory(error, folder)
         raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
 
 
 def _batches(contents: Contents, at_once: int) -> Iterator[pa.Table]:
     """All rows of a dataset, in the order of its files."""
+    files = OpenedFiles()
     for group in contents.groups:
-        yield from row_group_batches(group, contents.schema, at_once)
+        yield from row_group_batches(files, group, contents.schema, at_once)
 
 
 def _ranges(batches: Batches, n_rows: int, most: int, scratch: Path, advance: Advance) -> Iterator[Iterable[pa.Table]]:

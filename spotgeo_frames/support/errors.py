@@ -1,9 +1,13 @@
 """The errors for input that cannot be accepted."""
 
+import errno
 import re
 from collections.abc import Iterable
 
 from .secrets import without_secrets
+
+# How libraries say in errors of other types that memory ran out.
+WANT_OF_MEMORY = re.compile(r"alloc of size|cannot allocate memory|out of memory|bad_alloc", re.I)
 
 
 class InputError(ValueError):
@@ -39,6 +43,16 @@ class InputError(ValueError):
 
 class SliceError(InputError):
     """A column to slice by that does not exist, or cannot be divided into bins."""
+
+
+def check_memory(error: BaseException, name: object) -> None:
+    """Raises MemoryError, which `name` begins, if an error says in whichever words that memory ran out.
+
+    Call it before an error is taken for the fault of what was read or written.
+    """
+    unable = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+    if unable or WANT_OF_MEMORY.search(str(error)):
+        raise MemoryError(f"{name}: {first_line(error)}" if str(error) else str(name)) from None
 
 
 def first_line(error: BaseException) -> str:

@@ -1,7 +1,8 @@
 """Reads files that may be compressed or hostile, with bounded memory.
 
 Unpacking stops after LARGEST_UNPACKED bytes, whatever a header promises. An archive must contain exactly one file
-unless the caller asks for more. No name inside an archive is ever used as a path.
+unless the caller asks for more; each is read to the size that the archive declares for it, and one that has more is
+refused. No name inside an archive is ever used as a path.
 
 What unpacks is imported where something is packed, since it takes a while.
 """
@@ -11,15 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from .errors import InputError, first_line
+from .errors import InputError, check_memory, first_line
 
 if TYPE_CHECKING:
     import gzip
     import zipfile
 
 LARGEST_UNPACKED = 1 << 30
+
+# The most files of an archive. Each takes about a millisecond to evaluate as a sequence.
+MOST_MEMBERS = 1 << 16
+
+# How many bytes of a member that is packed by bzip2 or LZMA are asked for at once. zipfile then unpacks about as many
+# packed bytes as a whole, which is at most 100 MB.
+STEP = 1 << 12
 
 
 def read_bytes(path: Path) -> bytes:
@@ -35,7 +43,7 @@ def read_bytes(path: Path) -> bytes:
                 import gzip
 
                 with gzip.open(path) as stream:
-                    return _bounded(stream, path, LARGEST_UNPACKED)
+                    return _bounded(stream, path)
             case ".zip":
                 return _unzipped(path)
             case _:
@@ -44,7 +52,10 @@ def read_bytes(path: Path) -> bytes:
 
 @contextmanager
 def readable(name: str | Path) -> Iterator[None]:
-    """Turns errors of reading a file into an InputError that begins with the file's name."""
+    """Turns errors of reading a file into an InputError that begins with the file's name.
+
+    If memory ran out, that is a MemoryError.
+    """
     try:
         yield
     except InputError:
@@ -52,6 +63,7 @@ def readable(name: str | Path) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError(f"{name}: there is no such file") from None
     except Exception as error:
+        check_memory(error, name)
         if not isinstance(error, _unreadable()):
             raise
         raise InputError(f"{name}: cannot be read: {first_line(error)}") from None
@@ -110,7 +122,13 @@ def _unzipped(path: Path) -> bytes:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
-    """The files of an archive; raises InputError if a name is missing, leaves the archive or occurs twice."""
+    """The files of an archive.
+
+    Raises InputError if there are more than MOST_MEMBERS, or if a name is missing, leaves the archive or occurs twice.
+    """
+    n_members = len(archive.infolist())
+    if n_members > MOST_MEMBERS:
+        raise InputError(f"{path}: holds {n_members:,} files; at most {MOST_MEMBERS:,} are read, so unpack it yourself")
     if not all(member.filename for member in archive.infolist()):  # zipfile cuts names at a NUL byte
         raise InputError(f"{path}: holds a file without a name; pack it again")
     # Folders, and the files that macOS adds, are not content.
@@ -125,22 +143,34 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
 
 
 def _contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: Path) -> dict[str, bytes]:
-    """The content of each member, by name; all together at most LARGEST_UNPACKED bytes."""
-    left = LARGEST_UNPACKED
-    if sum(member.file_size for member in members) > left:
+    """The content of each member, by name; all together declare at most LARGEST_UNPACKED bytes."""
+    if sum(member.file_size for member in members) > LARGEST_UNPACKED:
         raise _too_large(path)
-    contents: dict[str, bytes] = {}
-    for member in members:
-        with archive.open(member) as stream:
-            contents[member.filename] = _bounded(stream, path, left)
-        left -= len(contents[member.filename])
-    return contents
+    return {member.filename: _declared(archive, member, path) for member in members}
 
 
-def _bounded(stream: IO[bytes] | gzip.GzipFile, path: Path, most: int) -> bytes:
-    """The whole content of a stream; raises InputError if it has more than `most` bytes."""
-    content = stream.read(most + 1)
-    if len(content) > most:
+def _declared(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> bytes:
+    """The content of a member; raises InputError as soon as it turns out to have more bytes than it declares."""
+    import zipfile
+
+    declared = member.file_size
+    member.file_size = LARGEST_UNPACKED + 1  # zipfile would silently leave out what lies beyond the declared size
+    # zipfile never unpacks more of the usual methods than it is asked for.
+    at_once = declared + 1 if member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) else STEP
+    pieces, n_left = [], declared + 1
+    with archive.open(member) as stream:
+        while n_left > 0 and (piece := stream.read(at_once)):
+            pieces.append(piece)
+            n_left -= len(piece)
+    if n_left <= 0:
+        raise InputError(f"{path}: {member.filename!r} unpacks to more than the {declared:,} bytes that it declares")
+    return b"".join(pieces)
+
+
+def _bounded(stream: gzip.GzipFile, path: Path) -> bytes:
+    """The whole content of a stream; raises InputError if it has more than LARGEST_UNPACKED bytes."""
+    content = stream.read(LARGEST_UNPACKED + 1)
+    if len(content) > LARGEST_UNPACKED:
         raise _too_large(path)
     return content
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from .errors import InputError, first_line
+from .errors import InputError, check_memory, first_line
 from .reading import readable
 from .secrets import without_secrets
 from .temporary import synchronise_folder, temporary_name
@@ -134,6 +134,7 @@ def written(place: Place, owner: str = "", check: Callable[[], None] | None = No
         else:
             place.filesystem.move(temporary, place.path)
     except (OSError, pa.ArrowException) as error:  # an ArrowException means, for example, a type unknown to Parquet
+        check_memory(error, place.name)
         raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
     finally:
         with suppress(OSError):  # it was moved, or the disk is gone

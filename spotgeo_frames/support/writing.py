@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import InputError, first_line
+from .errors import InputError, check_memory, first_line
 from .temporary import remove_stale, temporary_beside
 
 if TYPE_CHECKING:
@@ -160,6 +160,7 @@ def write_tables(
     except OSError as error:
         raise _unwritable(Path(error.filename or folder), error) from None
     except (pa.ArrowException, UnicodeError) as error:  # a type unknown to Parquet, or a name that is not text
+        check_memory(error, folder)
         raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
     finally:
         for path in made:

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError, first_line
+from ..support.errors import InputError, check_memory, first_line
 from ..support.pandas_versions import COPIES_ON_WRITE, TEXT, with_text
 from .inputs import SOURCE
 from .table import ArrowStream, Table, collected, is_polars
@@ -76,6 +76,7 @@ def _as_arrow(table: Any, name: str) -> pa.Table:
     try:
         return pa.table(table)
     except (pa.ArrowException, TypeError, ValueError) as error:
+        check_memory(error, name)
         raise InputError(f"{name}: is not a table that Arrow can read: {error}") from None
 
 
@@ -91,6 +92,7 @@ def _polars_as_arrow(table: Any, name: str) -> pa.Table:
             # Without the newest types of text and bytes, which pyarrow cannot take rows of.
             columns[column.name] = column.to_arrow(compat_level=pl.CompatLevel.oldest())
         except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
+            check_memory(error, name)
             problem = f"is of type {column.dtype}, which cannot be carried ({first_line(error)})"
             problems.append(f"{name}: column {column.name} {problem}; cast it to text or numbers, or drop it")
     if problems:
@@ -129,6 +131,7 @@ def arrow_to_pandas(table: pa.Table, name: str, *, keep_types: bool = False) -> 
                 problems.append(f"{name}: column {field} is there more than once")
             columns[field] = _column_to_pandas(column, keep_types)
         except (pa.ArrowException, ValueError, OverflowError) as error:
+            check_memory(error, name)
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
         raise InputError(problems)

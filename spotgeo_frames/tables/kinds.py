@@ -15,7 +15,7 @@ from functools import partial, update_wrapper, wraps
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, get_args
 
-from ..support.errors import InputError, first_line
+from ..support.errors import InputError, check_memory, first_line
 from ..support.labels import bins_as_text
 from ..support.writing import as_arrow
 from .inputs import SOURCE
@@ -93,6 +93,7 @@ def _pyarrow_table(frame: pd.DataFrame) -> pa.Table:
     try:
         return as_arrow(bins_as_text(frame), notes)
     except pa.ArrowException as error:
+        check_memory(error, "the result")
         reason = error.args[-1] if error.args else error  # the last of several names the column
         hint = "give tables without that column, or all of them as pandas"
         raise InputError(f"the result cannot be an Arrow table: {reason}; {hint}") from None

@@ -28,6 +28,7 @@ from ..matching.words import Words, asked_of_tracks, geometry_of, track_rule
 from ..scoring.group_sums import Sums, with_total
 from ..support.errors import InputError
 from ..support.keys import distinct
+from ..support.memory import check_at_hand
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.columns import Columns, dataframe_of
@@ -54,6 +55,10 @@ if TYPE_CHECKING:
 
 # Similar pairs that are kept, 24 bytes each.
 MOST_KEPT = 1 << 25
+
+# The memory that a similar pair takes in addition while its tracks are evaluated, measured where all pairs of a frame
+# are similar (bytes).
+PAIR_BYTES = 220
 COVERAGES = ["MT", "PT", "ML"]
 NUMBERS = list(TRACK_METRICS)
 SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_objects"]
@@ -233,12 +238,16 @@ class _Chunks:
     def __init__(self, aligned: Aligned, similar: Callable[[int, int], Pairs]):
         self.ranges = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
         self.similar, self.kept, self.n_kept = similar, dict[tuple[int, int], Pairs](), 0
+        self.name = aligned.names_from(0)
 
     def __iter__(self) -> Iterator[Pairs]:
         for frames in progress(self.ranges, "comparing", "part"):
             chunk = self.kept.get(frames)
             if chunk is None:
                 chunk = self.similar(*frames)
+                if frames[1] - frames[0] == 1:
+                    work = f"evaluating the tracks of {len(chunk.truth):,} similar pairs"
+                    check_at_hand(self.name(frames[0]), work, len(chunk.truth) * PAIR_BYTES)
                 if self.n_kept + len(chunk.truth) <= MOST_KEPT:
                     self.kept[frames] = chunk
                     self.n_kept += len(chunk.truth)

@@ -802,7 +802,8 @@ def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None
         ]
     names = {path.name for path in (tmp_path / "plain").iterdir()} - {"matches.parquet"}
     assert names <= {path.name for path in (tmp_path / "out").iterdir()}
-    for name in names:
+    assert json.loads((tmp_path / "out" / "score.json").read_text()) == json.loads(said.stdout)
+    for name in names - {"score.json"}:
         table, other = (pd.read_parquet(tmp_path / folder / name) for folder in ("out", "plain"))
         pd.testing.assert_frame_equal(table, other, rtol=1e-12)
     matches = ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()

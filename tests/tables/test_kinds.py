@@ -67,6 +67,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "compare": (lambda tables: sf.compare(tables, resamples=50), (NAMED,)),
     "diagnose": (lambda table: sf.diagnose(table, tau=10), (MATCHES,)),
     "error_costs": (sf.error_costs, (sf.diagnose(MATCHES),)),
+    "changes": (lambda *pair: sf.changes(*pair, tau=10), (MATCHES, sf.match(TRUTH, CAUTIOUS))),
     "bias": (lambda table: sf.bias(table, "sequence", resamples=50, tau=10, epsilon=3), (MATCHES,)),
     "object_summary": (sf.object_summary, (MATCHES,)),
     "worst_slices": (lambda table: sf.worst_slices(table, ["truth_x", "frame"], rate=1, min_sequences=2), (MATCHES,)),

@@ -150,7 +150,8 @@ def _without_distracted(truth: SideColumns, predictions: SideColumns, distracts:
     near = _matching(aligned)
     distracting = distracts[aligned.truth.row[near.truth]]
     starts = aligned.truth.starts, aligned.predictions.starts
-    chosen = heaviest(Entries(near.truth, near.prediction, near.measure, *starts), counts=distracting)
+    entries = Entries(near.truth, near.prediction, near.measure, *starts, aligned.names_from(0))
+    chosen = heaviest(entries, counts=distracting)
     kept = np.ones(len(predictions.objects), bool)
     kept[aligned.predictions.row[near.prediction[chosen & distracting]]] = False
     return predictions.objects.filter(kept)

@@ -196,6 +196,7 @@ def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, ma
             -(CONTINUES * matched[follows[start:end]] + whole.measure),
             truth.starts[position : position + 2],
             predictions.starts[position : position + 2],
+            tracks.aligned.names_from(int(position)),
         )
         matched[start:end] = solve(entries, np.zeros(1))
 

@@ -144,7 +144,8 @@ def _shares(tracks: Tracks, pairs: Pairs) -> np.ndarray:
 
 def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
     """The pairs of a chunk that are assigned and count at the lowest alpha."""
-    truth, predictions = tracks.aligned.truth, tracks.aligned.predictions
+    aligned = tracks.aligned
+    truth, predictions = aligned.truth, aligned.predictions
     weight = alignment * pairs.measure
     if not np.all(weight > 0):
         positive = np.flatnonzero(weight > 0)
@@ -153,8 +154,9 @@ def _assigned(tracks: Tracks, pairs: Pairs, alignment: np.ndarray) -> Pairs:
         return pairs
     counts = pairs.measure >= LEAST_SIMILARITIES[0]
     first, last = int(truth.frame[pairs.truth[0]]), int(truth.frame[pairs.truth[-1]]) + 1
-    starts = (side.starts[first : last + 1] for side in (truth, predictions))
-    chosen = heaviest(Entries(pairs.truth, pairs.prediction, weight, *starts), counts)
+    rows, columns = (side.starts[first : last + 1] for side in (truth, predictions))
+    entries = Entries(pairs.truth, pairs.prediction, weight, rows, columns, aligned.names_from(first))
+    chosen = heaviest(entries, counts)
     return pairs.take(np.flatnonzero(chosen & counts))
 
 

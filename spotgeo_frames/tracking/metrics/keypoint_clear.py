@@ -177,7 +177,8 @@ def _paired(keypoints: Keypoints, free: Pairs, frame: int) -> np.ndarray:
     if all(len({*end.tolist()}) == len(end) for end in (free.truth, free.prediction)):
         return np.ones(len(free.truth), bool)
     aligned = keypoints.tracks.aligned
-    starts = [side.starts[frame : frame + 2] for side in (aligned.truth, aligned.predictions)]
+    rows, columns = (side.starts[frame : frame + 2] for side in (aligned.truth, aligned.predictions))
     # A pair that is not near costs more than all near pairs together.
-    far = 2 * min(int(np.diff(start)[0]) for start in starts) * (free.measure.max() + 1) + 1
-    return solve(Entries(free.truth, free.prediction, free.measure, *starts), np.array([far]))
+    far = 2 * min(int(np.diff(starts)[0]) for starts in (rows, columns)) * (free.measure.max() + 1) + 1
+    entries = Entries(free.truth, free.prediction, free.measure, rows, columns, aligned.names_from(frame))
+    return solve(entries, np.array([far]))

@@ -77,7 +77,8 @@ def _assigned(keypoints: Keypoints, similar: Pairs) -> Pairs:
     rows, row_starts = _of_poses(keypoints, keypoints.truth, aligned.truth, similar.truth)
     columns, column_starts = _of_poses(keypoints, keypoints.predictions, aligned.predictions, similar.prediction)
     counts = similar.measure >= LEAST_SIMILARITIES[0]
-    chosen = heaviest(Entries(rows, columns, similar.measure, row_starts, column_starts), counts)
+    entries = Entries(rows, columns, similar.measure, row_starts, column_starts, aligned.names_from(0))
+    chosen = heaviest(entries, counts)
     return similar.take(np.flatnonzero(chosen & counts))
 
 

@@ -1,0 +1,98 @@
+"""How much memory is at hand, as far as Linux tells; work that would need more is refused before it starts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from .errors import InputError
+
+PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+
+# Work that needs fewer bytes is not checked, since even that takes time.
+LEAST_CHECKED = 1 << 28
+
+# The files of a memory cgroup: its limit, what it uses, and what its statistics call the cache that can be given back.
+FILES = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
+}
+
+
+def check_at_hand(name: str, work: str, n_bytes: float) -> None:
+    """Raises InputError, which `name` begins, if `work` would need more bytes of memory than are at hand."""
+    at_hand = limit_of(n_bytes)
+    if at_hand is not None and n_bytes > at_hand:
+        raise too_much(name, work, n_bytes, at_hand)
+
+
+def limit_of(n_bytes: float) -> int | None:
+    """The memory at hand (bytes) for work that may need `n_bytes`; None if these are few, or if it is not known."""
+    return memory_at_hand() if n_bytes >= LEAST_CHECKED else None
+
+
+def too_much(name: str, work: str, n_bytes: float, at_hand: int) -> InputError:
+    """The error of work that would need more memory than is at hand."""
+    sizes = [f"{size / (1 << 30):.1f} GiB" for size in (n_bytes, at_hand)]
+    advice = "keep fewer of its predictions, the ones with the best scores, say, or use a machine with more memory"
+    return InputError(f"{name}: {work} would need {sizes[0]} of memory, and {sizes[1]} are at hand; {advice}")
+
+
+def memory_at_hand() -> int | None:
+    """How many more bytes of memory this process can use, or None if that is not known.
+
+    It is the least of what the machine has left without swapping, and of what the limits of the process (`ulimit`) and
+    of its cgroups (containers, batch systems) leave.
+    """
+    return min([*_of_machine(), *_of_limits(), *_of_cgroups()], default=None)
+
+
+def _of_machine() -> Iterator[int]:
+    """What the machine has left."""
+    values = _table(PROC / "meminfo")
+    if "MemAvailable:" in values:
+        yield values["MemAvailable:"] << 10
+
+
+def _of_limits() -> Iterator[int]:
+    """What the limits of the address space and of the data of this process leave."""
+    try:
+        import resource
+
+        pages = [int(field) for field in (PROC / "self/statm").read_text().split()]
+    except (ImportError, OSError, ValueError):  # another system than Linux
+        return
+    for limit, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
+        most, _ = resource.getrlimit(limit)
+        if most != resource.RLIM_INFINITY:
+            yield max(most - used * resource.getpagesize(), 0)
+
+
+def _of_cgroups() -> Iterator[int]:
+    """What the memory cgroups of this process leave: its own and those around it, of version 1 and 2."""
+    for line in _text(PROC / "self/cgroup").splitlines():
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        if controllers not in ("", "memory"):
+            continue
+        version, root = (2, CGROUPS) if controllers == "" else (1, CGROUPS / "memory")
+        limit, usage, cache = FILES[version]
+        own = root / path.lstrip("/")
+        # Within a container the path may be that outside, but its own cgroup is then the root.
+        for folder in (own, *own.parents):
+            most, used = _text(folder / limit).strip(), _text(folder / usage).strip()
+            if most.isdigit() and used.isdigit():
+                yield max(int(most) - int(used) + _table(folder / "memory.stat").get(cache, 0), 0)
+            if folder == root:
+                break
+
+
+def _text(path: Path) -> str:
+    """The text of a file of the system; empty if it is not there, or may not be read."""
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _table(path: Path) -> dict[str, int]:
+    """The names and numbers in a file of the system that has a pair of them in each line."""
+    pairs = [line.split()[:2] for line in _text(path).splitlines()]
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
