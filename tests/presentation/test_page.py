@@ -407,17 +407,15 @@ def test_what_does_not_fit_the_geometry_is_refused(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-def test_joints_are_reported_without_suspicions(tmp_path: Path) -> None:
+def test_joints_are_reported_with_their_names(tmp_path: Path) -> None:
     truth, predictions = many(3)
     sides = [
         side.assign(joint="nose", object=side["object"] % 2 + side["frame"] * 2)
         for side in (truth.objects, predictions)
     ]
     sides = [side.drop_duplicates(["sequence", "frame", "object", "joint"]) for side in sides]
-    sf.report(sides[0], sides[1], tmp_path / "report.html", by=["joint"], tables=tmp_path / "tables")
+    sf.report(sides[0], sides[1], tmp_path / "report.html", by=["joint"])
     page = Page(tmp_path / "report.html")
-    assert "Suspicions" not in page.text
-    assert not (tmp_path / "tables" / "suspicions.parquet").exists()
     assert all(name is None or name.endswith(", nose") for name in page.data["browser"]["rows"]["truth_object"])
 
 
