@@ -8,7 +8,7 @@ their digests, and blocks everything that would be loaded.
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..display import texts, words
 from .chart_data import short_names
 from .encodings import Spec
 from .evaluation import RESAMPLES, Evaluation
-from .page_tables import counts, headline, lead, other_tables, slice_table
+from .page_tables import Table, counts, headline, lead, other_tables, slice_table
 from .rule_texts import kind_texts, measure_name, measure_title
 
 # The count of rows of a table that the page shows at first.
@@ -57,17 +57,7 @@ def page(
         for position, (columns, summary) in enumerate(evaluation.slices.items())
     ]
     tables = {table.name: table for table in [*slices, *other_tables(evaluation)]}
-    embedded = {
-        "dash": DASH,
-        "rows_shown": ROWS_SHOWN,
-        "tables": {
-            table.name: {"kinds": table.kinds, "rows": table.rows, "positions": table.positions}
-            for table in tables.values()
-        },
-        "charts": specs,
-        "browser": browser,
-        "picks": short_names(evaluation.names),
-    }
+    embedded = _embedded(evaluation, tables.values(), specs, browser)
     script = _asset("page.js")
     return _template().render(
         title=_heading(evaluation.names),
@@ -135,6 +125,22 @@ def _heading(names: Sequence[str]) -> str:
         return f"How good is {names[0]}?"
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     return f"How good are {listed}?" if len(listed) <= LONGEST_TITLE else f"{len(names)} submissions compared"
+
+
+def _embedded(
+    evaluation: Evaluation, tables: Iterable[Table], specs: Mapping[str, Spec], browser: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The data that the page's script reads."""
+    return {
+        "dash": DASH,
+        "rows_shown": ROWS_SHOWN,
+        "tables": {
+            table.name: {"kinds": table.kinds, "rows": table.rows, "positions": table.positions} for table in tables
+        },
+        "charts": specs,
+        "browser": browser,
+        "picks": short_names(evaluation.names),
+    }
 
 
 def _kinds(evaluation: Evaluation) -> list[tuple[str, str]]:

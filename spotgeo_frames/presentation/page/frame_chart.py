@@ -38,16 +38,27 @@ def frame_chart(
     color = alt.Color("mark:N", title=None, scale=colors)
     outlines = [
         alt.Chart(alt.NamedData("boxes"))
-        .transform_filter(alt.FieldOneOfPredicate(field="mark", oneOf=marks))
+        .transform_filter(alt.FieldOneOfPredicate(field="mark", oneOf=kinds))
         .mark_rect(filled=False, strokeWidth=1.8, strokeDash=dashes, clip=True)
         .encode(color=color, **ends)
-        for marks, dashes in DASHES
+        for kinds, dashes in DASHES
     ]
     # Filled dots would fill the marks of the legend; these are so small that their lines fill them.
     joints = alt.Chart(alt.NamedData("joints")).mark_point(shape="circle", size=8, strokeWidth=3, opacity=1, clip=True)
     joints = joints.encode(x=x, y=y, color=color)
+    marks = _marks(x, y, color, measure, size=50 if boxed else 150, rim=picture is not None)  # a box may be small
+    zoom = alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]")
+    chart = alt.layer(behind, links, *outlines, joints, *marks[:-1], marks[-1].add_params(zoom))
+    about = "Truths and predictions of one frame; they are listed below"
+    return finished(chart, {}, about, HEIGHT, bounded((bottom - top) / (right - left)))
+
+
+def _marks(x: alt.X, y: alt.Y, color: alt.Color, measure: str, size: int, rim: bool) -> list[alt.Chart]:
+    """The layers of the marks at points, and at the centres of boxes, of a size in square px.
+
+    A dark rim makes marks visible on any picture.
+    """
     shape = alt.Shape("mark:N", title=None, scale=alt.Scale(domain=MARKS, range=MARK_SHAPES))
-    size = 50 if boxed else 150  # a large mark would hide a small box
     points = alt.Chart(alt.NamedData("marks")).encode(x=x, y=y, shape=shape)
     marks = points.mark_point(size=size, strokeWidth=2.2, opacity=1, clip=True).encode(
         color=color,
@@ -60,11 +71,5 @@ def frame_chart(
             ("measure:N", measure, ""),
         ),
     )
-    # A dark rim makes marks visible on any picture.
-    rim = (
-        [] if picture is None else [points.mark_point(size=size, strokeWidth=5, opacity=0.75, clip=True, color="black")]
-    )
-    zoom = alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]")
-    chart = alt.layer(behind, links, *outlines, joints, *rim, marks.add_params(zoom))
-    about = "Truths and predictions of one frame; they are listed below"
-    return finished(chart, {}, about, HEIGHT, bounded((bottom - top) / (right - left)))
+    dark = points.mark_point(size=size, strokeWidth=5, opacity=0.75, clip=True, color="black")
+    return [dark, marks] if rim else [marks]
