@@ -1,7 +1,7 @@
 """The entry point of the command line: finds the command, and imports and runs the function that does its work.
 
-The exit status is 0 for success; 1 for input that cannot be accepted, with each problem on a line of standard error;
-and 2 for wrong usage.
+The exit status is 0 for success; 1 for input that cannot be accepted, with each problem on a line of standard error; 2
+for wrong usage; and 128 with the number of a signal added if one ended the command.
 """
 
 import os
@@ -9,13 +9,24 @@ import signal
 import sys
 from codecs import lookup
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
+from types import FrameType
+from typing import NoReturn
 
+from ..support.errors import first_line
 from .commands import COMMANDS
-from .printing import tell
+from .printing import one_line, tell
 from .problems import WrongUsage
 from .usage import HELP, command_parser, no_such, parsed, program_parser
+
+# The signals that end a command: Ctrl-C, a request of the system, and the closing of a terminal, which Windows lacks.
+ENDINGS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+# The signal by which a command looks again whether it can end at once, and after how many seconds.
+ALARM = [signal.SIGALRM] if hasattr(signal, "SIGALRM") else []  # Windows has none
+RETRY = 0.02
 
 
 def run(texts: Sequence[str]) -> None:
@@ -48,27 +59,67 @@ def _run_command(name: str, texts: Sequence[str]) -> None:
         if given is None:
             tell(parser.format_help().rstrip())
         else:
+            _check_working_folder()
             work = getattr(import_module(f".{command.module}", __package__), command.function)
             work(**given)
     except WrongUsage as error:
         parser.error(str(error))
 
 
+def _check_working_folder() -> None:
+    """Raises OSError, with a name, if the working directory is gone; later errors would have none."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "the working directory") from None
+
+
 def main() -> None:
-    """Runs the command line."""
-    # A command that is terminated from outside still removes its unfinished files.
-    for ending in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+    """Runs the command line; whatever ends it from outside is told in one line."""
+    for ending in ENDINGS:
         if signal.getsignal(ending) is not signal.SIG_IGN:  # under nohup, the closing of a terminal stays ignored
-            signal.signal(ending, lambda signal_code, _: sys.exit(128 + signal_code))
+            signal.signal(ending, _end)
     # Texts have signs such as px², and JSON is UTF-8.
     if isinstance(sys.stdout, TextIOWrapper) and lookup(sys.stdout.encoding).name == "ascii":
         sys.stdout.reconfigure(encoding="utf-8")
     try:
         run(sys.argv[1:])
-        sys.stdout.flush()  # so that a reader who has gone is noticed here, not at the end of the process
-    except BrokenPipeError:
-        for stream in (1, 2):  # what is unwritten goes nowhere, without another error at the end of the process
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except BrokenPipeError:  # the reader has gone, and knows it
+        _fail("")
+    except OSError as error:
+        name = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        _fail(f"{name}{first_line(error)}")
+    except KeyboardInterrupt as error:
+        [ended_by] = error.args or [signal.SIGINT]
+        _fail(f"ended by {signal.Signals(ended_by).name}", 128 + ended_by)
+    finally:  # what is left to do takes no time
+        for ending in [*ENDINGS, *ALARM]:
+            signal.signal(ending, signal.SIG_IGN)
+
+
+def _end(ended_by: int, frame: FrameType | None) -> None:
+    """Ends a command that is told to end from outside; on the way out it removes its unfinished files.
+
+    Where that would be lost, it waits: modules that are being loaded, such as NumPy, would say that they are not
+    installed well, and Python ignores errors in `__del__`.
+    """
+    while frame is not None and not (
+        frame.f_code.co_filename.startswith("<frozen importlib") or frame.f_code.co_name == "__del__"
+    ):
+        frame = frame.f_back
+    if frame is None or not ALARM:
+        raise KeyboardInterrupt(ended_by)
+    signal.signal(signal.SIGALRM, lambda _, later: _end(ended_by, later))
+    signal.setitimer(signal.ITIMER_REAL, RETRY)
+
+
+def _fail(text: str, status: int = 1) -> NoReturn:
+    """Exits with a line on standard error, if there is a text, and if it can be written to."""
+    with suppress(OSError):
+        if text:
+            tell(one_line(text), sys.stderr)
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):  # what is unwritten gives no other error at the end of the process
+            os.dup2(nowhere, stream)
+    sys.exit(status)

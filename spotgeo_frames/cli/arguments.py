@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..matching.words import Words, asked
 from ..support.errors import InputError
-from ..support.names import stem
+from ..support.names import as_text, stem
 from ..tables.annotations import Annotations, SideColumns
 from ..tables.selections import column_bins, holds_text
 from .problems import WrongUsage
@@ -31,8 +31,8 @@ def submission_names(paths: Sequence[Path]) -> list[str]:
 
     A file that is given several times gets a number. Bytes that are not UTF-8 are escaped, since names are text.
     """
-    resolved = [_as_text(path.resolve()) for path in paths]
-    paths = [_as_text(path) for path in paths]
+    resolved = [Path(as_text(path.resolve())) for path in paths]
+    paths = [Path(as_text(path)) for path in paths]
     shared = os.path.commonpath([path.parent for path in resolved])
     ways = [
         [stem(path) for path in paths],
@@ -43,11 +43,6 @@ def submission_names(paths: Sequence[Path]) -> list[str]:
     names = next(names for names in ways if len({*names}) >= len({*resolved}))
     times = [names[:place].count(name) for place, name in enumerate(names)]
     return [f"{name} ({time + 1})" if time else name for name, time in zip(names, times, strict=True)]
-
-
-def _as_text(path: Path) -> Path:
-    """A path with each byte that is not UTF-8 as \\xNN."""
-    return Path(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def sequence_numbers(text: str, option: str) -> list[int]:

@@ -8,10 +8,10 @@ import pandas as pd
 from ..matching.words import Words
 from ..scale.columns import dataset_rule, opened
 from ..scale.dask import connected
-from ..scale.repartition import repartition_by_sequence
+from ..scale.repartition import repartitioned
 from ..scale.run import RunOptions
 from ..scale.stream import summaries
-from ..support.storage import place_of, sizes, write_all
+from ..support.storage import place_of, write_all
 from .arguments import sequence_names
 from .as_json import summary_json
 from .printing import one_line, tell
@@ -45,6 +45,5 @@ def score_datasets(
 def repartition(dataset: str, out: str) -> None:
     """Writes a copy of a dataset that is sorted by sequence, and prints how many files it has."""
     with problems_reported():
-        repartition_by_sequence(dataset, out)
-        n_files = len(sizes(place_of(out)))
+        n_files = repartitioned(dataset, out)
     tell(one_line(f"{out}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence"))

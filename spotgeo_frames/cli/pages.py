@@ -1,12 +1,14 @@
 """The command `report`."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..formats.any_file import read_sides
 from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
+from ..support.writing import writable
 from .arguments import names_to_exclude, slices_of, submission_names, words_of
 from .printing import one_line, tell
 from .problems import problems_reported
@@ -30,8 +32,10 @@ def report(
     words_of(tau, epsilon, similarity, threshold)
     slices = slices_of(by)
     with problems_reported():
-        above = out.absolute().parent.parent
-        if not above.exists():  # most likely a typing error
+        with writable(out):
+            above = out.absolute().parent.parent
+            is_there = above.exists()
+        if not is_there:  # most likely a typing error
             raise InputError(f"{out}: cannot be written: there is no folder {above}; make it first, or give another")
         check_beforehand(out, tables, images)
         sides = read_sides(truth, submissions, frames, similarity)
@@ -50,5 +54,7 @@ def report(
             images=images,
             tables=tables,
         )
-    written = f"{out}: {out.stat().st_size / 1e6:.1f} MB"
+    written = f"{out}"
+    with suppress(OSError):  # it is written, whether it can be looked at or not
+        written += f": {out.stat().st_size / 1e6:.1f} MB"
     tell(one_line(written if tables is None else f"{written}; {tables}: the tables"))

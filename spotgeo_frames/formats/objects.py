@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..support.errors import InputError
 from ..support.pandas_versions import own_copy
-from ..support.reading import LARGEST_UNPACKED, check_no_nul, read_bytes, readable
+from ..support.reading import LARGEST_UNPACKED, check_no_nul, files_below, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
 from ..tables.checks import check_frames, check_objects
@@ -106,7 +106,7 @@ def _folder(path: Path) -> pa.Table:
     import pyarrow.dataset as ds
     import pyarrow.parquet as pq
 
-    files = sorted(path.rglob("*.parquet"))
+    files = files_below(path, ".parquet")
     if not files:
         raise InputError(f"{path}: is a folder without Parquet files")
     for file in files:

@@ -35,7 +35,8 @@ def flat_files(
     exists may be what was meant. `nested` are the last folder and name of files of a layout that cannot stay packed.
     """
     if folder.is_dir():
-        files = [file_of(path, path.stem) for path in sorted(folder.glob(f"*{ending}")) if not path.is_dir()]
+        paths = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
+        files = [file_of(path, path.stem) for path in paths if not path.is_dir()]
     elif folder.suffix.lower() == ".zip":
         files = _packed_files(folder, ending, nested)
     elif folder.exists():

@@ -11,11 +11,12 @@ from uuid import uuid4
 import msgspec
 import pyarrow as pa
 
-from ..support.errors import InputError, check_memory, first_line
+from ..support.errors import InputError, check_memory
 from ..support.secrets import without_secrets
 from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
 from ..support.temporary import lock, synchronise_folder, temporary_name
 from ..support.version import __version__
+from ..support.writing import writable
 from .contents import Contents
 from .folder import BUSY, RunFolder, check_own, plan_text, read_plan
 from .results import Result, read_result
@@ -98,14 +99,12 @@ def _held(out: Place, plan: Mapping[str, Any]) -> Iterator[bool]:
 
 def _claimed(out: Place, content: bytes) -> int:
     """The descriptor of the plan in a local folder, with its lock; the plan is written if there is none."""
-    try:
+    with writable(out.name):
         for _ in range(ATTEMPTS):
             there = os.path.lexists(out.inside("plan.json").path)
             descriptor = _locked(out) if there else _made(out, content)
             if descriptor is not None:
                 return descriptor
-    except OSError as error:
-        raise InputError(f"{out.name}: cannot be written: {first_line(error)}") from None
     raise InputError(f"{out.name}: {BUSY}")
 
 

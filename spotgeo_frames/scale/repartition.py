@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,11 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError, check_memory, first_line
+from ..support.errors import InputError
 from ..support.progress import progress_bar
 from ..support.storage import local_paths, place_of
 from ..support.targets import check_inputs_kept, check_new_folder
 from ..support.temporary import synchronise_folder, temporary_folder_beside
+from ..support.writing import writable
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, contents_of
 from .files import OpenedFiles, check_unchanged
@@ -69,6 +69,11 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
     >>> pd.read_parquet(folder / "sorted")["sequence"].is_monotonic_increasing
     True
     """
+    repartitioned(dataset, out)
+
+
+def repartitioned(dataset: Any, out: str | Path) -> int:
+    """Does what `repartition_by_sequence` does, and returns how many files it has written."""
     folder = Path(out)
     if "://" in str(out):
         raise InputError(f"{out}: only a folder of this machine can be written to")
@@ -78,25 +83,35 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
     contents = contents_of(dataset, ["sequence"])
     if not contents.n_rows:
         raise InputError(f"{contents.name}: has no rows")
-    most = rows_within(SORTED_ROWS, SORTED_BYTES, [contents.schema])
-    try:
-        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with writable(folder):
+        folder = folder.absolute()
+        folder.parent.mkdir(parents=True, exist_ok=True)
         with (
-            temporary_folder_beside(folder.absolute()) as scratch,
+            temporary_folder_beside(folder) as scratch,
             progress_bar(2 * contents.n_rows, "sorting", "row") as advance,
         ):
             done = scratch / "done"
             done.mkdir()
-            numbers = count()
-            for rows in _ranges(lambda: _batches(contents, most // 4), contents.n_rows, most, scratch, advance):
-                _write(rows, contents.schema, done / f"part-{next(numbers):05}.parquet", advance)
+            n_files = _write_sorted(contents, scratch, done, advance)
             check_unchanged(contents.files)
             synchronise_folder(done)
             done.replace(folder)  # an empty folder there gives way
-            synchronise_folder(folder.absolute().parent)
-    except (OSError, pa.ArrowException) as error:
-        check_memory(error, folder)
-        raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
+            try:
+                synchronise_folder(folder.parent)
+            except BaseException:  # so that whatever ends in an error leaves nothing
+                folder.replace(done)
+                raise
+    return n_files
+
+
+def _write_sorted(contents: Contents, scratch: Path, folder: Path, advance: Advance) -> int:
+    """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns how many files there are."""
+    most = rows_within(SORTED_ROWS, SORTED_BYTES, [contents.schema])
+    n_files = 0
+    for rows in _ranges(lambda: _batches(contents, most // 4), contents.n_rows, most, scratch, advance):
+        _write(rows, contents.schema, folder / f"part-{n_files:05}.parquet", advance)
+        n_files += 1
+    return n_files
 
 
 def _batches(contents: Contents, at_once: int) -> Iterator[pa.Table]:

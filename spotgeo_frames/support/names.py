@@ -48,6 +48,6 @@ def plain_value(value: Any) -> Any:
     return value if known else str(value)
 
 
-def text_name(path: Path) -> str:
-    """A file's name as valid text; bytes that are not UTF-8 become replacement characters."""
-    return os.fsencode(path.name).decode("utf-8", "replace")
+def as_text(name: str | Path) -> str:
+    """The name or path of a file as valid text; bytes that are not UTF-8 become \\xNN, so names stay different."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -9,6 +9,7 @@ What unpacks is imported where something is packed, since it takes a while.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
@@ -79,6 +80,19 @@ def _unreadable() -> tuple[type[Exception], ...]:
 
     plain = OSError, EOFError, ValueError, RuntimeError
     return *plain, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ArrowException
+
+
+def files_below(folder: Path, ending: str) -> list[Path]:
+    """The files below a folder whose names have this ending, in order; raises OSError where a folder cannot be read.
+
+    `Path.rglob` would leave out a folder without permission, and nobody would know.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    found = os.walk(folder, onerror=refuse)
+    return sorted(Path(parent, name) for parent, _, names in found for name in names if name.endswith(ending))
 
 
 def _check_regular(path: Path) -> None:

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from .errors import InputError, check_memory, first_line
+from .errors import InputError, first_line
 from .reading import readable
 from .secrets import without_secrets
 from .temporary import synchronise_folder, temporary_name
+from .writing import writable
 
 
 class Place(NamedTuple):
@@ -121,21 +122,19 @@ def written(place: Place, owner: str = "", check: Callable[[], None] | None = No
     folder, _, name = place.path.rpartition("/")
     temporary = f"{folder}/{temporary_name(name, owner)}"
     try:
-        with open(temporary, "xb") if is_local(place) else place.filesystem.open_output_stream(temporary) as stream:
-            yield Output(stream)
+        with writable(place.name):
+            with open(temporary, "xb") if is_local(place) else place.filesystem.open_output_stream(temporary) as stream:
+                yield Output(stream)
+                if is_local(place):
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            if check is not None:
+                check()
             if is_local(place):
-                stream.flush()
-                os.fsync(stream.fileno())
-        if check is not None:
-            check()
-        if is_local(place):
-            os.replace(temporary, place.path)
-            synchronise_folder(folder)
-        else:
-            place.filesystem.move(temporary, place.path)
-    except (OSError, pa.ArrowException) as error:  # an ArrowException means, for example, a type unknown to Parquet
-        check_memory(error, place.name)
-        raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
+                os.replace(temporary, place.path)
+                synchronise_folder(folder)
+            else:
+                place.filesystem.move(temporary, place.path)
     finally:
         with suppress(OSError):  # it was moved, or the disk is gone
             place.filesystem.delete_file(temporary)
@@ -170,14 +169,12 @@ def write_all(place: Place, content: bytes) -> None:
 
 def make_folder(place: Place) -> None:
     """Makes a folder and its parents, and waits until their names are on the disk; raises InputError if that fails."""
-    try:
+    with writable(place.name):
         parents = [Path(place.path), *Path(place.path).parents] if is_local(place) else []
         there = next((position for position, path in enumerate(parents) if path.exists()), 0)
         place.filesystem.create_dir(place.path, recursive=True)
         for path in parents[1 : there + 1]:
             synchronise_folder(path)
-    except OSError as error:
-        raise InputError(f"{place.name}: cannot be written: {first_line(error)}") from None
 
 
 def sizes(folder: Place) -> dict[str, int]:

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -53,7 +54,7 @@ def synchronise_folder(folder: str | Path) -> None:
         if error.errno not in UNSYNCHRONISED:
             raise
     finally:
-        os.close(descriptor)
+        _close(descriptor)
 
 
 @contextmanager
@@ -62,14 +63,23 @@ def temporary_beside(path: Path) -> Iterator[Path]:
 
     Call `remove_stale` before, so that files of killed processes do not pile up. Raises OSError if it cannot be made.
     """
-    temporary, descriptor = _locked(path, _make_file)
-    try:
+    with _made_beside(path, _make_file, Path.unlink) as temporary:
         yield temporary
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-        with suppress(OSError):  # it was moved, or the disk is gone
-            temporary.unlink()
+
+
+@contextmanager
+def kept_beside(path: Path) -> Iterator[Path | None]:
+    """A context that gives a temporary name under which the file at `path` is kept, too; removed at the end.
+
+    It gives None if there is no file. Raises OSError if it cannot be kept.
+    """
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        yield None
+        return
+    with _made_beside(path, partial(_link, path), Path.unlink) as temporary:
+        yield temporary
 
 
 @contextmanager
@@ -79,13 +89,8 @@ def temporary_folder_beside(path: Path) -> Iterator[Path]:
     Those that killed processes left beside `path` are removed first. Raises OSError if it cannot be made.
     """
     remove_stale(path.parent, [path.name])
-    temporary, descriptor = _locked(path, Path.mkdir)
-    try:
+    with _made_beside(path, Path.mkdir, partial(shutil.rmtree, ignore_errors=True)) as temporary:
         yield temporary
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _make_file(path: Path) -> None:
@@ -93,21 +98,55 @@ def _make_file(path: Path) -> None:
     path.touch(exist_ok=False)
 
 
-def _locked(path: Path, make: Callable[[Path], None]) -> tuple[Path, int | None]:
-    """The path of a new temporary file or folder beside `path`, and the descriptor that holds its lock, if any."""
-    while True:
-        temporary = path.with_name(temporary_name(path.name))
+def _link(path: Path, other: Path) -> None:
+    """Gives a file another name, or makes a copy on a file system without links."""
+    try:
+        os.link(path, other)
+    except OSError:
+        shutil.copyfile(path, other)
+
+
+@contextmanager
+def _made_beside(path: Path, make: Callable[[Path], None], remove: Callable[[Path], None]) -> Iterator[Path]:
+    """A context that makes a temporary file or folder beside `path` and holds its lock; removed at the end.
+
+    Raises OSError, which names `path` as the caller knows it, if it cannot be made.
+    """
+    temporary = path.with_name(temporary_name(path.name))
+    descriptor = None
+    try:
         try:
-            make(temporary)
-        except OSError as error:  # which should name the target, as the caller knows it
+            while True:
+                make(temporary)
+                descriptor = _opened(temporary)
+                if descriptor is not None:
+                    lock(descriptor)
+                if not _is_removed(temporary):
+                    break
+                _close(descriptor)  # until it was locked, another process took it for stale
+        except OSError as error:
             raise OSError(error.errno, error.strerror, str(path)) from None
-        descriptor = _opened(temporary)
-        if descriptor is None:
-            return temporary, None
-        lock(descriptor)
-        if temporary.exists():  # until it was locked, another process could take it for stale
-            return temporary, descriptor
-        os.close(descriptor)
+        yield temporary
+    finally:
+        with suppress(OSError):  # it was moved, or the disk is gone
+            remove(temporary)
+        _close(descriptor)
+
+
+def _is_removed(path: Path) -> bool:
+    """Whether a file or folder is certainly not there."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False
+
+
+def _close(descriptor: int | None) -> None:
+    """Closes a descriptor that nothing was written to, so that no error matters."""
+    if descriptor is not None:
+        with suppress(OSError):
+            os.close(descriptor)
 
 
 def _opened(path: Path) -> int | None:
@@ -141,4 +180,4 @@ def _remove_unlocked(path: Path) -> None:
             else:
                 path.unlink(missing_ok=True)
     finally:
-        os.close(descriptor)
+        _close(descriptor)

@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
-from collections.abc import Hashable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import InputError, check_memory, first_line
-from .temporary import remove_stale, temporary_beside
+from .temporary import kept_beside, remove_stale, temporary_beside
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
 
+@contextmanager
+def writable(name: str | Path) -> Iterator[None]:
+    """Turns errors of writing a file or folder into an InputError that begins with its name.
+
+    If memory ran out, it raises MemoryError instead.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, _unwritable()):
+            raise
+        check_memory(error, name)
+        raise InputError(f"{name}: cannot be written: {first_line(error)}") from None
+
+
+def _unwritable() -> tuple[type[Exception], ...]:
+    """The errors that writing may raise."""
+    from pyarrow import ArrowException  # such as that of a type unknown to Parquet; imported only here, as it is slow
+
+    return OSError, UnicodeError, ArrowException  # names and values may be no text
+
+
 def check_folder_writable(folder: Path) -> None:
     """Raises InputError if `folder` cannot be made or written to; makes nothing yet."""
     _check_name(folder)
-    try:
+    with writable(folder):
         ancestor = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    except (OSError, ValueError) as error:  # a name that is too long or empty, or a folder without permission
-        raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
-    if not ancestor.is_dir():
+        is_folder = ancestor.is_dir()
+    if not is_folder:
         raise InputError(f"{folder}: cannot be written: {ancestor} is not a folder")
     if not os.access(ancestor, os.W_OK | os.X_OK):
         raise InputError(f"{folder}: cannot be written: there is no permission to write to {ancestor}")
@@ -35,13 +56,11 @@ def check_folder_writable(folder: Path) -> None:
 
 def check_file_writable(path: Path) -> None:
     """Raises InputError if a file at `path` cannot be written, even if its folders were made; makes nothing yet."""
-    try:
+    _check_name(path)
+    with writable(path):
         is_folder, is_other = path.is_dir(), path.exists() and not path.is_file()
-    except (OSError, ValueError) as error:  # a name too long, or one that no file can have
-        raise InputError(f"{path}: cannot be written: {first_line(error)}") from None
     if is_other:
         raise InputError(f"{path}: cannot be written: it is {'a folder' if is_folder else 'no regular file'}")
-    _check_name(path)
     check_folder_writable(path.parent)
 
 
@@ -74,20 +93,9 @@ def replace_with(path: Path, content: bytes) -> None:
 
 def _replace_with(path: Path, content: bytes) -> None:
     """Writes a temporary file and moves it into place; leaves alone what killed processes left."""
-    try:
-        with temporary_beside(path) as temporary:
-            temporary.write_bytes(content)
-            temporary.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file in UTF-8; characters that UTF-8 cannot encode become question marks.
-
-    Raises InputError if it cannot be written.
-    """
-    replace_with(path, text.encode("utf-8", "replace"))
+    with writable(path), temporary_beside(path) as temporary:
+        temporary.write_bytes(content)
+        temporary.replace(path)
 
 
 def _zipped(contents: Mapping[str, bytes]) -> bytes:
@@ -113,66 +121,110 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
     for name in contents:
         inside.setdefault((folder / name).parent, []).append((folder / name).name)
     for parent, names in inside.items():
-        make_folder(parent)
+        with writable(parent):
+            parent.mkdir(parents=True, exist_ok=True)
         remove_stale(parent, names)
     for name, content in contents.items():
         _replace_with(folder / name, content)
 
 
-def make_folder(folder: Path) -> None:
-    """Makes a folder and its parents; raises InputError if that fails."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(folder, error) from None
-
-
 def write_tables(
     tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mapping[str, str], texts: Mapping[str, str] | None = None
 ) -> None:
-    """Writes tables as `folder`/NAME.parquet, NaN as null, and `texts` as files of their names.
+    """Writes tables as `folder`/NAME.parquet, NaN as null, and `texts` as files of their names; all change together.
 
-    The metadata of each table's file gets the table's attrs and the `notes`, for example the names of the inputs. All
-    files are written before any is moved into place. Raises InputError if one cannot be written, and then leaves no
-    file or folder behind.
+    The metadata of each table's file gets the table's attrs and the `notes`, for example the names of the inputs.
+    Raises InputError if a file cannot be written.
     """
-    import pyarrow as pa
+    files = {folder / name: text_file(text) for name, text in (texts or {}).items()}
+    write_together(table_files(tables, folder, notes) | files)
 
-    contents = {f"{name}.parquet": table for name, table in tables.items()} | dict(texts or {})
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+
+# What writes a file to the path it is given.
+Write = Callable[[Path], object]
+
+
+def table_files(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mapping[str, str]) -> dict[Path, Write | None]:
+    """For each path `folder`/NAME.parquet, what writes the table there, for `write_together`."""
+    return {
+        folder / f"{name}.parquet": partial(_write_parquet, table, attrs=dict(notes) | table.attrs)
+        for name, table in tables.items()
+    }
+
+
+def write_together(files: Mapping[Path, Write | None]) -> None:
+    """Writes files that change together: either all of them or, if there is an error, none.
+
+    `files` has what writes each file; a file of None is removed. All are written under temporary names before the first
+    is moved into place, in their order. If a move fails, the files that were moved before get their earlier content
+    back. New folders are made, and removed again if they stay empty. Raises InputError, naming the file, if one cannot
+    be written.
+    """
+    inside: dict[Path, list[str]] = {}
+    for path in files:
+        inside.setdefault(path.parent, []).append(path.name)
+    with ExitStack() as stack:
+        for folder, names in inside.items():
+            stack.enter_context(_folder(folder))
+            remove_stale(folder, names)
+        written, earlier = {}, {}
+        for path, write in files.items():
+            with writable(path):
+                if write is not None:
+                    written[path] = stack.enter_context(temporary_beside(path))
+                    write(written[path])
+                earlier[path] = stack.enter_context(kept_beside(path))
+        _move(written, earlier)
+
+
+def text_file(text: str) -> Write:
+    """For `write_together`, what writes a text file in UTF-8; what UTF-8 cannot encode becomes question marks."""
+    return lambda path: path.write_bytes(text.encode("utf-8", "replace"))
+
+
+@contextmanager
+def _folder(folder: Path) -> Iterator[None]:
+    """A context in which there is a folder; at its end, those that were made for it are removed if they are empty."""
+    with writable(folder):
+        made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        remove_stale(folder, contents)
-        with ExitStack() as stack:
-            moves = {}
-            for name, content in contents.items():
-                path = folder / name
-                if path.is_dir():
-                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-                temporary = stack.enter_context(temporary_beside(path))
-                if isinstance(content, str):
-                    temporary.write_text(content, "utf-8")
-                else:
-                    _write_parquet(content, temporary, dict(notes) | content.attrs)
-                moves[temporary] = path
-            for temporary, path in moves.items():
-                temporary.replace(path)
-    except OSError as error:
-        raise _unwritable(Path(error.filename or folder), error) from None
-    except (pa.ArrowException, UnicodeError) as error:  # a type unknown to Parquet, or a name that is not text
-        check_memory(error, folder)
-        raise InputError(f"{folder}: cannot be written: {first_line(error)}") from None
+        with writable(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        yield
     finally:
         for path in made:
-            if path.is_dir() and not any(path.iterdir()):
+            with suppress(OSError):  # it has files
                 path.rmdir()
+
+
+def _move(written: Mapping[Path, Path], earlier: Mapping[Path, Path | None]) -> None:
+    """Moves the files that are written into place and removes the others, or leaves all as they were earlier."""
+    changed = []
+    try:
+        for path in earlier:
+            changed.append(path)
+            with writable(path):
+                if path in written:
+                    written[path].replace(path)
+                else:
+                    path.unlink(missing_ok=True)
+    except BaseException:  # also where the process is told to end
+        for path in changed:
+            kept = earlier[path]
+            with suppress(OSError):  # the disk is gone
+                if kept is None:
+                    path.unlink()
+                else:
+                    kept.replace(path)
+        raise
 
 
 def _write_parquet(table: pd.DataFrame, path: Path, attrs: Mapping[Hashable, Any]) -> None:
     """Writes a table as Parquet, with `attrs` in its metadata."""
     import pyarrow.parquet as pq  # imported only here: it takes a while, and scoring for the terminal needs none
 
-    pq.write_table(as_arrow(table, attrs), path, write_page_checksum=True)
+    with path.open("wb") as stream:  # its errors are the system's, while Arrow's own have longer texts
+        pq.write_table(as_arrow(table, attrs), stream, write_page_checksum=True)
 
 
 def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Schema | None = None) -> pa.Table:
@@ -195,8 +247,3 @@ def as_arrow(table: pd.DataFrame, attrs: Mapping[Hashable, Any], schema: pa.Sche
 def _plain(value: Any) -> Any:
     """A value of a note that JSON does not know: a number of NumPy as one of Python, anything else as text."""
     return value.item() if isinstance(value, np.generic) else str(value)
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    """The error of a file that cannot be written."""
-    return InputError(f"{path}: cannot be written: {first_line(error)}")

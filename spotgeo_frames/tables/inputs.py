@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.names import text_name
+from ..support.names import as_text
 from .columns import Columns, dataframe_of
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def input_notes(inputs: Sequence[Input]) -> dict[str, str]:
 
     A file that has changed since it was read has a remark instead of a digest.
     """
-    names = {file.role: text_name(file.path) for file in inputs}
+    names = {file.role: as_text(file.path.name) for file in inputs}
     digests = {f"{file.role}_sha256": file.sha256 for file in inputs if file.sha256 is not None}
     remarks = {f"{file.role}_remark": file.remark.removeprefix(", ") for file in inputs if file.sha256 is None}
     return names | digests | remarks

@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import zipfile
@@ -438,7 +439,7 @@ def test_columns_that_cannot_be_written(tmp_path: Path) -> None:
     path, out = tmp_path / "table.parquet", tmp_path / "out"
     table = pa.Table.from_pandas(objects([(1, 1, 0, 0)]), preserve_index=False)
     pq.write_table(table.append_column("map", pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))), path)
-    assert_places(refused("score", path, path, "--out", out), f"{out}: cannot be written")
+    assert_places(refused("score", path, path, "--out", out), f"{out / 'matches.parquet'}: cannot be written")
     assert not out.exists()
 
 
@@ -545,19 +546,20 @@ def test_numbers_of_files_are_those_of_tables(sample: Path, tmp_path: Path, opti
     assert sf.summarize(matches, exclude=excluded).iloc[0].to_dict().items() <= printed[0].items()
 
 
-def test_a_run_that_is_ended_leaves_no_file_behind(sample: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_leaves_no_file_behind(sample: Path, tmp_path: Path, ending: signal.Signals) -> None:
     # The second table is half written when the process is told to end.
-    code = """
-import os, signal, sys
+    code = f"""
+import os, sys
 from spotgeo_frames.cli.app import main
 from spotgeo_frames.support import writing
 write = writing._write_parquet
 
-def dying(table, path, notes):
-    write(table, path, notes)
+def dying(table, path, attrs):
+    write(table, path, attrs)
     if "summary" in path.name:
         os.truncate(path, 100)
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), {int(ending)})
 
 writing._write_parquet = dying
 main()
@@ -565,7 +567,7 @@ main()
     out = tmp_path / "out"
     arguments = ["score", sample / "truth.json", sample / "eager.json", "--out", out]
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, check=False)
-    assert done.returncode == 128 + 15
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (128 + ending, b"", f"ended by {ending.name}\n")
     assert list(tmp_path.iterdir()) == []
 
 

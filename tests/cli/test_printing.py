@@ -4,12 +4,14 @@ import ast
 import json
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import spotgeo_frames.cli
+from spotgeo_frames.cli.as_json import formatted
 from spotgeo_frames.cli.printing import one_line, tell
 
 # A colour, the same by one character of eight bits, a new title of the window, a backspace, a text turned around, and
@@ -62,6 +64,19 @@ def test_lines_are_kept_and_nothing_else_that_cannot_be_printed(capsys: pytest.C
     tell("é 漢 px²\n\x1b\r\t\u2028\ud800")
     assert capsys.readouterr().out == "é 漢 px²\n\\x1b\\r\\t\\u2028\\ud800\n"
     assert one_line("a\nb") == "a\\nb"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "koi8-r", "cp1252", "utf-16"])
+def test_characters_that_an_encoding_does_not_have_are_escaped(encoding: str) -> None:
+    names = ["é", "漢", "😀", "я", "a\\b", "px²"]
+    with TextIOWrapper(BytesIO(), encoding) as file:
+        tell(formatted({"names": names}), file)
+        file.seek(0)
+        assert json.loads(file.read()) == {"names": names}
+    with TextIOWrapper(BytesIO(), "ascii") as file:
+        tell("é: px²", file)
+        file.seek(0)
+        assert file.read() == "\\u00e9: px\\u00b2\n"
 
 
 def test_only_one_function_prints() -> None:

@@ -1,5 +1,6 @@
 """Files in and out: what is read, what is written, and that hostile files are refused with a clear word."""
 
+import errno
 import gzip
 import json
 import os
@@ -474,3 +475,21 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path.chmod(0)
     with refused(f"{path}: cannot be read"):
         sf.read_spotgeo(path)
+
+
+def test_a_folder_that_cannot_be_looked_into_is_not_left_out(
+    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for part in ("a", "b"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "truth.parquet").write_bytes((sample / "truth.parquet").read_bytes())
+    scandir = os.scandir
+
+    def denied(path: str | Path) -> object:
+        if Path(path).name == "b":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", denied)
+    with refused(f"{tmp_path}: cannot be read: Permission denied"):
+        sf.read_objects(tmp_path)

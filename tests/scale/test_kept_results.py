@@ -21,7 +21,7 @@ from helpers.datasets import assert_same, in_files, points, states
 from helpers.problems import refused
 from spotgeo_frames.scale import blocks, journal, parts, run
 from spotgeo_frames.support.storage import place_of
-from spotgeo_frames.support.writing import write_tables, write_text
+from spotgeo_frames.support.writing import write_bytes, write_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")
 
@@ -388,10 +388,10 @@ def test_temporary_files_of_killed_processes(killed: Callable[[str], None], tmp_
     out, page = tmp_path / "out", tmp_path / "page.txt"
     tables = "write_tables({'matches': pd.DataFrame({'a': [1]})}, Path(sys.argv[1]), {})"
     code = f"import sys; sys.argv[1:] = [{str(out)!r}]\n{KILL}import pandas as pd\nfrom pathlib import Path\n"
-    code += "from spotgeo_frames.support.writing import write_tables, write_text\n"
+    code += "from spotgeo_frames.support.writing import write_bytes, write_tables\n"
     out.mkdir()
     killed(f"{code}Path.replace = os.replace = kill\n{tables}")
-    killed(f"{code}Path.replace = os.replace = kill\nwrite_text(Path({str(page)!r}), 'x')")
+    killed(f"{code}Path.replace = os.replace = kill\nwrite_bytes(Path({str(page)!r}), b'x')")
     (out / ".mine.tmp").touch()
     left = set(tmp_path.rglob(".*.tmp"))
     assert len(left) == 3
@@ -402,10 +402,10 @@ def test_temporary_files_of_killed_processes(killed: Callable[[str], None], tmp_
         while not (new := set(out.iterdir()) - left):
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        write_text(tmp_path / "other.txt", "x")  # of another target
+        write_bytes(tmp_path / "other.txt", b"x")  # of another target
         assert len(list(tmp_path.glob(".*.tmp"))) == 1
         write_tables({"matches": pd.DataFrame({"a": [1]})}, out, {})
-        write_text(page, "x")
+        write_bytes(page, b"x")
         assert set(tmp_path.rglob(".*.tmp")) == {*new, out / ".mine.tmp"}
     finally:
         living.kill()

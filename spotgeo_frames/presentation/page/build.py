@@ -15,7 +15,8 @@ from ...scoring.summary import summary_of
 from ...support.errors import InputError
 from ...support.extras import check_extra
 from ...support.names import is_text, stem
-from ...support.writing import check_file_writable, check_folder_writable, make_folder, write_text
+from ...support.targets import check_file_kept, check_inputs_kept
+from ...support.writing import check_file_writable, check_folder_writable, text_file, writable, write_together
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.inputs import input_notes, inputs_of, source
 from ...tables.schema import PREFIXES
@@ -116,7 +117,7 @@ def report(
     check_beforehand(page_path, folder, images_folder)
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))
-    _check_inputs_kept(page_path, folder, [file.path for file in inputs])
+    _check_kept(page_path, folder, [file.path for file in inputs])
     slices = [*{tuple(columns): columns for columns in ALWAYS + slicings(by)}.values()]
     tables_of_rows = [table for side in (known, *named.values()) for table in side if table is not None]
     left_out, unknown = excluded_sequences(exclude, tables_of_rows)
@@ -126,12 +127,9 @@ def report(
     [rule, *_] = [rule_of_tables(words, known, side) for side in named.values()]
     about = made_with(inputs, rule, left_out, known)
     evaluation, content, texts = _tables_and_page(known, named, slices, words, rule, images_folder, about)
-    if folder is not None:
-        parquet.write(
-            evaluation, folder, input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
-        )
-    make_folder(page_path.parent)
-    write_text(page_path, content)
+    notes = input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
+    written = {} if folder is None else parquet.files(evaluation, folder, notes)
+    write_together(written | {page_path: text_file(content)})
     for text in filter(None, (unknown, *texts)):
         warnings.warn(text, stacklevel=2)
 
@@ -146,8 +144,10 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     check_file_writable(path)
     if tables is not None:
         check_folder_writable(tables)
-        is_above = path.absolute() in (tables.absolute(), *tables.absolute().parents)
-        if is_above or parquet.would_replace(tables, path):
+        with writable(tables):
+            page, folder = path.resolve(), tables.resolve()
+        is_table = page.parent == folder and any(page.match(pattern) for pattern in parquet.WRITTEN)
+        if is_table or page in (folder, *folder.parents):
             raise InputError(f"{tables}: cannot be written: {path} is to be the page; give the tables another folder")
     try:
         is_folder = images is None or images.is_dir()
@@ -224,17 +224,12 @@ def _without(side: Annotations, exclude: Sequence[int | str]) -> Annotations:
     return Annotations(without_sequences(side.objects, exclude), frames)
 
 
-def _check_inputs_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:
+def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None:
     """Raises InputError if the report would replace its inputs, write into them, or replace files of no report."""
-    for path in inputs:
-        if path.resolve() in (page.resolve(), *page.resolve().parents):
-            raise InputError(f"{page}: cannot be written: the report is made from {path}; give another path")
-        if folder is None:
-            continue
-        if path.resolve() in (folder.resolve(), *folder.resolve().parents) or parquet.would_replace(folder, path):
-            raise InputError(f"{folder}: the report is made from {path}; give the tables a folder of their own")
+    check_file_kept(page, inputs)
     if folder is not None:
-        parquet.check_folder(folder)
+        check_inputs_kept(folder, inputs, parquet.WRITTEN)
+        parquet.earlier_tables(folder)
 
 
 def _browser_notes(held: Held, behind: Pictures) -> list[str]:

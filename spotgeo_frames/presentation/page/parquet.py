@@ -9,8 +9,9 @@ import pandas as pd
 from ...matching.rule import Rule
 from ...scoring.slice_files import slice_files
 from ...support.errors import InputError
+from ...support.reading import readable
 from ...support.version import __version__
-from ...support.writing import write_tables, write_text
+from ...support.writing import Write, table_files, text_file
 from ...tables.schema import BOX, FN, FP, PREFIXES, frame_columns, measure_of
 from ..metric_text import meaning
 from .evaluation import CONFIDENCE, Evaluation
@@ -84,35 +85,29 @@ GEOMETRY = {
     "score": "the score",
 }
 
+# The files that a report may write to its folder of tables, as patterns of names.
+WRITTEN = ("README.md", "by_*.parquet", *(f"{name}.parquet" for name in FILES))
 
-def check_folder(folder: Path) -> None:
-    """Raises InputError if a folder has a README that no report wrote."""
+
+def earlier_tables(folder: Path) -> list[str]:
+    """The names of the tables that an earlier report has written to a folder, by the README there.
+
+    Raises InputError if there is a README that no report wrote.
+    """
     readme = folder / "README.md"
-    if readme.exists() and _listed(readme) is None:
-        raise InputError(f"{readme}: no report wrote this file; give the tables a folder of their own")
-
-
-def would_replace(folder: Path, path: Path) -> bool:
-    """Whether writing the tables of a report into `folder` may replace the file at `path`."""
-    is_table = path.suffix == ".parquet" and (path.name.startswith("by_") or path.stem in FILES)
-    return path.parent.resolve() == folder.resolve() and (is_table or path.name == "README.md")
-
-
-def _listed(readme: Path) -> list[str] | None:
-    """The tables that the README of a report lists; None if no report wrote it."""
-    try:
+    with readable(readme):
+        if not readme.exists():
+            return []
         lines = [] if readme.is_symlink() else readme.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return None
     if lines[:1] != [TITLE]:
-        return None
+        raise InputError(f"{readme}: no report wrote this file; give the tables a folder of their own")
     return [name[1] for line in lines if (name := re.fullmatch(r"## (.+)\.parquet", line))]
 
 
-def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> None:
-    """Writes all tables of a report and their README, and deletes tables of an earlier report that this one lacks.
+def files(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> dict[Path, Write | None]:
+    """What writes each file of a folder, for `write_together`: all tables of a report, and their README.
 
-    `notes` go into the metadata of each table. Raises InputError if a file cannot be written.
+    Tables of an earlier report that this one lacks are removed. `notes` go into the metadata of each table.
     """
     matches = evaluation.matches
     slices = slice_files(evaluation.slices)
@@ -139,12 +134,12 @@ def write(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> Non
         name: f"The headline metrics by `{_in_markdown('*'.join(columns))}`; null where they are unknown."
         for name, columns in zip(slices, evaluation.slices, strict=True)
     }
-    earlier = _listed(folder / "README.md") or []
-    write_tables(there, folder, notes)
-    for path in (folder / f"{name}.parquet" for name in {*earlier} - {*there}):
-        if path.is_file() and path.parent == folder:
-            path.unlink()
-    write_text(folder / "README.md", _readme(there, meanings, evaluation.rule, notes))
+    outdated = (folder / f"{name}.parquet" for name in earlier_tables(folder) if name not in there)
+    return {
+        **dict.fromkeys(path for path in outdated if path.parent == folder and path.is_file()),
+        **table_files(there, folder, notes),
+        folder / "README.md": text_file(_readme(there, meanings, evaluation.rule, notes)),
+    }
 
 
 def _readme(

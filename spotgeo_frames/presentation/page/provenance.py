@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ...matching.rule import Rule
-from ...support.names import text_name
+from ...support.names import as_text
 from ...support.version import __version__
 from ...tables.annotations import Annotations
 from ...tables.inputs import Input
@@ -21,7 +21,7 @@ def made_with(
     files = [
         (
             file.role,
-            f"{text_name(file.path)}{file.remark}" + ("" if file.sha256 is None else f", SHA-256 {file.sha256}"),
+            f"{as_text(file.path.name)}{file.remark}" + ("" if file.sha256 is None else f", SHA-256 {file.sha256}"),
         )
         for file in inputs
     ]
