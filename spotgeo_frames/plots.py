@@ -17,12 +17,11 @@ import pandas as pd
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
 from .matching.noted_rule import distance_rule
+from .presentation.frame_marks import draw_frame, frame_legend, tally
 from .presentation.image_plane import recall_grid
 from .presentation.plot_parts import (
     BLUE,
-    GREEN,
     GREY,
-    ORANGE,
     RED,
     axes_or_new,
     axis_label,
@@ -34,8 +33,8 @@ from .presentation.result_plots import error_costs, forest, hota_curve, metric_b
 from .support.errors import InputError
 from .support.labels import label
 from .tables.checks import check_matches, decoded
-from .tables.match_sides import check_coordinates, offsets
-from .tables.schema import FN, FP, TP, measure_of
+from .tables.match_sides import offsets
+from .tables.schema import TP, measure_of
 from .tables.table import Table
 
 if TYPE_CHECKING:
@@ -194,6 +193,8 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
 def frame(matches: Table, sequence: Any, number: int, ax: Axes | None = None) -> Axes:
     """Draws one frame: its truths, its predictions, and a line between each truth and its matched prediction.
 
+    Boxes are drawn from corner to corner, with the marks of points at their centres; poses with their joints as dots.
+
     Parameters
     ----------
     matches
@@ -226,9 +227,9 @@ def frame(matches: Table, sequence: Any, number: int, ax: Axes | None = None) ->
     if not len(rows):
         raise InputError(f"plots: there is no sequence {sequence}, frame {number} in the match table")
     ax = axes_or_new(ax)
-    _draw_frame(ax, rows)
-    ax.set_title(f"Sequence {sequence}, frame {number}: {_tally(rows)}")
-    ax.legend(handles=_frame_legend(), loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    draw_frame(ax, rows)
+    ax.set_title(f"Sequence {sequence}, frame {number}: {tally(rows)}")
+    ax.legend(handles=frame_legend(rows), loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     return _image_plane(ax)
 
 
@@ -272,13 +273,13 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
     axes = figure.subplots(1, len(numbers), sharex=True, sharey=True, squeeze=False)[0]
     for ax, number in zip(axes, numbers, strict=True):
         of_frame = rows[rows["frame"] == number]
-        _draw_frame(ax, of_frame)
+        draw_frame(ax, of_frame)
         prefix = f"sequence {name}, " if number == numbers[0] else ""
-        ax.set_title(f"{prefix}frame {number}\n{_tally(of_frame)}", fontsize="medium")
+        ax.set_title(f"{prefix}frame {number}\n{tally(of_frame)}", fontsize="medium")
         ax.set(xlabel="x, px", aspect="equal")
     axes[0].set_ylabel("y, px")
     axes[0].invert_yaxis()
-    figure.legend(handles=_frame_legend(), loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(handles=frame_legend(rows), loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
@@ -298,41 +299,3 @@ def _image_plane(ax: Axes) -> Axes:
     if not ax.yaxis_inverted():
         ax.invert_yaxis()
     return ax
-
-
-def _draw_frame(ax: Axes, rows: pd.DataFrame) -> None:
-    """Draws the marks of one frame and the lines between matched ones."""
-    outcome = rows["outcome"].array.codes
-    check_coordinates(rows)
-    truth, claims = (
-        [rows[f"{side}_{axis}"].to_numpy(np.float64, na_value=np.nan) for axis in "xy"]
-        for side in ("truth", "predicted")
-    )
-    ax.plot(
-        *([true[outcome == TP], claimed[outcome == TP]] for true, claimed in zip(truth, claims, strict=True)),
-        "-",
-        color=GREY,
-    )
-    missed, false = outcome == FN, outcome == FP
-    ax.plot(*(side[outcome == TP] for side in truth), "o", markersize=11, fillstyle="none", color=GREEN)
-    ax.plot(*(side[missed] for side in truth), "o", markersize=11, fillstyle="none", color=RED, markeredgewidth=2.5)
-    ax.plot(*(side[outcome == TP] for side in claims), "+", markersize=9, color=BLUE)
-    ax.plot(*(side[false] for side in claims), "x", markersize=8, color=ORANGE, markeredgewidth=2)
-
-
-def _frame_legend() -> list[Any]:
-    """The entries of the legend for the marks of a frame."""
-    from matplotlib.lines import Line2D
-
-    entries = [("truth, found", "o", GREEN, 1.0), ("truth, missed", "o", RED, 2.5)]
-    entries += [("prediction, right", "+", BLUE, 1.0), ("prediction, false", "x", ORANGE, 2.0)]
-    return [
-        Line2D([], [], linestyle="", marker=marker, color=color, fillstyle="none", markeredgewidth=width, label=label)
-        for label, marker, color, width in entries
-    ]
-
-
-def _tally(rows: pd.DataFrame) -> str:
-    """The counts of outcomes as text."""
-    counts = rows["outcome"].value_counts()
-    return f"{counts['TP']} found, {counts['FN']} missed, {counts['FP']} false"

@@ -30,6 +30,12 @@ def sample() -> Path:
 
 
 @pytest.fixture(scope="session")
+def boxes() -> Path:
+    """The sample of boxes by class, with two versions of a detector."""
+    return PROJECT / "data" / "boxes"
+
+
+@pytest.fixture(scope="session")
 def poses() -> Path:
     """The sample's folder of poses and of a tracker's."""
     return PROJECT / "data" / "poses"

@@ -17,8 +17,12 @@ def run_script(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     script.main()
 
 
-def test_the_script_makes_the_sample(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_script("make_sample", tmp_path, monkeypatch)
+@pytest.mark.parametrize("name", ["sample", "boxes"])
+def test_the_scripts_make_the_tables(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_script(f"make_{name}", tmp_path, monkeypatch)
+    sample = request.getfixturevalue(name)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in sample.iterdir())
     for path in tmp_path.iterdir():
         if path.suffix == ".json":

@@ -37,7 +37,7 @@ from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
 from ..scoring.match_sums import match_sums
-from ..scoring.registry import METRICS, values_of
+from ..scoring.registry import METRICS, defined, values_of
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
@@ -264,7 +264,7 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     sums["squared_error"] -= [error[rows].sum() for rows in corrected]
     columns = {"kind": [*(KINDS[code] for code in possible), "all"], "n_misses": n_misses, "n_false_alarms": n_alarms}
     by_similarity = measure_of(table) == "similarity"
-    costed = [name for name in COSTED if METRICS[name].is_defined(by_similarity)]
+    costed = defined(COSTED, by_similarity)
     before, after = (values_of(values, costed, by_similarity) for values in (now, sums))
     for name in costed:
         sign = 1 if METRICS[name].higher_is_better else -1

@@ -22,7 +22,7 @@ from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
 from ..scoring.group_sums import Groups, group_rows, sums_of_groups
 from ..scoring.match_sums import match_sums, share
-from ..scoring.registry import METRICS, values_of
+from ..scoring.registry import defined, values_of
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
@@ -193,7 +193,7 @@ def _scores(
 
     `all_groups` has the rows, too, that are left out because their value is null.
     """
-    names = [name for name in CORRECTED if METRICS[name].is_defined(not rule.by_distance)]
+    names = defined(CORRECTED, not rule.by_distance)
     now = summary_of(sums_of_groups(groups))[names].to_numpy(np.float64, na_value=np.nan)
     now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(names)))
     later = np.full(now.shape, np.nan)

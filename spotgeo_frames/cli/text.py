@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..scoring.registry import METRICS, SLICED, Metric
+from ..scoring.registry import METRICS, SLICED, Metric, defined
 from ..support.labels import bins_as_text, label
 from ..support.names import plain_value
 from .printing import one_line
@@ -35,7 +35,7 @@ def overview(row: Mapping[str, Any]) -> str:
     metrics = [
         metric
         for metric in (METRICS[name] for name in row if name in METRICS)
-        if metric.written != "count" and (metric.by_similarity if by_similarity else metric.by_distance)
+        if metric.written != "count" and metric.is_defined(by_similarity)
     ]
     width = max(len(metric.label) for metric in metrics)
     lines = [
@@ -57,7 +57,7 @@ def _unit_and_formula(metric: Metric) -> str:
 
 def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
     """Formats a summary by the given columns as aligned text, with a dash for null."""
-    shown = [*columns, *SLICED]
+    shown = [*columns, *defined(SLICED, "loc_a" in table)]
 
     def text(value: Any) -> str:
         return number_text(value) if plain_value(value) is None or isinstance(value, float) else one_line(f"{value}")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..scoring.registry import values_of
 from ..tables.match_sides import check_coordinates
-from ..tables.schema import FN, TP
+from ..tables.schema import FN, PREFIXES, TP, centres
 
 
 class RecallGrid(NamedTuple):
@@ -35,12 +35,13 @@ class RecallGrid(NamedTuple):
 def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
     """Counts the truths of a checked match table in a grid of square cells, `columns` wide; None without truths.
 
+    Boxes count where their centres are.
     Raises InputError where the table has no coordinates of truths (`truth_x`, `truth_y`).
     """
     check_coordinates(table, ["truth"])
     outcome = table["outcome"].array.codes
     rows = np.isin(outcome, [TP, FN])
-    x, y = (table[f"truth_{axis}"].to_numpy(np.float64, na_value=np.nan)[rows] for axis in "xy")
+    x, y = (places[rows] for places in centres(table, PREFIXES["truth"]))
     if not len(x):
         return None
     width, height = max(np.ptp(x), 1e-9), max(np.ptp(y), 1e-9)

@@ -234,8 +234,13 @@ CURVE_METRICS = by_name(
 RANKING = ["f1", "kelvins_mse"]
 
 # The metrics that a report shows first, and those that it shows for each slice, in this order.
-HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
-SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "n_sequences", "n_frames"]
+HEADLINE = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse", "loc_a"]
+SLICED = ["tp", "fn", "fp", "precision", "recall", "f1", "mse", "mean_distance", "loc_a", "n_sequences", "n_frames"]
+
+
+def defined(names: Iterable[str], by_similarity: bool) -> list[str]:
+    """Those of the named metrics that are defined after matching by similarity, or otherwise by distance."""
+    return [name for name in names if METRICS[name].is_defined(by_similarity)]
 
 
 def summary_columns(by_similarity: bool) -> list[str]:

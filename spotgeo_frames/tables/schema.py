@@ -76,6 +76,20 @@ def pose_columns(joints: Iterable[Any]) -> list[str]:
     return [f"{axis}_{joint}" for joint in joints for axis in "xy"]
 
 
+def pose_joints(matches: Any) -> list[str]:
+    """The joints of a match table of whole poses, those with an x and a y on both sides; none in other tables."""
+    if measure_of(matches) == "distance" or matches.attrs.get("rule", "oks") != "oks":
+        return []
+    x = f"{PREFIXES['truth']}x_"
+    named = [column.removeprefix(x) for column in map(str, matches.columns) if column.startswith(x)]
+    sides = PREFIXES["truth"], PREFIXES["predictions"]
+    return [
+        joint
+        for joint in named
+        if all(f"{side}{column}" in matches for side in sides for column in pose_columns([joint]))
+    ]
+
+
 def frame_columns(table: Any) -> list[str]:
     """The columns that name a frame, or the frame of one joint where there are joints."""
     return [column for column in (*FRAME_KEY, "joint") if column in table]

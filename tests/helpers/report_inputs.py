@@ -65,6 +65,25 @@ def many(n_sequences: int, n_frames: int = 5, n_objects: int = 4, seed: int = 0)
     return sf.Annotations(table, table[["sequence", "frame"]].drop_duplicates()), moved
 
 
+def many_boxes(n_sequences: int) -> tuple[sf.Annotations, pd.DataFrame]:
+    """The same as boxes of 40 x 20 px."""
+    truth, predictions = many(n_sequences)
+    size = {"w": 40.0, "h": 20.0}
+    return truth._replace(objects=truth.objects.assign(**size)), predictions.assign(**size)
+
+
+def many_poses(n_sequences: int) -> tuple[sf.Annotations, pd.DataFrame]:
+    """The same as poses with a nose and two eyes, 10 px to its left and its right."""
+    truth, predictions = many(n_sequences)
+    places = {"nose": 0.0, "left_eye": -10.0, "right_eye": 10.0}
+
+    def with_joints(side: pd.DataFrame) -> pd.DataFrame:
+        joints = [side.assign(joint=joint, x=side["x"] + dx) for joint, dx in places.items()]
+        return pd.concat(joints, ignore_index=True)
+
+    return truth._replace(objects=with_joints(truth.objects).assign(area=900.0)), with_joints(predictions)
+
+
 def png(width: int, height: int, deep: bool = False) -> bytes:
     """A grey picture, of eight or sixteen bits."""
     shades = np.add.outer(np.arange(height), np.arange(width)) * (100 if deep else 1)

@@ -142,14 +142,12 @@ def test_words_that_do_not_fit_are_refused(
         function(**SCORED, **words)
 
 
-@pytest.mark.parametrize("function", [report])
-def test_what_needs_distances_refuses_boxes_in_one_line(function: Callable[..., Any], tmp_path: Path) -> None:
-    name = function.__name__
+@pytest.mark.parametrize("function", [sf.match, sf.sweep, sf.check, report])
+def test_boxes_need_no_word(function: Callable[..., Any], tmp_path: Path) -> None:
     if function is report:
         function = partial(report, folder=tmp_path)
     truth = pd.concat([LARGE, LARGE.assign(sequence=2)])
-    with refused((name, "IoU", "give tau")):
-        function(truth, truth.assign(score=0.5))
+    function(truth, truth.assign(score=0.5))
     function(truth, truth.assign(score=0.5), tau=10)
 
 

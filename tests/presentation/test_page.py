@@ -16,7 +16,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused, warned
-from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, png
+from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, many_boxes, many_poses, png
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.page import chart_data, frame_browser, page_tables, pictures
 from spotgeo_frames.support.labels import bins_as_text
@@ -39,7 +39,7 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
     assert [one["name"] for one in page.data["browser"]["submissions"]] == board["name"].tolist(), "the best first"
     assert {*page.data["charts"]} == {
-        *("costs", "differences", "recall_map", "distances", "residuals", "f1_by_threshold", "precision_by_recall")
+        *("costs", "differences", "recall_map", "measures", "residuals", "f1_by_threshold", "precision_by_recall")
     }
 
 
@@ -47,7 +47,7 @@ def test_one_submission_is_called_as_its_file_and_needs_no_dict(sample: Path, tm
     sf.report(sf.read_spotgeo(sample / "truth.json"), sf.read_spotgeo(sample / "eager.json"), tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
     assert "How good is eager?" in page.text
-    assert {*page.data["charts"]} == {"costs", "recall_map", "distances", "residuals"}, "no scores, nothing to compare"
+    assert {*page.data["charts"]} == {"costs", "recall_map", "measures", "residuals"}, "no scores, nothing to compare"
     digest = sha256(sample / "eager.json")
     assert f"eager.json, SHA-256 {digest}" in page.text
     assert {"10 px", "3 px"} <= {*page.text}
@@ -103,7 +103,7 @@ def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
             rows = charts[chart]["datasets"][data]
             return sum(row[field] for row in rows if row["submission"] == f"\u200b{name}")
 
-        assert total("distances", "hits", "n") == total("residuals", "cells", "n") == numbers["tp"]
+        assert total("measures", "hits", "n") == total("residuals", "cells", "n") == numbers["tp"]
         assert (total("recall_map", "places", "found"), total("recall_map", "places", "truths")) == (
             numbers["tp"],
             numbers["n_truth"],
@@ -299,17 +299,123 @@ def test_one_side_may_be_empty(missing: str, tmp_path: Path) -> None:
     assert "There are no true positives to measure." in Page(tmp_path / "report.html").text
 
 
-def test_joints_are_reported_without_suspicions(tmp_path: Path) -> None:
+def nearness(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
+    """1 where they coincide, 0 from 20 px on."""
+    distance = np.hypot(truth["x"] - predictions["x"], truth["y"] - predictions["y"])
+    return np.clip(1 - distance.to_numpy() / 20, 0, 1)
+
+
+SIMILARITIES: dict[str, tuple[Any, dict[str, Any], str, str]] = {
+    "iou": (many_boxes, {"threshold": 0.6}, "IoU", "0.6"),
+    "oks": (many_poses, {"similarity": "oks"}, "OKS", "0.5"),
+    "function": (many, {"similarity": nearness}, "nearness", "0.5"),
+}
+
+
+@pytest.mark.parametrize("name", list(SIMILARITIES))
+def test_a_report_by_similarity_has_the_metrics_of_its_rule_only(name: str, tmp_path: Path) -> None:
+    make, words, measure, threshold = SIMILARITIES[name]
+    truth, predictions = make(6)
+    few = predictions[predictions["object"] > 0]
+    tables = tmp_path / "tables"
+    sf.report(truth, {"all": predictions, "few": few}, tmp_path / "report.html", tables=tables, **words)
+    page = Page(tmp_path / "report.html")
+    board = sf.leaderboard({"all": sf.match(truth, predictions, **words), "few": sf.match(truth, few, **words)})
+    metrics = ["f1", "precision", "recall", "det_a", "loc_a"]
+    assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
+    [best, *_] = board.to_dict("records")
+    assert page.text[2].startswith(f"{best['name']} is first with an F1 at {measure} {threshold} of {best['f1']:.2%}, ")
+    assert page.text[3].endswith(f"with matches of {measure} {threshold} or more.")
+    assert {measure, threshold} <= {*page.text}, "the footer names the rule"
+    for path in tables.glob("*.parquet"):
+        table = pd.read_parquet(path)
+        assert not {"mse", "kelvins_mse", "kelvins_mse_low", "mean_distance", "rmse", "mse_gain"} & {*table}, path
+    assert {*pd.read_parquet(tables / "intervals.parquet")["metric"]} == {*metrics}
+    summary = pd.read_parquet(tables / "summary.parquet").astype({"submission": "str"})
+    expected = summary.sort_values("submission", ignore_index=True)
+    for headline in run_queries(tables):
+        pd.testing.assert_frame_equal(headline, expected[headline.columns], check_dtype=False, rtol=1e-12)
+        assert {*metrics} <= {*headline}
+    hits = page.data["charts"]["measures"]["datasets"]["hits"]
+    assert sum(row["n"] for row in hits) == summary["tp"].sum()
+    assert (hits[0]["from"], hits[-1]["to"]) == (pytest.approx(float(threshold)), 1)
+    assert (
+        f"a miss with a prediction of {measure} {threshold} or more, which was matched with another truth" in page.text
+    )
+
+
+def test_kinds_of_errors_are_told_by_the_rule(tmp_path: Path) -> None:
+    truth, predictions = many(3)
+    sides = [side.assign(category=side["object"] % 2) for side in (truth.objects, predictions)]
+    sf.report(*sides, tmp_path / "report.html", tau=5)
+    page = Page(tmp_path / "report.html")
+    assert "a miss and a false alarm within 3 times tau of each other: detected, but in the wrong place" in page.text
+    assert "a miss or a false alarm with an object of another category within tau" in page.text
+
+
+def test_the_frame_browser_has_boxes_and_joints(tmp_path: Path) -> None:
+    truth, predictions = many_boxes(2)
+    sf.report(truth, predictions, tmp_path / "boxes.html")
+    matches = sf.match(truth, predictions)
+    page = Page(tmp_path / "boxes.html")
+    rows = page.data["browser"]["rows"]
+    for column in ("truth_x", "truth_w", "predicted_h"):
+        assert sorted(value for value in rows[column] if value is not None) == sorted(matches[column].dropna().round(2))
+    assert sorted(value for value in rows["measure"] if value is not None) == sorted(
+        matches["similarity"].dropna().round(3)
+    )
+    assert {"IoU", "true x, y, w, h, px", "predicted x, y, w, h, px"} <= {*page.text}
+    truth, predictions = many_poses(2)
+    sf.report(truth, predictions, tmp_path / "poses.html", similarity="oks")
+    rows = Page(tmp_path / "poses.html").data["browser"]["rows"]
+    places = [joints for joints in rows["truth_joints"] if joints]
+    assert len(places) == truth.objects.groupby(["sequence", "frame", "object"]).ngroups
+    assert all(joints[0] - joints[2] == pytest.approx(10) for joints in places), "the nose, then the left eye"
+
+
+def test_fewer_poses_than_points_fit_on_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frame_browser, "ROWS_HELD", 1000)
+    held = []
+    for make, words in ((many, {}), (many_poses, {"similarity": "oks"})):
+        matches = sf.diagnose(sf.match(*make(24), **words))
+        held.append(frame_browser.hold(matches.assign(submission=pd.Categorical(["one"] * len(matches))), tau=None))
+    assert len(held[0].sequences) == 24
+    assert len(held[1].sequences) < 15, "a pose counts as its three joints"
+
+
+def test_boxes_of_any_scale_are_drawn(tmp_path: Path) -> None:
+    truth, predictions = many_boxes(2)
+    scaled = [side.assign(**{name: side[name] * 1e-6 for name in "xywh"}) for side in (truth.objects, predictions)]
+    sf.report(*scaled, tmp_path / "report.html")
+    browser = Page(tmp_path / "report.html").data["browser"]
+    left, right = browser["spec"]["layer"][1]["encoding"]["x"]["scale"]["domain"]
+    assert right - left < 2e-3
+    assert len({*browser["rows"]["truth_x"]}) > 20
+
+
+def test_what_does_not_fit_the_geometry_is_refused(tmp_path: Path) -> None:
+    (truth, predictions), points = many_boxes(2), many(2)[1]
+    with refused(("truth", "give tau")):
+        sf.report(truth, points, tmp_path / "report.html")
+    with refused("threshold"):
+        sf.report(points, points, tmp_path / "report.html", threshold=0.5)
+    missing = "column joint is missing"
+    with refused(f"truth: {missing}", f"predictions: {missing}", "truth: column area is missing"):
+        sf.report(truth, predictions, tmp_path / "report.html", similarity="oks")
+    with refused("sigmas", error=ValueError):
+        sf.report(truth, predictions, tmp_path / "report.html", sigmas={"nose": 0.1})
+    assert not [*tmp_path.iterdir()]
+
+
+def test_joints_are_reported_with_their_names(tmp_path: Path) -> None:
     truth, predictions = many(3)
     sides = [
         side.assign(joint="nose", object=side["object"] % 2 + side["frame"] * 2)
         for side in (truth.objects, predictions)
     ]
     sides = [side.drop_duplicates(["sequence", "frame", "object", "joint"]) for side in sides]
-    sf.report(sides[0], sides[1], tmp_path / "report.html", by=["joint"], tables=tmp_path / "tables")
+    sf.report(sides[0], sides[1], tmp_path / "report.html", by=["joint"])
     page = Page(tmp_path / "report.html")
-    assert any("not joints" in text for text in page.text)
-    assert not (tmp_path / "tables" / "suspicions.parquet").exists()
     assert all(name is None or name.endswith(", nose") for name in page.data["browser"]["rows"]["truth_object"])
 
 
@@ -553,7 +659,7 @@ def test_frames_and_coordinates_of_any_size_are_told_as_they_are(tmp_path: Path)
     browser = Page(tmp_path / "report.html").data["browser"]
     [held] = browser["submissions"]
     assert held["frames"][0][0][0] == str(2**60 + 1)
-    distances = [value for value in browser["rows"]["distance"] if value is not None]
+    distances = [value for value in browser["rows"]["measure"] if value is not None]
     assert len({*distances}) > 10
     left, right = browser["spec"]["layer"][1]["encoding"]["x"]["scale"]["domain"]
     assert right - left < 1e-3

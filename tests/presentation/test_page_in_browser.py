@@ -18,7 +18,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 import spotgeo_frames as sf
 from helpers.problems import warned
 from helpers.reference import PROJECT
-from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many
+from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, many_boxes, many_poses
 from helpers.scenes import objects
 
 AXE = Path(os.environ.get("AXE_CORE", PROJECT / ".venv" / "browser" / "node_modules" / "axe-core" / "axe.min.js"))
@@ -224,6 +224,45 @@ def test_the_frame_browser_steps_through_frames_and_sequences(opened: Opened, pa
     assert f"frame {seen[1]} (2 of" in text(driver, "#frame-status")
     driver.find_element(By.ID, "next-frame").send_keys(Keys.ARROW_LEFT)
     assert f"frame {seen[0]} (1 of" in text(driver, "#frame-status")
+
+
+def box_paths(driver: webdriver.Chrome) -> list[dict[str, float]]:
+    """The places (screen px) of the boxes of the frame."""
+    code = "const r = arguments[0].getBoundingClientRect(); return {x: r.x, y: r.y, w: r.width, h: r.height}"
+    paths = driver.find_elements(By.CSS_SELECTOR, "#frame-chart g.mark-rect.role-mark > path")
+    return [driver.execute_script(code, path) for path in paths]
+
+
+def counts_of_frame(driver: webdriver.Chrome) -> list[int]:
+    """How many are found, missed and false in the frame that is shown."""
+    return [int(part.split()[0]) for part in text(driver, "#frame-status").partition(": ")[2].split(", ")]
+
+
+def test_boxes_are_drawn_from_corner_to_corner(opened: Opened, tmp_path: Path) -> None:
+    truth, predictions = many_boxes(2)
+    sf.report(truth, predictions, tmp_path / "boxes.html", similarity="iou")
+    driver = opened(tmp_path / "boxes.html")
+    found, missed, false = counts_of_frame(driver)
+    drawn = box_paths(driver)
+    assert len(drawn) == 2 * found + missed + false
+    whole = [box for box in drawn if box["w"] == max(one["w"] for one in drawn)]
+    assert whole[0]["w"] / whole[0]["h"] == pytest.approx(2, rel=0.1), "40 x 20 px"
+    rows = Page(tmp_path / "boxes.html").data["browser"]["rows"]
+    known = [(x, x + 40) for x in rows["truth_x"][: found + missed]]
+    spread = max(x for x, _ in known) - min(x for x, _ in known)
+    truths = drawn[: found + missed]
+    shown = max(box["x"] for box in truths) - min(box["x"] for box in truths)
+    assert shown / whole[0]["w"] == pytest.approx(spread / 40, rel=0.1), "the left edges are as far apart as their x"
+
+
+def test_poses_are_drawn_with_their_joints(opened: Opened, tmp_path: Path) -> None:
+    truth, predictions = many_poses(2)
+    sf.report(truth, predictions, tmp_path / "poses.html", similarity="oks")
+    driver = opened(tmp_path / "poses.html")
+    found, missed, false = counts_of_frame(driver)
+    symbols = driver.find_elements(By.CSS_SELECTOR, "#frame-chart g.mark-symbol.role-mark > path")
+    assert len(symbols) == (3 + 1) * (2 * found + missed + false), "three joints, and the mark of the pose"
+    assert len(box_paths(driver)) == 2 * found + missed + false
 
 
 def test_a_sequence_of_the_table_is_shown_in_the_browser(opened: Opened, page: Path) -> None:

@@ -124,6 +124,76 @@ def test_a_frame_and_a_sequence(matches: pd.DataFrame) -> None:
         plots.sequence(matches, 999)
 
 
+def lines_of(ax: Axes) -> list[np.ndarray]:
+    """The places of each line of a plot (N, 2), without gaps."""
+    drawn = [np.column_stack([np.ravel(line.get_xdata()), np.ravel(line.get_ydata())]) for line in ax.lines]
+    return [places[~np.isnan(places).any(axis=1)] for places in drawn]
+
+
+def test_a_box_is_drawn_from_corner_to_corner_with_its_mark_at_the_centre() -> None:
+    truth = pd.DataFrame(
+        {"sequence": 1, "frame": 1, "object": [1, 2], "x": [10.0, 100.0], "y": 20.0, "w": 8.0, "h": 4.0}
+    )
+    ax = plots.frame(sf.match(truth, truth.iloc[[0]]), 1, 1)
+    corners = [[10, 20], [18, 20], [18, 24], [10, 24], [10, 20]]
+    styles = {
+        line.get_linestyle() for line, places in zip(ax.lines, lines_of(ax), strict=True) if places.tolist() == corners
+    }
+    assert styles == {"-", "--"}, "of the truth and of the prediction"
+    assert [[14, 22]] in [places.tolist() for places in lines_of(ax)]
+    assert [[104, 22]] in [places.tolist() for places in lines_of(ax)], "the missed one"
+    assert ax.get_title().endswith("1 found, 1 missed, 0 false")
+    centres = plots.frame(sf.match(truth, truth[["sequence", "frame", "object", "x", "y"]], tau=10), 1, 1)
+    boxes = [places for places in lines_of(centres) if len(places) == 10 or len(places) == 5]
+    assert len(boxes) == 1, "only the truth has boxes"
+
+
+def test_a_pose_is_drawn_with_its_joints_and_its_box() -> None:
+    key = {"sequence": 1, "frame": 1, "object": 1}
+    truth = pd.DataFrame({**key, "joint": ["nose", "left_eye"], "x": [10.0, 14.0], "y": [20.0, 22.0], "area": 50.0})
+    matches = sf.match(truth, truth.assign(x=truth["x"] + 1).drop(columns="area"), similarity="oks", threshold=0.1)
+    drawn = [places.tolist() for places in lines_of(plots.frame(matches, 1, 1))]
+    assert [[10, 20], [14, 22]] in drawn
+    assert [[11, 20], [15, 22]] in drawn
+    assert [[10, 20], [14, 20], [14, 22], [10, 22], [10, 20]] in drawn
+    matches.attrs = {}
+    assert [places.tolist() for places in lines_of(plots.frame(matches, 1, 1))] == drawn, "without notes, too"
+
+
+def test_columns_of_the_users_are_no_joints() -> None:
+    box = {
+        "sequence": 1,
+        "frame": 1,
+        "object": 1,
+        "x": 10.0,
+        "y": 20.0,
+        "w": 8.0,
+        "h": 4.0,
+        "x_raw": 900.0,
+        "y_raw": 900.0,
+    }
+    boxes = pd.DataFrame([box])
+    for words in ({}, {"tau": 5}):
+        drawn = np.concatenate(lines_of(plots.frame(sf.match(boxes, boxes, **words), 1, 1)))
+        assert drawn.max() < 100
+
+
+def test_recall_of_boxes_is_mapped_at_their_centres() -> None:
+    truth = pd.DataFrame(
+        {
+            "sequence": 1,
+            "frame": 1,
+            "object": [1, 2],
+            "x": [0.0, 10.0],
+            "y": [0.0, 10.0],
+            "w": [10.0, 90.0],
+            "h": [10.0, 90.0],
+        }
+    )
+    ax = plots.recall_map(sf.match(truth, truth))
+    assert ax.get_xlim() == (5, 55)
+
+
 def test_forest(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None:
     tables = {name: sf.match(sides[0], side) for name, side in sides[1].items()}
     pairs = sf.compare(tables, resamples=200).pairs

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from ...matching.rule import Rule, check_by_distance
+from ...matching.rule import Rule
 from ...matching.similarity import Measure
-from ...matching.words import asked, rule_of_tables
+from ...matching.words import Words, asked, rule_of_tables
 from ...scoring.group_sums import summary_sums
 from ...scoring.summary import summary_of
 from ...support.errors import InputError
@@ -19,6 +19,7 @@ from ...support.targets import check_file_kept, check_inputs_kept
 from ...support.writing import check_file_writable, check_folder_writable, text_file, writable, write_together
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.inputs import input_notes, inputs_of, source
+from ...tables.schema import PREFIXES
 from ...tables.selections import By, excluded_sequences, slicings, without_sequences
 from ...tables.table import Table
 from . import parquet
@@ -26,6 +27,7 @@ from .evaluation import Evaluation, evaluate
 from .frame_browser import Held, hold, packed
 from .pictures import Pictures, pictures
 from .provenance import made_with
+from .rule_texts import measure_title
 
 # The columns that every report slices by.
 ALWAYS: list[dict[str, int | None]] = [{"sequence": None}, {"frame_n_truth": None}]
@@ -41,6 +43,7 @@ def report(
     *,
     similarity: str | Measure | None = None,
     threshold: float | None = None,
+    sigmas: Mapping[Any, float] | None = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     images: str | Path | None = None,
     tables: str | Path | None = None,
@@ -53,7 +56,8 @@ def report(
     Parameters
     ----------
     truth
-        Annotations, or a table of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels.
+        Annotations, or a table of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, for boxes also `w`, `h`,
+        and for keypoints, one row a joint, `joint`.
     submissions
         The predictions: Annotations or a table of objects, or for several submissions a dict from their names to these.
         A column `score` adds a sweep over score thresholds.
@@ -65,9 +69,13 @@ def report(
         Such a list or dict within a list is crossed: by=["frame", {"truth_x": 4, "truth_y": 4}].
     tau, epsilon
         The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
-        default), in pixels. With boxes (`w`, `h`) a `tau` is needed: their centres are matched.
+        default), in pixels. With boxes a `tau` matches their centres.
     similarity, threshold
-        Every function that matches accepts these. report() needs distances, so a rule by similarity is refused.
+        "iou" (the default for boxes), "oks" for whole poses, "point", or a function of yours from two tables of equally
+        many rows, truths and predictions, to a similarity from 0 to 1 for each row; and the least similarity of a true
+        positive, 0.5 by default.
+    sigmas
+        For "oks", a dict from each joint to its standard deviation, as a share of the object's size; COCO's by default.
     exclude
         Sequences to leave out, a list of strings or of integers like the tables'. A warning names those that no table
         has.
@@ -85,10 +93,10 @@ def report(
     Raises
     ------
     InputError: a table lacks a column or has invalid values; the two sides share no sequence, or predictions lie in
-        frames that the truth does not have; matching would be by similarity; a column of `by` is missing; `exclude` is
-        no list of the sequences' type; the page or the tables cannot be written, or would replace an input; `images` is
-        no folder.
-    ValueError: `tau` or `epsilon` is out of range, or `threshold` does not fit.
+        frames that the truth does not have; only one side has boxes and no `tau` is given; a column of `by` is missing;
+        `exclude` is no list of the sequences' type; the page or the tables cannot be written, or would replace an
+        input; `images` is no folder.
+    ValueError: `tau`, `epsilon`, `similarity`, `threshold` or `sigmas` is out of range, or does not fit the others.
     ImportError: the extra `report` is not installed.
 
     Examples
@@ -102,7 +110,7 @@ def report(
     ...     [path.name for path in Path(folder).iterdir()]
     ['report.html']
     """
-    words = asked(tau, epsilon, similarity, threshold)
+    words = asked(tau, epsilon, similarity, threshold, sigmas)
     page_path = Path(path)
     folder = None if tables is None else Path(tables)
     images_folder = None if images is None else Path(images)
@@ -116,9 +124,9 @@ def report(
     left_out = left_out or []
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
-    [rule, *_] = [check_by_distance(rule_of_tables(words, known, side), "report") for side in named.values()]
+    [rule, *_] = [rule_of_tables(words, known, side) for side in named.values()]
     about = made_with(inputs, rule, left_out, known)
-    evaluation, content, texts = _tables_and_page(known, named, slices, rule, images_folder, about)
+    evaluation, content, texts = _tables_and_page(known, named, slices, words, rule, images_folder, about)
     notes = input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
     written = {} if folder is None else parquet.files(evaluation, folder, notes)
     write_together(written | {page_path: text_file(content)})
@@ -153,6 +161,7 @@ def _tables_and_page(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     by: Sequence[Mapping[str, int | None]],
+    words: Words,
     rule: Rule,
     images: Path | None,
     about: Sequence[tuple[str, str]],
@@ -163,7 +172,7 @@ def _tables_and_page(
     from .vega import vega_script
 
     with vega_script() as script:  # another process bundles the script meanwhile
-        evaluation = evaluate(truth, submissions, by, rule)
+        evaluation = evaluate(truth, submissions, by, words, rule)
         browser, notes, warning = _browser(evaluation, images)
         content = page(evaluation, charts(evaluation), browser, notes, about, script())
         return evaluation, content, [*evaluation.warnings, *([] if warning is None else [warning])]
@@ -171,14 +180,16 @@ def _tables_and_page(
 
 def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str], str | None]:
     """The data of the frame browser, the notes about it on the page, and the text of a warning."""
-    from .charts import frame_chart
+    from .frame_chart import frame_chart
 
-    tau = evaluation.rule.largest_cost
-    held = hold(evaluation.matches, tau)
+    rule = evaluation.rule
+    held = hold(evaluation.matches, rule.tau)
     behind = Pictures({}, None, 0) if images is None else pictures(images, held)
     by_sequence = summary_of(summary_sums(evaluation.matches, ["submission", "sequence"]))
-    browser = packed(held, evaluation.names, by_sequence, tau) | {
-        "spec": frame_chart(held.extent, behind.box),
+    browser = packed(held, evaluation.names, by_sequence, rule.tau)
+    boxed = any(f"{prefix}w" in browser["rows"] for prefix in PREFIXES.values())
+    browser |= {
+        "spec": frame_chart(held.extent, behind.box, measure_title(rule), boxed),
         "pictures": {"uris": behind.uris, "box": behind.box},
     }
     return browser, _browser_notes(held, behind), behind.warning

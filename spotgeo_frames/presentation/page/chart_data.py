@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...matching.rule import Rule
 from ...scoring.match_sums import share
-from ...tables.schema import TP
+from ...tables.match_sides import offsets
+from ...tables.schema import TP, measure_of
 from ..display import words
 from ..image_plane import recall_grid
+from .rule_texts import measure_range
 
 Rows = list[dict[str, Any]]
 
-# The counts of bins of the histogram of distances, of bins along each axis of residuals, and of columns of the map.
-DISTANCE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
+# The counts of bins of the histogram of distances or similarities, of bins along each axis of residuals, and of columns
+# of the map.
+MEASURE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
 
 # The longest name of a submission that charts have room for, in characters.
 LONGEST_NAME = 18
@@ -71,8 +75,8 @@ def error_costs(costs: pd.DataFrame) -> Rows:
             "gain": row["f1_gain"],
             "misses": int(row["n_misses"]),
             "alarms": int(row["n_false_alarms"]),
-            "mse": row["mse_gain"],
         }
+        | ({"mse": row["mse_gain"]} if "mse_gain" in row else {})
         for row in costs[costs["kind"] != "all"].to_dict("records")
     ]
 
@@ -93,12 +97,12 @@ def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float
     return rows, ratio
 
 
-def distances(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Rows:
-    """The histogram of distances of true positives (px); no rows if there are none."""
+def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
+    """The histogram of distances (px), or of similarities, of true positives; no rows if there are none."""
     rows = []
     for name, table in _each(matches, names):
-        values = table["distance"].dropna().to_numpy(np.float64)
-        counts, edges = np.histogram(values, bins=DISTANCE_BINS, range=(0.0, tau))
+        values = table[measure_of(table)].dropna().to_numpy(np.float64)
+        counts, edges = np.histogram(values, bins=MEASURE_BINS, range=measure_range(rule))
         rows += [
             {"submission": name, "from": low, "to": high, "n": n}
             for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
@@ -107,13 +111,16 @@ def distances(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Rows:
 
 
 def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:
-    """Counts of true positives by predicted minus true coordinates (px), and the mean of each submission."""
+    """Counts of true positives by predicted minus true coordinates (px), and the mean of each submission.
+
+    The coordinates of boxes are those of their centres.
+    """
     edges = np.linspace(-tau, tau, RESIDUAL_BINS + 1)
     cells: Rows = []
     means: Rows = []
     for name, table in _each(matches, names):
         hits = table[table["outcome"].array.codes == TP]
-        dx, dy = ((hits[f"predicted_{axis}"] - hits[f"truth_{axis}"]).to_numpy(np.float64) for axis in "xy")
+        dx, dy = offsets(hits)
         counts, _, _ = np.histogram2d(dx, dy, bins=[edges, edges])
         cells += [
             {"submission": name, **_box(edges, edges, column, row), "n": int(counts[column, row])}

@@ -5,16 +5,14 @@ that Vega evaluates. Where both axes are pixels, `usermeta` of a specification t
 height to width.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from ...analysis.error_kinds import KINDS
-from ...support.labels import label
-from ..display import words
+from ...matching.rule import Rule
 from . import chart_data
 from .chart_data import Rows
 from .encodings import (
@@ -27,6 +25,7 @@ from .encodings import (
     by_submission,
     cycled,
     finished,
+    mse_tooltip,
     of_picked,
     picked,
     pixel_axis,
@@ -35,12 +34,7 @@ from .encodings import (
     tooltips,
 )
 from .evaluation import CONFIDENCE, Evaluation
-
-# The kinds of marks in the chart of a frame, with their shapes and colours.
-MARKS = ["found truth", "missed truth", "right prediction", "false prediction"]
-MARK_SHAPES = ["circle", "circle", "cross", "M-0.6,-0.6L0.6,0.6M-0.6,0.6L0.6,-0.6"]
-MARK_COLORS = ["var(--found)", "var(--missed)", "var(--right)", "var(--false)"]
-MARK_COLORS_ON_PICTURES = ["#3ccfa0", "#ff7a52", "#56b4e9", "#f0b429"]
+from .rule_texts import measure_limits, measure_name, measure_range, measure_title
 
 # The format of axes of differences. It names no decimals, so Vega writes as many as distinct ticks need.
 POINTS = "+%"
@@ -48,7 +42,7 @@ POINTS = "+%"
 
 def charts(evaluation: Evaluation) -> dict[str, Spec]:
     """Makes the charts for which the report has data, by name; they use the short names of submissions."""
-    tau, epsilon = evaluation.rule.largest_cost, evaluation.rule.epsilon or 0.0
+    rule = evaluation.rule
     names = chart_data.short_names(evaluation.names)
     short = dict(zip(evaluation.names, names, strict=True))
 
@@ -67,8 +61,10 @@ def charts(evaluation: Evaluation) -> dict[str, Spec]:
     places, ratio = chart_data.recall_map(matches, names)
     if places:
         found["recall_map"] = recall_map(places, ratio, names)
-    if hits := chart_data.distances(matches, names, tau):
-        found["distances"] = distances(hits, names, tau, epsilon)
+    if hits := chart_data.measures(matches, names, rule):
+        found["measures"] = measures(hits, names, rule)
+    if hits and rule.by_distance:
+        tau = rule.largest_cost
         found["residuals"] = residuals(*chart_data.residuals(matches, names, tau), names, tau)
     if evaluation.sweep is not None:
         rows, best = (chart_data.sweep(shortened(table)) for table in evaluation.sweep)
@@ -103,7 +99,7 @@ def differences(pairs: Rows) -> Spec:
 
 def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
     """The chart of the F1 that correcting each kind of error alone would gain."""
-    kinds = [words(kind) for kind in KINDS]
+    kinds = list(dict.fromkeys(row["kind"] for row in costs))
     chart = (
         alt.Chart(alt.NamedData("costs"))
         .mark_bar(color=SERIES[0])
@@ -116,7 +112,7 @@ def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
                 ("gain:Q", "F1 gained", "+.2%"),
                 ("misses:Q", "misses", ","),
                 ("alarms:Q", "false alarms", ","),
-                ("mse:Q", "mse gained, px²", ".2f"),
+                *mse_tooltip(costs, "mse gained, px²"),
             ),
         )
     )
@@ -155,36 +151,44 @@ def recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
     )
 
 
-def distances(hits: Rows, names: Sequence[str], tau: float, epsilon: float) -> Spec:
-    """The histogram of distances of the true positives, with epsilon and tau marked."""
+def measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
+    """The histogram of the distances, or of the similarities, of the true positives, with their limits marked."""
+    title, (low, high) = measure_title(rule), measure_range(rule)
+    unit = ", px" if rule.by_distance else ""
     bars = (
         alt.Chart(alt.NamedData("hits"))
         .mark_bar(color=SERIES[0])
         .encode(
-            x=alt.X("from:Q", bin="binned", title="distance, px", scale=alt.Scale(domain=[0, tau * 1.02], nice=False)),
+            x=alt.X(
+                "from:Q",
+                bin="binned",
+                title=title,
+                scale=alt.Scale(domain=[low, low + (high - low) * 1.02], nice=False),
+            ),
             x2="to:Q",
             y=alt.Y("n:Q", title="true positives", axis=alt.Axis(tickMinStep=1)),
             tooltip=tooltips(
-                ("from:Q", "from, px", ".4~g"), ("to:Q", "to, px", ".4~g"), ("n:Q", "true positives", ",")
+                ("from:Q", f"from{unit}", ".4~g"), ("to:Q", f"to{unit}", ".4~g"), ("n:Q", "true positives", ",")
             ),
         )
     )
-    limits = [f"epsilon, {label(epsilon)} px: errors up to it count as 0", f"tau, {label(tau)} px: farther is no hit"]
-    colors = alt.Scale(domain=limits, range=["var(--series-2)", "var(--series-4)"])
-    dashes = alt.Scale(domain=limits, range=[[5, 3], [1, 0]])
+    limits = [{"at": at, "limit": text} for at, text in measure_limits(rule)]
+    texts = [text for _, text in measure_limits(rule)]
+    colors = alt.Scale(domain=texts, range=["var(--series-2)", "var(--series-4)"][-len(texts) :])
+    dashes = alt.Scale(domain=texts, range=[[5, 3], [1, 0]][-len(texts) :])
     legend = alt.Legend(columns=1, symbolType="stroke")
     rules = (
         alt.Chart(alt.NamedData("limits"))
         .mark_rule(strokeWidth=2)
         .encode(
             x="at:Q",
-            color=alt.Color("what:N", title=None, scale=colors, legend=legend),
-            strokeDash=alt.StrokeDash("what:N", title=None, scale=dashes),
-            tooltip=alt.Tooltip("what:N", title="limit"),
+            color=alt.Color("limit:N", title=None, scale=colors, legend=legend),
+            strokeDash=alt.StrokeDash("limit:N", title=None, scale=dashes),
+            tooltip=alt.Tooltip("limit:N", title="limit"),
         )
     )
-    data = {"hits": hits, "limits": [{"at": epsilon, "what": limits[0]}, {"at": tau, "what": limits[1]}]}
-    return finished(picked(bars, names) + rules, data, "Distances of the true positives", HEIGHT)
+    about = f"The true positives by their {measure_name(rule)}"
+    return finished(picked(bars, names) + rules, {"hits": hits, "limits": limits}, about, HEIGHT)
 
 
 def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spec:
@@ -229,55 +233,19 @@ def f1_by_threshold(rows: Rows, best: Rows, names: Sequence[str]) -> Spec:
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
     if len(names) > 1:
         at_best = at_best.encode(color=by_submission(names))
-    chart = _sweep_lines(names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
+    chart = _sweep_lines(rows, names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
     return finished(chart, {"sweep": rows, "best": best}, "F1 by the threshold of the score, the best marked", HEIGHT)
 
 
 def by_recall(rows: Rows, names: Sequence[str]) -> Spec:
     """The chart of precision over recall, over score thresholds."""
-    chart = _sweep_lines(names).encode(
+    chart = _sweep_lines(rows, names).encode(
         x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
     )
     return finished(chart, {"sweep": rows}, "Precision by recall, over thresholds of the score", HEIGHT)
 
 
-def frame_chart(extent: tuple[float, float, float, float], picture: Mapping[str, float] | None) -> Spec:
-    """The chart of one frame, without data: the page's script fills in `marks`, `links` and `picture`."""
-    left, right, top, bottom = extent
-    if picture is not None:
-        left, right = min(left, picture["x"]), max(right, picture["x2"])
-        top, bottom = min(top, picture["y"]), max(bottom, picture["y2"])
-    x = alt.X("x:Q", title="x, px", scale=alt.Scale(domain=[left, right], nice=False, zero=False))
-    y = alt.Y("y:Q", title="y, px", scale=alt.Scale(domain=[bottom, top], nice=False, zero=False))
-    ends = {"x": x, "x2": "x2:Q", "y": y, "y2": "y2:Q"}
-    behind = alt.Chart(alt.NamedData("picture")).mark_image(aspect=False, clip=True).encode(url="url:N", **ends)
-    ink = "var(--ink)" if picture is None else "white"
-    links = alt.Chart(alt.NamedData("links")).mark_rule(color=ink, strokeWidth=1.5, clip=True).encode(**ends)
-    shape = alt.Shape("mark:N", title=None, scale=alt.Scale(domain=MARKS, range=MARK_SHAPES))
-    colors = alt.Scale(domain=MARKS, range=MARK_COLORS if picture is None else MARK_COLORS_ON_PICTURES)
-    points = alt.Chart(alt.NamedData("marks")).encode(x=x, y=y, shape=shape)
-    marks = points.mark_point(size=150, strokeWidth=2.2, opacity=1, clip=True).encode(
-        color=alt.Color("mark:N", title=None, scale=colors),
-        tooltip=tooltips(
-            ("mark:N", "mark", ""),
-            ("object:N", "object", ""),
-            ("kind:N", "kind of error", ""),
-            ("x:Q", "x, px", ".7~g"),
-            ("y:Q", "y, px", ".7~g"),
-            ("distance:N", "distance, px", ""),
-        ),
-    )
-    # A dark rim makes marks visible on any picture.
-    rim = (
-        [] if picture is None else [points.mark_point(size=150, strokeWidth=5, opacity=0.75, clip=True, color="black")]
-    )
-    zoom = alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]")
-    chart = alt.layer(behind, links, *rim, marks.add_params(zoom))
-    about = "Truths and predictions of one frame; they are listed below"
-    return finished(chart, {}, about, HEIGHT, bounded((bottom - top) / (right - left)))
-
-
-def _sweep_lines(names: Sequence[str]) -> Any:
+def _sweep_lines(rows: Rows, names: Sequence[str]) -> Any:
     """The lines of a sweep, one for each submission, without axes."""
     tooltip = tooltips(
         *submission_tooltip(names),
@@ -285,7 +253,7 @@ def _sweep_lines(names: Sequence[str]) -> Any:
         ("f1:Q", "F1", ".2%"),
         ("precision:Q", "precision", ".2%"),
         ("recall:Q", "recall", ".2%"),
-        ("mse:Q", "mse, px²", ".2f"),
+        *mse_tooltip(rows, "mse, px²"),
     )
     lines = alt.Chart(alt.NamedData("sweep")).mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
     lines = lines.encode(tooltip=tooltip, order="score_threshold:Q")

@@ -8,7 +8,7 @@ their digests, and blocks everything that would be loaded.
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -16,14 +16,19 @@ import jinja2
 import msgspec
 
 from ...support.labels import DASH
-from ..display import texts
+from ...tables.schema import BOX, PREFIXES
+from ..display import texts, words
 from .chart_data import short_names
 from .encodings import Spec
 from .evaluation import RESAMPLES, Evaluation
-from .page_tables import counts, headline, lead, other_tables, slice_table
+from .page_tables import Table, counts, headline, lead, other_tables, slice_table
+from .rule_texts import kind_texts, measure_name, measure_title
 
 # The count of rows of a table that the page shows at first.
 ROWS_SHOWN = 25
+
+# The prefixes of both sides, and how the page calls their coordinates.
+SIDES = [(PREFIXES["truth"], "true"), (PREFIXES["predictions"], "predicted")]
 
 # The marks that set the direction of text, with the text that stands for each, such as [U+202E].
 DIRECTION_MARKS = {
@@ -52,17 +57,7 @@ def page(
         for position, (columns, summary) in enumerate(evaluation.slices.items())
     ]
     tables = {table.name: table for table in [*slices, *other_tables(evaluation)]}
-    embedded = {
-        "dash": DASH,
-        "rows_shown": ROWS_SHOWN,
-        "tables": {
-            table.name: {"kinds": table.kinds, "rows": table.rows, "positions": table.positions}
-            for table in tables.values()
-        },
-        "charts": specs,
-        "browser": browser,
-        "picks": short_names(evaluation.names),
-    }
+    embedded = _embedded(evaluation, tables.values(), specs, browser)
     script = _asset("page.js")
     return _template().render(
         title=_heading(evaluation.names),
@@ -70,13 +65,17 @@ def page(
         names=evaluation.names,
         headline=headline(evaluation),
         counts=counts(evaluation),
-        suspicions=None if evaluation.suspicions is None else texts(evaluation.suspicions).to_dict("records"),
+        suspicions=texts(evaluation.suspicions).to_dict("records"),
         resamples=f"{RESAMPLES:,}",
         dash=DASH,
         rows_shown=ROWS_SHOWN,
         tables=tables,
         slices=[table.name for table in slices],
         charts=list(specs),
+        kinds=_kinds(evaluation),
+        measure_name=measure_name(evaluation.rule),
+        measure_title=measure_title(evaluation.rule),
+        geometry=[(title, _geometry(browser["rows"], side)) for side, title in SIDES],
         has_scores="score" in browser["rows"],
         notes=notes,
         made_with=made_with,
@@ -126,6 +125,35 @@ def _heading(names: Sequence[str]) -> str:
         return f"How good is {names[0]}?"
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     return f"How good are {listed}?" if len(listed) <= LONGEST_TITLE else f"{len(names)} submissions compared"
+
+
+def _embedded(
+    evaluation: Evaluation, tables: Iterable[Table], specs: Mapping[str, Spec], browser: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The data that the page's script reads."""
+    return {
+        "dash": DASH,
+        "rows_shown": ROWS_SHOWN,
+        "tables": {
+            table.name: {"kinds": table.kinds, "rows": table.rows, "positions": table.positions} for table in tables
+        },
+        "charts": specs,
+        "browser": browser,
+        "picks": short_names(evaluation.names),
+    }
+
+
+def _kinds(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """The kinds of errors that the report tells of, in words, with what they mean."""
+    notes = evaluation.matches.attrs
+    farthest = notes["reach"] if evaluation.rule.by_distance else notes["least_similarity"]
+    kinds = evaluation.costs["kind"].drop_duplicates().tolist()
+    return [(words(kind), text) for kind, text in kind_texts(kinds, evaluation.rule, farthest).items()]
+
+
+def _geometry(rows: Mapping[str, Any], side: str) -> str:
+    """The names of the coordinates that the rows of the frame browser have for one side, such as "x, y"."""
+    return ", ".join(name for name in BOX if f"{side}{name}" in rows)
 
 
 def _policy(scripts: Sequence[str]) -> str:

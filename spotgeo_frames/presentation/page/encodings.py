@@ -42,6 +42,11 @@ def submission_tooltip(names: Sequence[str]) -> list[tuple[str, str, str]]:
     return [("submission:N", "submission", "")] if len(names) > 1 else []
 
 
+def mse_tooltip(rows: Rows, title: str) -> list[tuple[str, str, str]]:
+    """The field of the mean squared error for `tooltips`; none after matching by similarity."""
+    return [("mse:Q", title, ".2f")] if any("mse" in row for row in rows) else []
+
+
 def share_axis(channel: Any, field: str, title: str) -> Any:
     """An axis from 0% to 100%; `channel` is `alt.X` or `alt.Y`."""
     return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))

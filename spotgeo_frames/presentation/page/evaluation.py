@@ -17,8 +17,9 @@ from ...analysis.uncertainty import interval_table
 from ...matching.matcher import match_sides
 from ...matching.noted_rule import shared_notes
 from ...matching.rule import Rule
+from ...matching.words import Words
 from ...scoring.group_sums import summary_sums
-from ...scoring.registry import HEADLINE, own_metrics
+from ...scoring.registry import HEADLINE, defined, own_metrics
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
 from ...support.pandas_versions import TEXT
@@ -26,6 +27,7 @@ from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.match_tables import match_dataframe
 from ...tables.selections import binned, check_column
+from ..metric_text import reading
 
 # The count of score thresholds of the sweep; more would look the same and take longer than the rest of the report.
 THRESHOLDS = 60
@@ -42,13 +44,14 @@ class Evaluation(NamedTuple):
     matches
         The match tables of all submissions, concatenated, with the `kind` of each error.
     summary, intervals
-        The headline metrics of each submission, without and with confidence intervals.
+        The metrics of each submission, and the headline metrics with confidence intervals. No table has columns or rows
+        of metrics that are not defined for the rule.
     slices
         A summary for each slicing, by its columns.
     costs
         The cost of each kind of error.
     suspicions
-        Suspected mistakes; None for joints, which `check` does not take.
+        Suspected mistakes.
     sweep
         The metrics at score thresholds; None if no submission has a score for each prediction.
     compared
@@ -64,7 +67,7 @@ class Evaluation(NamedTuple):
     intervals: pd.DataFrame
     slices: dict[tuple[str, ...], pd.DataFrame]
     costs: pd.DataFrame
-    suspicions: pd.DataFrame | None
+    suspicions: pd.DataFrame
     sweep: Sweep | None
     compared: Comparison | None
     warnings: list[str]
@@ -75,18 +78,25 @@ class Evaluation(NamedTuple):
         """The submissions, best first."""
         return [str(name) for name in self.matches["submission"].cat.categories]
 
+    @property
+    def headline(self) -> list[str]:
+        """The headline metrics that are defined for the rule."""
+        return self.intervals["metric"].drop_duplicates().tolist()
+
 
 def evaluate(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     by: Sequence[Mapping[str, int | None]],
+    words: Words,
     rule: Rule,
 ) -> Evaluation:
     """Computes the tables of a report from checked Annotations.
 
-    Each entry of `by` maps columns of the match table, which are crossed, to a count of quantile bins, or to None for
-    the values as they are. Raises InputError if the sides do not fit each other, if a submission and the truth have
-    neither a frame nor an object, or if no match table has the columns of an entry.
+    `words` are the caller's words on the rule, and `rule` is what they mean for these tables. Each entry of `by` maps
+    columns of the match table, which are crossed, to a count of quantile bins, or to None for the values as they are.
+    Raises InputError if the sides do not fit each other, if a submission and the truth have neither a frame nor an
+    object, or if no match table has the columns of an entry.
     """
     matched = {
         name: match_dataframe(match_sides(truth, submission, rule))
@@ -97,30 +107,30 @@ def evaluate(
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
     own = own_metrics()
-    metrics = [*HEADLINE, *own]
+    metrics = defined([*HEADLINE, *own], not rule.by_distance)
     compared = compare(matched, None, metrics, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
-    matches = _together({name: diagnose(matched[name]) for name in names})
-    suspected = (
-        None
-        if "joint" in matches
-        else _together({name: check(truth, submissions[name], rule.tau, rule.epsilon) for name in names})
-    )
+    matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
+    ranked = {name: submissions[name] for name in names}
     headline, texts = interval_table(matches, "submission", metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)
     return Evaluation(
         matches=matches,
-        summary=summary_of(summary_sums(matches, "submission", own)),
+        summary=_known(summary_of(summary_sums(matches, "submission", own)), rule),
         intervals=headline,
         slices={
             columns: _together(
-                {name: summary_of(summary_sums(matched[name], of_name[name], own)) for name in names if name in of_name}
+                {
+                    name: _known(summary_of(summary_sums(matched[name], of_name[name], own)), rule)
+                    for name in names
+                    if name in of_name
+                }
             )
             for columns, of_name in cuts.items()
         },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
-        suspicions=suspected,
-        sweep=_swept(truth, {name: submissions[name] for name in names}, rule),
-        compared=compared,
+        suspicions=_suspected(truth, ranked, words),
+        sweep=_swept(truth, ranked, words),
+        compared=None if compared is None else compared._replace(leaderboard=_known(compared.leaderboard, rule)),
         warnings=texts,
         rule=rule,
     )
@@ -147,7 +157,24 @@ def _cuts(
     return cuts
 
 
-def _swept(truth: Annotations, submissions: Mapping[str, Annotations], rule: Rule) -> Sweep | None:
+def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
+    """A table without the columns of metrics that are not defined for the rule."""
+    named = {column: reading(str(column)) for column in table}
+    return table[
+        [
+            column
+            for column, known in named.items()
+            if known is None or known.metric.is_defined(by_similarity=not rule.by_distance)
+        ]
+    ]
+
+
+def _suspected(truth: Annotations, submissions: Mapping[str, Annotations], words: Words) -> pd.DataFrame:
+    """The suspected mistakes of all submissions."""
+    return _together({name: check(truth, side, **words._asdict()) for name, side in submissions.items()})
+
+
+def _swept(truth: Annotations, submissions: Mapping[str, Annotations], words: Words) -> Sweep | None:
     """Sweeps the submissions whose predictions all have a score; None if there is no such submission."""
     scored = {
         name: side
@@ -158,7 +185,7 @@ def _swept(truth: Annotations, submissions: Mapping[str, Annotations], rule: Rul
     for name in progress(list(scored), "sweeping", "submission"):
         scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
         ranks = np.linspace(0, len(scores) - 1, THRESHOLDS).astype(np.int64)
-        swept[name] = sweep(truth, scored[name], np.unique(scores[ranks]).tolist(), rule.tau, rule.epsilon)
+        swept[name] = sweep(truth, scored[name], np.unique(scores[ranks]).tolist(), **words._asdict())
     if not swept:
         return None
     curves = _together({name: tables.curve for name, tables in swept.items()})

@@ -1,9 +1,9 @@
 """The data of the page's frame browser: rows of the worst sequences and of a sample of the others, as plain lists.
 
 A page with every sequence of a survey would be too large to open. The browser therefore has at most SEQUENCES_HELD
-sequences and about ROWS_HELD rows: one half are the sequences with the most misses and false alarms, of each submission
-in turn, and the other half are drawn at random from all other sequences. Of a long sequence it has the FRAMES_HELD
-consecutive frames with the most errors.
+sequences and about ROWS_HELD rows, of whole poses as many joints: one half are the sequences with the most misses and
+false alarms, of each submission in turn, and the other half are drawn at random from all other sequences. Of a long
+sequence it has the FRAMES_HELD consecutive frames with the most errors.
 """
 
 from collections.abc import Iterator
@@ -13,15 +13,20 @@ import numpy as np
 import pandas as pd
 
 from ...support.keys import grouped, row_keys
-from ...tables.schema import FN, FP, FRAME_KEY, TP
+from ...tables.schema import BOX, FN, FP, FRAME_KEY, PREFIXES, TP, measure_of, pose_columns, pose_joints
 from ..display import words
 
 SEQUENCES_HELD = 200
 FRAMES_HELD = 50
 ROWS_HELD = 24_000
 
-# Coordinates are rounded this many digits after the first digit of tau, which is finer than any screen.
+# Coordinates are rounded this many digits after the first digit of tau, which is finer than any screen. After matching
+# by similarity there is no tau; then a length is taken that is this share of the width of what is drawn.
 DIGITS = 3
+SEEN = 0.02
+
+SIDES = PREFIXES["truth"], PREFIXES["predictions"]
+SIZES = {"x": "w", "y": "h"}
 
 
 class Held(NamedTuple):
@@ -48,12 +53,15 @@ class Held(NamedTuple):
     n_cut: int
 
 
-def hold(matches: pd.DataFrame, tau: float) -> Held:
-    """Chooses the sequences and frames of the frame browser from `matches` with `submission` and `kind`."""
+def hold(matches: pd.DataFrame, tau: float | None) -> Held:
+    """Chooses the sequences and frames of the frame browser from `matches` with `submission` and `kind`.
+
+    `tau` is the largest distance of a true positive (px), None after matching by similarity.
+    """
     frame, first = grouped(row_keys(matches, FRAME_KEY))
     outcome = matches["outcome"].array.codes
     wrong = (outcome == FN) | (outcome == FP)
-    sizes = np.bincount(frame, minlength=len(first))
+    sizes = np.bincount(frame, minlength=len(first)) * max(len(pose_joints(matches)), 1)
     sequence, first_frame = grouped(row_keys(matches.take(first), ["sequence"]))
     n_shown = int(np.clip(ROWS_HELD // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_HELD))
     shown = _in_worst_window(np.bincount(frame, wrong, len(first)), sequence, first_frame, n_shown)
@@ -72,7 +80,7 @@ def hold(matches: pd.DataFrame, tau: float) -> Held:
     names = matches["sequence"].take(first[first_frame[chosen]]).tolist()
     rows = matches.take(held).assign(held=of_frame[frame[held]]).reset_index(drop=True)
     n_cut = int(np.count_nonzero(of_frame >= 0) - np.count_nonzero(shown))
-    return Held(names, rows, _extent(matches, tau), len(first_frame), n_cut)
+    return Held(names, rows, _extent(matches, tau or 0.0), len(first_frame), n_cut)
 
 
 def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray, n_shown: int) -> np.ndarray:
@@ -115,7 +123,7 @@ def _extent(matches: pd.DataFrame, tau: float) -> tuple[float, float, float, flo
     """The left, right, top and bottom (px) of truths and of predictions that are not far outside, with a margin."""
     bounds: list[float] = []
     for axis in "xy":
-        truth, predicted = (matches[f"{side}_{axis}"].dropna().to_numpy(np.float64) for side in ("truth", "predicted"))
+        truth, predicted = (_places(matches, prefix, axis) for prefix in SIDES)
         known = truth if len(truth) else predicted
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
         margin = max(0.25 * (high - low), tau)
@@ -123,24 +131,34 @@ def _extent(matches: pd.DataFrame, tau: float) -> tuple[float, float, float, flo
         if len(near):
             low, high = min(low, float(near.min())), max(high, float(near.max()))
         # The area keeps a visible size, however large the coordinates are.
-        room = max(0.02 * (high - low), 0.2 * tau, 1e-6 * abs(low), 1e-6 * abs(high))
+        room = max(0.02 * (high - low), 0.2 * tau, 1e-6 * abs(low), 1e-6 * abs(high)) or 1.0
         bounds += [low - room, high + room]
     left, right, top, bottom = bounds
     return left, right, top, bottom
 
 
-def decimals(tau: float) -> int:
-    """The count of decimals to which coordinates (px) are rounded."""
-    return int(np.clip(DIGITS - np.floor(np.log10(tau)), 0, 15))
+def _places(matches: pd.DataFrame, prefix: str, axis: str) -> np.ndarray:
+    """The coordinates (px) along an axis of all that is drawn of one side: points, both edges of boxes, joints."""
+    near = matches[f"{prefix}{axis}"]
+    size = f"{prefix}{SIZES[axis]}"
+    joints = [matches[f"{prefix}{axis}_{joint}"] for joint in pose_joints(matches)]
+    places = [near, *([near + matches[size]] if size in matches else []), *joints]
+    return np.concatenate([one.dropna().to_numpy(np.float64) for one in places])
 
 
-def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame, tau: float) -> dict[str, Any]:
+def decimals(length: float) -> int:
+    """The count of decimals to which coordinates are rounded, where `length` (px) can surely be seen."""
+    return int(np.clip(DIGITS - np.floor(np.log10(length)), 0, 15))
+
+
+def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame, tau: float | None) -> dict[str, Any]:
     """Makes the data of the frame browser as plain lists for the page's script.
 
     Each submission has `order`, the positions of its sequences, worst first; `labels`, a text for each sequence; and
     `frames`, a list for each sequence with one entry for each frame: its number as text (JavaScript cannot represent
     large integers), its first row, the row after its last, and its counts of TP, FN and FP. `rows` has the columns of
-    all rows, sorted by submission, sequence and frame. `by_sequence` is the summary by submission and sequence.
+    all rows, sorted by submission, sequence and frame. `by_sequence` is the summary by submission and sequence. `tau`
+    is the largest distance of a true positive (px), None after matching by similarity.
     """
     submission = held.rows["submission"].cat.codes.to_numpy()
     places, frames = (held.rows[column].to_numpy(np.int64) for column in ("held", "frame"))
@@ -156,8 +174,16 @@ def packed(held: Held, submissions: list[str], by_sequence: pd.DataFrame, tau: f
     for entry in listed:  # a submission may lack some sequences
         entry["order"] = [place for place in entry["order"] if entry["frames"][place]]
     names = [str(name) for name in held.sequences]
-    n_decimals = decimals(tau)
-    return {"submissions": listed, "rows": _columns(rows, n_decimals), "sequences": names, "decimals": n_decimals}
+    left, right, _, _ = held.extent
+    n_decimals = decimals(SEEN * (right - left) if tau is None else tau)
+    n_digits = DIGITS if measure_of(rows) == "similarity" else n_decimals
+    return {
+        "submissions": listed,
+        "rows": _columns(rows, n_decimals, n_digits),
+        "sequences": names,
+        "decimals": n_decimals,
+        "measureDecimals": n_digits,
+    }
 
 
 def _labelled(name: str, summary: pd.DataFrame, sequences: list[Any]) -> dict[str, Any]:
@@ -182,20 +208,25 @@ def _frames(rows: pd.DataFrame) -> Iterator[tuple[list[int], int, int, list[int]
     return zip(keys[first].tolist(), first.tolist(), [*first[1:].tolist(), len(rows)], counts.tolist(), strict=True)
 
 
-def _columns(rows: pd.DataFrame, n_decimals: int) -> dict[str, list[Any]]:
-    """The columns of the rows as plain lists."""
+def _columns(rows: pd.DataFrame, n_decimals: int, n_digits: int) -> dict[str, list[Any]]:
+    """The columns of the rows as plain lists: coordinates to `n_decimals`, distances or similarities to `n_digits`."""
     columns: dict[str, list[Any]] = {
         "outcome": rows["outcome"].cat.codes.tolist(),
         "kind": [None if pd.isna(kind) else words(kind) for kind in rows["kind"]],
+        "measure": rows[measure_of(rows)].to_numpy(np.float64).round(n_digits).tolist(),
     }
-    for name in ("truth_x", "truth_y", "predicted_x", "predicted_y", "distance"):
-        columns[name] = rows[name].to_numpy(np.float64).round(n_decimals).tolist()
+    for prefix in SIDES:
+        geometry = [f"{prefix}{name}" for name in BOX if f"{prefix}{name}" in rows]
+        columns |= {name: rows[name].to_numpy(np.float64).round(n_decimals).tolist() for name in geometry}
+        if joints := pose_joints(rows):
+            places = rows[[f"{prefix}{name}" for name in pose_columns(joints)]].to_numpy(np.float64).round(n_decimals)
+            columns[f"{prefix}joints"] = [row[~np.isnan(row)].tolist() for row in places]
     if "predicted_score" in rows:
         columns["score"] = rows["predicted_score"].tolist()
-    joints = rows["joint"].tolist() if "joint" in rows else None
-    for side in ("truth", "predicted"):
-        names = [None if pd.isna(name) else str(name) for name in rows[f"{side}_object"]]
-        if joints is not None:
-            names = [None if name is None else f"{name}, {joint}" for name, joint in zip(names, joints, strict=True)]
-        columns[f"{side}_object"] = names
+    joint = rows["joint"].tolist() if "joint" in rows else None
+    for prefix in SIDES:
+        names = [None if pd.isna(name) else str(name) for name in rows[f"{prefix}object"]]
+        if joint is not None:
+            names = [None if name is None else f"{name}, {of}" for name, of in zip(names, joint, strict=True)]
+        columns[f"{prefix}object"] = names
     return columns

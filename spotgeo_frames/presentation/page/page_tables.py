@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...scoring.registry import HEADLINE, METRICS, SLICED, own_metrics
+from ...scoring.registry import METRICS, SLICED, own_metrics
 from ...support.labels import DASH, bins_as_text, label
 from ..display import texts, words
 from ..metric_text import arrow, definition, title
 from .evaluation import Evaluation
+from .rule_texts import f1_title, rule_text
 
 # The titles of columns that belong to no metric.
 TITLES = {
@@ -29,7 +30,9 @@ TITLES = {
     "apart_from_next": "differs from the next",
 }
 CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths in a frame (frame_n_truth)"}
-BOARD = ["rank", "name", "f1", "f1_low", "f1_high", "kelvins_mse", "mse", "chance_of_rank_1", "apart_from_next"]
+COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
+BOARD = ["rank", "name", "f1", "f1_low", "f1_high", "kelvins_mse", "mse", "loc_a"]
+BOARD += ["chance_of_rank_1", "apart_from_next"]
 
 # The count of rows of a table that a page has room for.
 MOST_ROWS = 16_000
@@ -63,7 +66,7 @@ class Table(NamedTuple):
 def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
     """One row for each metric: its label and meaning, and for each submission its value, interval and all digits."""
     rows = []
-    for metric in [*HEADLINE, *own_metrics()]:
+    for metric in evaluation.headline:
         of_metric = evaluation.intervals[evaluation.intervals["metric"] == metric]  # in the order of the submissions
         cells = texts(of_metric)[["estimate", "low", "high"]].assign(exact=of_metric["estimate"].map(_exact))
         entry = METRICS[metric]
@@ -83,24 +86,24 @@ def lead(evaluation: Evaluation) -> list[str]:
     """The first sentences of the page: which submission is best, whether by more than chance, and on how much data."""
     shown = texts(evaluation.summary).to_dict("records")[0]
     data = ", ".join(f"{shown[name]} {METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
-    tau, epsilon = label(evaluation.rule.tau), label(evaluation.rule.epsilon)
-    sentences = [f"Evaluated on {data}, with tau {tau} px and epsilon {epsilon} px."]
+    sentences = [f"Evaluated on {data}, with {rule_text(evaluation.rule)}."]
+    f1 = f1_title(evaluation.rule)
     if evaluation.compared is None:
-        return [f"F1 is {shown['f1']}.", *sentences]
+        return [f"{f1} is {shown['f1']}.", *sentences]
     first, second, *_ = evaluation.names
     pairs = evaluation.compared.pairs
     [p] = pairs.loc[(pairs["a"] == first) & (pairs["b"] == second) & (pairs["metric"] == "f1"), "p_adjusted"]
     surely = bool(evaluation.compared.leaderboard["apart_from_next"].fillna(False).iloc[0])
     sure = "more than chance explains" if surely else "no more than chance may explain"
     known = "" if pd.isna(p) else f", by {sure} (adjusted p-value {p:.2g})"
-    return [f"{first} is first with an F1 of {shown['f1']}, before {second}{known}.", *sentences]
+    return [f"{first} is first with an {f1} of {shown['f1']}, before {second}{known}.", *sentences]
 
 
 def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names: Sequence[str]) -> Table:
     """Makes the table of a summary by columns: its first MOST_ROWS rows, sequences with the most errors first."""
     by = [*columns] if len(names) == 1 else ["submission", *columns]
     binned = [by.index(column) for column in columns if isinstance(summary[column].dtype, pd.CategoricalDtype)]
-    metrics = [*SLICED, *own_metrics()]
+    metrics = [metric for metric in [*SLICED, *own_metrics()] if metric in summary]
     table = summary
     if [*columns] == ["sequence"] and not binned:
         errors = (summary["fn"].fillna(0) + summary["fp"].fillna(0)).astype("int64")
@@ -128,10 +131,9 @@ def other_tables(evaluation: Evaluation) -> list[Table]:
     """The tables of costs of errors, of the comparison and of the best thresholds, if the report has them."""
     whose = [] if len(evaluation.names) == 1 else ["submission"]
     costs = evaluation.costs.assign(kind=evaluation.costs["kind"].map(words))
-    columns = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
-    tables = [_table("costs", "Kinds of error and their cost", costs[[*whose, *columns]])]
+    tables = [_table("costs", "Kinds of error and their cost", _having(costs, [*whose, *COSTS]))]
     if evaluation.compared is not None:
-        tables.append(_table("leaderboard", "Leaderboard", evaluation.compared.leaderboard[BOARD]))
+        tables.append(_table("leaderboard", "Leaderboard", _having(evaluation.compared.leaderboard, BOARD)))
         pairs = _table("pairs", "Differences between submissions", evaluation.compared.pairs)
         metric = pairs.titles.index("metric")
         rows = [[*row[:metric], _title(row[metric]), *row[metric + 1 :]] for row in pairs.rows]
@@ -141,6 +143,11 @@ def other_tables(evaluation: Evaluation) -> list[Table]:
         columns = [*whose, *(str(name) for name in best if name != "submission")]
         tables.append(_table("sweep", "The best threshold of the score", best[columns]))
     return tables
+
+
+def _having(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The columns of a table that it has, of those named."""
+    return table[[column for column in columns if column in table]]
 
 
 def _exact(value: float) -> str:

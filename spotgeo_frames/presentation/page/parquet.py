@@ -9,14 +9,16 @@ import pandas as pd
 from ...matching.rule import Rule
 from ...scoring.slice_files import slice_files
 from ...support.errors import InputError
-from ...support.labels import label
 from ...support.reading import readable
 from ...support.version import __version__
 from ...support.writing import Write, table_files, text_file
-from ...tables.schema import FN, FP
+from ...tables.schema import BOX, FN, FP, PREFIXES, frame_columns, measure_of
 from ..metric_text import meaning
 from .evaluation import CONFIDENCE, Evaluation
+from .queries import QUERIES
+from .rule_texts import rule_text
 
+SIDES = PREFIXES["truth"], PREFIXES["predictions"]
 TITLE = "# The tables behind a report"
 FILES = {
     "matches": "A row for each hit, miss and false alarm, and for each empty frame; all metrics follow from it.",
@@ -37,16 +39,21 @@ COLUMNS = {
     "frame": "the number of the frame within its sequence",
     "joint": "the joint of a pose",
     "outcome": "`TP` (found), `FN` (missed), `FP` (false alarm), or `empty` for a frame with none of them",
-    "distance": "px, of a TP: between truth and prediction; null otherwise",
-    "squared_error": "px², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP",
-    "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP",
+    "distance": "px, of a TP: between truth and prediction, at most tau; null otherwise",
+    "similarity": "0 to 1, of a TP: of truth and prediction, at least the threshold; null otherwise",
+    "squared_error": "px², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP; null "
+    "after matching by similarity",
+    "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP; "
+    "null after matching by similarity",
     "category": "the category of the truth, or else of the prediction",
     "kind": (
-        "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), mislocated "
-        "(detected in the wrong place), lost (no prediction is near). False alarms: no_truth_in_frame, duplicate (of a "
-        "truth that is found), mislocated, background (no truth is near). In `error_costs` also all"
+        "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), confused (a "
+        "prediction of another category is near), mislocated (detected in the wrong place), confused_and_mislocated, "
+        "lost (no prediction is near). False alarms: no_truth_in_frame, duplicate (of a truth that is found), "
+        "confused, mislocated, confused_and_mislocated, background (no truth is near). In `error_costs` also all"
     ),
     "pair_distance": "px, between a mislocated miss and its false alarm; null otherwise",
+    "pair_similarity": "0 to 1, of a mislocated miss and its false alarm; null otherwise",
     "predicted_file_order": "the position of the prediction in its frame, in the order of the file",
     "frame_n_truth": "truths in the frame",
     "frame_n_predicted": "predictions in the frame",
@@ -59,6 +66,7 @@ COLUMNS = {
     "suspicion": "the suspected mistake",
     "advice": "how to correct it",
     "tau": "px, largest distance of a TP",
+    "threshold": "the least similarity of a TP",
     "score_threshold": "the least score of a prediction that counts; in `sweep_best` the one with the highest f1",
     "score_threshold_low": "lower bound of the interval of the best threshold",
     "score_threshold_high": "upper bound of the interval of the best threshold",
@@ -77,55 +85,6 @@ GEOMETRY = {
     "h": "px, the height",
     "score": "the score",
 }
-SQL = """\
-WITH of_sequence AS (
-    SELECT submission, sequence, coalesce(avg(kelvins_error), 0) AS error
-    FROM 'matches.parquet' GROUP BY submission, sequence
-), kelvins AS (
-    SELECT submission, sum(error) AS kelvins_mse FROM of_sequence GROUP BY submission
-), counts AS (
-    SELECT submission,
-        count(*) FILTER (outcome = 'TP') AS tp,
-        count(*) FILTER (outcome = 'FN') AS fn,
-        count(*) FILTER (outcome = 'FP') AS fp,
-        coalesce(avg(squared_error), 0) AS mse,
-        avg(distance) AS mean_distance,
-        sqrt(avg(distance * distance)) AS rmse
-    FROM 'matches.parquet' GROUP BY submission
-)
-SELECT submission, tp, fn, fp,
-    tp / nullif(tp + fp, 0) AS precision,
-    tp / nullif(tp + fn, 0) AS recall,
-    2 * tp / nullif(2 * tp + fp + fn, 0) AS f1,
-    mse, kelvins_mse,
-    tp / nullif(tp + fn + fp, 0) AS det_a,
-    mean_distance, rmse
-FROM counts JOIN kelvins USING (submission) ORDER BY submission"""
-PANDAS = """\
-import pandas as pd
-
-matches = pd.read_parquet("matches.parquet").astype({"submission": "str", "outcome": "str"})
-outcome = pd.get_dummies(matches["outcome"]).reindex(columns=["TP", "FN", "FP"], fill_value=False)
-counts = outcome.groupby(matches["submission"]).sum()
-tp, fn, fp = counts["TP"], counts["FN"], counts["FP"]
-of_sequence = matches.groupby(["submission", "sequence"])["kelvins_error"].mean().fillna(0)
-by_submission = matches.groupby("submission")
-headline = pd.DataFrame(
-    {
-        "tp": tp,
-        "fn": fn,
-        "fp": fp,
-        "precision": tp / (tp + fp),
-        "recall": tp / (tp + fn),
-        "f1": 2 * tp / (2 * tp + fp + fn),
-        "mse": by_submission["squared_error"].mean().fillna(0),
-        "kelvins_mse": of_sequence.groupby("submission").sum(),
-        "det_a": tp / (tp + fn + fp),
-        "mean_distance": by_submission["distance"].mean(),
-        "rmse": (matches["distance"] ** 2).groupby(matches["submission"]).mean() ** 0.5,
-    }
-).reset_index()"""
-
 
 # The files that a report may write to its folder of tables, as patterns of names.
 WRITTEN = ("README.md", "by_*.parquet", *(f"{name}.parquet" for name in FILES))
@@ -154,15 +113,15 @@ def files(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> dic
     matches = evaluation.matches
     slices = slice_files(evaluation.slices)
     errors = matches[matches["outcome"].cat.codes.isin([FN, FP])]
-    places = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
-    who = [column for column in ("sequence", "frame", "joint", "outcome", "kind", "pair_distance") if column in matches]
-    objects = ["truth_object", "predicted_object"]
+    diagnosed = ["submission", *frame_columns(matches), "outcome", "kind", f"pair_{measure_of(matches)}"]
+    diagnosed += ["truth_object", "predicted_object"]
+    diagnosed += [column for column in (f"{side}{name}" for side in SIDES for name in BOX) if column in matches]
     tables = {
         "matches": matches,
         "summary": evaluation.summary,
         "intervals": evaluation.intervals,
         **slices,
-        "diagnosis": errors[["submission", *who, *objects, *places]],
+        "diagnosis": errors[diagnosed],
         "error_costs": evaluation.costs,
         "suspicions": evaluation.suspicions,
     }
@@ -171,16 +130,15 @@ def files(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> dic
     if evaluation.compared is not None:
         board, pairs = evaluation.compared
         tables |= {"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs}
-    there = {name: table for name, table in tables.items() if table is not None}
     meanings = FILES | {
         name: f"The headline metrics by `{_in_markdown('*'.join(columns))}`; null where they are unknown."
         for name, columns in zip(slices, evaluation.slices, strict=True)
     }
-    outdated = (folder / f"{name}.parquet" for name in earlier_tables(folder) if name not in there)
+    outdated = (folder / f"{name}.parquet" for name in earlier_tables(folder) if name not in tables)
     return {
         **dict.fromkeys(path for path in outdated if path.parent == folder and path.is_file()),
-        **table_files(there, folder, notes),
-        folder / "README.md": text_file(_readme(there, meanings, evaluation.rule, notes)),
+        **table_files(tables, folder, notes),
+        folder / "README.md": text_file(_readme(tables, meanings, evaluation.rule, notes)),
     }
 
 
@@ -193,10 +151,10 @@ def _readme(
         f"| `{_in_markdown(name)}.parquet` | {len(table):,} | {meanings[name]} |" for name, table in tables.items()
     )
     made_from = "\n".join(f"- {_in_markdown(key)}: `{_in_markdown(value)}`" for key, value in notes.items())
+    sql, pandas = QUERIES["distance" if rule.by_distance else "similarity"]
     return f"""{TITLE}
 
-Made by spotgeo_frames {__version__} with tau {label(rule.tau)} px (the largest distance of a TP) and epsilon
-{label(rule.epsilon)} px (the distance up to which its error is 0), from
+Made by spotgeo_frames {__version__} with {rule_text(rule)}, from
 
 {made_from or "- tables in memory"}
 
@@ -207,19 +165,18 @@ The metadata of each file has the same notes. Shares are of 1, undefined values 
 | --- | ---: | --- |
 {contents}
 
-These queries compute the headline metrics, including both mean squared errors, from `matches.parquet` alone. Run them
-in this folder.
+These queries compute the headline metrics from `matches.parquet` alone. Run them in this folder.
 
 With DuckDB:
 
 ```sql
-{SQL}
+{sql}
 ```
 
 With pandas:
 
 ```python
-{PANDAS}
+{pandas}
 ```
 
 {files}

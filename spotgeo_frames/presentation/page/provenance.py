@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ...matching.rule import Rule
-from ...support.labels import label
 from ...support.names import as_text
 from ...support.version import __version__
 from ...tables.annotations import Annotations
 from ...tables.inputs import Input
+from .rule_texts import rule_fields
 
 
 def made_with(
@@ -29,8 +29,7 @@ def made_with(
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     return [
         *(files or [("inputs", "tables in memory")]),
-        ("tau", f"{label(rule.tau)} px"),
-        ("epsilon", f"{label(rule.epsilon)} px"),
+        *rule_fields(rule),
         ("left out", ", ".join(map(str, exclude)) or "no sequence"),
         (
             "frames that count",

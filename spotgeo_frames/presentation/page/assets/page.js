@@ -141,23 +141,28 @@
       byId("sequence").replaceChildren(...options);
     }
 
+    // x, y, and of a box w, h; nothing where the row has no object of this side.
+    function geometry(side, row) {
+      const values = ["x", "y", "w", "h"].map((name) => rows[`${side}_${name}`]?.[row] ?? null);
+      return values.filter((value) => value !== null);
+    }
+
     function coordinates(side, row) {
-      const [x, y] = [rows[`${side}_x`][row], rows[`${side}_y`][row]];
-      return x === null ? DASH : `${x.toFixed(held.decimals)}, ${y.toFixed(held.decimals)}`;
+      return geometry(side, row).map((value) => value.toFixed(held.decimals)).join(", ") || DASH;
     }
 
     function listRows(first, last) {
       const lines = [];
       for (let row = first; row < last; row++) {
         const line = element("tr");
-        const distance = rows.distance[row];
+        const measure = rows.measure[row];
         const score = rows.score?.[row] ?? null;
         line.append(
           element("th", OUTCOMES[rows.outcome[row]]),
           element("td", rows.kind[row] ?? DASH),
           element("td", rows.truth_object[row] ?? DASH),
           element("td", rows.predicted_object[row] ?? DASH),
-          element("td", distance === null ? DASH : distance.toFixed(held.decimals), "number"),
+          element("td", measure === null ? DASH : measure.toFixed(held.measureDecimals), "number"),
           ...(rows.score ? [element("td", score === null ? DASH : score.toPrecision(3), "number")] : []),
           element("td", coordinates("truth", row)),
           element("td", coordinates("predicted", row)),
@@ -168,27 +173,31 @@
       byId("frame-rows").tBodies[0].replaceChildren(...lines);
     }
 
+    // A box has its mark at its centre.
     function marksOf(first, last) {
-      const marks = [];
-      const links = [];
+      const [marks, links, boxes, joints] = [[], [], [], []];
       for (let row = first; row < last; row++) {
         const hit = rows.outcome[row] === 0;
-        const shared = { kind: rows.kind[row] ?? DASH, distance: rows.distance[row]?.toFixed(held.decimals) ?? DASH };
+        const measure = rows.measure[row]?.toFixed(held.measureDecimals) ?? DASH;
+        const shared = { kind: rows.kind[row] ?? DASH, measure };
+        const ends = [];
         const sides = [
           ["truth", hit ? "found truth" : "missed truth"],
           ["predicted", hit ? "right prediction" : "false prediction"],
         ];
         for (const [side, mark] of sides) {
-          const [x, y] = [rows[`${side}_x`][row], rows[`${side}_y`][row]];
-          if (x !== null) marks.push({ ...shared, mark, x, y, object: rows[`${side}_object`][row] });
+          const [x, y, w, h] = geometry(side, row);
+          if (x === undefined) continue;
+          const centre = { x: x + (w ?? 0) / 2, y: y + (h ?? 0) / 2 };
+          ends.push(centre);
+          marks.push({ ...shared, mark, ...centre, object: rows[`${side}_object`][row] });
+          if (w !== undefined) boxes.push({ mark, x, y, x2: x + w, y2: y + h });
+          const places = rows[`${side}_joints`]?.[row] ?? [];
+          for (let i = 0; i < places.length; i += 2) joints.push({ mark, x: places[i], y: places[i + 1] });
         }
-        if (hit) {
-          links.push({
-            x: rows.truth_x[row], y: rows.truth_y[row], x2: rows.predicted_x[row], y2: rows.predicted_y[row],
-          });
-        }
+        if (hit) links.push({ ...ends[0], x2: ends[1].x, y2: ends[1].y });
       }
-      return { marks, links };
+      return { marks, links, boxes, joints };
     }
 
     function pictureOf(frame) {
@@ -220,8 +229,8 @@
       byId("next-sequence").setAttribute("aria-disabled", rank === order().length - 1);
       listRows(first, last);
       if (!state.view) return;
-      const { marks, links } = state.marks ? marksOf(first, last) : { marks: [], links: [] };
-      for (const [key, values] of Object.entries({ picture: pictureOf(frame), links, marks })) {
+      const drawn = state.marks ? marksOf(first, last) : { marks: [], links: [], boxes: [], joints: [] };
+      for (const [key, values] of Object.entries({ picture: pictureOf(frame), ...drawn })) {
         state.view.data(key, values);
       }
       await state.view.runAsync();
