@@ -19,7 +19,7 @@ from ..matching.alignment import Aligned, FrameRule
 from ..matching.rule import Rule, compared
 from ..matching.similarity import Measure
 from ..matching.words import Words, asked, rule_of_tables
-from ..scoring.registry import METRICS, values_of
+from ..scoring.registry import METRICS, defined, values_of
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
@@ -232,9 +232,9 @@ def _listed(name: str, given: float | Sequence[float] | None) -> list[float | No
 
 def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:
     """Makes the rows of the table `curve` of a Sweep."""
-    names = [name for name in CURVE if METRICS[name].by_distance or not rule.by_distance]
-    names = [name for name in names if METRICS[name].by_similarity or rule.by_distance]
-    curve = pd.DataFrame({"score_threshold": thresholds} | values_of(sums.totals, names, not rule.by_distance))
+    by_similarity = not rule.by_distance
+    metrics = values_of(sums.totals, defined(CURVE, by_similarity), by_similarity)
+    curve = pd.DataFrame({"score_threshold": thresholds} | metrics)
     curve.insert(0, rule.limit, getattr(rule, rule.limit))
     return curve.astype(dict.fromkeys((name for name in CURVE if METRICS[name].written == "count"), np.int64))
 
