@@ -18,11 +18,13 @@ from helpers.boxes import boxes
 from helpers.problems import refused, warned
 from helpers.scenes import SCENES, grid, objects
 from spotgeo_frames.matching.rule import Rule
+from spotgeo_frames.matching.words import Words
 from spotgeo_frames.presentation.display import texts
 from spotgeo_frames.presentation.page import page_tables, parquet
 from spotgeo_frames.presentation.page.evaluation import evaluate
 from spotgeo_frames.scoring.own_metrics import BUILT_IN_SUMS, TRACK_METRICS
 from spotgeo_frames.scoring.registry import METRICS, own_metrics
+from spotgeo_frames.support.writing import write_together
 from spotgeo_frames.tracking import registry as of_tracks
 
 BUILT_IN = list(METRICS)
@@ -430,7 +432,9 @@ def test_the_report_has_own_metrics(tmp_path: Path) -> None:
     sf.metric("missed_brightness", missed, mean_brightness, unit="mag", higher_is_better=False)
     truth = objects([(1, 1, 0, 0), (1, 1, 50, 0), (2, 1, 0, 0)], brightness=[1.0, 3.0, 8.0])
     submissions = {"a": sf.Annotations(truth.head(2)), "b": sf.Annotations(truth.head(1))}
-    evaluation = evaluate(sf.Annotations(truth), submissions, [{"sequence": None}], Rule("distance", 10.0, 3.0))
+    evaluation = evaluate(
+        sf.Annotations(truth), submissions, [{"sequence": None}], Words(), Rule("distance", 10.0, 3.0)
+    )
     head = page_tables.headline(evaluation)[-1]
     assert (head["label"], head["better"]) == ("missed brightness, mag", "↓")
     assert [cell["estimate"] for cell in head["cells"]] == ["8.00", "5.50"]
@@ -438,7 +442,7 @@ def test_the_report_has_own_metrics(tmp_path: Path) -> None:
     assert of_sequences.titles[-1] == "missed brightness, mag"
     assert evaluation.compared is not None
     assert "missed_brightness" in evaluation.compared.pairs["metric"].tolist()
-    parquet.write(evaluation, tmp_path, {})
+    write_together(parquet.files(evaluation, tmp_path, {}))
     assert "| `missed_brightness` | float64 | mag, a metric of your own |" in (tmp_path / "README.md").read_text(
         "utf-8"
     )
