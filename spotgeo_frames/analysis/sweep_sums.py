@@ -11,9 +11,10 @@ import numpy as np
 
 from ..matching.alignment import Aligned
 from ..matching.assignment import Entries
+from ..matching.crowds import without_crowds
 from ..matching.levels import Spans, assign_at_levels
 from ..matching.pairs import Pairs
-from ..matching.rule import Rule
+from ..matching.rule import Compared, Rule
 from ..scoring.match_sums import NamedSums, share
 from ..tables.columns import as_numbers
 from ..tables.schema import FN, TP
@@ -24,10 +25,11 @@ MOST_THRESHOLDS = 200
 
 
 class Scored(NamedTuple):
-    """Aligned sides with their near pairs by the widest rule, the thresholds, and the level of each prediction.
+    """Aligned sides without crowds, their near pairs by the widest rule, the thresholds, and each prediction's level.
 
     A level is a position in `thresholds`, which rise; -1 for predictions that are kept at none. `sequence` is the
-    position of each frame's sequence among `n_sequences`.
+    position of each frame's sequence among `n_sequences`. `covering` are the pairs of a prediction and a crowd that it
+    covers.
     """
 
     aligned: Aligned
@@ -36,6 +38,7 @@ class Scored(NamedTuple):
     level: np.ndarray
     sequence: np.ndarray
     n_sequences: int
+    covering: Pairs
 
 
 class LevelSums(NamedTuple):
@@ -51,16 +54,19 @@ class LevelSums(NamedTuple):
     totals: NamedSums
 
 
-def scored(aligned: Aligned, widest: Rule, thresholds: Sequence[float] | None) -> Scored:
-    """Finds the near pairs of all frames by the widest rule, and the level of each prediction.
+def scored(sides: Compared, widest: Rule, thresholds: Sequence[float] | None) -> Scored:
+    """Takes out crowds, finds the near pairs of all frames by the widest rule, and the level of each prediction.
 
     Without `thresholds`, every score that occurs is one, or `MOST_THRESHOLDS` scores of evenly spaced ranks. Raises
     ValueError where thresholds are not numeric.
     """
+    counting = without_crowds(sides, widest)
+    aligned = counting.sides.aligned
     scores = as_numbers(aligned.predictions.table["score"])
     rising = _thresholds(scores, thresholds)
     level = np.searchsorted(rising, scores, side="right") - 1
-    return Scored(aligned, widest.near_pairs(aligned), rising, level, *number_sequences(aligned.frames))
+    near, sequences = widest.near_pairs(aligned), number_sequences(aligned.frames)
+    return Scored(aligned, near, rising, level, *sequences, counting.covering)
 
 
 def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray:
@@ -88,11 +94,13 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     entries = Entries(near.prediction, near.truth, costs, *starts, scored.aligned.names_from(0))
     spans = assign_at_levels(entries, scored.level, n_levels, rule.largest_cost)
     measure, sequence = near.measure[spans.pair], scored.sequence[truth.frame[near.truth[spans.pair]]]
-    kept = np.flatnonzero(scored.level >= 0)
-    all_kept = Spans(kept, np.zeros_like(kept), scored.level[kept])
     lost_tp = _lost(spans, np.ones(len(measure)), sequence, (n_sequences, n_levels))
-    of_kept = scored.sequence[predictions.frame[kept]]
-    lost_fp = _lost(all_kept, np.ones(len(kept)), of_kept, (n_sequences, n_levels)) - lost_tp
+    may_be_false = _may_be_false(scored, rule)
+    claims = np.flatnonzero((scored.level >= 0) & may_be_false)
+    kept = Spans(claims, np.zeros_like(claims), scored.level[claims])
+    lost_fp = _lost(kept, np.ones(len(claims)), scored.sequence[predictions.frame[claims]], (n_sequences, n_levels))
+    no_fp = may_be_false[near.prediction[spans.pair]].astype(np.float64)
+    lost_fp -= _lost(spans, no_fp, sequence, (n_sequences, n_levels))
     n_truth = np.bincount(scored.sequence, truth.counts, n_sequences)
     tp, fp = (left_at_levels(lost.sum(axis=0)) for lost in (lost_tp, lost_fp))
     totals = {"tp": tp, "fn": n_truth.sum() - tp, "fp": fp, "near": _left_in_all(spans, measure, n_levels)}
@@ -105,6 +113,13 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
         n_missed = n_truth[:, None] - tp + fp
         totals["kelvins_mse"] = share(kelvins + of_miss[1] * n_missed, tp + n_missed, nothing=0.0).sum(axis=0)
     return LevelSums(lost_tp, lost_fp, n_truth, totals)
+
+
+def _may_be_false(scored: Scored, rule: Rule) -> np.ndarray:
+    """Marks the predictions that cover no crowd; the crowd explains the others where they have no pair."""
+    marked = np.ones(len(scored.level), bool)
+    marked[scored.covering.prediction[rule.is_near(scored.covering.measure)]] = False
+    return marked
 
 
 def _lost(spans: Spans, values: np.ndarray, sequence: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

@@ -19,7 +19,7 @@ from ..matching.alignment import Aligned, FrameRule
 from ..matching.rule import Rule, compared
 from ..matching.similarity import Measure
 from ..matching.words import Words, asked, rule_of_tables
-from ..scoring.registry import METRICS, values_of
+from ..scoring.registry import METRICS, defined, values_of
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
@@ -88,7 +88,8 @@ def sweep(
     ----------
     truth, predictions
         Annotations, or tables of objects: `sequence`, `frame`, `object`, `x`, `y` in pixels, `w`, `h` for boxes and
-        `joint` for keypoints; predictions also need a `score`, where higher means surer.
+        `joint` for keypoints; predictions also need a `score`, where higher means surer. Truths whose `crowd` is true
+        count nowhere, as in `match`.
     score
         A list of score thresholds. Without it, every score that occurs is a threshold, or 200 scores of evenly spaced
         ranks if more occur.
@@ -149,15 +150,25 @@ def sweep(
     >>> swept.best[["tau", "average_precision", "score_threshold", "f1"]]
         tau  average_precision  score_threshold   f1
     0  10.0                1.0              0.9  1.0
+
+    Squares of 8 pixels that are 2 apart have an IoU of 0.6:
+
+    >>> squares = truth.assign(w=8.0, h=8.0)
+    >>> swept = sf.sweep(squares, squares.assign(x=12.0, score=0.9), threshold=[0.5, 0.7], resamples=100)
+    >>> swept.curve[["threshold", "score_threshold", "tp", "fn", "fp", "loc_a"]]
+       threshold  score_threshold  tp  fn  fp  loc_a
+    0        0.5              0.9   2   0   0    0.6
+    1        0.7              0.9   0   2   2    NaN
     """
     words = _words(tau, epsilon, similarity, threshold, sigmas)
     check_options(resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     rules = [rule_of_tables(one, *sides) for one in words]
     _check_scores(sides[1].objects)
-    aligned = compared(rules[0], *sides, frames).aligned
-    _check_poses(aligned, source(sides[1].objects, "predictions"))
-    by_level = scored(aligned, rules[-1 if rules[0].by_distance else 0], score)
+    widest = rules[-1 if rules[0].by_distance else 0]
+    both = compared(widest, *sides, frames)
+    _check_poses(both.aligned, source(sides[1].objects, "predictions"))
+    by_level = scored(both, widest, score)
     curves, rows = [], []
     for rule in progress(rules, "matching", rules[0].limit):
         sums = level_sums(by_level, rule)
@@ -221,9 +232,9 @@ def _listed(name: str, given: float | Sequence[float] | None) -> list[float | No
 
 def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:
     """Makes the rows of the table `curve` of a Sweep."""
-    names = [name for name in CURVE if METRICS[name].by_distance or not rule.by_distance]
-    names = [name for name in names if METRICS[name].by_similarity or rule.by_distance]
-    curve = pd.DataFrame({"score_threshold": thresholds} | values_of(sums.totals, names, not rule.by_distance))
+    by_similarity = not rule.by_distance
+    metrics = values_of(sums.totals, defined(CURVE, by_similarity), by_similarity)
+    curve = pd.DataFrame({"score_threshold": thresholds} | metrics)
     curve.insert(0, rule.limit, getattr(rule, rule.limit))
     return curve.astype(dict.fromkeys((name for name in CURVE if METRICS[name].written == "count"), np.int64))
 

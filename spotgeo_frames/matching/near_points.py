@@ -5,14 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from .alignment import Aligned
-from .pairs import ROOM, Pairs, all_pairs, frame_chunks, gathered, join_pairs, same_category
+from .pairs import ROOM, Pairs, all_pairs, gathered, same_category
 from .similarity import difference, point_distance
-
-
-def all_near_points(aligned: Aligned, tau: float | np.ndarray) -> Pairs:
-    """The pairs of all frames that are at most `tau` pixels apart, found chunk by chunk to bound the memory."""
-    chunks = frame_chunks(aligned.truth, aligned.predictions)
-    return join_pairs([near_points(aligned, *chunk, tau) for chunk in chunks])
 
 
 def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray) -> Pairs:

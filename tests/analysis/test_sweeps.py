@@ -34,8 +34,10 @@ def of_kind(kind: str, seed: int, whole: bool) -> tuple[sf.Annotations, pd.DataF
     if not whole:
         predictions[["x", "y"]] += random.normal(0, 0.2, (len(predictions), 2))
     sides = [truth, predictions]
-    if kind == "boxes":
+    if "boxes" in kind:
         sides = [side.assign(w=random.integers(3, 6, len(side)), h=4.0) for side in sides]
+    if "crowds" in kind:
+        sides[0]["crowd"] = random.random(len(truth)) < 0.3
     if "categories" in kind:
         sides = [side.assign(category=random.choice(["a", "b"], len(side))) for side in sides]
     if kind in ("joints", "poses"):
@@ -58,7 +60,8 @@ RULES: dict[str, list[dict[str, Any]]] = {
     "points": [{"tau": [2, 5], "epsilon": 1}, {"similarity": "point", "tau": 4, "threshold": [0.5, 0.7]}],
     "points with categories": [{"tau": [3, 4], "epsilon": 2}, {"similarity": closeness, "threshold": [0.2, 0.4]}],
     "boxes": [{"threshold": [0.2, 0.5]}, {"tau": 3, "epsilon": 1}],
-    "boxes with categories": [{}],
+    "boxes with categories and crowds": [{"threshold": [0.2, 0.5]}],
+    "points with crowds": [{"tau": [2, 4], "epsilon": 1}],
     "joints": [{"tau": 3, "epsilon": 1}],
     "poses": [{"similarity": "oks", "sigmas": SIGMAS, "threshold": [0.3, 0.6]}],
 }
