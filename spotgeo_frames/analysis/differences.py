@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..matching.alignment import align
+from ..matching.alignment import align, without_categories
 from ..matching.matcher import assigned
 from ..matching.noted_rule import noted_rule, rule_notes
 from ..matching.rule import Compared, Rule
@@ -162,7 +162,7 @@ def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> 
 def _areas(alarms: pd.DataFrame, truths: pd.DataFrame, rule: Rule) -> np.ndarray:
     """The area (px²) of each false alarm: that of the frame's nearest truth, or without one of its joints' hull."""
     aligned = align(Annotations(truths), Annotations(alarms), may_be_disjoint=True)
-    pairs = Rule("distance", np.inf).near_pairs(aligned)
+    pairs = Rule("distance", np.inf).near_pairs(without_categories(aligned))
     pairs = pairs.take(np.lexsort([pairs.measure, pairs.prediction]))
     nearest = pairs.take(np.flatnonzero(np.diff(pairs.prediction, prepend=-1)))
     areas = np.full(len(alarms), np.nan)

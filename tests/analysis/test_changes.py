@@ -111,6 +111,14 @@ def test_false_poses_have_the_area_of_the_nearest_truth(areas: tuple[float, floa
     assert sf.changes(first, second)["change"].tolist() == wanted
 
 
+def test_the_nearest_truth_of_a_false_pose_may_be_of_another_category() -> None:
+    frames = pd.DataFrame({"sequence": 1, "frame": [1]})
+    truth = sf.Annotations(pose(1, 300, area=1e4).assign(category="rider"), frames)
+    rule = {"similarity": "oks", "sigmas": {1: 0.1, 2: 0.1, 3: 0.1}}
+    first, second = (sf.match(truth, pose(9, x).assign(category="walker"), **rule) for x in (400, 405))
+    assert len(sf.changes(first, second)) == 0
+
+
 def test_changes_of_polars() -> None:
     before, after = (sf.match(pl.from_pandas(TRUTH), side) for side in (at((1, 1)), at((1, 101))))
     with refused(("match table", "give tau=")):
