@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..matching.alignment import align, without_categories
 from ..matching.matcher import assigned
-from ..matching.noted_rule import noted_rule, rule_notes
+from ..matching.noted_rule import check_measured, noted_rule, rule_notes
 from ..matching.rule import Compared, Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
@@ -25,6 +25,7 @@ from ..tables.annotations import Annotations
 from ..tables.checks import check_matches, decoded
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
+from ..tables.messages import missing
 from ..tables.schema import FN, FP, TP, frame_columns, pose_columns
 from ..tables.table import Table
 from .same_truth import truth_differences
@@ -93,7 +94,8 @@ def changes(
     if problems:
         raise InputError(problems)
     first, second = tables.values()
-    rule = noted_rule(first, asked_of_matches(tau, None, similarity, threshold, sigmas))
+    rule = noted_rule(first, asked_of_matches(tau, None, similarity, threshold, sigmas), name="changes: before")
+    check_measured(second, rule, "changes: after")
     truths = _truth_rows(first, second)
     found = [table["outcome"].array.codes[rows] == TP for table, rows in zip(tables.values(), truths, strict=True)]
     gained, lost = np.flatnonzero(found[1] & ~found[0]), np.flatnonzero(found[0] & ~found[1])
@@ -127,8 +129,9 @@ def _rule_differences(tables: Mapping[str, pd.DataFrame]) -> list[str]:
 def _truth_rows(before: pd.DataFrame, after: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the truths in `before`, in its order, and the rows of the same truths in `after`."""
     tables = before, after
-    if any("truth_object" not in table for table in tables):
-        raise InputError("changes: match table: column truth_object is missing; match() adds it")
+    for table in tables:
+        if "truth_object" not in table:
+            raise InputError(missing("changes: match table", "truth_object", table.columns, "match() adds it"))
     rows = [np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN])) for table in tables]
     key = [*frame_columns(before), "truth_object"]
     numbered = [

@@ -119,6 +119,16 @@ def test_the_nearest_truth_of_a_false_pose_may_be_of_another_category() -> None:
     assert len(sf.changes(first, second)) == 0
 
 
+@pytest.mark.parametrize(("column", "hint"), [("predicted_x_2", ()), ("predicted_w", ("predicted_width",))])
+def test_changes_names_the_table_that_lacks_a_column_of_poses(column: str, hint: tuple[str, ...]) -> None:
+    rule = {"similarity": "oks", "sigmas": {1: 0.1, 2: 0.1, 3: 0.1}}
+    matches = sf.match(pose(1, 0, area=1e4), pose(1, 300), **rule)
+    lacking = matches.rename(columns={column: "predicted_width"})
+    for tables, name in (((lacking, matches), "before"), ((matches, lacking), "after")):
+        with refused((f"changes: {name}: column {column}", *hint)):
+            sf.changes(*tables)
+
+
 def test_changes_of_polars() -> None:
     before, after = (sf.match(pl.from_pandas(TRUTH), side) for side in (at((1, 1)), at((1, 101))))
     with refused(("match table", "give tau=")):
