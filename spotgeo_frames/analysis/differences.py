@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..matching.alignment import align, without_categories
 from ..matching.matcher import assigned
-from ..matching.noted_rule import check_measured, noted_rule, rule_notes
+from ..matching.noted_rule import check_measured, noted_rule, rule_notes, shared_notes
 from ..matching.rule import Compared, Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
@@ -94,8 +94,11 @@ def changes(
     if problems:
         raise InputError(problems)
     first, second = tables.values()
-    rule = noted_rule(first, asked_of_matches(tau, None, similarity, threshold, sigmas), name="changes: before")
-    check_measured(second, rule, "changes: after")
+    words = asked_of_matches(tau, None, similarity, threshold, sigmas)
+    noted = "before" if rule_notes(first) else "after"  # either may have lost its notes in another library
+    rule = noted_rule(tables[noted], words, name=f"changes: {noted}")
+    for name, table in tables.items():
+        check_measured(table, rule, f"changes: {name}")
     truths = _truth_rows(first, second)
     found = [table["outcome"].array.codes[rows] == TP for table, rows in zip(tables.values(), truths, strict=True)]
     gained, lost = np.flatnonzero(found[1] & ~found[0]), np.flatnonzero(found[0] & ~found[1])
@@ -113,7 +116,7 @@ def changes(
     group = np.array([0, 0, 2, 1])[change]
     order = np.lexsort([place, group, *(ordinals([together[name]])[0][0] for name in frame_columns(first)[::-1])])
     answer = together.take(order).reset_index(drop=True)
-    answer.attrs = first.attrs
+    answer.attrs = shared_notes(tables[noted])
     return answer
 
 

@@ -138,6 +138,17 @@ def test_changes_of_polars() -> None:
     assert rows["change"].to_list() == ["lost", "gained"]
 
 
+def test_either_table_may_tell_the_rule() -> None:
+    truth = TRUTH.assign(crowd=[False, True, False])
+    before, after = sf.match(truth, at((1, 1), (1, 101))), sf.match(truth, at((1, 2), (1, 50)))
+    bare = pd.DataFrame(before)
+    bare.attrs = {}
+    rows = sf.changes(bare, after)
+    assert rows["change"].tolist() == ["new false alarm"]
+    assert rows.attrs["tau"] == 10
+    assert "explained" not in sf.changes(before, after).attrs  # what one submission had explained is not the other's
+
+
 def test_what_changes_refuses() -> None:
     before = sf.match(TRUTH, at((1, 1)))
     with refused(("changes", "1 truth", "before", "after")):
