@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..matching.alignment import align
+from ..matching.alignment import align, without_categories
 from ..matching.matcher import assigned
-from ..matching.noted_rule import noted_rule, rule_notes
+from ..matching.noted_rule import check_measured, noted_rule, rule_notes, shared_notes
 from ..matching.rule import Compared, Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
@@ -25,6 +25,7 @@ from ..tables.annotations import Annotations
 from ..tables.checks import check_matches, decoded
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
+from ..tables.messages import missing
 from ..tables.schema import FN, FP, TP, frame_columns, pose_columns
 from ..tables.table import Table
 from .same_truth import truth_differences
@@ -93,7 +94,11 @@ def changes(
     if problems:
         raise InputError(problems)
     first, second = tables.values()
-    rule = noted_rule(first, asked_of_matches(tau, None, similarity, threshold, sigmas))
+    words = asked_of_matches(tau, None, similarity, threshold, sigmas)
+    noted = "before" if rule_notes(first) else "after"  # either may have lost its notes in another library
+    rule = noted_rule(tables[noted], words, name=f"changes: {noted}")
+    for name, table in tables.items():
+        check_measured(table, rule, f"changes: {name}")
     truths = _truth_rows(first, second)
     found = [table["outcome"].array.codes[rows] == TP for table, rows in zip(tables.values(), truths, strict=True)]
     gained, lost = np.flatnonzero(found[1] & ~found[0]), np.flatnonzero(found[0] & ~found[1])
@@ -111,7 +116,7 @@ def changes(
     group = np.array([0, 0, 2, 1])[change]
     order = np.lexsort([place, group, *(ordinals([together[name]])[0][0] for name in frame_columns(first)[::-1])])
     answer = together.take(order).reset_index(drop=True)
-    answer.attrs = first.attrs
+    answer.attrs = shared_notes(tables[noted])
     return answer
 
 
@@ -127,8 +132,9 @@ def _rule_differences(tables: Mapping[str, pd.DataFrame]) -> list[str]:
 def _truth_rows(before: pd.DataFrame, after: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the truths in `before`, in its order, and the rows of the same truths in `after`."""
     tables = before, after
-    if any("truth_object" not in table for table in tables):
-        raise InputError("changes: match table: column truth_object is missing; match() adds it")
+    for table in tables:
+        if "truth_object" not in table:
+            raise InputError(missing("changes: match table", "truth_object", table.columns, "match() adds it"))
     rows = [np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN])) for table in tables]
     key = [*frame_columns(before), "truth_object"]
     numbered = [
@@ -162,7 +168,7 @@ def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> 
 def _areas(alarms: pd.DataFrame, truths: pd.DataFrame, rule: Rule) -> np.ndarray:
     """The area (px²) of each false alarm: that of the frame's nearest truth, or without one of its joints' hull."""
     aligned = align(Annotations(truths), Annotations(alarms), may_be_disjoint=True)
-    pairs = Rule("distance", np.inf).near_pairs(aligned)
+    pairs = Rule("distance", np.inf).near_pairs(without_categories(aligned))
     pairs = pairs.take(np.lexsort([pairs.measure, pairs.prediction]))
     nearest = pairs.take(np.flatnonzero(np.diff(pairs.prediction, prepend=-1)))
     areas = np.full(len(alarms), np.nan)

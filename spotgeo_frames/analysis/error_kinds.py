@@ -24,6 +24,7 @@ change of a metric if all errors of this kind were corrected and everything else
 """
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -191,15 +192,17 @@ def _farthest(rule: Rule, reach: float | None, least_similarity: float | None) -
         if least_similarity is not None:
             raise ValueError("least_similarity goes with tables by similarity; give reach, in multiples of tau")
         reach = REACH if reach is None else reach
-        if not 1 <= reach < np.inf:
-            raise ValueError(f"reach is {reach}; 1 or more is needed, in multiples of tau")
+        if not isinstance(reach, Real) or not 1 <= reach < np.inf:
+            raise ValueError(f"reach is {reach!r}; 1 or more is needed, in multiples of tau")
         return reach * rule.largest_cost, {"reach": reach, "tau": rule.tau}
     if reach is not None:
         raise ValueError("reach goes with tables by distance; give least_similarity")
     most = 1.0 if rule.threshold is None else rule.threshold
     least = min(LEAST_SIMILARITY, most) if least_similarity is None else least_similarity
-    if not 0 < least <= most:
-        raise ValueError(f"least_similarity is {least}; a number above 0 and at most the threshold {most:g} is needed")
+    if not isinstance(least, Real) or not 0 < least <= most:
+        raise ValueError(
+            f"least_similarity is {least!r}; a number above 0 and at most the threshold {most:g} is needed"
+        )
     return least, {"least_similarity": least, "threshold": rule.threshold}
 
 
@@ -268,7 +271,8 @@ def error_costs(diagnosed: Table) -> pd.DataFrame:
     before, after = (values_of(values, costed, by_similarity) for values in (now, sums))
     for name in costed:
         sign = 1 if METRICS[name].higher_is_better else -1
-        columns |= {name: after[name], f"{name}_gain": sign * (after[name] - before[name])}
+        gain = sign * (after[name] - before[name]) + 0.0  # which makes -0.0, of no change, 0.0
+        columns |= {name: after[name], f"{name}_gain": gain}
     answer = pd.DataFrame(columns).astype({"kind": TEXT})
     answer.attrs = table.attrs
     return answer

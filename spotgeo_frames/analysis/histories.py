@@ -10,6 +10,7 @@ from ..support.keys import grouped, row_keys
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
+from ..tables.messages import missing
 from ..tables.schema import FN, TP, measure_of
 from ..tables.table import Table
 
@@ -57,7 +58,7 @@ def object_summary(matches: Table) -> pd.DataFrame:
     """
     table = check_matches(matches)
     if "truth_object" not in table:
-        raise InputError("object_summary: matches: column truth_object is missing; match() adds it")
+        raise InputError(missing("object_summary: matches", "truth_object", table.columns, "match() adds it"))
     key = [column for column in ("sequence", "joint", "truth_object") if column in table]
     rows, of_row, first = _object_rows(table, key)
     found = table["outcome"].array.codes[rows] == TP

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from ..matching.rule import Rule
-from ..support.errors import InputError
 from ..tables.match_sides import offsets
 from ..tables.schema import BOX, PREFIXES, pose_columns
 
@@ -47,21 +46,9 @@ class OffsetKind(NamedTuple):
 
 
 def offset_kind(table: pd.DataFrame, rule: Rule) -> OffsetKind:
-    """The kind of objects that a match table by this rule has.
-
-    Raises InputError if whole poses lack the columns of a joint.
-    """
+    """The kind of objects that a match table by this rule has."""
     if rule.name != "oks":
         return BOXES if has_boxes(table) else POINTS
-    columns = pose_columns(rule.joint_sigmas)
-    missing = [
-        f"{prefix}{name}"
-        for prefix in (PREFIXES["truth"], PREFIXES["predictions"])
-        for name in columns
-        if f"{prefix}{name}" not in table
-    ]
-    if missing:
-        raise InputError([f"match table: column {column} is missing; match() makes it" for column in missing])
     return POSES
 
 

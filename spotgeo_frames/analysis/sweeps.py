@@ -27,7 +27,7 @@ from ..tables.annotations import Annotations, as_annotations
 from ..tables.columns import as_numbers
 from ..tables.inputs import source
 from ..tables.kinds import same_kind_as
-from ..tables.messages import counted, first_keys
+from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import FRAME_KEY
 from ..tables.table import Table
 from .resampling import bounds, check_options, resampled_sums
@@ -184,7 +184,7 @@ def _check_scores(objects: pd.DataFrame) -> None:
     """Raises InputError unless every prediction has a score."""
     name = source(objects, "predictions")
     if "score" not in objects:
-        raise InputError(f"{name}: column score is missing; sweep() needs the score of each prediction")
+        raise InputError(missing(name, "score", objects.columns, "sweep() needs the score of each prediction"))
     null = objects["score"].isna().to_numpy()
     if null.any():
         keys = first_keys(objects, null, POSE_KEY)

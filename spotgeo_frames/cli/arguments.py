@@ -80,6 +80,8 @@ def slices_of(by: Sequence[str]) -> list[dict[str, int | None]]:
         bins = {column[1]: None if column[2] is None else int(column[2] or 0) for column in crossed if column}
         if len(bins) < len(crossed) or any([*bins] == [*other] for other in slices):
             raise WrongUsage(f"--by: {text!r}: a column is given twice")
+        if "" in bins:
+            raise WrongUsage(f"--by: {text!r}: a column without a name; give such as category or category*sequence")
         try:
             slices.append(column_bins(bins))
         except InputError as error:

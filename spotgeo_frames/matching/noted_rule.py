@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
-from ..tables.schema import COUNTS_NOTED, measure_of
+from ..tables.messages import missing
+from ..tables.schema import BOX, COUNTS_NOTED, FN, FP, PREFIXES, TP, measure_of, pose_columns
 from .rule import NOTED, Rule, check_distances
 from .similarity import Measure
 from .words import SIMILARITIES, Words
@@ -22,12 +23,44 @@ Distances = Collection[Literal["tau", "epsilon"]]
 TAU_ONLY: tuple[Literal["tau"]] = ("tau",)
 
 
-def noted_rule(table: pd.DataFrame, words: Words, needs: Distances = TAU_ONLY) -> Rule:
+def noted_rule(table: pd.DataFrame, words: Words, needs: Distances = TAU_ONLY, name: str = "match table") -> Rule:
     """The rule by which a checked match table was made.
 
-    `needs` names the distances that the caller needs if the rule is by distance. Raises InputError if the rule is
-    neither given nor noted, or if the words do not fit the table; ValueError if a distance is out of range.
+    `needs` names the distances that the caller needs if the rule is by distance; `name` is that of the table in
+    messages about its columns. Raises InputError if the rule is
+    neither given nor noted, if the words do not fit the table, or if it lacks columns that the rule compares;
+    ValueError if a distance is out of range.
     """
+    rule = _rule(table, words, needs)
+    check_measured(table, rule, name)
+    return rule
+
+
+def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
+    """Raises InputError, which calls the table `name`, if it lacks columns of boxes or poses that the rule compares.
+
+    A side without rows needs none.
+    """
+    joints = pose_columns(rule.joint_sigmas) if rule.name == "oks" else []
+    of_side = {"iou": BOX, "oks": [*BOX, *joints]}.get(rule.name, [])
+    outcome = table["outcome"].array.codes
+    problems = []
+    for prefix, missed in ((PREFIXES["truth"], FN), (PREFIXES["predictions"], FP)):
+        if not np.isin(outcome, [TP, missed]).any():
+            continue
+        needed = [*of_side, *(["area"] if rule.name == "oks" and missed == FN else [])]
+        lacking = [column for column in needed if f"{prefix}{column}" not in table]
+        # Each joint is like any other, so the names that are there give no hint.
+        problems += [
+            missing(name, f"{prefix}{column}", () if column in joints else table.columns, "match() makes it")
+            for column in lacking
+        ]
+    if problems:
+        raise InputError(problems)
+
+
+def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
+    """What `noted_rule` returns."""
     if measure_of(table) == "distance":
         if words.similarity is not None or words.threshold is not None:
             raise InputError("match table: it was matched by distance; leave out similarity and threshold")

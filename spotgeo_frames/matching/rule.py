@@ -25,7 +25,7 @@ from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned, FrameRule, align, at_centres
 from .near_points import near_points
 from .pairs import Pairs, frame_chunks, join_pairs
-from .similar_pairs import check_boxes, check_poses, covering_boxes, similar_pairs
+from .similar_pairs import check_boxes, covering_boxes, similar_pairs
 from .similarity import Measure
 
 # The default distances of a rule, px.
@@ -125,14 +125,12 @@ class Rule:
         """A function that finds the near pairs of aligned sides.
 
         `farthest` is the largest distance (px), or the least similarity, of a near pair; None means that of a match.
-        For "oks", the rows of the sides must already be whole poses. Raises InputError if boxes or poses lack one.
+        For "oks", the rows of the sides must already be whole poses. Raises InputError if boxes lack a column.
         """
         if self.by_distance:
             return partial(near_points, at_centres(aligned), tau=self.largest_cost if farthest is None else farthest)
         if self.name == "iou":
             check_boxes(aligned)
-        if self.name == "oks":
-            check_poses(aligned, self.joint_sigmas)
         least = (self.threshold or 0.0) if farthest is None else farthest
         tau = np.nan if self.tau is None else self.tau
         return similar_pairs(at_centres(aligned), self.similarity, tau, least, self.joint_sigmas)

@@ -9,6 +9,7 @@ import numpy as np
 from ..support.errors import InputError
 from ..tables.columns import Columns, as_numbers, dataframe_of
 from ..tables.inputs import source
+from ..tables.messages import missing
 from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned
 from .near_boxes import overlapping
@@ -23,29 +24,12 @@ RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def check_boxes(aligned: Aligned) -> None:
     """Raises InputError if a side that has rows lacks a column of boxes."""
     sides = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
+    why = "boxes need w and h (similarity='point' compares points, 'oks' poses)"
     problems = [
-        f"{source(table, name)}: column {column} is missing; boxes need w and h (similarity='point' compares points, "
-        "'oks' poses)"
+        missing(source(table, name), column, table.columns, why)
         for name, table in sides.items()
         for column in ("w", "h")
         if column not in table and len(table)
-    ]
-    if problems:
-        raise InputError(problems)
-
-
-def check_poses(aligned: Aligned, sigmas: Mapping[Any, float]) -> None:
-    """Raises InputError if whole poses that were taken from a match table lack a column."""
-    joints = pose_columns(sigmas)
-    sides = (
-        ("truth", aligned.truth.table, ["area", *BOX, *joints]),
-        ("predictions", aligned.predictions.table, joints),
-    )
-    problems = [
-        f"{source(table, name)}: column {column} is missing; match() makes it of whole poses"
-        for name, table, columns in sides
-        for column in columns
-        if column not in table
     ]
     if problems:
         raise InputError(problems)

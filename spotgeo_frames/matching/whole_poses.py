@@ -17,7 +17,7 @@ from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.checks import size_problems
 from ..tables.inputs import source
-from ..tables.messages import counted, first_keys
+from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import BOX, FRAME_KEY, labelled_joints, pose_columns
 from .similarity import difference
 
@@ -52,7 +52,8 @@ def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any
     problems = []
     for name, table in (("truth", truth), ("predictions", predictions)):
         if "joint" not in table:
-            problems.append(f"{source(table, name)}: column joint is missing; OKS needs keypoints, one row a joint")
+            why = "OKS needs keypoints, one row a joint"
+            problems.append(missing(source(table, name), "joint", table.columns, why))
             continue
         unknown = [str(joint) for joint in table["joint"].unique() if joint not in named]
         if unknown:

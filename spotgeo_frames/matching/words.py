@@ -18,6 +18,7 @@ from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns
 from ..tables.columns import Columns
 from ..tables.inputs import source
+from ..tables.messages import meant
 from .rule import TAU, Rule, check_distances
 from .similarity import Measure
 
@@ -187,10 +188,10 @@ def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | 
         return None
     points = [side for side in filled if not side.has_boxes]
     if points:
-        raise InputError(
-            f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none; give tau (px) to match the centres "
-            "of the boxes with the points"
-        )
+        has_none = f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none"
+        question = meant([size for size in ("w", "h") if size not in points[0].columns], points[0].columns)
+        advice = "give tau (px) to match the centres of the boxes with the points"
+        raise InputError("; ".join(part for part in (has_none, advice, question) if part))
     if words.epsilon is not None:
         raise InputError("epsilon is a distance, and boxes are matched by IoU; to match their centres give tau, too")
     return "iou"

@@ -10,7 +10,7 @@ from ..support.keys import repeated, row_keys
 from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
 from .columns import Columns, array_of
-from .messages import counted, first_keys, listed
+from .messages import counted, first_keys, listed, missing
 from .schema import FRAME_KEY, LARGEST_EXACT_INTEGER, MATCH_COLUMNS, OUTCOMES, measure_of
 from .table import Table
 
@@ -63,9 +63,9 @@ def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
     """
     table = as_pandas(matches, name)
     needed = [*MATCH_COLUMNS, measure_of(table)]
-    missing = [column for column in needed if column not in table.columns]
-    if missing:
-        raise InputError([f"{name}: column {column} is missing; match() makes such tables" for column in missing])
+    lacking = [column for column in needed if column not in table.columns]
+    if lacking:
+        raise InputError([missing(name, column, table.columns, "match() makes such tables") for column in lacking])
     wrong = [column for column in needed[3:] if not _is_number(table[column]) and table[column].notna().any()]
     if wrong:
         raise InputError([f"{name}: column {c} is of type {table[c].dtype}; numbers are needed" for c in wrong])
@@ -90,7 +90,7 @@ def _checked(
     problems: list[str] = []
     for column in [*key, *coordinates]:
         if column not in given:
-            problems.append(f"{name}: column {column} is missing; there are {listed(given.columns)}")
+            problems.append(missing(name, column, given.columns, f"there are {listed(given.columns)}"))
             continue
         convert = _number_column if column in coordinates else _key_column
         try:
@@ -134,7 +134,7 @@ def repetitions(columns: pd.DataFrame | Columns | Mapping[str, pd.Series], key: 
 def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> list[str]:
     """The problem of a column of sizes: missing (then `why` it is needed), no numbers, null, negative or infinite."""
     if column not in objects:
-        return [f"{name}: column {column} is missing; {why}"]
+        return [missing(name, column, objects.columns, why)]
     if not _is_number(objects[column]):
         return [f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"]
     size = objects[column].to_numpy(np.float64, na_value=np.nan)

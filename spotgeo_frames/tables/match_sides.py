@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from .annotations import Annotations
+from .messages import missing
 from .schema import FILE_ORDER, FN, FP, FRAME_KEY, PREFIXES, TP, centres, frame_columns
 
 
@@ -47,9 +48,9 @@ def sides_of(table: pd.DataFrame, columns: Collection[str] | None) -> MatchSides
 def check_coordinates(table: pd.DataFrame, sides: Sequence[str] = ("truth", "predicted")) -> None:
     """Raises InputError if a match table lacks the x or y of these sides."""
     columns = [f"{side}_{axis}" for side in sides for axis in "xy"]
-    missing = [column for column in columns if column not in table]
-    if missing:
-        raise InputError([f"match table: column {column} is missing" for column in missing])
+    lacking = [column for column in columns if column not in table]
+    if lacking:
+        raise InputError([missing("match table", column, table.columns) for column in lacking])
 
 
 def offsets(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

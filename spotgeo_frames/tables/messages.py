@@ -9,12 +9,16 @@ import numpy as np
 
 from ..support.names import plain_value
 from .columns import Columns, columns_of
+from .schema import OWN_COLUMNS, PREFIXES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # The most rows that a message names.
 MOST_KEYS = 3
+
+# How similar a name must be to be told as what a missing column may be called, as a ratio of SequenceMatcher.
+LEAST_SIMILAR = 0.7
 
 
 def counted(count: int, noun: str) -> str:
@@ -29,6 +33,40 @@ def counted(count: int, noun: str) -> str:
 def listed(names: Iterable[Hashable]) -> str:
     """Names with commas between them, or `none`."""
     return ", ".join(map(str, names)) or "none"
+
+
+def missing(name: str, column: str, there: Iterable[Hashable], why: str = "") -> str:
+    """The problem of a table without a column: `why` it is needed, and the names most similar to it, if any are.
+
+    >>> missing("truth", "w", ["x", "y", "width"], "boxes need w and h")
+    'truth: column w is missing; boxes need w and h; did you mean width?'
+    """
+    return "; ".join(part for part in (f"{name}: column {column} is missing", why, meant([column], there)) if part)
+
+
+def meant(columns: Iterable[str], there: Iterable[Hashable]) -> str:
+    """The question whether columns that are missing have similar names; empty if no column that is there has one.
+
+    Columns that tables of this package have are no misspellings of each other, so they are not named.
+
+    >>> meant(["w", "h"], ["x", "y", "width", "height"])
+    'did you mean width or height?'
+    """
+    others = [other for other in map(str, there) if other not in OWN_COLUMNS]
+    near = dict.fromkeys(other for column in columns for other in others if _is_similar(column, other))
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _is_similar(column: str, other: str) -> bool:
+    """Whether a column may be another one with a misspelt, a longer or a shorter name."""
+    import difflib  # imported here, because few processes have a column missing
+
+    prefix = next((start for start in PREFIXES.values() if column.startswith(start) and other.startswith(start)), "")
+    short, long = sorted((name.removeprefix(prefix).casefold() for name in (column, other)), key=len)
+    if not short:
+        return False
+    ends = long.endswith(short if len(short) > 1 else f"_{short}")  # many names end in an x
+    return long.startswith(short) or ends or difflib.SequenceMatcher(None, short, long).ratio() >= LEAST_SIMILAR
 
 
 def first_keys(table: pd.DataFrame | Columns, marked: np.ndarray, key: Sequence[str]) -> str:

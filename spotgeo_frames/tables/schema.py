@@ -44,6 +44,15 @@ PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_", 
 FILE_ORDER = "predicted_file_order"
 MATCH_COLUMNS = ["sequence", "frame", "outcome", "squared_error", "kelvins_error"]
 
+# The columns that have a meaning of their own in tables of objects and, with a prefix, in match tables.
+OBJECT_COLUMNS = [*FRAME_KEY, "object", "joint", *BOX, "score", "category", "area", "crowd", "visibility"]
+OWN_COLUMNS = {
+    *OBJECT_COLUMNS,
+    *MATCH_COLUMNS,
+    *(f"{PREFIXES[side]}{column}" for side in ("truth", "predictions") for column in OBJECT_COLUMNS),
+    *("distance", "similarity", FILE_ORDER, "frame_n_truth", "frame_n_predicted"),
+}
+
 # Notes of a match table that are counts; those of tables that share no sequence add up.
 COUNTS_NOTED = ("crowds", "explained")
 

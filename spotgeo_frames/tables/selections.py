@@ -200,6 +200,9 @@ def check_column(table: pd.DataFrame | Columns, column: str) -> None:
         names = [str(name) for name in table.columns]
         near = difflib.get_close_matches(column, names, cutoff=0.5) + [name for name in names if column in name]
         hint = f"; did you mean {' or '.join(dict.fromkeys(near))}?" if near else f"; there are {', '.join(names)}"
+        of_sides = [name for name in ("truth_category", "predicted_category") if name in names]
+        if column == "category" and len(of_sides) == 1:
+            hint = f"; it takes categories on both sides, and there is only {of_sides[0]}"
         raise SliceError(f"match table: there is no column {column}{hint}")
 
 

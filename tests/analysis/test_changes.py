@@ -111,6 +111,24 @@ def test_false_poses_have_the_area_of_the_nearest_truth(areas: tuple[float, floa
     assert sf.changes(first, second)["change"].tolist() == wanted
 
 
+def test_the_nearest_truth_of_a_false_pose_may_be_of_another_category() -> None:
+    frames = pd.DataFrame({"sequence": 1, "frame": [1]})
+    truth = sf.Annotations(pose(1, 300, area=1e4).assign(category="rider"), frames)
+    rule = {"similarity": "oks", "sigmas": {1: 0.1, 2: 0.1, 3: 0.1}}
+    first, second = (sf.match(truth, pose(9, x).assign(category="walker"), **rule) for x in (400, 405))
+    assert len(sf.changes(first, second)) == 0
+
+
+@pytest.mark.parametrize(("column", "hint"), [("predicted_x_2", ()), ("predicted_w", ("predicted_width",))])
+def test_changes_names_the_table_that_lacks_a_column_of_poses(column: str, hint: tuple[str, ...]) -> None:
+    rule = {"similarity": "oks", "sigmas": {1: 0.1, 2: 0.1, 3: 0.1}}
+    matches = sf.match(pose(1, 0, area=1e4), pose(1, 300), **rule)
+    lacking = matches.rename(columns={column: "predicted_width"})
+    for tables, name in (((lacking, matches), "before"), ((matches, lacking), "after")):
+        with refused((f"changes: {name}: column {column}", *hint)):
+            sf.changes(*tables)
+
+
 def test_changes_of_polars() -> None:
     before, after = (sf.match(pl.from_pandas(TRUTH), side) for side in (at((1, 1)), at((1, 101))))
     with refused(("match table", "give tau=")):
@@ -118,6 +136,17 @@ def test_changes_of_polars() -> None:
     rows = sf.changes(before, after, tau=10)
     assert isinstance(rows, pl.DataFrame)
     assert rows["change"].to_list() == ["lost", "gained"]
+
+
+def test_either_table_may_tell_the_rule() -> None:
+    truth = TRUTH.assign(crowd=[False, True, False])
+    before, after = sf.match(truth, at((1, 1), (1, 101))), sf.match(truth, at((1, 2), (1, 50)))
+    bare = pd.DataFrame(before)
+    bare.attrs = {}
+    rows = sf.changes(bare, after)
+    assert rows["change"].tolist() == ["new false alarm"]
+    assert rows.attrs["tau"] == 10
+    assert "explained" not in sf.changes(before, after).attrs  # what one submission had explained is not the other's
 
 
 def test_what_changes_refuses() -> None:

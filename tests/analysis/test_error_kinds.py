@@ -201,6 +201,8 @@ def test_what_diagnose_refuses() -> None:
     assert sf.diagnose(bare, tau=10)["kind"].tolist() == ["lost", "background"]
     with refused(("reach", "0"), error=ValueError):
         sf.diagnose(matches, reach=0)
+    with refused(("reach", "'3'"), error=ValueError):
+        sf.diagnose(matches, reach="3")
     with refused(("match table", "by distance", "leave out similarity")):
         sf.diagnose(matches, similarity="iou")
     with refused(("error_costs: column kind", "diagnose()")):
@@ -210,6 +212,20 @@ def test_what_diagnose_refuses() -> None:
     with refused("match table: column truth_x"):
         sf.diagnose(matches.drop(columns="truth_x"))
     assert len(sf.diagnose(matches.head(0))) == 0
+
+
+def test_what_diagnose_refuses_of_boxes() -> None:
+    boxes = objects([(1, 1, 0.0, 0.0)]).assign(w=8.0, h=8.0)
+    matches = sf.match(boxes, boxes)
+    with refused(("least_similarity", "'0.1'"), error=ValueError):
+        sf.diagnose(matches, least_similarity="0.1")
+    with refused(("match table: column truth_w", "truth_width")):
+        sf.diagnose(matches.rename(columns={"truth_w": "truth_width"}))
+
+
+def test_what_costs_nothing_gains_nothing() -> None:
+    costs = sf.error_costs(sf.diagnose(scene("nothing near")))
+    assert not np.signbit(costs["mse_gain"]).any()
 
 
 def test_nobody_took_it() -> None:

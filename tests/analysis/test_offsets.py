@@ -251,7 +251,7 @@ def test_what_bias_refuses() -> None:
     with refused(("match table: column predicted_x_hip",)):
         sf.bias(matches.drop(columns="predicted_x_hip"))
     for call in (sf.bias, sf.diagnose):
-        with refused(("truth: column area", "match()")):
+        with refused(("match table: column truth_area", "match()")):
             call(matches.drop(columns="truth_area"))
     with refused(("match table", "by similarity", "tau")):
         sf.bias(matches, tau=10)

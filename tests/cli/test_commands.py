@@ -344,6 +344,7 @@ def test_the_installed_command() -> None:
         (["score", "{truth}", "{submission}", "--by", "truth_x:1"], ("--by: truth_x", "1 bins", "2 to 1000")),
         (["score", "{truth}", "{submission}", "--by", "truth_x:"], ("--by: truth_x", "0 bins", "2 to 1000")),
         (["score", "{truth}", "{submission}", "--by", "frame", "--by", "frame:2"], ("--by: 'frame:2'", "twice")),
+        (["score", "{truth}", "{submission}", "--by", "frame**truth_x"], ("--by: 'frame**truth_x'", "without a name")),
         (["score", "{truth}", "{submission}", "--exclude", "5,x"], "--exclude: 'x'"),
         (["score", "{truth}", "{submission}", "--exclude", "9-5"], "--exclude: '9-5'"),
         (["validate", "{submission}", "--sequences", "1-99999999999"], "--sequences: '1-99999999999'"),

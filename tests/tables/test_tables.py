@@ -116,6 +116,25 @@ def test_every_problem_is_named() -> None:
     )
 
 
+def test_a_missing_column_is_told_with_the_nearest() -> None:
+    points = objects([(1, 1, 0.0, 0.0)])
+    boxes = points.assign(w=8.0, h=8.0)
+    renamed = boxes.rename(columns={"w": "width", "h": "H"})
+    with refused(("truth: column x", "did you mean xx")):
+        sf.match(points.rename(columns={"x": "xx"}), points)
+    with refused(("truth: column w", "did you mean width"), ("truth: column h", "did you mean H")):
+        sf.match(renamed, boxes, similarity="iou")
+    with refused(("predictions: has boxes", "did you mean width or H")):
+        sf.match(renamed, boxes)
+    with refused(("predictions: column score", "did you mean scores")):
+        sf.sweep(points, points.assign(scores=0.5))
+    with refused(("match table: column truth_y", "did you mean truth_Y")):
+        sf.bias(sf.match(points, points).rename(columns={"truth_y": "truth_Y"}))
+    with pytest.raises(sf.InputError) as caught:
+        sf.bias(sf.match(points, points).drop(columns="truth_y"))
+    assert "mean" not in str(caught.value)  # truth_x is no misspelling of truth_y
+
+
 def test_only_the_first_few_keys_are_named() -> None:
     many = objects([(1, 1, float(k), 0) for k in range(9)]).assign(x=np.nan)
     named = "; ".join(f"sequence 1, frame 1, object {k}" for k in range(3)) + "; ..."
