@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype, is_string_dtype
 from ..support.pandas_versions import TEXT
 from ..tables.checks import decoded
 from ..tables.messages import counted, first_keys
-from ..tables.schema import FN, FRAME_KEY, TP, frame_columns, measure_of
+from ..tables.schema import FN, FP, FRAME_KEY, TP, frame_columns, measure_of
 
 
 def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -24,6 +24,10 @@ def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list
         return [f"{function}: {name} and {other_name}: only one of the tables has a column joint"]
     if measure_of(table) != measure_of(other):
         return [f"{function}: {name} and {other_name}: one was matched by distance, the other by similarity"]
+    with_category = [label for label, matches in tables.items() if "category" in matches]
+    if len(with_category) == 1 and all(_could_have_category(matches) for matches in tables.values()):
+        problem = f"only {with_category[0]} was matched by category; give all predictions a column category, or none"
+        return [f"{function}: {name} and {other_name}: {problem}"]
     geometry = [f"truth_{column}" for column in ("object", "x", "y", "w", "h")]
     columns = [*key, *(column for column in geometry if column in table and column in other)]
     truths = [_plain(side, columns) for side in (table, other)]
@@ -41,6 +45,11 @@ def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list
         odd = together.loc[together["_merge"] != "both", columns]
     problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
     return [f"{function}: {problem}: {first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)}"]
+
+
+def _could_have_category(table: pd.DataFrame) -> bool:
+    """Whether truths have a category here, and there are predictions, which may have one."""
+    return "truth_category" in table and bool(np.isin(table["outcome"].array.codes, [TP, FP]).any())
 
 
 def _plain(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

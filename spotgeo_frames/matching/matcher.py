@@ -154,7 +154,17 @@ def matched(
     sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     rule = rule_of_tables(words, *sides)
     matches = match_sides(*sides, rule, frames, carried=carried)
-    return matches, flat_boxes(sides[0].objects, sides[1].objects) if rule.name == "iou" else None
+    return matches, _warning(*sides, rule)
+
+
+def _warning(truth: SideColumns, predictions: SideColumns, rule: Rule) -> str | None:
+    """A warning of what matching leaves out of account, or None."""
+    texts = [flat_boxes(truth.objects, predictions.objects)] if rule.name == "iou" else []
+    has_category = ["category" in side.objects for side in (truth, predictions)]
+    if any(has_category) and not all(has_category) and len(truth.objects) and len(predictions.objects):
+        only = "truth has" if has_category[0] else "predictions have"
+        texts.append(f"categories are not compared, since only the {only} a column category")
+    return "; ".join(filter(None, texts)) or None
 
 
 def match_sides(

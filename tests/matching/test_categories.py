@@ -100,3 +100,19 @@ def test_everything_that_takes_by_takes_classes(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(sf.score_dataset(*sides, by="category"), by_class)
     pd.testing.assert_frame_equal(sf.score_dataset(*sides, folder, by="category"), by_class)
     assert pd.read_parquet(folder / "by_category.parquet")["category"].tolist() == [1, 2]
+
+
+def test_categories_on_one_side_only_are_told() -> None:
+    bare = PREDICTIONS.drop(columns="category")
+    with pytest.warns(UserWarning, match="^categories are not compared, since only the truth has a column category$"):
+        without = sf.match(sf.Annotations(TRUTH, FRAMES), bare)
+    with pytest.warns(UserWarning, match="since only the predictions have a column category"):
+        sf.match(TRUTH.drop(columns="category"), PREDICTIONS)
+    matches = sf.match(sf.Annotations(TRUTH, FRAMES), PREDICTIONS)
+    place = ("compare: a and b", "only a was matched by category")
+    with refused(place):
+        sf.compare({"a": matches, "b": without}, resamples=10)
+    with refused(("changes: before and after", "only after was matched by category")):
+        sf.changes(without, matches)
+    empty = sf.match(sf.Annotations(TRUTH, FRAMES), bare.iloc[:0])
+    assert len(sf.changes(matches, empty)) == 3
