@@ -15,7 +15,7 @@ from ..support.errors import InputError
 from ..tables.schema import COUNTS_NOTED, measure_of
 from .rule import NOTED, Rule, check_distances
 from .similarity import Measure
-from .words import SIMILARITIES, Words
+from .words import SIMILARITIES, Words, similarity_rule
 
 # What a rule by distance may be asked for.
 Distances = Collection[Literal["tau", "epsilon"]]
@@ -35,13 +35,10 @@ def noted_rule(table: pd.DataFrame, words: Words, needs: Distances = TAU_ONLY) -
     if words.similarity is None and words.tau is not None:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
     similarity = _similarity(table, words.similarity)
-    if callable(similarity):
-        name = str(getattr(similarity, "__name__", type(similarity).__name__))
-        return Rule(name, threshold=_needed(table, "threshold", words.threshold), measure=similarity)
     threshold = _needed(table, "threshold", words.threshold)
-    if similarity == "oks":
-        return Rule("oks", threshold=threshold, sigmas=words.sigmas or table.attrs.get("sigmas"))
-    return Rule(similarity, _needed(table, "tau", words.tau) if similarity == "point" else None, threshold=threshold)
+    tau = _needed(table, "tau", words.tau) if similarity == "point" else None
+    sigmas = (words.sigmas or table.attrs.get("sigmas")) if similarity == "oks" else None
+    return similarity_rule(similarity, Words(tau, sigmas=sigmas), threshold)
 
 
 def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float | None = None) -> Rule:

@@ -152,7 +152,7 @@ def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
             )
         return Rule("distance", *check_distances(words.tau, words.epsilon))
     threshold = THRESHOLD if words.threshold is None else words.threshold
-    return _similarity_rule(similarity, words, threshold)
+    return similarity_rule(similarity, words, threshold)
 
 
 def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshold: float, identity: str) -> Rule:
@@ -162,12 +162,12 @@ def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshol
     has boxes and neither a similarity nor a tau is given.
     """
     similarity = _by_geometry(words, truth, predictions)
-    rule = _similarity_rule("point" if similarity is None else similarity, words, threshold)
+    rule = similarity_rule("point" if similarity is None else similarity, words, threshold)
     return replace(rule, identity=identity)
 
 
-def _similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:
-    """The rule by a built-in similarity or by the caller's function."""
+def similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:
+    """The rule by a built-in similarity, with what the words say on it, or by the caller's function."""
     if callable(similarity):
         name = _name(similarity)
         name = f"function {name}" if name in OWN_NAMES else name
