@@ -15,7 +15,7 @@ import pandas as pd
 from ..matching.rule import Rule
 from ..support.errors import InputError
 from ..tables.match_sides import offsets
-from ..tables.schema import BOX, PREFIXES, pose_columns
+from ..tables.schema import SIDE_PREFIXES, has_boxes, pose_columns
 
 # What an OffsetKind has, see there.
 Measured = Callable[[pd.DataFrame, Rule], np.ndarray]
@@ -52,30 +52,18 @@ def offset_kind(table: pd.DataFrame, rule: Rule) -> OffsetKind:
     Raises InputError if whole poses lack the columns of a joint.
     """
     if rule.name != "oks":
-        return BOXES if has_boxes(table) else POINTS
+        return BOXES if all(has_boxes(table, prefix) for prefix in SIDE_PREFIXES) else POINTS
     columns = pose_columns(rule.joint_sigmas)
-    missing = [
-        f"{prefix}{name}"
-        for prefix in (PREFIXES["truth"], PREFIXES["predictions"])
-        for name in columns
-        if f"{prefix}{name}" not in table
-    ]
+    missing = [f"{prefix}{name}" for prefix in SIDE_PREFIXES for name in columns if f"{prefix}{name}" not in table]
     if missing:
         raise InputError([f"match table: column {column} is missing; match() makes it" for column in missing])
     return POSES
 
 
-def has_boxes(table: pd.DataFrame) -> bool:
-    """Whether a match table, not one of whole poses, has the boxes of truths and predictions."""
-    sizes = [f"{prefix}{side}" for prefix in (PREFIXES["truth"], PREFIXES["predictions"]) for side in BOX]
-    return "joint" not in table and all(column in table for column in sizes)
-
-
 def sizes_of(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The true and the predicted width and height (px) of N true positives, (N, 2) each."""
     true, predicted = (
-        hits[[f"{prefix}{side}" for side in "wh"]].to_numpy(np.float64, na_value=np.nan)
-        for prefix in (PREFIXES["truth"], PREFIXES["predictions"])
+        hits[[f"{prefix}{side}" for side in "wh"]].to_numpy(np.float64, na_value=np.nan) for prefix in SIDE_PREFIXES
     )
     return true, predicted
 
@@ -102,7 +90,7 @@ def _box_offsets(hits: pd.DataFrame, rule: Rule) -> np.ndarray:
 def _joint_offsets(hits: pd.DataFrame, rule: Rule) -> np.ndarray:
     true, predicted = (
         hits[[f"{prefix}{name}" for name in pose_columns(rule.joint_sigmas)]].to_numpy(np.float64, na_value=np.nan)
-        for prefix in (PREFIXES["truth"], PREFIXES["predictions"])
+        for prefix in SIDE_PREFIXES
     )
     return (predicted - true).reshape(len(hits), len(rule.joint_sigmas), 2)
 

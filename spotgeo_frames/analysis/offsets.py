@@ -32,7 +32,7 @@ from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import check_coordinates, sides_of
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import PREFIXES, TP, frame_columns
+from ..tables.schema import SIDE_PREFIXES, TP, frame_columns
 from ..tables.selections import By
 from ..tables.table import Table
 from .offset_kinds import Measured, Moved, offset_kind
@@ -219,7 +219,7 @@ def _corrected(
     for number, marked in enumerate(together):
         back = moved(predictions, rule, shift[:, [number]] * marked[:, None])
         aligned = align(truth, Annotations(back))
-        rows = [f"{prefix}{ROW}" for prefix in (PREFIXES["truth"], PREFIXES["predictions"])]
+        rows = [f"{prefix}{ROW}" for prefix in SIDE_PREFIXES]
         pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
         again = match_dataframe(match_table(aligned, pairs, rule, rows))
         row = again[rows[0]].fillna(again[rows[1]])

@@ -28,12 +28,10 @@ from ..tables.columns import as_numbers
 from ..tables.inputs import source
 from ..tables.kinds import same_kind_as
 from ..tables.messages import counted, first_keys
-from ..tables.schema import FRAME_KEY
+from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
 from .resampling import bounds, check_options, resampled_sums
 from .sweep_sums import LevelSums, left_at_levels, level_sums, scored
-
-POSE_KEY = [*FRAME_KEY, "object"]
 
 # The metrics of the curve, as far as the rule has them.
 CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
@@ -187,7 +185,7 @@ def _check_scores(objects: pd.DataFrame) -> None:
         raise InputError(f"{name}: column score is missing; sweep() needs the score of each prediction")
     null = objects["score"].isna().to_numpy()
     if null.any():
-        keys = first_keys(objects, null, POSE_KEY)
+        keys = first_keys(objects, null, OBJECT_KEY)
         raise InputError(f"{name}: column score: {counted(int(null.sum()), 'row')} null: {keys}")
 
 
@@ -196,7 +194,7 @@ def _check_poses(aligned: Aligned, name: str) -> None:
     poses = aligned.predictions.table
     several = np.isnan(as_numbers(poses["score"]))
     if several.any():
-        keys = first_keys(poses, several, POSE_KEY)
+        keys = first_keys(poses, several, OBJECT_KEY)
         problem = f"{counted(int(several.sum()), 'pose')} listed with several scores; one for all its joints is needed"
         raise InputError(f"{name}: column score: {problem}: {keys}")
 

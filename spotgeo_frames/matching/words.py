@@ -18,6 +18,7 @@ from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns
 from ..tables.columns import Columns
 from ..tables.inputs import source
+from ..tables.schema import has_boxes
 from .rule import TAU, Rule, check_distances
 from .similarity import Measure
 
@@ -52,7 +53,7 @@ class Geometry(NamedTuple):
 
     @property
     def has_boxes(self) -> bool:
-        return "joint" not in self.columns and "w" in self.columns and "h" in self.columns
+        return has_boxes(self.columns)
 
 
 def asked(

@@ -16,7 +16,7 @@ import jinja2
 import msgspec
 
 from ...support.labels import DASH
-from ...tables.schema import BOX, PREFIXES
+from ...tables.schema import BOX, SIDE_PREFIXES
 from ..display import texts, words
 from .chart_data import short_names
 from .encodings import Spec
@@ -28,7 +28,7 @@ from .rule_texts import kind_texts, measure_name, measure_title
 ROWS_SHOWN = 25
 
 # The prefixes of both sides, and how the page calls their coordinates.
-SIDES = [(PREFIXES["truth"], "true"), (PREFIXES["predictions"], "predicted")]
+SIDES = list(zip(SIDE_PREFIXES, ("true", "predicted"), strict=True))
 
 # The marks that set the direction of text, with the text that stands for each, such as [U+202E].
 DIRECTION_MARKS = {
