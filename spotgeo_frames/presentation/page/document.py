@@ -57,7 +57,6 @@ def page(
         for position, (columns, summary) in enumerate(evaluation.slices.items())
     ]
     tables = {table.name: table for table in [*slices, *other_tables(evaluation)]}
-    embedded = _embedded(evaluation, tables.values(), specs, browser)
     script = _asset("page.js")
     return _template().render(
         title=_heading(evaluation.names),
@@ -80,7 +79,7 @@ def page(
         notes=notes,
         made_with=made_with,
         style=_asset("page.css"),
-        data=embedded_json(embedded),
+        data=embedded_json(_embedded(evaluation, tables.values(), specs, browser)),
         vega=vega,
         script=script,
         policy=_policy([vega, script]),
