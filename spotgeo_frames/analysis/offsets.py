@@ -216,8 +216,8 @@ def _corrected(
     predictions = sides.predictions.objects.assign(**{ROW: sides.predicted_rows})
     shift = np.nan_to_num(offset)[groups.of_row[sides.predicted_rows]]
     values = np.empty((*offset.shape[:2], len(metrics)))
-    for number, marked in enumerate(together):
-        back = moved(predictions, rule, shift[:, [number]] * marked[:, None])
+    for position, marked in enumerate(together):
+        back = moved(predictions, rule, shift[:, [position]] * marked[:, None])
         aligned = align(truth, Annotations(back))
         rows = [f"{prefix}{ROW}" for prefix in SIDE_PREFIXES]
         pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
@@ -225,7 +225,7 @@ def _corrected(
         row = again[rows[0]].fillna(again[rows[1]])
         group = groups.of_row[row.dropna().to_numpy(np.int64)]
         sums = match_sums(again[row.notna()], group, groups.n_groups)
-        values[:, number] = np.column_stack(list(values_of(sums, metrics, not rule.by_distance).values()))
+        values[:, position] = np.column_stack(list(values_of(sums, metrics, not rule.by_distance).values()))
     return np.where(np.isnan(offset[..., :1]), np.nan, values)
 
 

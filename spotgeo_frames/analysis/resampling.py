@@ -108,9 +108,7 @@ def table_sums(tables: Sequence[Groups], metrics: Sequence[str]) -> tuple[np.nda
     return np.stack(sums, axis=1), names
 
 
-def metrics_of(
-    sums: np.ndarray, metrics: Sequence[str], by_similarity: bool, more: Iterable[str] = NO_SUMS
-) -> np.ndarray:
+def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool, more: Iterable[str] = ()) -> np.ndarray:
     """Computes metrics (..., metrics) from sums, (..., ALL_SUMS and `more`); null where there is no TP, FN or FP."""
     named = dict(zip([*ALL_SUMS, *more], np.moveaxis(sums, -1, 0), strict=True))
     values = np.stack(list(values_of(named, metrics, by_similarity).values()), axis=-1)

@@ -161,7 +161,7 @@ def sweep(
     words = _words(tau, epsilon, similarity, threshold, sigmas)
     check_options(resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    rules = [rule_of_tables(one, *sides) for one in words]
+    rules = [rule_of_tables(of_limit, *sides) for of_limit in words]
     _check_scores(sides[1].objects)
     widest = rules[-1 if rules[0].by_distance else 0]
     both = compared(widest, *sides, frames)
@@ -210,11 +210,11 @@ def _words(
 
     Raises ValueError as `asked` does, for an empty list, and for several values of tau with similarity="point".
     """
-    taus, least = _listed("tau", tau), _listed("threshold", threshold)
+    taus, thresholds = _listed("tau", tau), _listed("threshold", threshold)
     if len(taus) > 1 and similarity == "point":
         raise ValueError("tau is a list, and similarity='point' takes one tau; give a list of thresholds instead")
-    words = [asked(one, epsilon, similarity, at_least, sigmas) for one in taus for at_least in least]
-    distinct = {(of_one.tau, of_one.threshold): of_one for of_one in words}
+    words = [asked(limit, epsilon, similarity, least, sigmas) for limit in taus for least in thresholds]
+    distinct = {(of_limit.tau, of_limit.threshold): of_limit for of_limit in words}
     return [distinct[limits] for limits in sorted(distinct)]
 
 
@@ -223,7 +223,7 @@ def _listed(name: str, given: float | Sequence[float] | None) -> list[float | No
     if not np.iterable(given) or isinstance(given, str):
         return [given]
     numbers: list[float | None] = list(given)
-    if not numbers or any(one is None for one in numbers):
+    if not numbers or any(value is None for value in numbers):
         raise ValueError(f"{name} is {given!r}; a number or a list of numbers is needed")
     return numbers
 
