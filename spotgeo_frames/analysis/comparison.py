@@ -32,11 +32,17 @@ from ..tables.messages import counted
 from ..tables.schema import measure_of
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tables.table import Table
-from .resampling import DEFAULT_METRICS, bounds, check_metrics, check_options, metrics_of, resampled_sums, table_sums
+from .resampling import (
+    BLUR,
+    DEFAULT_METRICS,
+    bounds,
+    check_metrics,
+    check_options,
+    metrics_of,
+    resampled_sums,
+    table_sums,
+)
 from .same_truth import truth_differences
-
-# Differences are equal up to this share of the values, because swapping changes the order of floating-point additions.
-BLUR = 1e-9
 
 # The count of swaps, one for each sequence and permutation, that are in memory at once, 8 bytes each.
 SIGNS_AT_ONCE = 1 << 20

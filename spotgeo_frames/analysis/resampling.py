@@ -28,6 +28,9 @@ DEFAULT_METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
 # The sums of each sequence. They include kelvins_mse, because this metric is a sum over sequences.
 ALL_SUMS = (*SUMS, "kelvins_mse")
 
+# Metrics are equal up to this share of them, because resampling and swapping change the order of additions.
+BLUR = 1e-9
+
 # No sums besides these.
 NO_SUMS = MappingProxyType[str, np.ndarray]({})
 

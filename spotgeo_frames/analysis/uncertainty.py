@@ -31,6 +31,7 @@ from ..tables.selections import By
 from ..tables.table import Table
 from .resampling import (
     ALL_SUMS,
+    BLUR,
     DEFAULT_METRICS,
     check_labels,
     check_metrics,
@@ -216,7 +217,9 @@ def _corrected(levels: np.ndarray, samples: np.ndarray, estimate: np.ndarray, le
     from scipy.special import ndtr, ndtri  # imported here, because it is slow to import and rarely needed
 
     n_known = np.maximum(np.count_nonzero(~np.isnan(samples), axis=0), 1)
-    below = (np.count_nonzero(samples < estimate, axis=0) + np.count_nonzero(samples == estimate, axis=0) / 2) / n_known
+    blur = BLUR * np.abs(estimate)  # a sample that is the estimate but for rounding counts half
+    n_below = np.count_nonzero(samples < estimate - blur, axis=0)
+    below = (n_below + np.count_nonzero(samples <= estimate + blur, axis=0)) / 2 / n_known
     bias = ndtri(np.clip(below, 0.5 / n_known, 1 - 0.5 / n_known))
     deviations = np.nan_to_num(np.nanmean(left_out, axis=0) - left_out)
     spread = (deviations**2).sum(axis=0)
