@@ -149,7 +149,7 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule)
         return
     # The joints of a person lie together, so one person is one piece of evidence.
     n_objects = len(truth.objects.drop_duplicates(OBJECT_KEY))
-    fewest = FEWEST_ERRORS * (1 if rule.name == "oks" else len(truth.objects) / n_objects)
+    fewest = FEWEST_ERRORS * (1 if rule.of_whole_poses else len(truth.objects) / n_objects)
     guesses = (guess for corrections in GUESSED for guess in corrections(truth, claims, reach))
     best, correction = max(((score_of(guess), guess) for guess in guesses), key=lambda scored: scored[0].f1)
     needed = max(correction.least_gain, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))

@@ -51,7 +51,7 @@ def offset_kind(table: pd.DataFrame, rule: Rule) -> OffsetKind:
 
     Raises InputError if whole poses lack the columns of a joint.
     """
-    if rule.name != "oks":
+    if not rule.of_whole_poses:
         return BOXES if all(has_boxes(table, prefix) for prefix in SIDE_PREFIXES) else POINTS
     columns = pose_columns(rule.joint_sigmas)
     missing = [f"{prefix}{name}" for prefix in SIDE_PREFIXES for name in columns if f"{prefix}{name}" not in table]

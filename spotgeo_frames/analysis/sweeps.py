@@ -31,7 +31,7 @@ from ..tables.messages import counted, first_keys
 from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
 from .resampling import bounds, check_options, resampled_sums
-from .sweep_sums import LevelSums, left_at_levels, level_sums, scored
+from .sweep_sums import LevelSums, left_at_levels, level_sums, score_levels
 
 # The metrics of the curve, as far as the rule has them.
 CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
@@ -166,7 +166,7 @@ def sweep(
     widest = rules[-1 if rules[0].by_distance else 0]
     both = compared(widest, *sides, frames)
     _check_poses(both.aligned, source(sides[1].objects, "predictions"))
-    by_level = scored(both, widest, score)
+    by_level = score_levels(both, widest, score)
     curves, rows = [], []
     for rule in progress(rules, "matching", rules[0].limit):
         sums = level_sums(by_level, rule)

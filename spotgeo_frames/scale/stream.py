@@ -164,7 +164,7 @@ def summaries(
     if len(wanted_bins) > len({name for name, _ in wanted_bins}):
         raise InputError("by: a column occurs with different counts of bins; with datasets, give the same each time")
     bins = {name: count for name, count in wanted_bins if count is not None}
-    if bins and (rule.name == "oks" or options.on_error == "skip"):
+    if bins and (rule.of_whole_poses or options.on_error == "skip"):
         raise InputError(
             "by: bins are not possible for whole poses, nor where files may be skipped (on_error='skip'); give columns "
             "without bins"
