@@ -14,6 +14,7 @@ from helpers.metric_scenes import random_sums, summaries
 from helpers.problems import refused
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.matching.rule import Rule
+from spotgeo_frames.matching.words import Words
 from spotgeo_frames.presentation import metric_text
 from spotgeo_frames.presentation.display import texts
 from spotgeo_frames.presentation.page import page_tables, parquet
@@ -28,6 +29,7 @@ from spotgeo_frames.scoring.registry import (
     summary_columns,
     values_of,
 )
+from spotgeo_frames.support.writing import write_together
 from spotgeo_frames.tables.schema import FN, FP, TP
 from spotgeo_frames.tracking.registry import (
     OTHER_TRACK_METRICS,
@@ -185,8 +187,8 @@ def test_the_report_describes_a_new_metric(monkeypatch: pytest.MonkeyPatch, tmp_
     entry = METRICS["recall"]._replace(name="found_part", label="part that is found", formula="as recall", note="")
     monkeypatch.setitem(METRICS, "found_part", entry)
     truth = sf.Annotations(objects([(1, 1, 0, 0), (2, 1, 0, 0)]))
-    evaluation = evaluate(truth, {"a": truth}, [{"sequence": None}], Rule("distance", 10.0, 3.0))
-    parquet.write(evaluation, tmp_path, {})
+    evaluation = evaluate(truth, {"a": truth}, [{"sequence": None}], Words(), Rule("distance", 10.0, 3.0))
+    write_together(parquet.files(evaluation, tmp_path, {}))
     readme = (tmp_path / "README.md").read_text("utf-8")
     assert "| `found_part` | float64 | as recall |" in readme
     assert page_tables.counts(evaluation)[0] == ("TP: truths matched with a prediction (found)", ["2"])
