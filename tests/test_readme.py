@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -47,6 +48,7 @@ def run_readme(
     values: dict[str, Any] = {}
     for block in blocks:
         values |= run(block, names)
+    plt.close("all")
     return values, names
 
 

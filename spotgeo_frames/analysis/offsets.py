@@ -96,8 +96,9 @@ def bias(
       ratios about their centres, and all are matched again.
 
     Estimates are null where a group has no true positive. The corrected metrics are also null where the rows of a
-    frame belong to different groups, because the predictions of one group cannot be moved alone then. `low` and `high`
-    are null where fewer than two sequences have true positives.
+    frame (with categories on both sides, of a frame and category) belong to different groups, because the predictions
+    of one group cannot be moved alone then. `low` and `high` are null where fewer than two sequences have true
+    positives.
 
     Raises
     ------
@@ -181,8 +182,9 @@ def _means(sums: np.ndarray) -> np.ndarray:
 
 
 def _share_frames(groups: Groups) -> bool:
-    """Whether the rows of a frame belong to different groups."""
-    frame, first = grouped(row_keys(groups.table, frame_columns(groups.table)))
+    """Whether objects of a frame (and of a category, as only these match) belong to different groups."""
+    key = [*frame_columns(groups.table), *(["category"] if "category" in groups.table else [])]
+    frame, first = grouped(row_keys(groups.table, key))
     return bool(np.any(groups.of_row[first][frame] != groups.of_row))
 
 

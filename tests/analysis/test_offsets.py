@@ -79,6 +79,17 @@ def test_groups() -> None:
     assert nothing["estimate"].isna().tolist() == [True, True, False, False, True, True]
 
 
+def test_categories_are_corrected_apart_within_a_frame() -> None:
+    """Of two classes that share all frames, the boxes of one lie 6 of 10 px too far right: an IoU of 4 / 16."""
+    truth = boxes([(0, 0, 10, 10), (100, 0, 10, 10)]).assign(category=["car", "bus"])
+    claims = boxes([(6, 0, 10, 10), (100, 0, 10, 10)]).assign(category=["car", "bus"])
+    found = sf.bias(sf.match(truth, claims, threshold=0.2), by="category", resamples=10)
+    found = found.set_index(["category", "metric"])["estimate"]
+    assert found["car", "dx"] == 6
+    assert [found[name, "loc_a_corrected"] for name in ("bus", "car")] == [1, 1]
+    assert found["car", "loc_a"] == 0.25
+
+
 def test_boxes_by_hand() -> None:
     """Both are 2 px wider than the truth, about centres that lie 1 px too far right, so their IoU is 10 / 12."""
     truth = boxes([(0, 0, 10, 10), (100, 0, 10, 10)])

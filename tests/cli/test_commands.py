@@ -550,8 +550,9 @@ def test_numbers_of_files_are_those_of_tables(sample: Path, tmp_path: Path, opti
 def test_a_run_that_is_ended_leaves_no_file_behind(sample: Path, tmp_path: Path, ending: signal.Signals) -> None:
     # The second table is half written when the process is told to end.
     code = f"""
-import os, sys
+import os, signal, sys
 from spotgeo_frames.cli.app import main
+signal.signal({int(ending)}, signal.SIG_DFL)  # the tests may run under nohup, which has SIGHUP ignored
 from spotgeo_frames.support import writing
 write = writing._write_parquet
 

@@ -180,7 +180,8 @@ def test_a_signal_where_it_would_be_lost(tmp_path: Path, ending: signal.Signals,
         "import": "import badly_installed",
         "__del__": f"class Last:\n        def __del__(self):\n            {send}\n    Last()",
     }[where]
-    code = f"import time\nsys.path.insert(0, '')\ndef work(_):\n    {code}\n    time.sleep(60)\napp.run = work"
+    heard = f"signal.signal({int(ending)}, signal.SIG_DFL)"  # the tests may run under nohup, which has SIGHUP ignored
+    code = f"import time\n{heard}\nsys.path.insert(0, '')\ndef work(_):\n    {code}\n    time.sleep(60)\napp.run = work"
     done = in_process(code, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (128 + ending, "", f"ended by {ending.name}\n")
 

@@ -111,6 +111,7 @@ def evaluate(
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
     ranked = {name: submissions[name] for name in names}
+    scored = {name: side for name, side in ranked.items() if _has_scores(side, matched[name])}
     headline, texts = interval_table(matches, "submission", metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)
     return Evaluation(
         matches=matches,
@@ -124,7 +125,7 @@ def evaluate(
         },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
         suspicions=_suspected(truth, ranked, words),
-        sweep=_swept(truth, ranked, words),
+        sweep=_swept(truth, scored, words),
         compared=None if compared is None else compared._replace(leaderboard=_known(compared.leaderboard, rule)),
         warnings=texts,
         rule=rule,
@@ -174,18 +175,24 @@ def _suspected(truth: Annotations, submissions: Mapping[str, Annotations], words
     return _together({name: check(truth, side, **words._asdict()) for name, side in submissions.items()})
 
 
+def _has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
+    """Whether each prediction has a score; a whole pose whose joints have different ones has none."""
+    objects, predicted = submission.objects, matches["outcome"].isin(["TP", "FP"])
+    return (
+        "score" in objects
+        and len(objects) > 0
+        and bool(objects["score"].notna().all())
+        and bool(matches.loc[predicted, "predicted_score"].notna().all())
+    )
+
+
 def _swept(truth: Annotations, submissions: Mapping[str, Annotations], words: Words) -> Sweep | None:
-    """Sweeps the submissions whose predictions all have a score; None if there is no such submission."""
-    scored = {
-        name: side
-        for name, side in submissions.items()
-        if "score" in side.objects and len(side.objects) and side.objects["score"].notna().all()
-    }
+    """Sweeps submissions, which have scores; None if there is none."""
     swept = {}
-    for name in progress(list(scored), "sweeping", "submission"):
-        scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
+    for name in progress(list(submissions), "sweeping", "submission"):
+        scores = np.sort(submissions[name].objects["score"].to_numpy(np.float64))
         ranks = np.linspace(0, len(scores) - 1, THRESHOLDS).astype(np.int64)
-        swept[name] = sweep(truth, scored[name], np.unique(scores[ranks]).tolist(), **words._asdict())
+        swept[name] = sweep(truth, submissions[name], np.unique(scores[ranks]).tolist(), **words._asdict())
     if not swept:
         return None
     curves = _together({name: tables.curve for name, tables in swept.items()})

@@ -16,6 +16,7 @@ from .rule_texts import f1_title, rule_text
 # The titles of columns that belong to no metric.
 TITLES = {
     "tau": "tau, px",
+    "threshold": "least similarity",
     "score_threshold": "best threshold",
     "score_threshold_low": "threshold from",
     "score_threshold_high": "threshold to",
