@@ -32,11 +32,17 @@ from ..tables.messages import counted
 from ..tables.schema import measure_of
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tables.table import Table
-from .resampling import DEFAULT_METRICS, bounds, check_metrics, check_options, metrics_of, resampled_sums, table_sums
+from .resampling import (
+    BLUR,
+    DEFAULT_METRICS,
+    bounds,
+    check_metrics,
+    check_options,
+    metrics_of,
+    resampled_sums,
+    table_sums,
+)
 from .same_truth import truth_differences
-
-# Differences are equal up to this share of the values, because swapping changes the order of floating-point additions.
-BLUR = 1e-9
 
 # The count of swaps, one for each sequence and permutation, that are in memory at once, 8 bytes each.
 SIGNS_AT_ONCE = 1 << 20
@@ -144,11 +150,11 @@ def compare(
     names = best_first["name"].tolist()
     sums, more = table_sums([groups[name] for name in names], asked)
     by_similarity = measure_of(tables[names[0]]) == "similarity"
-    numbers = partial(metrics_of, by_similarity=by_similarity, more=more)
+    metrics_from = partial(metrics_of, by_similarity=by_similarity, more=more)
     wanted = list(dict.fromkeys([*asked, *RANKING]))
-    samples = numbers(resampled_sums(sums, resamples, seed), wanted)
+    samples = metrics_from(resampled_sums(sums, resamples, seed), wanted)
     pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
-    table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, numbers, confidence, seed)
+    table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, metrics_from, confidence, seed)
     best_first = _with_intervals(best_first, samples, wanted, len(sums), confidence)
     best_first = best_first.assign(apart_from_next=_apart(names, table, confidence))
     notes = best_first.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
@@ -199,19 +205,19 @@ def _pair_table(
     metrics: Sequence[str],
     samples: np.ndarray,
     sums: np.ndarray,
-    numbers: Callable[..., np.ndarray],
+    metrics_from: Callable[..., np.ndarray],
     confidence: float,
     seed: int,
 ) -> pd.DataFrame:
     """Makes the table `pairs` of a Comparison, with one row for each pair and metric.
 
-    `numbers` computes metrics (..., metrics) from sums (..., sums) and the names of the metrics.
+    `metrics_from` computes metrics (..., metrics) from sums (..., sums) and the names of the metrics.
     """
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    values = numbers(sums.sum(axis=0), metrics)
+    values = metrics_from(sums.sum(axis=0), metrics)
     estimate = values[a] - values[b]
     low, high = _bounds(samples[:, a] - samples[:, b], len(sums), confidence)
-    p_value = _p_values(sums, pairs, metrics, numbers, len(samples), seed)
+    p_value = _p_values(sums, pairs, metrics, metrics_from, len(samples), seed)
     p_value[np.isnan(estimate)] = low[np.isnan(estimate)] = high[np.isnan(estimate)] = np.nan
     label = pd.Series(names, dtype=TEXT).array
     return pd.DataFrame(
@@ -238,14 +244,14 @@ def _p_values(
     sums: np.ndarray,
     pairs: Sequence[tuple[int, int]],
     metrics: Sequence[str],
-    numbers: Callable[..., np.ndarray],
+    metrics_from: Callable[..., np.ndarray],
     permutations: int,
     seed: int,
 ) -> np.ndarray:
     """Two-sided p-values (pairs, metrics) of permutations that swap whole sequences between the two of a pair.
 
-    `sums` are (sequences, submissions, sums); `numbers` computes metrics (..., metrics) from sums (..., sums) and the
-    names of the metrics.
+    `sums` are (sequences, submissions, sums); `metrics_from` computes metrics (..., metrics) from sums (..., sums) and
+    the names of the metrics.
     """
     random = np.random.default_rng([seed, 1])
     n_as_large = np.zeros((len(pairs), len(metrics)), np.int64)
@@ -254,10 +260,10 @@ def _p_values(
         for row, (a, b) in enumerate(pairs):
             totals = sums[:, a].sum(axis=0), sums[:, b].sum(axis=0)
             moved = swapped @ (sums[:, b] - sums[:, a])
-            values = [numbers(total, metrics) for total in totals]
+            values = [metrics_from(total, metrics) for total in totals]
             least = np.abs(values[0] - values[1]) - BLUR * np.maximum(*map(np.abs, values))
-            differences = numbers(totals[0] + moved, metrics)
-            differences -= numbers(totals[1] - moved, metrics)
+            differences = metrics_from(totals[0] + moved, metrics)
+            differences -= metrics_from(totals[1] - moved, metrics)
             n_as_large[row] += np.count_nonzero(~(np.abs(differences) < least), axis=0)  # counts undefined ones, too
     return (n_as_large + 1.0) / (permutations + 1.0)
 

@@ -15,7 +15,7 @@ from ..matching.rule import Rule
 from ..tables.annotations import Annotations
 from ..tables.checks import decoded
 from ..tables.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS
-from ..tables.schema import BOX, FRAME_KEY, centres, frame_columns, labelled_joints
+from ..tables.schema import BOX, FRAME_KEY, centres, frame_columns, has_boxes, labelled_joints
 
 # The least gain in F1 from correcting a mistake, and a gain for those that the tables show whatever they cost.
 GAIN, ANY_GAIN = 0.05, -1.0
@@ -53,14 +53,9 @@ class Correction(NamedTuple):
 Corrections = Callable[[Annotations, pd.DataFrame, float], Iterator[Correction]]
 
 
-def has_sizes(objects: pd.DataFrame) -> bool:
-    """Whether these objects are boxes."""
-    return "w" in objects and "h" in objects and "joint" not in objects
-
-
 def geometry(objects: pd.DataFrame) -> list[str]:
     """The columns of the place and, of boxes, the size."""
-    return BOX if has_sizes(objects) else ["x", "y"]
+    return BOX if has_boxes(objects) else ["x", "y"]
 
 
 def _from_centres(boxes: pd.DataFrame) -> pd.DataFrame:
@@ -97,7 +92,7 @@ SWAP = ("x and y are swapped", "write the column of the image, then its row: x, 
 
 def of_places(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Coordinates and sizes that mean something else than pixels from the top left."""
-    forms = BOX_FORMS if has_sizes(claims) else []
+    forms = BOX_FORMS if has_boxes(claims) else []
     for suspicion, advice, corrected in [SWAP, *forms, *(BOX_SWAPS if forms else [])]:
         yield Correction(suspicion, advice, truth, corrected(claims))
     for axis, edge in (("x", "right"), ("y", "bottom")):
@@ -116,7 +111,7 @@ def of_places(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterato
 
 def _normalised(truth: Annotations, claims: pd.DataFrame) -> Iterator[Correction]:
     """Coordinates from 0 to 1, alone or together with another form of boxes, such as that of YOLO."""
-    forms = [(f", and {suspicion}", form(claims)) for suspicion, _, form in (BOX_FORMS if has_sizes(claims) else [])]
+    forms = [(f", and {suspicion}", form(claims)) for suspicion, _, form in (BOX_FORMS if has_boxes(claims) else [])]
     for also, corrected in [("", claims), *forms]:
         sizes = _image_sizes(truth, corrected)
         if sizes is not None:
@@ -127,7 +122,7 @@ def _normalised(truth: Annotations, claims: pd.DataFrame) -> Iterator[Correction
 
 def _scaled(claims: pd.DataFrame, width: Any, height: Any) -> pd.DataFrame:
     """The objects with x and w multiplied by one factor, y and h by another."""
-    factors = {"x": width, "y": height} | ({"w": width, "h": height} if has_sizes(claims) else {})
+    factors = {"x": width, "y": height} | ({"w": width, "h": height} if has_boxes(claims) else {})
     return claims.assign(**{column: claims[column] * factor for column, factor in factors.items()})
 
 

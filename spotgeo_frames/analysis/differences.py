@@ -156,7 +156,7 @@ def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> 
     alarms = [
         side.predictions.objects[marked].reset_index(drop=True) for side, marked in zip(sides, false, strict=True)
     ]
-    if rule.name == "oks":
+    if rule.of_whole_poses:
         alarms[0] = alarms[0].assign(area=_areas(alarms[0], sides[0].truth.objects, rule))
     aligned = align(Annotations(alarms[0]), Annotations(alarms[1]), may_be_disjoint=True)
     pairs = assigned(Compared(aligned, rule.near(aligned)), rule)

@@ -169,6 +169,11 @@ def diagnose(
         for rows in (truth_row[paired], predicted_row[paired]):
             kind[rows] = of_pair
             measure[rows] = near.measure[paired]
+    return _with_kinds(table, kind, measure, notes)
+
+
+def _with_kinds(table: pd.DataFrame, kind: np.ndarray, measure: np.ndarray, notes: dict[str, Any]) -> pd.DataFrame:
+    """The match table with the kind of each row, a position in KINDS or -1, the measure of its pair, and more notes."""
     possible = possible_kinds(table)
     codes = np.array([possible.index(name) if name in possible else -1 for name in KINDS] + [-1])  # the last for none
     answer = table.assign(kind=pd.Categorical.from_codes(codes[kind], dtype=pd.CategoricalDtype(possible)))

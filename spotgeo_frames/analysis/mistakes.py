@@ -33,7 +33,7 @@ from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import FRAME_KEY
+from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
 from .corrections import GAIN, GUESSED, SHOWN, Correction, geometry
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
@@ -148,8 +148,8 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule)
     if 1 - now.f1 < GAIN:
         return
     # The joints of a person lie together, so one person is one piece of evidence.
-    n_objects = len(truth.objects.drop_duplicates([*FRAME_KEY, "object"]))
-    fewest = FEWEST_ERRORS * (1 if rule.name == "oks" else len(truth.objects) / n_objects)
+    n_objects = len(truth.objects.drop_duplicates(OBJECT_KEY))
+    fewest = FEWEST_ERRORS * (1 if rule.of_whole_poses else len(truth.objects) / n_objects)
     guesses = (guess for corrections in GUESSED for guess in corrections(truth, claims, reach))
     best, correction = max(((score_of(guess), guess) for guess in guesses), key=lambda scored: scored[0].f1)
     needed = max(correction.least_gain, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..matching.rule import Rule
 from ..tables.match_sides import offsets
-from ..tables.schema import BOX, PREFIXES, pose_columns
+from ..tables.schema import SIDE_PREFIXES, has_boxes, pose_columns
 
 # What an OffsetKind has, see there.
 Measured = Callable[[pd.DataFrame, Rule], np.ndarray]
@@ -47,22 +47,15 @@ class OffsetKind(NamedTuple):
 
 def offset_kind(table: pd.DataFrame, rule: Rule) -> OffsetKind:
     """The kind of objects that a match table by this rule has."""
-    if rule.name != "oks":
-        return BOXES if has_boxes(table) else POINTS
+    if not rule.of_whole_poses:
+        return BOXES if all(has_boxes(table, prefix) for prefix in SIDE_PREFIXES) else POINTS
     return POSES
-
-
-def has_boxes(table: pd.DataFrame) -> bool:
-    """Whether a match table, not one of whole poses, has the boxes of truths and predictions."""
-    sizes = [f"{prefix}{side}" for prefix in (PREFIXES["truth"], PREFIXES["predictions"]) for side in BOX]
-    return "joint" not in table and all(column in table for column in sizes)
 
 
 def sizes_of(hits: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The true and the predicted width and height (px) of N true positives, (N, 2) each."""
     true, predicted = (
-        hits[[f"{prefix}{side}" for side in "wh"]].to_numpy(np.float64, na_value=np.nan)
-        for prefix in (PREFIXES["truth"], PREFIXES["predictions"])
+        hits[[f"{prefix}{side}" for side in "wh"]].to_numpy(np.float64, na_value=np.nan) for prefix in SIDE_PREFIXES
     )
     return true, predicted
 
@@ -89,7 +82,7 @@ def _box_offsets(hits: pd.DataFrame, rule: Rule) -> np.ndarray:
 def _joint_offsets(hits: pd.DataFrame, rule: Rule) -> np.ndarray:
     true, predicted = (
         hits[[f"{prefix}{name}" for name in pose_columns(rule.joint_sigmas)]].to_numpy(np.float64, na_value=np.nan)
-        for prefix in (PREFIXES["truth"], PREFIXES["predictions"])
+        for prefix in SIDE_PREFIXES
     )
     return (predicted - true).reshape(len(hits), len(rule.joint_sigmas), 2)
 

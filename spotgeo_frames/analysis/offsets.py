@@ -32,7 +32,7 @@ from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import check_coordinates, sides_of
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import PREFIXES, TP, frame_columns
+from ..tables.schema import SIDE_PREFIXES, TP, frame_columns
 from ..tables.selections import By
 from ..tables.table import Table
 from .offset_kinds import Measured, Moved, offset_kind
@@ -218,16 +218,16 @@ def _corrected(
     predictions = sides.predictions.objects.assign(**{ROW: sides.predicted_rows})
     shift = np.nan_to_num(offset)[groups.of_row[sides.predicted_rows]]
     values = np.empty((*offset.shape[:2], len(metrics)))
-    for number, marked in enumerate(together):
-        back = moved(predictions, rule, shift[:, [number]] * marked[:, None])
+    for position, marked in enumerate(together):
+        back = moved(predictions, rule, shift[:, [position]] * marked[:, None])
         aligned = align(truth, Annotations(back))
-        rows = [f"{prefix}{ROW}" for prefix in (PREFIXES["truth"], PREFIXES["predictions"])]
+        rows = [f"{prefix}{ROW}" for prefix in SIDE_PREFIXES]
         pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
         again = match_dataframe(match_table(aligned, pairs, rule, rows))
         row = again[rows[0]].fillna(again[rows[1]])
         group = groups.of_row[row.dropna().to_numpy(np.int64)]
         sums = match_sums(again[row.notna()], group, groups.n_groups)
-        values[:, number] = np.column_stack(list(values_of(sums, metrics, not rule.by_distance).values()))
+        values[:, position] = np.column_stack(list(values_of(sums, metrics, not rule.by_distance).values()))
     return np.where(np.isnan(offset[..., :1]), np.nan, values)
 
 

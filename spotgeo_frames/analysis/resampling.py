@@ -28,6 +28,9 @@ DEFAULT_METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
 # The sums of each sequence. They include kelvins_mse, because this metric is a sum over sequences.
 ALL_SUMS = (*SUMS, "kelvins_mse")
 
+# Metrics are equal up to this share of them, because resampling and swapping change the order of additions.
+BLUR = 1e-9
+
 # No sums besides these.
 NO_SUMS = MappingProxyType[str, np.ndarray]({})
 
@@ -108,9 +111,7 @@ def table_sums(tables: Sequence[Groups], metrics: Sequence[str]) -> tuple[np.nda
     return np.stack(sums, axis=1), names
 
 
-def metrics_of(
-    sums: np.ndarray, metrics: Sequence[str], by_similarity: bool, more: Iterable[str] = NO_SUMS
-) -> np.ndarray:
+def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool, more: Iterable[str] = ()) -> np.ndarray:
     """Computes metrics (..., metrics) from sums, (..., ALL_SUMS and `more`); null where there is no TP, FN or FP."""
     named = dict(zip([*ALL_SUMS, *more], np.moveaxis(sums, -1, 0), strict=True))
     values = np.stack(list(values_of(named, metrics, by_similarity).values()), axis=-1)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..matching.rule import Rule
-from ..tables.schema import FRAME_KEY, TP, frame_columns
-from .corrections import geometry, has_sizes
-from .offset_kinds import has_boxes, sizes_of
+from ..tables.schema import FRAME_KEY, OBJECT_KEY, SIDE_PREFIXES, TP, frame_columns, has_boxes
+from .corrections import geometry
+from .offset_kinds import sizes_of
 from .offsets import bias
 
 # The least mean offset that is reported (px), and the confidence that it is not 0.
@@ -78,13 +78,13 @@ def _steady_share(side: pd.DataFrame) -> float:
 
 def _counts(side: pd.DataFrame) -> pd.Series:
     """How many objects, not joints, each frame has."""
-    key = [*FRAME_KEY, "object"]
-    return (side.drop_duplicates(key) if "joint" in side else side).groupby(FRAME_KEY).size()
+    return (side.drop_duplicates(OBJECT_KEY) if "joint" in side else side).groupby(FRAME_KEY).size()
 
 
 def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
     """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
-    if not (has_sizes(claims) and has_boxes(matches)):  # poses have boxes only in the match table
+    # Poses have boxes in the match table only, and boxes may be compared with points.
+    if not has_boxes(claims) or not all(has_boxes(matches, prefix) for prefix in SIDE_PREFIXES):
         return
     hits = matches[matches["outcome"].array.codes == TP]
     true, predicted = sizes_of(hits)

@@ -54,7 +54,7 @@ class LevelSums(NamedTuple):
     totals: NamedSums
 
 
-def scored(sides: Compared, widest: Rule, thresholds: Sequence[float] | None) -> Scored:
+def score_levels(sides: Compared, widest: Rule, thresholds: Sequence[float] | None) -> Scored:
     """Takes out crowds, finds the near pairs of all frames by the widest rule, and the level of each prediction.
 
     Without `thresholds`, every score that occurs is one, or `MOST_THRESHOLDS` scores of evenly spaced ranks. Raises

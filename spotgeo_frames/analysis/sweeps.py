@@ -28,12 +28,10 @@ from ..tables.columns import as_numbers
 from ..tables.inputs import source
 from ..tables.kinds import same_kind_as
 from ..tables.messages import counted, first_keys, missing
-from ..tables.schema import FRAME_KEY
+from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
 from .resampling import bounds, check_options, resampled_sums
-from .sweep_sums import LevelSums, left_at_levels, level_sums, scored
-
-POSE_KEY = [*FRAME_KEY, "object"]
+from .sweep_sums import LevelSums, left_at_levels, level_sums, score_levels
 
 # The metrics of the curve, as far as the rule has them.
 CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
@@ -163,12 +161,12 @@ def sweep(
     words = _words(tau, epsilon, similarity, threshold, sigmas)
     check_options(resamples, confidence)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    rules = [rule_of_tables(one, *sides) for one in words]
+    rules = [rule_of_tables(of_limit, *sides) for of_limit in words]
     _check_scores(sides[1].objects)
     widest = rules[-1 if rules[0].by_distance else 0]
     both = compared(widest, *sides, frames)
     _check_poses(both.aligned, source(sides[1].objects, "predictions"))
-    by_level = scored(both, widest, score)
+    by_level = score_levels(both, widest, score)
     curves, rows = [], []
     for rule in progress(rules, "matching", rules[0].limit):
         sums = level_sums(by_level, rule)
@@ -187,7 +185,7 @@ def _check_scores(objects: pd.DataFrame) -> None:
         raise InputError(missing(name, "score", objects.columns, "sweep() needs the score of each prediction"))
     null = objects["score"].isna().to_numpy()
     if null.any():
-        keys = first_keys(objects, null, POSE_KEY)
+        keys = first_keys(objects, null, OBJECT_KEY)
         raise InputError(f"{name}: column score: {counted(int(null.sum()), 'row')} null: {keys}")
 
 
@@ -196,7 +194,7 @@ def _check_poses(aligned: Aligned, name: str) -> None:
     poses = aligned.predictions.table
     several = np.isnan(as_numbers(poses["score"]))
     if several.any():
-        keys = first_keys(poses, several, POSE_KEY)
+        keys = first_keys(poses, several, OBJECT_KEY)
         problem = f"{counted(int(several.sum()), 'pose')} listed with several scores; one for all its joints is needed"
         raise InputError(f"{name}: column score: {problem}: {keys}")
 
@@ -212,11 +210,11 @@ def _words(
 
     Raises ValueError as `asked` does, for an empty list, and for several values of tau with similarity="point".
     """
-    taus, least = _listed("tau", tau), _listed("threshold", threshold)
+    taus, thresholds = _listed("tau", tau), _listed("threshold", threshold)
     if len(taus) > 1 and similarity == "point":
         raise ValueError("tau is a list, and similarity='point' takes one tau; give a list of thresholds instead")
-    words = [asked(one, epsilon, similarity, at_least, sigmas) for one in taus for at_least in least]
-    distinct = {(of_one.tau, of_one.threshold): of_one for of_one in words}
+    words = [asked(limit, epsilon, similarity, least, sigmas) for limit in taus for least in thresholds]
+    distinct = {(of_limit.tau, of_limit.threshold): of_limit for of_limit in words}
     return [distinct[limits] for limits in sorted(distinct)]
 
 
@@ -225,7 +223,7 @@ def _listed(name: str, given: float | Sequence[float] | None) -> list[float | No
     if not np.iterable(given) or isinstance(given, str):
         return [given]
     numbers: list[float | None] = list(given)
-    if not numbers or any(one is None for one in numbers):
+    if not numbers or any(value is None for value in numbers):
         raise ValueError(f"{name} is {given!r}; a number or a list of numbers is needed")
     return numbers
 

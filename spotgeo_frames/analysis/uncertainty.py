@@ -31,6 +31,7 @@ from ..tables.selections import By
 from ..tables.table import Table
 from .resampling import (
     ALL_SUMS,
+    BLUR,
     DEFAULT_METRICS,
     check_labels,
     check_metrics,
@@ -143,11 +144,11 @@ def interval_table(
     low, high = np.full((2, *estimates.shape), np.nan)
     by_similarity = measure_of(groups.table) == "similarity"
     more = sums_for_own(groups, names)
-    numbers = partial(metrics_of, metrics=names, by_similarity=by_similarity, more=more)
+    metrics_from = partial(metrics_of, metrics=names, by_similarity=by_similarity, more=more)
     at_once = len([*ALL_SUMS, *more]) * max(resamples, n_sequences)
     for first, last in chunks(np.full(groups.n_groups, at_once), NUMBERS_AT_ONCE):
         sums = _sums_of_groups(groups, first, last, sequence, n_sequences, more)
-        low[first:last], high[first:last] = _bounds(sums, numbers, resamples, confidence, method, seed)
+        low[first:last], high[first:last] = _bounds(sums, metrics_from, resamples, confidence, method, seed)
     n_present = _n_present(sequence, n_sequences, groups)
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
@@ -188,7 +189,7 @@ def _few_sequences_text(n_few: int, n_groups: int) -> str | None:
 
 def _bounds(
     sums: np.ndarray,
-    numbers: Callable[[np.ndarray], np.ndarray],
+    metrics_from: Callable[[np.ndarray], np.ndarray],
     resamples: int,
     confidence: float,
     method: Method,
@@ -196,13 +197,13 @@ def _bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The lower and upper bounds (groups, metrics) of metrics, from sums (sequences, groups, sums).
 
-    `numbers` computes metrics (..., metrics) from sums (..., sums).
+    `metrics_from` computes metrics (..., metrics) from sums (..., sums).
     """
-    samples = numbers(resampled_sums(sums, resamples, seed))
+    samples = metrics_from(resampled_sums(sums, resamples, seed))
     levels = tails(confidence, samples.shape[1:])
     if method == "bca":
-        estimate = numbers(sums.sum(axis=0))
-        left_out = numbers(sums.sum(axis=0) - sums)
+        estimate = metrics_from(sums.sum(axis=0))
+        left_out = metrics_from(sums.sum(axis=0) - sums)
         levels = _corrected(levels, samples, estimate, left_out)
     low, high = quantiles(samples, levels)
     return low, high
@@ -216,7 +217,9 @@ def _corrected(levels: np.ndarray, samples: np.ndarray, estimate: np.ndarray, le
     from scipy.special import ndtr, ndtri  # imported here, because it is slow to import and rarely needed
 
     n_known = np.maximum(np.count_nonzero(~np.isnan(samples), axis=0), 1)
-    below = (np.count_nonzero(samples < estimate, axis=0) + np.count_nonzero(samples == estimate, axis=0) / 2) / n_known
+    blur = BLUR * np.abs(estimate)  # a sample that is the estimate but for rounding counts half
+    n_below = np.count_nonzero(samples < estimate - blur, axis=0)
+    below = (n_below + np.count_nonzero(samples <= estimate + blur, axis=0)) / 2 / n_known
     bias = ndtri(np.clip(below, 0.5 / n_known, 1 - 0.5 / n_known))
     deviations = np.nan_to_num(np.nanmean(left_out, axis=0) - left_out)
     spread = (deviations**2).sum(axis=0)

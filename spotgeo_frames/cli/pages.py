@@ -29,14 +29,10 @@ def report(
     tables: Path | None,
 ) -> None:
     """Writes the page and, if asked, the tables behind it, and prints where they are."""
-    words_of(tau, epsilon, similarity, threshold)
+    words = words_of(tau, epsilon, similarity, threshold)
     slices = slices_of(by)
     with problems_reported():
-        with writable(out):
-            above = out.absolute().parent.parent
-            is_there = above.exists()
-        if not is_there:  # most likely a typing error
-            raise InputError(f"{out}: cannot be written: there is no folder {above}; make it first, or give another")
+        _check_folder_above(out)
         check_beforehand(out, tables, images)
         sides = read_sides(truth, submissions, frames, similarity)
         left_out = names_to_exclude(exclude, sides)
@@ -46,10 +42,7 @@ def report(
             named,
             out,
             slices,
-            tau,
-            epsilon,
-            similarity=similarity,
-            threshold=threshold,
+            **words._asdict(),
             exclude=left_out,
             images=images,
             tables=tables,
@@ -58,3 +51,12 @@ def report(
     with suppress(OSError):  # it is written, whether it can be looked at or not
         written += f": {out.stat().st_size / 1e6:.1f} MB"
     tell(one_line(written if tables is None else f"{written}; {tables}: the tables"))
+
+
+def _check_folder_above(out: Path) -> None:
+    """Raises InputError if the folder of the page's folder is not there, most likely because of a typing error."""
+    with writable(out):
+        above = out.absolute().parent.parent
+        is_there = above.exists()
+    if not is_there:
+        raise InputError(f"{out}: cannot be written: there is no folder {above}; make it first, or give another")

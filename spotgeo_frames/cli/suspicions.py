@@ -21,10 +21,10 @@ def check(
     as_json: bool,
 ) -> None:
     """Searches for common mistakes of a submission, and prints those that are suspected."""
-    words_of(tau, epsilon, similarity, threshold)
+    words = words_of(tau, epsilon, similarity, threshold)
     with problems_reported():
         sides = read_sides(truth, [submission], similarity=similarity)
-        suspicions = mistakes.check(sides[0], sides[1], tau, epsilon, similarity=similarity, threshold=threshold)
+        suspicions = mistakes.check(sides[0], sides[1], **words._asdict())
     if as_json:
         tell(formatted({"suspicions": plain_rows(suspicions)}))
     elif not len(suspicions):

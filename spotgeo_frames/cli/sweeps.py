@@ -23,11 +23,11 @@ def sweep(
     out: Path | None,
 ) -> None:
     """Evaluates a submission at the thresholds of its scores, and prints the best threshold and the curve."""
-    words_of(tau, epsilon, similarity, threshold)
+    words = words_of(tau, epsilon, similarity, threshold)
     with problems_reported():
         check_out(out, "sweep", [truth, submission], sweeps.Sweep._fields)
         known, found = read_sides(truth, [submission], similarity=similarity)
-        swept = sweeps.sweep(known, found, tau=tau, epsilon=epsilon, similarity=similarity, threshold=threshold)
+        swept = sweeps.sweep(known, found, **words._asdict())
         tables = swept._asdict()
         answer = formatted({name: plain_rows(table) for name, table in tables.items()})
         keep(out, "sweep", tables, answer, {"truth": known.objects, "submission": found.objects})

@@ -33,7 +33,7 @@ from ..tables.columns import Columns
 from ..tables.inputs import file_state, note_source
 from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
 from ..tables.messages import first_keys, row_text
-from ..tables.schema import FRAME_KEY
+from ..tables.schema import FRAME_KEY, OBJECT_KEY
 from ..tables.table import Table
 from .documents import BYTE_ORDER_MARK, collector_paused, matrix
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
@@ -202,7 +202,7 @@ def _limit_problems(objects: pd.DataFrame, limits: Limits) -> Iterator[Problem]:
     """What in a table of objects lies outside the limits; places are keys, a table has no positions."""
     for axis, (low, high) in (("x", limits.x), ("y", limits.y)):
         outside = objects[~objects[axis].between(low, high)]
-        places = map(row_text, outside[[*FRAME_KEY, "object"]].to_dict("records"))
+        places = map(row_text, outside[OBJECT_KEY].to_dict("records"))
         for place, value in zip(places, outside[axis].tolist(), strict=True):
             yield f"{place}, {axis}", out_of_range(value, low, high)
     counts = objects.groupby(FRAME_KEY).size().rename("count").reset_index()

@@ -46,7 +46,7 @@ def without_crowds(sides: Compared, rule: Rule, farthest: float | None = None) -
     aligned = sides.aligned
     if "crowd" not in aligned.truth.table:
         return WithoutCrowds(sides, join_pairs([]), None)
-    is_crowd = _flags(aligned.truth.table, ", as where the joints of a pose differ" if rule.name == "oks" else "")
+    is_crowd = _flags(aligned.truth.table, ", as where the joints of a pose differ" if rule.of_whole_poses else "")
     if not is_crowd.any():
         return WithoutCrowds(sides, join_pairs([]), 0)
     everything = np.ones(len(aligned.predictions.frame), bool)

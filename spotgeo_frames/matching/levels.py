@@ -99,9 +99,9 @@ def assign_at_levels(near: Entries, level: np.ndarray, n_levels: int, largest_co
         of_frames = leveled.frames(first, last, part)
         # A single frame may be too large for all levels at once.
         for low, high in chunks(np.full(n_levels, sizes[first:last].sum() // max(n_levels, 1)), SETTLED_AT_ONCE):
-            some = of_frames.levels(low, high)
-            pairs = np.flatnonzero(shared[part] & (some.level[some.near.row] >= 0))
-            spans = _settled(some, pairs, largest_cost)
+            of_levels = of_frames.levels(low, high)
+            pairs = np.flatnonzero(shared[part] & (of_levels.level[of_levels.near.row] >= 0))
+            spans = _settled(of_levels, pairs, largest_cost)
             parts.append(Spans(spans.pair + part.start, spans.first + low, spans.last + low))
     return Spans(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -144,7 +144,7 @@ def _by_component(
     that it has. `far` is what a pair of each unit costs that is not near.
     """
     rows, columns = (_numbered(end, component, group) for end in (near.row, near.column))
-    ends = rows.starts[unit] + rows.number[place], columns.starts[unit] + columns.number[place]
+    ends = rows.starts[unit] + rows.in_component[place], columns.starts[unit] + columns.in_component[place]
     entries = Entries(*ends, near.value[place], rows.starts, columns.starts)
     chosen, undecided = plain(entries, far[unit] * BLUR)
     is_open = np.zeros(len(group), bool)
@@ -208,9 +208,9 @@ def _n_rows(leveled: _Leveled, frame: np.ndarray, level: np.ndarray) -> np.ndarr
 
 
 class _Numbered(NamedTuple):
-    """The `number` of each pair's row in its component, from 0 on, and where the rows of each unit start."""
+    """The position of each pair's row in its component, from 0 on, and where the rows of each unit start."""
 
-    number: np.ndarray
+    in_component: np.ndarray
     starts: np.ndarray
 
 
@@ -221,6 +221,6 @@ def _numbered(end: np.ndarray, component: np.ndarray, group: np.ndarray) -> _Num
     """
     position, first = grouped(end)
     sizes = np.bincount(component[first])
-    number = np.empty(len(first), np.int64)
-    number[np.argsort(component[first], kind="stable")] = ranges(np.zeros_like(sizes), sizes)[1]
-    return _Numbered(number[position], np.concatenate([[0], np.cumsum(sizes[group])]))
+    in_component = np.empty(len(first), np.int64)
+    in_component[np.argsort(component[first], kind="stable")] = ranges(np.zeros_like(sizes), sizes)[1]
+    return _Numbered(in_component[position], np.concatenate([[0], np.cumsum(sizes[group])]))

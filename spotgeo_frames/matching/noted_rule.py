@@ -16,7 +16,7 @@ from ..tables.messages import missing
 from ..tables.schema import BOX, COUNTS_NOTED, FN, FP, PREFIXES, TP, measure_of, pose_columns
 from .rule import NOTED, Rule, check_distances
 from .similarity import Measure
-from .words import SIMILARITIES, Words
+from .words import SIMILARITIES, Words, similarity_rule
 
 # What a rule by distance may be asked for.
 Distances = Collection[Literal["tau", "epsilon"]]
@@ -27,9 +27,8 @@ def noted_rule(table: pd.DataFrame, words: Words, needs: Distances = TAU_ONLY, n
     """The rule by which a checked match table was made.
 
     `needs` names the distances that the caller needs if the rule is by distance; `name` is that of the table in
-    messages about its columns. Raises InputError if the rule is
-    neither given nor noted, if the words do not fit the table, or if it lacks columns that the rule compares;
-    ValueError if a distance is out of range.
+    messages about its columns. Raises InputError if the rule is neither given nor noted, if the words do not fit the
+    table, or if it lacks columns that the rule compares; ValueError if a distance is out of range.
     """
     rule = _rule(table, words, needs)
     check_measured(table, rule, name)
@@ -68,13 +67,10 @@ def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     if words.similarity is None and words.tau is not None:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
     similarity = _similarity(table, words.similarity)
-    if callable(similarity):
-        name = str(getattr(similarity, "__name__", type(similarity).__name__))
-        return Rule(name, threshold=_needed(table, "threshold", words.threshold), measure=similarity)
     threshold = _needed(table, "threshold", words.threshold)
-    if similarity == "oks":
-        return Rule("oks", threshold=threshold, sigmas=words.sigmas or table.attrs.get("sigmas"))
-    return Rule(similarity, _needed(table, "tau", words.tau) if similarity == "point" else None, threshold=threshold)
+    tau = _needed(table, "tau", words.tau) if similarity == "point" else None
+    sigmas = (words.sigmas or table.attrs.get("sigmas")) if similarity == "oks" else None
+    return similarity_rule(similarity, Words(tau, sigmas=sigmas), threshold)
 
 
 def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float | None = None) -> Rule:

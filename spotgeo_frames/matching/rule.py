@@ -63,6 +63,11 @@ class Rule:
         return self.name == "distance"
 
     @property
+    def of_whole_poses(self) -> bool:
+        """Whether rows are whole poses, with all their joints."""
+        return self.name == "oks"
+
+    @property
     def similarity(self) -> str | Measure:
         """The similarity of this rule: its name, or the caller's function."""
         return self.name if self.measure is None else self.measure
@@ -75,7 +80,7 @@ class Rule:
     @property
     def reads_all_columns(self) -> bool:
         """Whether the rule may need any column: the caller's function may, and poses carry the columns of joints."""
-        return self.measure is not None or self.name == "oks"
+        return self.measure is not None or self.of_whole_poses
 
     @property
     def measured_columns(self) -> list[str] | None:
@@ -85,7 +90,7 @@ class Rule:
         """
         if self.measure is not None:
             return None
-        return [*BOX, "category", *(["area", *pose_columns(self.joint_sigmas)] if self.name == "oks" else [])]
+        return [*BOX, "category", *(["area", *pose_columns(self.joint_sigmas)] if self.of_whole_poses else [])]
 
     @property
     def joint_sigmas(self) -> Mapping[Any, float]:
@@ -96,7 +101,7 @@ class Rule:
     def notes(self) -> dict[Hashable, Any]:
         """The notes that a table made with this rule keeps in its `attrs`."""
         named = {key: getattr(self, key) for key in NOTED}
-        if self.name == "oks":
+        if self.of_whole_poses:
             named["sigmas"] = {str(joint): float(sigma) for joint, sigma in self.joint_sigmas.items()}
         told = {key: value for key, value in named.items() if value is not None}
         return {"rule": self.name} | told | {"version": __version__}
@@ -187,7 +192,7 @@ def compared(
 
     Raises InputError if the sides do not fit each other, or lack a column that the rule needs.
     """
-    if rule.name == "oks":
+    if rule.of_whole_poses:
         from .whole_poses import whole_poses
 
         truth, predictions = whole_poses(annotations_of(truth), annotations_of(predictions), rule.joint_sigmas)

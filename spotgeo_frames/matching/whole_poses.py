@@ -18,10 +18,9 @@ from ..tables.annotations import Annotations
 from ..tables.checks import size_problems
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys, missing
-from ..tables.schema import BOX, FRAME_KEY, labelled_joints, pose_columns
+from ..tables.schema import BOX, OBJECT_KEY, labelled_joints, pose_columns
 from .similarity import difference
 
-POSE_KEY = [*FRAME_KEY, "object"]
 POSE_BOX = {f"box_{side}": side for side in BOX}
 
 # Columns that belong to a joint, not to its pose.
@@ -42,7 +41,7 @@ def whole_poses(
     several = poses[0].objects["area"].isna().to_numpy()
     if several.any():
         problem = f"{counted(int(several.sum()), 'object')} listed with several areas; one for all its rows is needed"
-        keys = first_keys(poses[0].objects, several, POSE_KEY)
+        keys = first_keys(poses[0].objects, several, OBJECT_KEY)
         raise InputError(f"{source(truth.objects, 'truth')}: column area: {problem}: {keys}")
     return poses
 
@@ -71,7 +70,7 @@ def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any
 def _poses(side: Annotations, joints: list[Any], labelled: np.ndarray | None = None) -> Annotations:
     """The poses of a side, in the order of their first rows; joints that are not `labelled` are null in them."""
     objects = side.objects
-    pose, first = grouped(row_keys(objects, POSE_KEY))
+    pose, first = grouped(row_keys(objects, OBJECT_KEY))
     # From the order of keys to that of the file, which is the order of first rows.
     order = np.argsort(first)
     pose, first = np.argsort(order)[pose], first[order]
@@ -81,7 +80,7 @@ def _poses(side: Annotations, joints: list[Any], labelled: np.ndarray | None = N
     places[joint, :, pose] = objects[["x", "y"]].to_numpy()
     if labelled is not None:
         places[joint[~labelled], :, pose[~labelled]] = np.nan
-    table = objects[POSE_KEY].take(first).reset_index(drop=True)
+    table = objects[OBJECT_KEY].take(first).reset_index(drop=True)
     named = dict(zip(pose_columns(joints), places.reshape(2 * len(joints), len(first)), strict=True))
     table = table.assign(**_box(objects, pose, first), **_common(objects, pose, first), **named)
     table.attrs = objects.attrs
@@ -107,7 +106,7 @@ def _box(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str
 def _common(objects: pd.DataFrame, pose: np.ndarray, first: np.ndarray) -> dict[str, pd.Series]:
     """The columns of poses: the value that all rows of a pose share, null if they differ."""
     columns = {}
-    for column in objects.columns.difference([*POSE_KEY, *OF_JOINTS, *BOX, *POSE_BOX], sort=False):
+    for column in objects.columns.difference([*OBJECT_KEY, *OF_JOINTS, *BOX, *POSE_BOX], sort=False):
         values = objects[column].reset_index(drop=True)
         values = values.astype("boolean") if pd.api.types.is_bool_dtype(values.dtype) else values
         of_first = values.take(first[pose]).reset_index(drop=True)

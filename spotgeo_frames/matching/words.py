@@ -19,6 +19,7 @@ from ..tables.annotations import Annotations, SideColumns
 from ..tables.columns import Columns
 from ..tables.inputs import source
 from ..tables.messages import meant
+from ..tables.schema import has_boxes
 from .rule import TAU, Rule, check_distances
 from .similarity import Measure
 
@@ -53,7 +54,7 @@ class Geometry(NamedTuple):
 
     @property
     def has_boxes(self) -> bool:
-        return "joint" not in self.columns and "w" in self.columns and "h" in self.columns
+        return has_boxes(self.columns)
 
 
 def asked(
@@ -153,7 +154,7 @@ def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
             )
         return Rule("distance", *check_distances(words.tau, words.epsilon))
     threshold = THRESHOLD if words.threshold is None else words.threshold
-    return _similarity_rule(similarity, words, threshold)
+    return similarity_rule(similarity, words, threshold)
 
 
 def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshold: float, identity: str) -> Rule:
@@ -163,12 +164,12 @@ def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshol
     has boxes and neither a similarity nor a tau is given.
     """
     similarity = _by_geometry(words, truth, predictions)
-    rule = _similarity_rule("point" if similarity is None else similarity, words, threshold)
+    rule = similarity_rule("point" if similarity is None else similarity, words, threshold)
     return replace(rule, identity=identity)
 
 
-def _similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:
-    """The rule by a built-in similarity or by the caller's function."""
+def similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:
+    """The rule by a built-in similarity, with what the words say on it, or by the caller's function."""
     if callable(similarity):
         name = _name(similarity)
         name = f"function {name}" if name in OWN_NAMES else name

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from ..tables.match_sides import check_coordinates
-from ..tables.schema import BOX, FN, FP, PREFIXES, TP, centres, pose_joints
+from ..tables.schema import BOX, FN, FP, SIDE_PREFIXES, TP, centres, has_boxes, pose_joints
 from .plot_parts import BLUE, GREEN, GREY, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TRUTH, PREDICTED = PREFIXES["truth"], PREFIXES["predictions"]
+TRUTH, PREDICTED = SIDE_PREFIXES
 
 
 class Mark(NamedTuple):
@@ -53,7 +53,7 @@ def draw_frame(ax: Axes, rows: pd.DataFrame) -> None:
     )
     for mark in MARKS:
         objects = rows[outcome == mark.outcome]
-        boxed = _has_boxes(rows, mark.side)
+        boxed = has_boxes(rows, mark.side)
         size = mark.size / 2 if boxed else mark.size  # a large mark would hide a small box
         ax.plot(
             *centres(objects, mark.side),
@@ -82,7 +82,7 @@ def frame_legend(rows: pd.DataFrame) -> list[Any]:
             fillstyle="none",
             markeredgewidth=mark.width,
             linewidth=mark.width,
-            linestyle=mark.line if _has_boxes(rows, mark.side) else "",
+            linestyle=mark.line if has_boxes(rows, mark.side) else "",
         )
         for mark in MARKS
     ]
@@ -92,10 +92,6 @@ def tally(rows: pd.DataFrame) -> str:
     """The counts of outcomes as text."""
     counts = rows["outcome"].value_counts()
     return f"{counts['TP']} found, {counts['FN']} missed, {counts['FP']} false"
-
-
-def _has_boxes(rows: pd.DataFrame, side: str) -> bool:
-    return all(f"{side}{column}" in rows for column in BOX)
 
 
 def _outlines(objects: pd.DataFrame, side: str) -> tuple[np.ndarray, np.ndarray]:

@@ -164,7 +164,7 @@ def summaries(
     if len(wanted_bins) > len({name for name, _ in wanted_bins}):
         raise InputError("by: a column occurs with different counts of bins; with datasets, give the same each time")
     bins = {name: count for name, count in wanted_bins if count is not None}
-    if bins and (rule.name == "oks" or options.on_error == "skip"):
+    if bins and (rule.of_whole_poses or options.on_error == "skip"):
         raise InputError(
             "by: bins are not possible for whole poses, nor where files may be skipped (on_error='skip'); give columns "
             "without bins"
@@ -183,11 +183,13 @@ def summaries(
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
             _write_table(plain, name, folder, contents)
-    texts = _warnings_of(result, options.exclude)
-    if own := own_metrics():  # the processes that evaluate parts do not know them
-        advice = "summarize the match tables that out= keeps"
-        texts.append(f"metrics of your own are not computed for datasets: {', '.join(own)}; {advice}")
-    return tables, texts
+    return tables, [*_warnings_of(result, options.exclude), *_own_metrics_left_out()]
+
+
+def _own_metrics_left_out() -> list[str]:
+    """The text of a warning if there are own metrics, which the processes that evaluate parts do not know."""
+    names, advice = ", ".join(own_metrics()), "summarize the match tables that out= keeps"
+    return [f"metrics of your own are not computed for datasets: {names}; {advice}"] if names else []
 
 
 def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:

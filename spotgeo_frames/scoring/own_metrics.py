@@ -33,10 +33,10 @@ BUILT_IN_SUMS = (*SUMS, "kelvins_mse", "n_sequences", "n_frames")
 # not know.
 TABLE_COLUMNS = """
     sequence frame joint object outcome distance similarity squared_error kelvins_error category kind event change
-    pair_distance metric estimate low high p_value p_adjusted rank name a b of submission errors tau epsilon threshold
-    score_threshold apart_from_next
+    pair_distance pair_similarity metric estimate low high p_value p_adjusted rank name a b of submission errors tau
+    epsilon threshold score_threshold apart_from_next
 """
-TRACK_METRICS = """
+TRACK_METRIC_NAMES = """
     HOTA DetA AssA DetRe DetPr AssRe AssPr LocA MOTA MOTP MODA IDSW Frag MT PT ML TP FN FP IDF1 IDP IDR IDTP IDFN IDFP
     OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR
     mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
@@ -133,7 +133,7 @@ def _check_name(name: Any) -> None:
     """Raises InputError if this can be no name of an own metric."""
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"metric: {name!r} is no name; use letters, digits and underscores, such as 'f2'")
-    if name in TRACK_METRICS.split() or name in CURVE_METRICS or (name in METRICS and name not in own_metrics()):
+    if name in TRACK_METRIC_NAMES.split() or name in CURVE_METRICS or (name in METRICS and name not in own_metrics()):
         raise InputError(f"metric: {name} is a built-in metric; give yours another name")
     if name in TABLE_COLUMNS.split() or name.startswith(STARTS) or name.endswith(ENDS):
         raise InputError(f"metric: {name} is, or may become, another column of tables; give the metric another name")

@@ -9,7 +9,7 @@ import pandas as pd
 from ..support.errors import InputError
 from .annotations import Annotations
 from .messages import missing
-from .schema import FILE_ORDER, FN, FP, FRAME_KEY, PREFIXES, TP, centres, frame_columns
+from .schema import FILE_ORDER, FN, FP, FRAME_KEY, PREFIXES, SIDE_PREFIXES, TP, centres, frame_columns
 
 
 class MatchSides(NamedTuple):
@@ -32,7 +32,7 @@ def sides_of(table: pd.DataFrame, columns: Collection[str] | None) -> MatchSides
     check_coordinates(table)
     key = frame_columns(table)
     sides, of_sides = [], []
-    for prefix, kinds in (("truth_", [TP, FN]), ("predicted_", [TP, FP])):
+    for prefix, kinds in zip(SIDE_PREFIXES, ([TP, FN], [TP, FP]), strict=True):
         rows = np.flatnonzero(np.isin(outcome, kinds))
         if prefix == PREFIXES["predictions"] and FILE_ORDER in table:
             order = table[FILE_ORDER].to_numpy(np.int64, na_value=-1)[rows]
@@ -58,5 +58,5 @@ def offsets(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
     The x and y of boxes are those of their centres.
     """
-    predicted, truth = centres(table, PREFIXES["predictions"]), centres(table, PREFIXES["truth"])
+    truth, predicted = (centres(table, prefix) for prefix in SIDE_PREFIXES)
     return predicted[0] - truth[0], predicted[1] - truth[1]

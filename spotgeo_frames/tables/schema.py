@@ -21,7 +21,7 @@ Match table
     (`truth_*`), of the prediction (`predicted_*`), of the frame (`frame_*`) and of the sequence (`sequence_*`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ import numpy as np
 from .columns import as_numbers
 
 FRAME_KEY = ["sequence", "frame"]
+
+# The key of an object; its joints share it.
+OBJECT_KEY = [*FRAME_KEY, "object"]
 
 # The columns of a box: left, top, width and height, px.
 BOX = ["x", "y", "w", "h"]
@@ -38,6 +41,9 @@ TP, FN, FP, EMPTY = range(len(OUTCOMES))
 
 # The prefixes of the columns that a match table carries from each table.
 PREFIXES = {"truth": "truth_", "predictions": "predicted_", "frames": "frame_", "sequences": "sequence_"}
+
+# Those of the truth and of the predictions.
+SIDE_PREFIXES = PREFIXES["truth"], PREFIXES["predictions"]
 
 # The column of a match table with the prediction's position in its frame, in file order. It keeps the order in which
 # the predictions came, which decides ties, since the rows of the table are in the order of truths.
@@ -67,6 +73,14 @@ def labelled_joints(keypoints: Any) -> np.ndarray:
     return ~(as_numbers(keypoints["visibility"]) <= 0)
 
 
+def has_boxes(columns: Container[Hashable], prefix: str = "") -> bool:
+    """Whether these are columns of boxes: with width and height, and not of joints, which may carry such columns, too.
+
+    `prefix` is that of a match table's columns.
+    """
+    return "joint" not in columns and f"{prefix}w" in columns and f"{prefix}h" in columns
+
+
 def centres(objects: Any, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
     """x and y (px) of the points and joints, or of the centres of the boxes.
 
@@ -74,7 +88,7 @@ def centres(objects: Any, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
     """
     corner, size = [[f"{prefix}{name}" for name in names] for names in ("xy", "wh")]
     x, y = (as_numbers(objects[name]) for name in corner)
-    if "joint" in objects or any(name not in objects for name in size):
+    if not has_boxes(objects, prefix):
         return x, y
     w, h = (as_numbers(objects[name]) for name in size)
     return x + w / 2, y + h / 2
@@ -91,11 +105,10 @@ def pose_joints(matches: Any) -> list[str]:
         return []
     x = f"{PREFIXES['truth']}x_"
     named = [column.removeprefix(x) for column in map(str, matches.columns) if column.startswith(x)]
-    sides = PREFIXES["truth"], PREFIXES["predictions"]
     return [
         joint
         for joint in named
-        if all(f"{side}{column}" in matches for side in sides for column in pose_columns([joint]))
+        if all(f"{side}{column}" in matches for side in SIDE_PREFIXES for column in pose_columns([joint]))
     ]
 
 

@@ -93,8 +93,9 @@ def slicings(by: Any) -> list[dict[str, int | None]]:
         return [{column: bins} for column, bins in column_bins(by).items()]
     asked = [columns for columns in map(column_bins, by) if columns]
     names = [" and ".join(columns) for columns in asked]
-    if len({*names}) < len(names):
-        raise InputError(f"by: {', '.join(names)}: a slicing is there twice")
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise InputError(f"by: {repeated[0]}: this slicing is there twice; give it once")
     return asked
 
 

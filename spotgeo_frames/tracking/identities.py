@@ -13,7 +13,7 @@ from ..support.keys import grouped, ordinals, pack, row_keys
 from ..tables.columns import Columns, null_rows
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys
-from ..tables.schema import FRAME_KEY
+from ..tables.schema import FRAME_KEY, OBJECT_KEY
 
 
 class Identities(NamedTuple):
@@ -124,7 +124,7 @@ def _codes(table: Columns, column: str, name: str) -> tuple[np.ndarray, int]:
     values = table[column]
     null = null_rows(values)
     if null.any():
-        keys = first_keys(table, null, [*FRAME_KEY, "object"])
+        keys = first_keys(table, null, OBJECT_KEY)
         raise InputError(f"{name}: column {column}: {counted(int(null.sum()), 'row')} null: {keys}")
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         [codes], span = ordinals([values])

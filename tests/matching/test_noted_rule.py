@@ -61,6 +61,18 @@ def test_a_function_is_given_again() -> None:
     assert sf.diagnose(matches, similarity=same_x)["kind"].tolist() == ["lost", "background"]
 
 
+@pytest.mark.parametrize("name", ["distance", "iou", "oks", "point"])
+def test_a_function_may_have_the_name_of_a_similarity(name: str) -> None:
+    def similarity(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
+        return same_x(truth, predictions)
+
+    similarity.__name__ = name
+    points = BOX.drop(columns=["w", "h"])
+    matches = sf.match(points, points.assign(x=1.0), similarity=similarity)
+    assert noted_rule(matches, Words(similarity=similarity)).notes == matches.attrs
+    assert sf.diagnose(matches, similarity=similarity)["kind"].tolist() == ["lost", "background"]
+
+
 def test_a_function_sees_the_names_of_objects() -> None:
     names: list[int] = []
 

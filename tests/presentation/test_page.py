@@ -419,13 +419,14 @@ def test_what_does_not_fit_the_geometry_is_refused(tmp_path: Path) -> None:
 def test_joints_are_reported_with_their_names(tmp_path: Path) -> None:
     truth, predictions = many(3)
     sides = [
-        side.assign(joint="nose", object=side["object"] % 2 + side["frame"] * 2)
+        side.assign(joint="nose", object=side["object"] % 2 + side["frame"] * 2, w=30.0, h=20.0)
         for side in (truth.objects, predictions)
     ]
     sides = [side.drop_duplicates(["sequence", "frame", "object", "joint"]) for side in sides]
     sf.report(sides[0], sides[1], tmp_path / "report.html", by=["joint"])
-    page = Page(tmp_path / "report.html")
-    assert all(name is None or name.endswith(", nose") for name in page.data["browser"]["rows"]["truth_object"])
+    rows = Page(tmp_path / "report.html").data["browser"]["rows"]
+    assert all(name is None or name.endswith(", nose") for name in rows["truth_object"])
+    assert "truth_w" not in rows, "of joints, w and h are columns of the user's"
 
 
 def test_suspicions_are_told(tmp_path: Path) -> None:
@@ -767,7 +768,7 @@ def test_slices_that_cannot_be_are_refused(by: Any, tmp_path: Path) -> None:
         sf.report(truth, predictions, tmp_path / "report.html", by=by)
     with refused("submission"):
         sf.report(truth, predictions, tmp_path / "report.html", by=["frame", ["submission"]])
-    with refused(("by: frame, frame", "twice")):
+    with refused(("by: frame", "twice")):
         sf.report(truth, predictions, tmp_path / "report.html", by=["frame", {"frame": 3}])
     with refused(("match table", "column nothing")):
         sf.report(truth, predictions, tmp_path / "report.html", by=[["frame", "nothing"]])

@@ -160,6 +160,13 @@ def test_a_pose_is_drawn_with_its_joints_and_its_box() -> None:
     assert [places.tolist() for places in lines_of(plots.frame(matches, 1, 1))] == drawn, "without notes, too"
 
 
+def test_joints_have_no_boxes() -> None:
+    key = {"sequence": 1, "frame": 1, "object": 1, "joint": ["nose", "left_eye"]}
+    joints = pd.DataFrame(key | {"x": [10.0, 14.0], "y": 20.0, "w": 300.0, "h": 200.0})
+    places = np.concatenate(lines_of(plots.frame(sf.match(joints, joints), 1, 1)))
+    assert places.max() == 20, "w and h are columns of the user's"
+
+
 def test_columns_of_the_users_are_no_joints() -> None:
     box = {
         "sequence": 1,

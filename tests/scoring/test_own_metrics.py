@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
@@ -22,7 +22,7 @@ from spotgeo_frames.matching.words import Words
 from spotgeo_frames.presentation.display import texts
 from spotgeo_frames.presentation.page import page_tables, parquet
 from spotgeo_frames.presentation.page.evaluation import evaluate
-from spotgeo_frames.scoring.own_metrics import BUILT_IN_SUMS, TRACK_METRICS
+from spotgeo_frames.scoring.own_metrics import BUILT_IN_SUMS, TRACK_METRIC_NAMES
 from spotgeo_frames.scoring.registry import METRICS, own_metrics
 from spotgeo_frames.support.writing import write_together
 from spotgeo_frames.tracking import registry as of_tracks
@@ -94,6 +94,7 @@ def test_values_by_hand() -> None:
 @pytest.mark.parametrize("name", ["mse", "recall", "mean_distance"])
 @settings(max_examples=8)
 @given(seed=st.integers(0, 10_000))
+@example(seed=1901)  # a resample whose mean distance is the estimate but for rounding
 def test_an_own_metric_equals_the_built_in_one_of_the_same_formula(name: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     truth, predictions = grid(random, 40, 3, 30)
@@ -362,7 +363,7 @@ def test_names_that_are_none(name: Any) -> None:
 
 def test_names_that_are_taken() -> None:
     tracks = of_tracks.TRACK_METRICS, of_tracks.OTHER_TRACK_METRICS, of_tracks.POSEVAL_METRICS, of_tracks.POSEVAL_COUNTS
-    assert TRACK_METRICS.split() == [name for registry in tracks for name in registry]
+    assert TRACK_METRIC_NAMES.split() == [name for registry in tracks for name in registry]
     matches = two_sequences()
     compared = sf.compare({"a": matches, "b": matches}, resamples=20)
     scored = objects([(1, 1, 0, 0)], score=[1.0])
@@ -376,7 +377,7 @@ def test_names_that_are_taken() -> None:
         *sf.sweep(scored, scored, resamples=20),
     ]
     names = {str(column) for table in tables for column in table} - {"n_misses", "n_false_alarms"}
-    for name in [*names, *TRACK_METRICS.split(), "average_precision", "f2_low"]:
+    for name in [*names, *TRACK_METRIC_NAMES.split(), "pair_similarity", "average_precision", "f2_low"]:
         with refused(("metric", name)):
             sf.metric(name, nothing, f2)
         with refused(("metric", name)):

@@ -41,7 +41,7 @@ from ...support.writing import write_files
 from ...tables.annotations import Annotations, SideColumns, as_annotations
 from ...tables.columns import Columns
 from ...tables.messages import counted, first_keys
-from ...tables.schema import FRAME_KEY, LARGEST_EXACT_INTEGER
+from ...tables.schema import FRAME_KEY, LARGEST_EXACT_INTEGER, OBJECT_KEY
 from ...tables.table import Table
 from ..sequence_files import File, file_of, flat_files, of_sequences
 from .lines import FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
@@ -260,7 +260,7 @@ def _unwritable(objects: pd.DataFrame, columns: Sequence[str]) -> list[str]:
         if not pd.api.types.is_any_real_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype):
             problems.append(f"annotations: column {column} is of type {values.dtype}; numbers are needed")
         elif column != "score" and values.isna().any():
-            keys = first_keys(objects, values.isna().to_numpy(), [*FRAME_KEY, "object"])
+            keys = first_keys(objects, values.isna().to_numpy(), OBJECT_KEY)
             problems.append(f"annotations: column {column}: {counted(int(values.isna().sum()), 'row')} null: {keys}")
     return problems
 

@@ -19,7 +19,7 @@ from ...support.targets import check_file_kept, check_inputs_kept
 from ...support.writing import check_file_writable, check_folder_writable, text_file, writable, write_together
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.inputs import input_notes, inputs_of, source
-from ...tables.schema import PREFIXES
+from ...tables.schema import SIDE_PREFIXES
 from ...tables.selections import By, excluded_sequences, slicings, without_sequences
 from ...tables.table import Table
 from . import parquet
@@ -187,7 +187,7 @@ def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any
     behind = Pictures({}, None, 0) if images is None else pictures(images, held)
     by_sequence = summary_of(summary_sums(evaluation.matches, ["submission", "sequence"]))
     browser = packed(held, evaluation.names, by_sequence, rule.tau)
-    boxed = any(f"{prefix}w" in browser["rows"] for prefix in PREFIXES.values())
+    boxed = any(f"{prefix}w" in browser["rows"] for prefix in SIDE_PREFIXES)
     browser |= {
         "spec": frame_chart(held.extent, behind.box, measure_title(rule), boxed),
         "pictures": {"uris": behind.uris, "box": behind.box},

@@ -16,7 +16,7 @@ import jinja2
 import msgspec
 
 from ...support.labels import DASH
-from ...tables.schema import BOX, PREFIXES
+from ...tables.schema import BOX, SIDE_PREFIXES
 from ..display import texts, words
 from .chart_data import short_names
 from .encodings import Spec
@@ -28,7 +28,7 @@ from .rule_texts import kind_texts, measure_name, measure_title
 ROWS_SHOWN = 25
 
 # The prefixes of both sides, and how the page calls their coordinates.
-SIDES = [(PREFIXES["truth"], "true"), (PREFIXES["predictions"], "predicted")]
+SIDES = list(zip(SIDE_PREFIXES, ("true", "predicted"), strict=True))
 
 # The marks that set the direction of text, with the text that stands for each, such as [U+202E].
 DIRECTION_MARKS = {
@@ -57,7 +57,6 @@ def page(
         for position, (columns, summary) in enumerate(evaluation.slices.items())
     ]
     tables = {table.name: table for table in [*slices, *other_tables(evaluation)]}
-    embedded = _embedded(evaluation, tables.values(), specs, browser)
     script = _asset("page.js")
     return _template().render(
         title=_heading(evaluation.names),
@@ -80,7 +79,7 @@ def page(
         notes=notes,
         made_with=made_with,
         style=_asset("page.css"),
-        data=embedded_json(embedded),
+        data=embedded_json(_embedded(evaluation, tables.values(), specs, browser)),
         vega=vega,
         script=script,
         policy=_policy([vega, script]),

@@ -26,7 +26,7 @@ from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.match_tables import match_dataframe
-from ...tables.selections import binned, check_column
+from ...tables.selections import By, binned, check_column
 from ..metric_text import reading
 
 # The count of score thresholds of the sweep; more would look the same and take longer than the rest of the report.
@@ -106,8 +106,7 @@ def evaluate(
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    own = own_metrics()
-    metrics = defined([*HEADLINE, *own], not rule.by_distance)
+    metrics = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
     compared = compare(matched, None, metrics, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
@@ -116,15 +115,11 @@ def evaluate(
     headline, texts = interval_table(matches, "submission", metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)
     return Evaluation(
         matches=matches,
-        summary=_known(summary_of(summary_sums(matches, "submission", own)), rule),
+        summary=_summary(matches, "submission", rule),
         intervals=headline,
         slices={
             columns: _together(
-                {
-                    name: _known(summary_of(summary_sums(matched[name], of_name[name], own)), rule)
-                    for name in names
-                    if name in of_name
-                }
+                {name: _summary(matched[name], of_name[name], rule) for name in names if name in of_name}
             )
             for columns, of_name in cuts.items()
         },
@@ -156,6 +151,11 @@ def _cuts(
         values = [binned(together, column, bins) for column, bins in columns.items()]
         cuts[tuple(columns)] = {name: [column.loc[name] for column in values] for name in having}
     return cuts
+
+
+def _summary(matches: pd.DataFrame, by: By, rule: Rule) -> pd.DataFrame:
+    """The metrics of a match table by slices, the user's own included, as far as they are defined for the rule."""
+    return _known(summary_of(summary_sums(matches, by, own_metrics())), rule)
 
 
 def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...support.keys import grouped, row_keys
-from ...tables.schema import BOX, FN, FP, FRAME_KEY, PREFIXES, TP, measure_of, pose_columns, pose_joints
+from ...tables.schema import BOX, FN, FP, FRAME_KEY, SIDE_PREFIXES, TP, has_boxes, measure_of, pose_columns, pose_joints
 from ..display import words
 
 SEQUENCES_HELD = 200
@@ -25,7 +25,6 @@ ROWS_HELD = 24_000
 DIGITS = 3
 SEEN = 0.02
 
-SIDES = PREFIXES["truth"], PREFIXES["predictions"]
 SIZES = {"x": "w", "y": "h"}
 
 
@@ -123,7 +122,7 @@ def _extent(matches: pd.DataFrame, tau: float) -> tuple[float, float, float, flo
     """The left, right, top and bottom (px) of truths and of predictions that are not far outside, with a margin."""
     bounds: list[float] = []
     for axis in "xy":
-        truth, predicted = (_places(matches, prefix, axis) for prefix in SIDES)
+        truth, predicted = (_places(matches, prefix, axis) for prefix in SIDE_PREFIXES)
         known = truth if len(truth) else predicted
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
         margin = max(0.25 * (high - low), tau)
@@ -142,8 +141,8 @@ def _places(matches: pd.DataFrame, prefix: str, axis: str) -> np.ndarray:
     near = matches[f"{prefix}{axis}"]
     size = f"{prefix}{SIZES[axis]}"
     joints = [matches[f"{prefix}{axis}_{joint}"] for joint in pose_joints(matches)]
-    places = [near, *([near + matches[size]] if size in matches else []), *joints]
-    return np.concatenate([one.dropna().to_numpy(np.float64) for one in places])
+    places = [near, *([near + matches[size]] if has_boxes(matches, prefix) else []), *joints]
+    return np.concatenate([values.dropna().to_numpy(np.float64) for values in places])
 
 
 def decimals(length: float) -> int:
@@ -215,8 +214,8 @@ def _columns(rows: pd.DataFrame, n_decimals: int, n_digits: int) -> dict[str, li
         "kind": [None if pd.isna(kind) else words(kind) for kind in rows["kind"]],
         "measure": rows[measure_of(rows)].to_numpy(np.float64).round(n_digits).tolist(),
     }
-    for prefix in SIDES:
-        geometry = [f"{prefix}{name}" for name in BOX if f"{prefix}{name}" in rows]
+    for prefix in SIDE_PREFIXES:
+        geometry = [f"{prefix}{name}" for name in (BOX if has_boxes(rows, prefix) else ("x", "y"))]
         columns |= {name: rows[name].to_numpy(np.float64).round(n_decimals).tolist() for name in geometry}
         if joints := pose_joints(rows):
             places = rows[[f"{prefix}{name}" for name in pose_columns(joints)]].to_numpy(np.float64).round(n_decimals)
@@ -224,7 +223,7 @@ def _columns(rows: pd.DataFrame, n_decimals: int, n_digits: int) -> dict[str, li
     if "predicted_score" in rows:
         columns["score"] = rows["predicted_score"].tolist()
     joint = rows["joint"].tolist() if "joint" in rows else None
-    for prefix in SIDES:
+    for prefix in SIDE_PREFIXES:
         names = [None if pd.isna(name) else str(name) for name in rows[f"{prefix}object"]]
         if joint is not None:
             names = [None if name is None else f"{name}, {of}" for name, of in zip(names, joint, strict=True)]

@@ -12,13 +12,12 @@ from ...support.errors import InputError
 from ...support.reading import readable
 from ...support.version import __version__
 from ...support.writing import Write, table_files, text_file
-from ...tables.schema import BOX, FN, FP, PREFIXES, frame_columns, measure_of
+from ...tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns, measure_of
 from ..metric_text import meaning
 from .evaluation import CONFIDENCE, Evaluation
 from .queries import QUERIES
 from .rule_texts import rule_text
 
-SIDES = PREFIXES["truth"], PREFIXES["predictions"]
 TITLE = "# The tables behind a report"
 FILES = {
     "matches": "A row for each hit, miss and false alarm, and for each empty frame; all metrics follow from it.",
@@ -115,7 +114,7 @@ def files(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> dic
     errors = matches[matches["outcome"].cat.codes.isin([FN, FP])]
     diagnosed = ["submission", *frame_columns(matches), "outcome", "kind", f"pair_{measure_of(matches)}"]
     diagnosed += ["truth_object", "predicted_object"]
-    diagnosed += [column for column in (f"{side}{name}" for side in SIDES for name in BOX) if column in matches]
+    diagnosed += [column for column in (f"{side}{name}" for side in SIDE_PREFIXES for name in BOX) if column in matches]
     tables = {
         "matches": matches,
         "summary": evaluation.summary,
