@@ -69,6 +69,8 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
     import pandas as pd
 
+    by_similarity = "loc_a" in board
+    pairs = pairs[pairs["metric"].isin(defined(pairs["metric"].unique(), by_similarity))]
     names = board["name"].map(one_line)
     chance = board[[column for column in board if str(column).startswith("chance_of_rank_")]].to_numpy()
     shown = pd.DataFrame(
@@ -78,7 +80,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
             METRICS["f1"].label: board["f1"].map(number_text),
             "from": board["f1_low"].map(number_text),
             "to": board["f1_high"].map(number_text),
-            METRICS["kelvins_mse"].label: board["kelvins_mse"].map(lambda value: number_text(value, ",.1f")),
+            **({} if by_similarity else {METRICS["kelvins_mse"].label: board["kelvins_mse"].map(_one_decimal)}),
             "chance of rank 1": pd.Series(chance[:, 0]).map(lambda value: number_text(value, ".1%")),
             "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
         }
@@ -91,6 +93,10 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
 
 estimate: a minus b; low to high: 95% interval from resampling sequences; p_value: of a test that swaps sequences
 between the two; p_adjusted: over all pairs by Holm's method; apart from next: p_adjusted of F1 is below 0.05"""
+
+
+def _one_decimal(value: float) -> str:
+    return number_text(value, ",.1f")
 
 
 def costs_text(costs: pd.DataFrame) -> str:
