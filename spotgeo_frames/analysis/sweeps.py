@@ -186,7 +186,8 @@ def _check_scores(objects: pd.DataFrame) -> None:
     null = objects["score"].isna().to_numpy()
     if null.any():
         keys = first_keys(objects, null, OBJECT_KEY)
-        raise InputError(f"{name}: column score: {counted(int(null.sum()), 'row')} null: {keys}")
+        problem = f"{counted(int(null.sum()), 'row')} null: {keys}; give each prediction a score, or leave it out"
+        raise InputError(f"{name}: column score: {problem}")
 
 
 def _check_poses(aligned: Aligned, name: str) -> None:

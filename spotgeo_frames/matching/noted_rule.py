@@ -95,10 +95,11 @@ def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
 
 def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     """The rule by distance of a table; distances that nobody `needs` may stay unknown."""
-    tau, epsilon = (
-        _needed(table, name, given) if name in needs else _noted(table, name) if given is None else given
-        for name, given in (("tau", words.tau), ("epsilon", words.epsilon))
-    )
+    known = {}
+    for name, given in (("tau", words.tau), ("epsilon", words.epsilon)):
+        value = _noted(table, name) if given is None else given
+        known[name] = _needed(table, name, given) if name in needs else value
+    tau, epsilon = known["tau"], known["epsilon"]
     if tau is not None and not 0 < tau < np.inf:
         raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
     return Rule("distance", *check_distances(tau, epsilon)) if "epsilon" in needs else Rule("distance", tau, epsilon)
