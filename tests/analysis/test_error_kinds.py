@@ -109,6 +109,27 @@ def test_how_far_mislocated_boxes_may_lie() -> None:
         sf.diagnose(scene("nothing near"), least_similarity=0.1)
 
 
+def test_kinds_of_whole_poses_by_hand() -> None:
+    """Of three people one is found, twice; one is claimed 5000 px away; of one the joints lie 6 px off.
+
+    Joints d px off have an OKS of exp(-d² / (2 * 400 * 0.2²)) = exp(-d² / 32): 0.97 for 1 px, 0.32 for 6 px.
+    """
+    pose = pd.DataFrame({"joint": ["hip", "knee"], "x": [0.0, 0.0], "y": [0.0, 20.0]})
+
+    def people(*places: float) -> pd.DataFrame:
+        parts = [pose.assign(object=number, x=pose["x"] + x) for number, x in enumerate(places)]
+        return pd.concat(parts, ignore_index=True).assign(sequence=1, frame=1)
+
+    truth = people(0, 200, 400).assign(area=400.0)
+    matches = sf.match(truth, people(0, 1, 5200, 406), similarity="oks", sigmas={"hip": 0.1, "knee": 0.1})
+    diagnosed = sf.diagnose(matches)
+    kinds = [None if pd.isna(kind) else kind for kind in diagnosed["kind"]]
+    assert kinds == [None, "lost", "mislocated", "duplicate", "background", "mislocated"]
+    assert diagnosed["pair_similarity"].dropna().tolist() == pytest.approx([np.exp(-36 / 32)] * 2)
+    costs = sf.error_costs(diagnosed).set_index("kind")
+    assert costs.loc["all", ["n_misses", "n_false_alarms", "f1"]].tolist() == [2, 3, 1]
+
+
 def reference_kinds(matches: pd.DataFrame, near: Nearness, categories: bool) -> list[str | None]:
     """The kinds without the pairs of mislocated objects, one row after the other, by the words of the definition."""
     kinds: list[str | None] = []
