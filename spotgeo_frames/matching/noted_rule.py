@@ -114,6 +114,8 @@ def _similarity(table: pd.DataFrame, given: str | Measure | None) -> str | Measu
         return str(noted)
     if noted is None:
         raise InputError("match table: it does not tell its similarity; give similarity= and threshold=")
+    if noted == "keypoint":
+        raise InputError("match table: pose() made it, in head sizes; give a table of match(), which is in pixels")
     raise InputError(f"match table: it was matched by {noted}; give this function again, as similarity=")
 
 

@@ -16,7 +16,7 @@ BOX = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "x": [0.0], "y": 0
 SIGMAS = {1: 0.05, 2: 0.1}
 
 
-def poses(shift: float = 0.0) -> pd.DataFrame:
+def two_people(shift: float = 0.0) -> pd.DataFrame:
     """Two people of two joints; the second joint of the second is not labelled."""
     keys = {"sequence": 1, "frame": 1, "object": [1, 1, 2, 2], "joint": [1, 2, 1, 2], "visibility": [2, 2, 2, 0]}
     return pd.DataFrame(keys | {"x": np.array([0.0, 10.0, 100.0, 0.0]) + shift, "y": 5.0, "area": 400.0})
@@ -41,8 +41,8 @@ def test_tables_know_their_rule(words: dict[str, float | str], tmp_path: Path) -
 
 
 def test_whole_poses_carry_their_joints_and_their_sigmas(tmp_path: Path) -> None:
-    truth = poses()
-    matches = sf.match(truth, poses(1.0).drop(columns="area"), similarity="oks", sigmas=SIGMAS)
+    truth = two_people()
+    matches = sf.match(truth, two_people(1.0).drop(columns="area"), similarity="oks", sigmas=SIGMAS)
     assert matches.attrs["sigmas"] == {"1": 0.05, "2": 0.1}
     assert pose_columns([1, 2]) == ["x_1", "y_1", "x_2", "y_2"]
     assert matches["truth_x_1"].tolist() == [0, 100]
@@ -71,6 +71,12 @@ def test_a_function_may_have_the_name_of_a_similarity(name: str) -> None:
     matches = sf.match(points, points.assign(x=1.0), similarity=similarity)
     assert noted_rule(matches, Words(similarity=similarity)).notes == matches.attrs
     assert sf.diagnose(matches, similarity=similarity)["kind"].tolist() == ["lost", "background"]
+
+
+def test_tables_of_pose_are_in_head_sizes(poses: Path) -> None:
+    result = sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker"))
+    with refused(("match table", "pose()", "head sizes", "match()")):
+        sf.diagnose(result.matches)
 
 
 def test_a_function_sees_the_names_of_objects() -> None:
