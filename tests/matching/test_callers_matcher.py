@@ -12,6 +12,7 @@ import spotgeo_frames as sf
 from helpers.problems import refused
 from helpers.reference import reference_matcher
 from helpers.scenes import grid, objects
+from spotgeo_frames.support.pandas_versions import with_text
 
 TRUTH = objects([(1, 2, 0, 0), (1, 1, 0, 0), (1, 1, 6, 0)], category=["car", "car", "bus"])
 PREDICTIONS = objects(
@@ -35,8 +36,8 @@ def test_whole_rows_of_one_frame_in_file_order() -> None:
 
     matches = sf.match_frames(TRUTH, PREDICTIONS, matcher, tables=True)
     assert [len(truth) for truth, _ in seen] == [2, 1], "once a frame, whatever the categories"
-    pd.testing.assert_frame_equal(seen[0][0], TRUTH.iloc[1:].reset_index(drop=True))
-    pd.testing.assert_frame_equal(seen[0][1], PREDICTIONS.iloc[:2].reset_index(drop=True))
+    pd.testing.assert_frame_equal(seen[0][0], with_text(TRUTH.iloc[1:].reset_index(drop=True)))
+    pd.testing.assert_frame_equal(seen[0][1], with_text(PREDICTIONS.iloc[:2].reset_index(drop=True)))
     assert matches["outcome"].tolist() == ["TP", "FN", "FP", "TP"]
     assert matches["predicted_note"].fillna("-").tolist() == ["q", "-", "p", "r"]
 

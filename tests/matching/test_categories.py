@@ -62,6 +62,7 @@ def test_a_side_without_rows() -> None:
     assert len(sf.match(nothing, nothing)["category"]) == 0
 
 
+@pytest.mark.filterwarnings("ignore:categories are not compared")
 def test_categories_on_one_side_are_no_classes() -> None:
     bare = PREDICTIONS.drop(columns="category")
     assert "category" not in sf.match(TRUTH, bare)

@@ -19,6 +19,7 @@ from helpers.problems import refused
 from helpers.scenes import objects
 from spotgeo_frames.matching.similarity import covered_share
 from spotgeo_frames.scale import blocks, parts
+from spotgeo_frames.support.pandas_versions import with_text
 
 Box = tuple[int, int, float, float, float, float]
 
@@ -245,7 +246,7 @@ def test_datasets_and_commands_count_as_in_memory(tmp_path: Path, monkeypatch: p
     files = sorted((tmp_path / "out" / "matches").iterdir())
     tables = [pd.read_parquet(file) for file in files]
     assert len(tables) > 2
-    pd.testing.assert_frame_equal(pd.concat(tables, ignore_index=True), matches)
+    pd.testing.assert_frame_equal(with_text(pd.concat(tables, ignore_index=True)), matches)
     for name in ("crowds", "explained"):
         assert sum(table.attrs[name] for table in tables) == matches.attrs[name]
         assert sum(int(pq.read_schema(file).metadata[name.encode()]) for file in files) == matches.attrs[name]

@@ -93,6 +93,7 @@ def test_inputs_are_left_alone() -> None:
     pd.testing.assert_frame_equal(predictions, copies[1])
 
 
+@pytest.mark.filterwarnings("ignore:categories are not compared")
 def test_only_equal_categories_match() -> None:
     truth = objects([(1, 1, 0, 0), (1, 1, 5, 0)], category=["satellite", "debris"])
     predictions = objects([(1, 1, 5, 0), (1, 1, 0, 1)], category=["satellite", "debris"])
