@@ -61,6 +61,10 @@ def _run_command(name: str, texts: Sequence[str]) -> None:
         else:
             _check_working_folder()
             work = getattr(import_module(f".{command.module}", __package__), command.function)
+            if "tau" in given:  # the command takes a rule
+                from .arguments import with_words  # imported only here: help and repartition match nothing
+
+                given = with_words(given)
             work(**given)
     except WrongUsage as error:
         parser.error(str(error))

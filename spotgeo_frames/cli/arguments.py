@@ -2,10 +2,11 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from ..matching.words import Words, asked
+from ..matching.words import asked
 from ..support.errors import InputError
 from ..support.names import as_text, stem
 from ..tables.annotations import Annotations, SideColumns
@@ -16,12 +17,12 @@ from .problems import WrongUsage
 MOST_SEQUENCES = 10_000_000
 
 
-def words_of(
-    tau: float | None, epsilon: float | None, similarity: str | None = None, threshold: float | None = None
-) -> Words:
-    """Collects the options of the rule; raises WrongUsage if they do not fit each other."""
+def with_words(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a command with the options of the rule as `words`; raises WrongUsage if they do not fit."""
+    rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
+    others = {name: value for name, value in given.items() if name not in rule}
     try:
-        return asked(tau, epsilon, similarity, threshold)
+        return others | {"words": asked(**rule)}
     except ValueError as error:
         raise WrongUsage(str(error)) from None
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from ..analysis import comparison
 from ..formats.any_file import read_sides
 from ..matching.matcher import match
+from ..matching.words import Words
 from ..support.progress import progress
-from .arguments import names_to_exclude, submission_names, words_of
+from .arguments import names_to_exclude, submission_names
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
@@ -18,21 +19,17 @@ from .text import comparison_text, rule_text
 def compare(
     truth: Path,
     submissions: Sequence[Path],
-    tau: float | None,
-    epsilon: float | None,
-    similarity: str | None,
-    threshold: float | None,
+    words: Words,
     exclude: str,
     as_json: bool,
     out: Path | None,
 ) -> None:
     """Compares submissions, and prints their leaderboard and their differences."""
-    words = words_of(tau, epsilon, similarity, threshold)
     if len(submissions) < 2:
         raise WrongUsage("give two submissions or more")
     with problems_reported():
         check_out(out, "compare", [truth, *submissions], comparison.Comparison._fields)
-        sides = read_sides(truth, submissions, similarity=similarity)
+        sides = read_sides(truth, submissions, similarity=words.similarity)
         named = dict(zip(submission_names(submissions), sides[1:], strict=True))
         matches = {
             name: match(sides[0], side, **words._asdict())

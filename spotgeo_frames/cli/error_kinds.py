@@ -5,7 +5,7 @@ from pathlib import Path
 from ..analysis import error_kinds
 from ..formats.any_file import read_sides
 from ..matching.matcher import match
-from .arguments import words_of
+from ..matching.words import Words
 from .as_json import formatted, plain_rows, rule_words
 from .outputs import check_out, keep
 from .printing import one_line, tell
@@ -16,18 +16,14 @@ from .text import costs_text, rule_text
 def diagnose(
     truth: Path,
     submission: Path,
-    tau: float | None,
-    epsilon: float | None,
-    similarity: str | None,
-    threshold: float | None,
+    words: Words,
     as_json: bool,
     out: Path | None,
 ) -> None:
     """Finds the kind of each error of a submission, and prints what each kind costs."""
-    words = words_of(tau, epsilon, similarity, threshold)
     with problems_reported():
         check_out(out, "diagnose", [truth, submission], ["matches", "error_costs"])
-        known, found = read_sides(truth, [submission], similarity=similarity)
+        known, found = read_sides(truth, [submission], similarity=words.similarity)
         diagnosed = error_kinds.diagnose(match(known, found, **words._asdict()))
         costs = error_kinds.error_costs(diagnosed)
         answer = formatted({"kinds": plain_rows(costs)} | rule_words(diagnosed.attrs))

@@ -5,11 +5,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..formats.any_file import read_sides
+from ..matching.words import Words
 from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
 from ..support.writing import writable
-from .arguments import names_to_exclude, slices_of, submission_names, words_of
+from .arguments import names_to_exclude, slices_of, submission_names
 from .printing import one_line, tell
 from .problems import problems_reported
 
@@ -19,22 +20,18 @@ def report(
     submissions: Sequence[Path],
     out: Path,
     by: Sequence[str],
-    tau: float | None,
-    epsilon: float | None,
-    similarity: str | None,
-    threshold: float | None,
+    words: Words,
     exclude: str,
     frames: Path | None,
     images: Path | None,
     tables: Path | None,
 ) -> None:
     """Writes the page and, if asked, the tables behind it, and prints where they are."""
-    words = words_of(tau, epsilon, similarity, threshold)
     slices = slices_of(by)
     with problems_reported():
         _check_folder_above(out)
         check_beforehand(out, tables, images)
-        sides = read_sides(truth, submissions, frames, similarity)
+        sides = read_sides(truth, submissions, frames, words.similarity)
         left_out = names_to_exclude(exclude, sides)
         named = dict(zip(submission_names(submissions), sides[1:], strict=True))
         write_report(

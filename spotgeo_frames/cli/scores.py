@@ -16,7 +16,7 @@ from ..support.secrets import without_secrets
 from ..tables.columns import Columns, columns_of
 from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences
-from .arguments import names_to_exclude, slices_of, words_of
+from .arguments import names_to_exclude, slices_of
 from .as_json import summary_json
 from .outputs import check_out, keep
 from .printing import one_line, tell
@@ -31,10 +31,7 @@ def score(
     truth: str,
     submission: str,
     by: Sequence[str],
-    tau: float | None,
-    epsilon: float | None,
-    similarity: str | None,
-    threshold: float | None,
+    words: Words,
     exclude: str,
     frames: str | None,
     as_json: bool,
@@ -43,7 +40,6 @@ def score(
     scheduler: str | None,
 ) -> None:
     """Scores a submission, and prints its summary and a summary for each slicing."""
-    words = words_of(tau, epsilon, similarity, threshold)
     slices = slices_of(by)
     if scheduler is not None and not dataset:
         raise WrongUsage("--scheduler: is for a --dataset; give both")
@@ -78,7 +74,7 @@ def _score_files(
     folder = None if out is None else Path(out)
     given = [Path(path) for path in (truth, submission, frames) if path is not None]
     check_out(folder, "score", given, ["matches", "summary", "by_*"])
-    sides = read_side_columns(truth, [submission], frames, None if words.similarity is None else str(words.similarity))
+    sides = read_side_columns(truth, [submission], frames, words.similarity)
     matches, warning = matched(sides[0], sides[1], words, carried=None if slices or out is not None else ())
     left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])
     for text in filter(None, (warning, unknown)):

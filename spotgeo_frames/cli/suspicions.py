@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ..analysis import mistakes
 from ..formats.any_file import read_sides
-from .arguments import words_of
+from ..matching.words import Words
 from .as_json import formatted, plain_rows
 from .printing import one_line, tell
 from .problems import problems_reported
@@ -14,16 +14,12 @@ from .text import number_text
 def check(
     truth: Path,
     submission: Path,
-    tau: float | None,
-    epsilon: float | None,
-    similarity: str | None,
-    threshold: float | None,
+    words: Words,
     as_json: bool,
 ) -> None:
     """Searches for common mistakes of a submission, and prints those that are suspected."""
-    words = words_of(tau, epsilon, similarity, threshold)
     with problems_reported():
-        sides = read_sides(truth, [submission], similarity=similarity)
+        sides = read_sides(truth, [submission], similarity=words.similarity)
         suspicions = mistakes.check(sides[0], sides[1], **words._asdict())
     if as_json:
         tell(formatted({"suspicions": plain_rows(suspicions)}))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ..analysis import sweeps
 from ..formats.any_file import read_sides
-from .arguments import words_of
+from ..matching.words import Words
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
@@ -15,18 +15,14 @@ from .text import rule_text, sweep_text
 def sweep(
     truth: Path,
     submission: Path,
-    tau: float | None,
-    epsilon: float | None,
-    similarity: str | None,
-    threshold: float | None,
+    words: Words,
     as_json: bool,
     out: Path | None,
 ) -> None:
     """Evaluates a submission at the thresholds of its scores, and prints the best threshold and the curve."""
-    words = words_of(tau, epsilon, similarity, threshold)
     with problems_reported():
         check_out(out, "sweep", [truth, submission], sweeps.Sweep._fields)
-        known, found = read_sides(truth, [submission], similarity=similarity)
+        known, found = read_sides(truth, [submission], similarity=words.similarity)
         swept = sweeps.sweep(known, found, **words._asdict())
         tables = swept._asdict()
         answer = formatted({name: plain_rows(table) for name, table in tables.items()})

@@ -1,14 +1,19 @@
 """Annotations from any file that the project reads, whatever its format."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
 from ..tables.columns import columns_of
 from .spotgeo import is_competition_file, spotgeo_columns
+
+if TYPE_CHECKING:
+    from ..matching.similarity import Measure
 
 Read = TypeVar("Read")
 
@@ -45,7 +50,7 @@ def read_sides(
     truth: str | Path,
     submissions: Sequence[str | Path],
     frames: str | Path | None = None,
-    similarity: str | None = None,
+    similarity: str | Measure | None = None,
 ) -> list[Annotations]:
     """The truth, then each submission, as `read_side_columns` reads them."""
     return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity)]
@@ -55,7 +60,7 @@ def read_side_columns(
     truth: str | Path,
     submissions: Sequence[str | Path],
     frames: str | Path | None = None,
-    similarity: str | None = None,
+    similarity: str | Measure | None = None,
 ) -> list[SideColumns]:
     """The columns of the truth, then of each submission; with the similarity "iou" or "oks" JSON is COCO's.
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..tables.messages import missing
-from ..tables.schema import BOX, COUNTS_NOTED, FN, FP, PREFIXES, TP, measure_of, pose_columns
+from ..tables.schema import BOX, COUNTS_NOTED, FN, FP, SIDE_PREFIXES, TP, measure_of, pose_columns
 from .rule import NOTED, Rule, check_distances
 from .similarity import Measure
 from .words import SIMILARITIES, Words, similarity_rule
@@ -40,14 +40,14 @@ def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
 
     A side without rows needs none.
     """
-    joints = pose_columns(rule.joint_sigmas) if rule.name == "oks" else []
+    joints = pose_columns(rule.joint_sigmas) if rule.of_whole_poses else []
     of_side = {"iou": BOX, "oks": [*BOX, *joints]}.get(rule.name, [])
     outcome = table["outcome"].array.codes
     problems = []
-    for prefix, missed in ((PREFIXES["truth"], FN), (PREFIXES["predictions"], FP)):
+    for prefix, missed in zip(SIDE_PREFIXES, (FN, FP), strict=True):
         if not np.isin(outcome, [TP, missed]).any():
             continue
-        needed = [*of_side, *(["area"] if rule.name == "oks" and missed == FN else [])]
+        needed = [*of_side, *(["area"] if rule.of_whole_poses and missed == FN else [])]
         lacking = [column for column in needed if f"{prefix}{column}" not in table]
         # Each joint is like any other, so the names that are there give no hint.
         problems += [

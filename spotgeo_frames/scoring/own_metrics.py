@@ -15,7 +15,7 @@ import numpy as np
 from ..support.errors import InputError, first_line
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
-from ..tables.messages import counted, first_keys
+from ..tables.messages import counted, first_keys, listed
 from ..tables.schema import FRAME_KEY, PREFIXES
 from .match_sums import SUMS, NamedSums
 from .registry import CURVE_METRICS, METRICS, Metric, own_metrics
@@ -41,7 +41,7 @@ TRACK_METRIC_NAMES = """
     OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR
     mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
 """
-STARTS = (*PREFIXES.values(), "sequence_", "chance_of_rank_")
+STARTS = (*PREFIXES.values(), "chance_of_rank_")
 ENDS = ("_low", "_high", "_gain", "_corrected")
 
 
@@ -105,7 +105,7 @@ def metric(
     _check_name(name)
     if sums is None and value is None:
         if name not in own_metrics():
-            raise InputError(f"metric: there is no own metric {name} to take out; there are {_listed(own_metrics())}")
+            raise InputError(f"metric: there is no own metric {name} to take out; there are {listed(own_metrics())}")
         del METRICS[name]
         return
     arguments = [
@@ -243,9 +243,5 @@ def _failure(place: str, error: Exception, noun: str, known: Iterable[Any]) -> I
     if not isinstance(asked, str) or asked in names or "]" in asked:  # pandas has a sentence for a list of columns
         return InputError(f"{place} failed: {type(error).__name__}: {first_line(error)}")
     near = difflib.get_close_matches(asked, names, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {_listed(names)}"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {listed(names)}"
     return InputError(f"{place} asks for the {noun} {asked!r}, which is not there; {hint}")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names) or "none"
