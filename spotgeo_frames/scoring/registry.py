@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def _counted(sums: NamedSums) -> np.ndarray:
+    """The count of all outcomes, TP + FN + FP."""
+    return sums["tp"] + sums["fn"] + sums["fp"]
+
+
 class Metric(NamedTuple):
     """One metric.
 
@@ -47,6 +52,12 @@ class Metric(NamedTuple):
         defined, it is null.
     resampled
         Whether `intervals` and `compare` can compute the metric.
+    weight
+        A function from sums to the denominator of the metric, by which sequences weigh in it.
+    tau_power
+        The power of tau that is the greatest value a row can add to the metric, for errors in px or px²; 0 for others.
+    is_total
+        Whether the metric is a sum over sequences, not a mean over rows.
     sums
         Of an own metric, a function from the rows of a match table to what each row adds to the metric's own sums,
         arrays (rows,) by METRIC.SUM. None for built-in metrics.
@@ -66,6 +77,9 @@ class Metric(NamedTuple):
     by_distance: bool = True
     by_similarity: bool = True
     resampled: bool = True
+    weight: Callable[[NamedSums], np.ndarray] = _counted
+    tau_power: int = 0
+    is_total: bool = False
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
     def is_defined(self, by_similarity: bool) -> bool:
@@ -83,13 +97,12 @@ def count(name: str, label: str, formula: str, value: Callable[[NamedSums], np.n
     return Metric(name, label, formula, value, written="count", needs=needs, resampled=False)
 
 
-def _counted(sums: NamedSums) -> np.ndarray:
-    """The count of all outcomes, TP + FN + FP."""
-    return sums["tp"] + sums["fn"] + sums["fp"]
+def _f1_weight(sums: NamedSums) -> np.ndarray:
+    return 2 * sums["tp"] + sums["fp"] + sums["fn"]
 
 
 def _f1(sums: NamedSums) -> np.ndarray:
-    return share(2 * sums["tp"], 2 * sums["tp"] + sums["fp"] + sums["fn"])
+    return share(2 * sums["tp"], _f1_weight(sums))
 
 
 # In the order of the columns of `summarize`.
@@ -107,6 +120,7 @@ METRICS = by_name(
         high=1.0,
         written="share",
         needs=(TP, FP),
+        weight=lambda sums: sums["tp"] + sums["fp"],
     ),
     Metric(
         "recall",
@@ -118,6 +132,7 @@ METRICS = by_name(
         high=1.0,
         written="share",
         needs=(TP, FN),
+        weight=lambda sums: sums["tp"] + sums["fn"],
     ),
     Metric(
         "f1",
@@ -129,6 +144,7 @@ METRICS = by_name(
         high=1.0,
         written="share",
         needs=(TP, FN, FP),
+        weight=_f1_weight,
     ),
     Metric(
         "one_minus_f1",
@@ -140,6 +156,7 @@ METRICS = by_name(
         high=1.0,
         written="share",
         needs=(TP, FN, FP),
+        weight=_f1_weight,
     ),
     Metric(
         "mse",
@@ -152,6 +169,7 @@ METRICS = by_name(
         higher_is_better=False,
         needs=(TP, FN, FP),
         by_similarity=False,
+        tau_power=2,
     ),
     Metric(
         "kelvins_mse",
@@ -163,6 +181,8 @@ METRICS = by_name(
         higher_is_better=False,
         needs=(TP, FN, FP),
         by_similarity=False,
+        tau_power=2,
+        is_total=True,
     ),
     Metric(
         "det_a",
@@ -185,6 +205,8 @@ METRICS = by_name(
         higher_is_better=False,
         needs=(TP,),
         by_similarity=False,
+        weight=lambda sums: sums["tp"],
+        tau_power=1,
     ),
     Metric(
         "rmse",
@@ -196,6 +218,8 @@ METRICS = by_name(
         higher_is_better=False,
         needs=(TP,),
         by_similarity=False,
+        weight=lambda sums: sums["tp"],
+        tau_power=1,
     ),
     count("n_sequences", "sequences", "all sequences, also those without objects", lambda sums: sums["n_sequences"]),
     count("n_frames", "frames", "all frames, also those without objects", lambda sums: sums["n_frames"]),
@@ -212,6 +236,7 @@ METRICS = by_name(
         written="share",
         needs=(TP,),
         by_distance=False,
+        weight=lambda sums: sums["tp"],
     ),
 )
 

@@ -1,0 +1,200 @@
+"""Confidence intervals by leaving out one sequence at a time, for every group and metric at once.
+
+A metric R is a ratio of sums over sequences, weighted by its denominator w. Leaving out sequence i changes it by d_i;
+for a ratio of sums of y and w this is -(y_i - R w_i) / (W - w_i), W being the sum of w. The variance of R is
+V = (n - 1) / n * sum of d_i² over the n sequences with w > 0. The interval of a share is that of its logit,
+logit R ± t sqrt(V) / (R (1 - R)), so it stays between 0 and 1. The logit is that of the estimate: with rare errors the
+metric without one sequence is often exactly 1, whose logit is infinite. t has the degrees of freedom of Bell and
+McCaffrey (2002, Survey Methodology 28, 169-181), which count how many sequences the variance really rests on. Where
+the estimate is 0 or 1, or all sequences agree, the bounds are those of Clopper and Pearson (1934,
+doi:10.1093/biomet/26.4.404) with n units (after Korn and Graubard, 1998, Survey Methodology 24, 193-201).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..scoring.match_sums import NamedSums
+
+# Standard errors up to this share of the metric's scale are rounding, because leaving out changes sums by rounding.
+ROUNDING = 1e-9
+
+
+class Family(NamedTuple):
+    """M metrics that are functions of the same sums.
+
+    Attributes
+    ----------
+    values
+        A function from sums, arrays of any leading shape by name, to the metrics, (..., M); null where undefined.
+    weights
+        A function from the sums of sequences to the weight of each in each metric, its denominator, (..., M). Of a
+        total, the weight of every sequence is 1.
+    least, greatest
+        The range of each metric, (M,); infinite where it is not known. Of a total, that of one sequence.
+    totals
+        Whether each metric is a total over sequences, (M,), as kelvins_mse is.
+    """
+
+    values: Callable[[NamedSums], np.ndarray]
+    weights: Callable[[NamedSums], np.ndarray]
+    least: np.ndarray
+    greatest: np.ndarray
+    totals: np.ndarray
+
+
+class Intervals(NamedTuple):
+    """The intervals of G groups and M metrics, each array (G, M).
+
+    Attributes
+    ----------
+    estimate, low, high
+        The metrics and their bounds; the bounds are null where they are not known.
+    n_weighted
+        The count of sequences with a weight above 0.
+    n_effective
+        (sum of w)² / sum of w²: of as many equal sequences the weights would be as even.
+    degrees_of_freedom
+        Those of the t distribution.
+    largest_share
+        The greatest weight of a sequence, as a share of all.
+    """
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_weighted: np.ndarray
+    n_effective: np.ndarray
+    degrees_of_freedom: np.ndarray
+    largest_share: np.ndarray
+
+
+def jackknife(
+    cells: NamedSums, group: np.ndarray, n_groups: int, family: Family, confidence: float = 0.95
+) -> Intervals:
+    """Computes the intervals of each group and metric.
+
+    `cells` are the sums of each sequence within each group, arrays (C, ...) by name; `group` is the group of each cell,
+    from 0 to n_groups - 1. `confidence` is the share of such intervals that hold the true value.
+    """
+    with np.errstate(all="ignore"):
+        estimate, variance, weights = _variance(cells, group, n_groups, family)
+        n_weighted = _added(weights > 0, group, n_groups)
+        freedom = degrees_of_freedom(weights, group, n_groups)
+        total, squares = _added(weights, group, n_groups), _added(weights**2, group, n_groups)
+        largest = np.zeros_like(total)
+        np.maximum.at(largest, group, weights)
+        scale = np.where(family.totals, n_weighted, 1.0)
+        low, high = bounds(
+            estimate, np.sqrt(variance), freedom, n_weighted, family.least * scale, family.greatest * scale, confidence
+        )
+        return Intervals(estimate, low, high, n_weighted, total**2 / squares, freedom, largest / total)
+
+
+def bounds(
+    estimate: np.ndarray,
+    error: np.ndarray,
+    freedom: np.ndarray,
+    n_units: np.ndarray,
+    least: np.ndarray,
+    greatest: np.ndarray,
+    confidence: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of metrics from their standard errors, degrees of freedom and ranges; null with fewer than two units.
+
+    All are arrays of one shape. Metrics with a range from `least` to `greatest` get the interval of their logit, others
+    the plain one. With no error, and at the ends of the range, the bounds are those of a share of `n_units`.
+    """
+    from scipy.special import expit, logit, stdtrit  # imported here, because it is slow to import
+
+    reach = stdtrit(freedom, (1 + confidence) / 2) * error
+    low, high = np.maximum(estimate - reach, least), np.minimum(estimate + reach, greatest)
+    width = greatest - least
+    share = np.clip((estimate - least) / width, 0.0, 1.0)
+    middle, logit_reach = logit(share), reach / (width * share * (1 - share))
+    ranged = np.isfinite(width)
+    low = np.where(ranged, least + width * expit(middle - logit_reach), low)
+    high = np.where(ranged, least + width * expit(middle + logit_reach), high)
+    certain = error <= ROUNDING * np.where(ranged, width, np.abs(estimate))
+    certain |= ranged & ((share <= ROUNDING) | (share >= 1 - ROUNDING))
+    exact_low, exact_high = clopper_pearson(share, n_units, confidence)
+    low = np.where(certain, least + width * exact_low, low)
+    high = np.where(certain, least + width * exact_high, high)
+    unknown = np.isnan(estimate + error) | (n_units < 2) | (certain & ~ranged)
+    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def clopper_pearson(share: np.ndarray, n_units: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """The exact bounds of a share of `n_units` independent units; the count, share times units, may be broken."""
+    from scipy.special import betaincinv
+
+    tail, found = (1 - confidence) / 2, np.round(n_units * share, 9)
+    missed = n_units - found
+    low = np.where(found > 0, betaincinv(np.where(found > 0, found, 1.0), missed + 1, tail), 0.0)
+    high = np.where(missed > 0, betaincinv(found + 1, np.where(missed > 0, missed, 1.0), 1 - tail), 1.0)
+    return low, high
+
+
+def degrees_of_freedom(weights: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The degrees of freedom of the variance of weighted means, (G, M), from the weights (C, M) of sequences.
+
+    tr(A)² / tr(A²) of Bell and McCaffrey (2002), the mean of that under two working variances of a sequence's own
+    ratio: constant, as where sequences differ, and 1 / w, as where only objects do; between 1 and n - 1.
+    """
+    total = _added(weights, group, n_groups)
+    leverage = np.where(weights > 0, weights / (total[group] - weights), 0.0) ** 2
+    n_weighted = _added(weights > 0, group, n_groups)
+    found = [
+        _satterthwaite(weights, variance, leverage, total, group, n_groups)
+        for variance in (np.ones_like(weights), np.where(weights > 0, 1 / weights, 0.0))
+    ]
+    return np.clip((found[0] + found[1]) / 2, 1.0, np.maximum(n_weighted - 1, 1.0))
+
+
+def _satterthwaite(
+    weights: np.ndarray,
+    variance: np.ndarray,
+    leverage: np.ndarray,
+    total: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+) -> np.ndarray:
+    """tr(A)² / tr(A²) under a working variance (C, M) of each sequence's ratio.
+
+    The residuals from the weighted mean have the covariance variance_i [i = j] - b_i - b_j + c, so both traces are sums
+    over sequences and no (sequences, sequences) matrix is needed.
+    """
+
+    def added(values: np.ndarray) -> np.ndarray:
+        return _added(values, group, n_groups)
+
+    b = weights * variance / total[group]
+    c = added(weights * b) / total
+    off = c[group] - 2 * b
+    trace = added(leverage * (variance + off))
+    sums = added(leverage), added(leverage * b), added(leverage * b**2)
+    of_pairs = c**2 * sums[0] ** 2 + 2 * sums[0] * sums[2] - 4 * c * sums[0] * sums[1] + 2 * sums[1] ** 2
+    return trace**2 / (added(leverage**2 * variance * (variance + 2 * off)) + of_pairs)
+
+
+def _variance(
+    cells: NamedSums, group: np.ndarray, n_groups: int, family: Family
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The metrics and their jackknife variances, each (G, M), and the weights of cells, (C, M)."""
+    totals = {name: _added(rows, group, n_groups) for name, rows in cells.items()}
+    estimate = family.values(totals)
+    left = family.values({name: totals[name][group] - rows for name, rows in cells.items()})
+    weights = np.where(family.totals, 1.0, family.weights(cells))
+    n = _added(weights > 0, group, n_groups)
+    # A total without one sequence is that of n - 1 sequences.
+    left = np.where(family.totals, left * (n / (n - 1))[group], left)
+    changes = np.where(weights > 0, left - estimate[group], 0.0)
+    return estimate, (n - 1) / n * _added(changes**2, group, n_groups), weights
+
+
+def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """Adds the rows of values (C, ...) by their group: float64 (G, ...)."""
+    flat = values.reshape(len(values), -1)
+    sums = [np.bincount(group, column, n_groups) for column in flat.T]
+    return np.stack(sums, axis=-1).reshape(n_groups, *values.shape[1:]) if sums else np.zeros((n_groups, 0))
