@@ -13,11 +13,12 @@ constant sums of c_i c_i' and d_i d_i', and X is the sum of c_i d_i', each with 
 are one product of signs and a matrix, as the swapped sums themselves are.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..scoring.match_sums import NamedSums
 from ..support.chunks import chunks
 
 # Differences and statistics are equal up to this share of them, because swapping changes the order of additions.
@@ -35,14 +36,14 @@ FEWEST_SEQUENCES = 6
 # The step of numeric gradients, as a share of each sum.
 STEP = 1e-5
 
-# The count of signs, one for each sequence and swap, that are in memory at once, 8 bytes each.
-SIGNS_AT_ONCE = 1 << 21
+# The count of numbers in memory at once, 8 bytes each.
+NUMBERS_AT_ONCE = 1 << 21
 
-# Up to this many sums, products of sums are added by one product of matrices; of more, each sequence's contribution.
+# Up to this many sums, products of sums are added up; of more, the contribution of each sequence is computed.
 MOST_SUMS = 16
 
-# A function from sums, arrays (..., K) by name, to M metrics; each (..., K), its value being the mean over K.
-Curves = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
+# A function from sums, arrays of any leading shape by name, to M metrics (..., M).
+Values = Callable[[NamedSums], np.ndarray]
 
 
 class SwapTests(NamedTuple):
@@ -67,43 +68,61 @@ class SwapTests(NamedTuple):
     p_adjusted: np.ndarray
 
 
-class Sides(NamedTuple):
-    """Both sides of a pair: sums (N, S) of each sequence, as their sum and their difference."""
+class Pair(NamedTuple):
+    """The sums of a pair of submissions.
 
+    Attributes
+    ----------
+    widths
+        The names of the sums, and how many numbers each has: one, or one for each threshold.
+    both
+        The sums of both together, (sequences, S).
+    apart
+        Those of the first minus those of the second, (sequences that differ, S).
+    differs
+        Whether each sequence differs in any pair, (sequences,).
+    """
+
+    widths: dict[str, int]
     both: np.ndarray
     apart: np.ndarray
+    differs: np.ndarray
 
 
 def swap_tests(
-    sums: np.ndarray,
+    sums: NamedSums,
     pairs: Sequence[tuple[int, int]],
-    values: Callable[[np.ndarray], np.ndarray],
+    values: Values,
     n_swaps: int,
     seed: int,
     confidence: float = 0.95,
 ) -> SwapTests:
     """Tests each pair and metric.
 
-    `sums` are (sequences, submissions, S); `pairs` are positions of submissions; `values` computes metrics (..., M) from
-    sums (..., S). `n_swaps` are drawn where there are more than MOST_EXACT sequences that differ.
+    `sums` are (sequences, submissions), or (sequences, submissions, thresholds), by name; `pairs` are positions of
+    submissions. A metric is a function of sums without thresholds, or a mean over thresholds of a function of the sums
+    at each. `n_swaps` are drawn where more than MOST_EXACT sequences differ.
     """
-    sides = [Sides(sums[:, a] + sums[:, b], sums[:, a] - sums[:, b]) for a, b in pairs]
-    differs = np.any([side.apart.any(axis=1) for side in sides], axis=0)
+    flat = {name: rows.reshape(*rows.shape[:2], -1).astype(np.float64) for name, rows in sums.items()}
+    widths = {name: rows.shape[2] for name, rows in flat.items()}
+    by_submission = np.concatenate(list(flat.values()), axis=2)
+    apart = [by_submission[:, a] - by_submission[:, b] for a, b in pairs]
+    differs = np.any([difference.any(axis=1) for difference in apart], axis=0)
     signs = _signs(int(np.count_nonzero(differs)), n_swaps, seed)
     with np.errstate(all="ignore"):
-        found = [_statistics(side, differs, signs, values) for side in sides]
-    estimate = np.stack([of_pair[0] for of_pair in found])
-    error = np.stack([of_pair[1] for of_pair in found])
+        found = [
+            _statistics(Pair(widths, by_submission[:, a] + by_submission[:, b], rows[differs], differs), signs, values)
+            for (a, b), rows in zip(pairs, apart, strict=True)
+        ]
+    estimate, error = (np.stack([of_pair[part] for of_pair in found]) for part in (0, 1))
     statistics = np.stack([of_pair[2] for of_pair in found], axis=1)  # (swaps, pairs, metrics), the observed one first
-    n_as_large = np.count_nonzero(statistics >= statistics[0] * (1 - BLUR), axis=0)
-    p_value = n_as_large / len(statistics)
-    shape = p_value.shape
+    p_value = np.count_nonzero(statistics >= statistics[0] * (1 - BLUR), axis=0) / len(statistics)
     unknown = np.isnan(estimate)
-    adjusted = _adjusted(statistics.reshape(len(statistics), -1), unknown.ravel()).reshape(shape)
+    adjusted = _adjusted(statistics.reshape(len(statistics), -1), unknown.ravel()).reshape(p_value.shape)
     low, high = _inverted(estimate, error, statistics, p_value, 1 - confidence)
-    few = len(sums) < FEWEST_SEQUENCES
-    p_value, adjusted = (np.where(unknown, np.nan, p) for p in (p_value, adjusted))
-    low, high = (np.where(unknown | few, np.nan, bound) for bound in (low, high))
+    p_value[unknown] = low[unknown] = high[unknown] = np.nan
+    if len(by_submission) < FEWEST_SEQUENCES:
+        low[:] = high[:] = np.nan
     return SwapTests(estimate, low, high, p_value, adjusted)
 
 
@@ -119,65 +138,86 @@ def _signs(n_sequences: int, n_swaps: int, seed: int) -> np.ndarray:
     return 1 - 2 * swapped.astype(np.int8)
 
 
-def _statistics(
-    sides: Sides, differs: np.ndarray, signs: np.ndarray, values: Callable[[np.ndarray], np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _statistics(pair: Pair, signs: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The observed difference and its standard error, (M,), and |t| of each swap, (swaps, M)."""
-    both, apart = sides.both, sides.apart[differs]
-    parts = []
-    for first, last in chunks(np.full(len(signs), max(len(apart), 1)), SIGNS_AT_ONCE):
-        sign = signs[first:last].astype(np.float64)
-        total, moved = both.sum(axis=0), sign @ apart
-        sums = np.stack([total + moved, total - moved], axis=1) / 2  # (swaps, 2, S)
-        metrics = values(sums)
-        difference = metrics[:, 0] - metrics[:, 1]
-        difference[np.abs(difference) <= BLUR * np.abs(metrics).max(axis=1)] = 0.0
-        gradient = gradients(sums, values, total)
-        slopes = gradient[:, 0] - gradient[:, 1], gradient[:, 0] + gradient[:, 1]  # (swaps, M, S)
-        squares, scale = _squares(both, apart, differs, sign, slopes)
-        centre = (np.einsum("nms,s->nm", slopes[0], total) + np.einsum("nms,ns->nm", slopes[1], moved)) / 2
-        n = len(both)
-        squares = (squares - centre**2 / n) * (n / (n - 1)) if n > 1 else np.zeros_like(squares)
-        error = np.sqrt(np.where(squares <= ROUNDING * scale, 0.0, squares))
-        t = np.abs(difference) / error
-        t = np.where(difference == 0, 0.0, np.where(np.isnan(t), np.inf, t))
-        parts.append((difference, error, t))
+    n_sums = pair.both.shape[1]
+    at_once = max(len(pair.both), n_sums**2) if n_sums <= MOST_SUMS else 4 * n_sums * max(pair.widths.values())
+    parts = [
+        _chunk_statistics(pair, signs[first:last].astype(np.float64), values)
+        for first, last in chunks(np.full(len(signs), at_once), NUMBERS_AT_ONCE)
+    ]
     difference, error, t = (np.concatenate(column) for column in zip(*parts, strict=True))
     return difference[0], error[0], t
 
 
-def _squares(
-    both: np.ndarray,
-    apart: np.ndarray,
-    differs: np.ndarray,
-    sign: np.ndarray,
-    slopes: tuple[np.ndarray, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    """The sum of the squared contributions of all sequences, (swaps, M), and the size of what it is the sum of."""
-    minus, plus = slopes
-    n_sums = both.shape[1]
-    of_both, of_apart = both.T @ both, apart.T @ apart
-    products = (both[differs][:, :, None] * apart[:, None, :]).reshape(len(apart), -1)
-    cross = (sign @ products).reshape(-1, n_sums, n_sums)
-    squares = np.einsum("nms,nms->nm", minus @ of_both, minus) + np.einsum("nms,nms->nm", plus @ of_apart, plus)
-    squares += 2 * np.einsum("nms,nms->nm", minus @ cross, plus)
-    scale = minus**2 @ np.diag(of_both) + plus**2 @ np.diag(of_apart)
-    return squares / 4, scale / 4
+def _chunk_statistics(pair: Pair, signs: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The differences, their standard errors and |t| of some swaps, each (swaps, M)."""
+    total, moved = pair.both.sum(axis=0), signs @ pair.apart
+    sums = np.stack([total + moved, total - moved], axis=1) / 2  # (swaps, 2, S)
+    metrics = values(named(sums, pair.widths))
+    difference = metrics[:, 0] - metrics[:, 1]
+    difference[np.abs(difference) <= BLUR * np.abs(metrics).max(axis=1)] = 0.0
+    gradient = gradients(sums, pair.widths, values)
+    minus, plus = gradient[:, 0] - gradient[:, 1], gradient[:, 0] + gradient[:, 1]  # (swaps, M, S)
+    squares = (_added_products if len(total) <= MOST_SUMS else _added_contributions)(pair, signs, minus, plus)
+    scale = (minus**2 @ (pair.both**2).sum(axis=0) + plus**2 @ (pair.apart**2).sum(axis=0)) / 4
+    centre = (minus @ total + np.einsum("nms,ns->nm", plus, moved)) / 2
+    n_sequences = len(pair.both)
+    squares = (squares - centre**2 / n_sequences) * (n_sequences / max(n_sequences - 1, 1))
+    error = np.sqrt(np.where(squares <= ROUNDING * scale, 0.0, squares))
+    t = np.abs(difference) / error
+    return difference, error, np.where(difference == 0, 0.0, np.where(np.isnan(t), np.inf, t))
 
 
-def gradients(sums: np.ndarray, values: Callable[[np.ndarray], np.ndarray], scale: np.ndarray) -> np.ndarray:
-    """The derivatives (..., M, S) of metrics by sums (..., S), from small steps of each sum.
+def _added_products(pair: Pair, signs: np.ndarray, minus: np.ndarray, plus: np.ndarray) -> np.ndarray:
+    """The sum of the squared contributions of all sequences, (swaps, M), from products of sums."""
+    n_sums = pair.both.shape[1]
+    of_both, of_apart = pair.both.T @ pair.both, pair.apart.T @ pair.apart
+    products = (pair.both[pair.differs][:, :, None] * pair.apart[:, None, :]).reshape(len(pair.apart), -1)
+    cross = (signs @ products).reshape(-1, n_sums, n_sums)
+    squares = ((minus @ of_both + 2 * (plus @ cross.transpose(0, 2, 1))) * minus).sum(axis=-1)
+    return (squares + ((plus @ of_apart) * plus).sum(axis=-1)) / 4
 
-    `scale` (S,) says how large each sum can be. At a sum of 0 the step is upwards only, because sums are not negative.
+
+def _added_contributions(pair: Pair, signs: np.ndarray, minus: np.ndarray, plus: np.ndarray) -> np.ndarray:
+    """The same, sequence by sequence and metric by metric."""
+    answer = np.empty(minus.shape[:2])
+    for metric in range(minus.shape[1]):
+        contribution = minus[:, metric] @ pair.both.T  # (swaps, sequences)
+        contribution[:, pair.differs] += signs * (plus[:, metric] @ pair.apart.T)
+        answer[:, metric] = np.einsum("ns,ns->n", contribution, contribution) / 4
+    return answer
+
+
+def named(flat: np.ndarray, widths: dict[str, int]) -> dict[str, np.ndarray]:
+    """Sums (..., S) by name: (...) each, or (..., thresholds)."""
+    parts = np.split(flat, np.cumsum(list(widths.values()))[:-1], axis=-1)
+    return {
+        name: part[..., 0] if width == 1 else part for (name, width), part in zip(widths.items(), parts, strict=True)
+    }
+
+
+def gradients(sums: np.ndarray, widths: dict[str, int], values: Values) -> np.ndarray:
+    """The derivatives (..., M, S) of metrics by sums (..., S), from a small step of each.
+
+    All thresholds are stepped at once, because the metric at one depends on no other. At a sum of 0 the step is upwards
+    only, because counts are not negative.
     """
+    n_thresholds = max(widths.values())
+    parts = np.split(sums, np.cumsum(list(widths.values()))[:-1], axis=-1)  # (..., 1 or thresholds)
+    at = {
+        name: np.broadcast_to(part, (*part.shape[:-1], n_thresholds)) if width == 1 else part[..., None]
+        for (name, width), part in zip(widths.items(), parts, strict=True)
+    }
     columns = []
-    for position, step in enumerate(STEP * np.where(scale == 0, 1.0, np.abs(scale))):
-        above, below = sums.copy(), sums.copy()
-        above[..., position] += step
-        below[..., position] -= np.where(np.abs(sums[..., position]) < step, 0.0, step)
-        rise = values(above) - values(below)
-        columns.append(rise / (above - below)[..., position, None])
-    return np.stack(columns, axis=-1)
+    for name, width in widths.items():
+        step = STEP * np.maximum(np.abs(at[name]).max(), np.finfo(float).tiny / STEP)
+        above = at[name] + step
+        below = np.where(np.abs(at[name]) < step, at[name], at[name] - step)
+        rise = values(at | {name: above}) - values(at | {name: below})  # (..., thresholds, M)
+        slope = rise / (above - below).reshape(rise.shape[:-1])[..., None] / n_thresholds
+        columns.append(slope if width > 1 else slope.sum(axis=-2, keepdims=True))
+    return np.moveaxis(np.concatenate(columns, axis=-2), -2, -1)
 
 
 def _adjusted(statistics: np.ndarray, unknown: np.ndarray) -> np.ndarray:
