@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def _counted(sums: NamedSums) -> np.ndarray:
-    """The count of all outcomes, TP + FN + FP."""
-    return sums["tp"] + sums["fn"] + sums["fp"]
-
-
 class Metric(NamedTuple):
     """One metric.
 
@@ -50,10 +45,9 @@ class Metric(NamedTuple):
     by_distance, by_similarity
         Whether the metric is defined after matching by distance, and after matching by similarity. Where it is not
         defined, it is null.
-    resampled
-        Whether `intervals` and `compare` can compute the metric.
     weight
-        A function from sums to the denominator of the metric, by which sequences weigh in it.
+        A function from sums to the denominator of the metric, by which sequences weigh in it. None: by how much there
+        is to count.
     tau_power
         The power of tau that is the greatest value a row can add to the metric, for errors in px or px²; 0 for others.
     is_total
@@ -76,8 +70,7 @@ class Metric(NamedTuple):
     needs: tuple[int, ...] = ()
     by_distance: bool = True
     by_similarity: bool = True
-    resampled: bool = True
-    weight: Callable[[NamedSums], np.ndarray] = _counted
+    weight: Callable[[NamedSums], np.ndarray] | None = None
     tau_power: int = 0
     is_total: bool = False
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
@@ -94,7 +87,12 @@ def by_name(*metrics: Metric) -> dict[str, Metric]:
 
 def count(name: str, label: str, formula: str, value: Callable[[NamedSums], np.ndarray] | None, *needs: int) -> Metric:
     """Makes the entry of a count."""
-    return Metric(name, label, formula, value, written="count", needs=needs, resampled=False)
+    return Metric(name, label, formula, value, written="count", needs=needs, is_total=True)
+
+
+def _counted(sums: NamedSums) -> np.ndarray:
+    """The count of all outcomes, TP + FN + FP."""
+    return sums["tp"] + sums["fn"] + sums["fp"]
 
 
 def _f1_weight(sums: NamedSums) -> np.ndarray:
@@ -251,7 +249,6 @@ CURVE_METRICS = by_name(
         high=1.0,
         written="share",
         needs=(TP, FN, FP),
-        resampled=False,
     )
 )
 
@@ -276,11 +273,6 @@ def summary_columns(by_similarity: bool) -> list[str]:
 def own_metrics() -> list[str]:
     """The metrics that the user added, in the order in which they were added."""
     return [name for name, metric in METRICS.items() if metric.sums is not None]
-
-
-def resampled_metrics() -> list[str]:
-    """The metrics that `intervals` and `compare` can compute."""
-    return [name for name, metric in METRICS.items() if metric.resampled]
 
 
 def values_of(sums: NamedSums, names: Iterable[str], by_similarity: bool = False) -> dict[str, np.ndarray]:
