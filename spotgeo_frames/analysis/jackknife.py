@@ -21,7 +21,7 @@ from ..scoring.match_sums import NamedSums
 ROUNDING = 1e-9
 
 
-class Family(NamedTuple):
+class Functions(NamedTuple):
     """M metrics that are functions of the same sums.
 
     Attributes
@@ -71,7 +71,7 @@ class Intervals(NamedTuple):
 
 
 def jackknife(
-    cells: NamedSums, group: np.ndarray, n_groups: int, family: Family, confidence: float = 0.95
+    cells: NamedSums, group: np.ndarray, n_groups: int, functions: Functions, confidence: float = 0.95
 ) -> Intervals:
     """Computes the intervals of each group and metric.
 
@@ -79,15 +79,21 @@ def jackknife(
     from 0 to n_groups - 1. `confidence` is the share of such intervals that hold the true value.
     """
     with np.errstate(all="ignore"):
-        estimate, variance, weights = _variance(cells, group, n_groups, family)
+        estimate, variance, weights = _variance(cells, group, n_groups, functions)
         n_weighted = _added(weights > 0, group, n_groups)
         freedom = degrees_of_freedom(weights, group, n_groups)
         total, squares = _added(weights, group, n_groups), _added(weights**2, group, n_groups)
         largest = np.zeros_like(total)
         np.maximum.at(largest, group, weights)
-        scale = np.where(family.totals, n_weighted, 1.0)
+        scale = np.where(functions.totals, n_weighted, 1.0)
         low, high = bounds(
-            estimate, np.sqrt(variance), freedom, n_weighted, family.least * scale, family.greatest * scale, confidence
+            estimate,
+            np.sqrt(variance),
+            freedom,
+            n_weighted,
+            functions.least * scale,
+            functions.greatest * scale,
+            confidence,
         )
         return Intervals(estimate, low, high, n_weighted, total**2 / squares, freedom, largest / total)
 
@@ -179,16 +185,16 @@ def _satterthwaite(
 
 
 def _variance(
-    cells: NamedSums, group: np.ndarray, n_groups: int, family: Family
+    cells: NamedSums, group: np.ndarray, n_groups: int, functions: Functions
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The metrics and their jackknife variances, each (G, M), and the weights of cells, (C, M)."""
     totals = {name: _added(rows, group, n_groups) for name, rows in cells.items()}
-    estimate = family.values(totals)
-    left = family.values({name: totals[name][group] - rows for name, rows in cells.items()})
-    weights = np.where(family.totals, 1.0, family.weights(cells))
+    estimate = functions.values(totals)
+    left = functions.values({name: totals[name][group] - rows for name, rows in cells.items()})
+    weights = np.where(functions.totals, 1.0, functions.weights(cells))
     n = _added(weights > 0, group, n_groups)
     # A total without one sequence is that of n - 1 sequences.
-    left = np.where(family.totals, left * (n / (n - 1))[group], left)
+    left = np.where(functions.totals, left * (n / (n - 1))[group], left)
     changes = np.where(weights > 0, left - estimate[group], 0.0)
     return estimate, (n - 1) / n * _added(changes**2, group, n_groups), weights
 

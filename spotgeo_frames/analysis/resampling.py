@@ -71,7 +71,18 @@ def check_options(resamples: int, confidence: float) -> None:
 
 def check_labels(labels: Iterable[str]) -> None:
     """Raises InputError where a column to group by has the name of a column that the result has itself."""
-    taken = [name for name in labels if name in ("of", "metric", "estimate", "low", "high", "n_sequences")]
+    own = [
+        "of",
+        "metric",
+        "estimate",
+        "low",
+        "high",
+        "n_sequences",
+        "n_effective",
+        "degrees_of_freedom",
+        "largest_share",
+    ]
+    taken = [name for name in labels if name in own]
     if taken:
         raise InputError(f"by: {taken[0]} is a column of the result itself; rename the Series or the column")
 

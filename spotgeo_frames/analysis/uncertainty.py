@@ -1,31 +1,32 @@
-"""intervals(): the metrics of a match table with their confidence intervals.
+"""intervals(): the metrics of a match table, or of tracks or poses, with their confidence intervals.
 
-The intervals come from the bootstrap (Efron, 1979, doi:10.1214/aos/1176344552): whole sequences are drawn with
-replacement, as many as there are, many times, and each metric is computed for every such resample. A sequence that is
-drawn twice counts twice. The method "percentile" takes quantiles of these values. "bca" (Efron, 1987,
-doi:10.1080/01621459.1987.10478410) shifts the quantiles to correct for bias and for a standard error that depends on
-the value of the metric. With fewer than two sequences nothing can be resampled, so `low` and `high` are null.
+Sequences are taken as drawn from all sequences like them, so the intervals are of the number that more such sequences
+would give, each weighted by its size. Three methods make them: "jackknife" leaves out one sequence at a time (see
+`jackknife.py`), "percentile" draws sequences with replacement, as many as there are (Efron, 1979,
+doi:10.1214/aos/1176344552), and "batch_means" cuts one long sequence into pieces in time (Ibragimov and Mueller, 2010,
+doi:10.1198/jbes.2009.08046), which are then left out one at a time.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import Family, asked_table, is_result
-from ..scoring.match_sums import share
+from ..scoring.evaluations import Asked, Evaluation, asked_table, is_result
 from ..support.chunks import chunks
 from ..support.errors import InputError
-from ..support.pandas_versions import TEXT
+from ..support.keys import grouped
 from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
+from .batches import batches
+from .estimates import add_clusters, clusters_of, combined, macro, tau_of
+from .interval_tables import metric_table, result_table, warning_texts
 from .resampling import (
-    BLUR,
-    Matrix,
+    bounds,
     check_labels,
     check_metrics,
     check_options,
@@ -34,15 +35,16 @@ from .resampling import (
     names_of,
     number_sequences,
     own_among,
-    quantiles,
     resampled_sums,
-    tails,
 )
 
-Method = Literal["percentile", "bca"]
+Method = Literal["jackknife", "percentile", "batch_means"]
 
 # The count of sums, and of resampled metrics, that are in memory at once, 8 bytes each.
 NUMBERS_AT_ONCE = 1 << 23
+
+# Of tracks and poses, combined numbers of fewer sequences have no intervals: a single large one decides them.
+FEWEST_COMBINED = 20
 
 
 @same_kind_as("x")
@@ -50,60 +52,77 @@ def intervals(
     x: Table | NamedTuple,
     by: By | None = None,
     metrics: Sequence[str] | None = None,
-    resamples: int = 10_000,
+    method: Method = "jackknife",
+    cluster: str | None = None,
+    *,
     confidence: float = 0.95,
-    method: Method = "percentile",
+    resamples: int = 10_000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Computes metrics of a match table with confidence intervals, by resampling whole sequences.
+    """Computes metrics with confidence intervals, which hold from five sequences up.
 
-    Sequences have to be independent of each other; frames and objects of one sequence need not be.
+    The intervals answer what the metric of many more sequences like these would be, each weighted by its size.
+    Sequences have to be independent of each other (or `cluster` says which are not); frames and objects of one sequence
+    need not be.
 
     Parameters
     ----------
-    matches
-        A match table.
+    x
+        A match table, or what `track` or `pose` returned.
     by
         The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
-        a count of quantile bins (2 to 1000) or None. Whole sequences are resampled in groups, too. Rows that are null
-        in `by` are left out.
+        a count of quantile bins (2 to 1000) or None. Rows that are null in `by` are left out. Tracks and poses are
+        grouped by attributes of their sequences.
     metrics
-        A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
-        (px), "loc_a" and "kelvins_mse", and your own metrics, which `metric()` added.
-    resamples
-        How often sequences are drawn, with replacement; at least 1.
+        A list of any metrics that `summarize` computes, such as "f1", "precision", "recall", "mse" (px²), "det_a",
+        "rmse" (px), and your own metrics, which `metric()` added; of tracks and poses theirs, such as "HOTA" or "MOTA".
+    method
+        "jackknife": leaves out one sequence at a time; the interval of a share is that of its logit, with t of the
+        degrees of freedom of Bell and McCaffrey (2002). "percentile": the quantiles of the metric over resamples of
+        sequences (Efron, 1979, doi:10.1214/aos/1176344552), which are too narrow with few sequences. "batch_means":
+        for match tables of a single long sequence, which is cut into six or eight pieces in time (Ibragimov and
+        Mueller, 2010, doi:10.1198/jbes.2009.08046).
+    cluster
+        A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
+        groups are then left out, or drawn.
     confidence
         The share of intervals that contain the true value, between 0 and 1.
-    method
-        "percentile": the bounds are quantiles of the metric over the resamples (Efron, 1979,
-        doi:10.1214/aos/1176344552). "bca": the quantiles are corrected for bias and acceleration (Efron, 1987,
-        doi:10.1080/01621459.1987.10478410).
+    resamples
+        How often "percentile" draws sequences, with replacement; at least 1.
     seed
-        Equal seeds give equal intervals.
+        Of the resamples; equal seeds give equal intervals.
 
     Returns
     -------
     DataFrame of the match table's kind with one row for each group and metric: the `by` columns, `metric`, `estimate`
-    (the value that `summarize` computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of
-    sequences that have rows in the group. Where it is below two, `low` and `high` are null, and a warning says so.
+    (the value that `summarize` computes), `low` and `high` (the bounds of the interval), and what they rest on:
+    `n_sequences`, the count of sequences that have rows in the group; `n_effective`, of as many sequences of equal size
+    their weights would be as even; `degrees_of_freedom`; `largest_share`, the greatest share that one sequence has of
+    all weights. Bounds are null where nothing is known of them, and a warning says why; another warns of fewer than 20
+    sequences or 5 degrees of freedom.
+
+    Tracks and poses have a column `of`: "combined" (its interval is null below 20 sequences, of which a single one may
+    decide it), "macro", the mean over sequences of each one's own value, with its t interval (the mean sequence is
+    another question), and "without NAME", the combined number without the sequence NAME.
 
     Raises
     ------
-    InputError: `matches` is no match table or has no rows; a column of `by` is missing, or has the name of a column of
-        the result; a metric of your own fails.
+    InputError: `x` is no match table or has no rows; a column of `by` is missing, or has the name of a column of the
+        result; the column `cluster` is missing, null, or differs within a sequence; "batch_means" is asked of tracks,
+        poses or several sequences; a metric of your own fails.
     ValueError: an unknown metric or method, `resamples` below 1, or `confidence` not between 0 and 1.
 
     Examples
     --------
     >>> import spotgeo_frames as sf
     >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
-    >>> sf.intervals(matches, metrics=["f1", "recall"], resamples=1000).round(2)
+    >>> sf.intervals(matches, metrics=["f1", "recall"]).round(2)[["metric", "estimate", "low", "high", "n_sequences"]]
        metric  estimate   low  high  n_sequences
     0      f1      0.82  0.78  0.85           60
     1  recall      0.89  0.83  0.94           60
     """
-    answer, texts = interval_table(x, by, metrics, resamples, confidence, method, seed)
+    answer, texts = interval_table(x, by, metrics, method, cluster, confidence, resamples, seed)
     for text in texts:
         warnings.warn(f"intervals: {text}", stacklevel=CALLER)
     return answer
@@ -113,103 +132,77 @@ def interval_table(
     x: Table | NamedTuple,
     by: By | None,
     metrics: Sequence[str] | None,
-    resamples: int,
-    confidence: float,
-    method: Method,
-    seed: int,
+    method: Method = "jackknife",
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Computes the table that `intervals` returns, and the texts of warnings instead of raising them.
 
-    Takes a match table, its groups, the metrics, the count of resamples, the confidence (0 to 1), the method
-    ("percentile" or "bca") and the seed. Raises InputError where the table, a column or its name cannot be used, and
-    ValueError where a metric, the method or an option is unknown or out of range.
+    Takes and raises what `intervals` does.
     """
     metrics = names_of(metrics)
     check_options(resamples, confidence)
-    if method not in ("percentile", "bca"):
-        raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
+    if method not in get_args(Method):
+        raise ValueError(f"method is {method!r}; {', '.join(map(repr, get_args(Method)))} are known")
     asked = asked_table(x, "intervals: x")
     if not len(asked.table):
         raise InputError(f"intervals: the {'result' if is_result(x) else 'match table'} has no rows")
     evaluation = asked.evaluate(asked.table, by, own_among(metrics))
     names = check_metrics(metrics, evaluation.family)
     check_labels(evaluation.labels)
-    estimates = evaluation.summary.reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
-    low, high = np.full((2, *estimates.shape), np.nan)
-    n_present = np.bincount(evaluation.group, minlength=evaluation.n_groups)
+    n_sequences = np.bincount(evaluation.group, minlength=evaluation.n_groups)
+    evaluation = _independent(evaluation, asked, by, method, cluster)
+    tau = tau_of(asked.matches)
+    found = combined(evaluation, names, tau, confidence)
+    estimate = evaluation.summary.reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
+    found = found._replace(estimate=estimate)
+    if method == "percentile":
+        low, high = _percentile(evaluation, names, resamples, confidence, seed)
+        found = found._replace(low=low, high=high, degrees_of_freedom=np.full_like(low, np.nan))
+    texts = [] if method == "batch_means" else warning_texts(found, names, n_sequences, tau, is_result(x))
+    if is_result(x):
+        few = (n_sequences < FEWEST_COMBINED)[:, None]
+        found = found._replace(low=np.where(few, np.nan, found.low), high=np.where(few, np.nan, found.high))
+        means = macro(asked, by, names, cluster, evaluation.family, confidence)
+        answer = result_table(evaluation, names, n_sequences, found, means)
+    else:
+        answer = metric_table(evaluation, names, n_sequences, found)
+    answer.attrs = evaluation.attrs | {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
+    return answer, [text for text in [*texts, evaluation.missing] if text]
+
+
+def _independent(
+    evaluation: Evaluation, asked: Asked, by: By | None, method: Method, cluster: str | None
+) -> Evaluation:
+    """The evaluation with cells that are independent: sequences, clusters of them, or batches of a long one."""
+    if method == "batch_means":
+        return batches(evaluation, asked, by)
+    if cluster is None:
+        return evaluation
+    number = clusters_of(asked.table, cluster, evaluation.sequence)
+    sums, group = add_clusters(evaluation.sums, evaluation.group, number)
+    _, first = grouped(evaluation.group * (int(number.max(initial=0)) + 1) + number)
+    return evaluation._replace(sums=sums, group=group, sequence=number[first])
+
+
+def _percentile(
+    evaluation: Evaluation, names: Sequence[str], resamples: int, confidence: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds (groups, metrics) by drawing sequences with replacement; null with fewer than two sequences."""
+    low, high = np.full((2, evaluation.n_groups, len(names)), np.nan)
+    n_cells = np.bincount(evaluation.group, minlength=evaluation.n_groups)
     sequence, n_sequences = number_sequences(Columns({"sequence": evaluation.sequence}))
     cells = matrix_of(evaluation.sums, len(sequence))
-    metrics_from = _metrics_from(cells, names, evaluation.family)
-    at_once = np.where(n_present > 1, cells.values.shape[1] * max(resamples, n_sequences), 1)
+    at_once = np.where(n_cells > 1, cells.values.shape[1] * max(resamples, n_sequences), 1)
     for first, last in chunks(at_once, NUMBERS_AT_ONCE):
-        if n_present[first:last].max() < 2:
+        if n_cells[first:last].max() < 2:
             continue
         rows = np.flatnonzero((evaluation.group >= first) & (evaluation.group < last))
         sums = np.zeros((n_sequences, last - first, cells.values.shape[1]))
         sums[sequence[rows], evaluation.group[rows] - first] = cells.values[rows]
-        low[first:last], high[first:last] = _bounds(sums, metrics_from, resamples, confidence, method, seed)
-    unsure = np.isnan(estimates) | (n_present < 2)[:, None]
-    low[unsure] = high[unsure] = np.nan
-    columns = {name: values.repeat(len(names)) for name, values in evaluation.labels.items()}
-    columns |= {"of": pd.array(["combined"] * estimates.size, dtype=TEXT)} if is_result(x) else {}
-    columns |= {"metric": pd.array(names * evaluation.n_groups, dtype=TEXT)}
-    columns |= {"estimate": estimates.ravel(), "low": low.ravel(), "high": high.ravel()}
-    answer = pd.DataFrame(columns | {"n_sequences": n_present.repeat(len(names))}, copy=False)
-    notes = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
-    answer.attrs = evaluation.attrs | notes
-    texts = _few_sequences_text(int((n_present < 2).sum()), evaluation.n_groups), evaluation.missing
-    return answer, [text for text in texts if text]
-
-
-def _metrics_from(cells: Matrix, names: Sequence[str], family: Family) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from added rows of the matrix (..., sums) to metrics (..., metrics)."""
-    return lambda sums: metrics_of(cells.named(sums), names, family)
-
-
-def _few_sequences_text(n_few: int, n_groups: int) -> str | None:
-    """The text of a warning if groups have fewer than two sequences, otherwise None."""
-    if not n_few:
-        return None
-    where = "there is only one sequence" if n_groups == 1 else f"{n_few} of {n_groups} groups have only one sequence"
-    return f"{where}: nothing to resample, so low and high are null"
-
-
-def _bounds(
-    sums: np.ndarray,
-    metrics_from: Callable[[np.ndarray], np.ndarray],
-    resamples: int,
-    confidence: float,
-    method: Method,
-    seed: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The lower and upper bounds (groups, metrics) of metrics, from sums (sequences, groups, sums).
-
-    `metrics_from` computes metrics (..., metrics) from sums (..., sums).
-    """
-    samples = metrics_from(resampled_sums(sums, resamples, seed))
-    levels = tails(confidence, samples.shape[1:])
-    if method == "bca":
-        estimate = metrics_from(sums.sum(axis=0))
-        left_out = metrics_from(sums.sum(axis=0) - sums)
-        levels = _corrected(levels, samples, estimate, left_out)
-    low, high = quantiles(samples, levels)
+        samples = metrics_of(cells.named(resampled_sums(sums, resamples, seed)), names, evaluation.family)
+        low[first:last], high[first:last] = bounds(samples, confidence)
+    low[n_cells < 2] = high[n_cells < 2] = np.nan
     return low, high
-
-
-def _corrected(levels: np.ndarray, samples: np.ndarray, estimate: np.ndarray, left_out: np.ndarray) -> np.ndarray:
-    """Corrects quantile levels for bias and acceleration (Efron, 1987, doi:10.1080/01621459.1987.10478410).
-
-    `left_out` (sequences, groups, metrics) holds the metrics after leaving out one sequence at a time.
-    """
-    from scipy.special import ndtr, ndtri  # imported here, because it is slow to import and rarely needed
-
-    n_known = np.maximum(np.count_nonzero(~np.isnan(samples), axis=0), 1)
-    blur = BLUR * np.abs(estimate)  # a sample that is the estimate but for rounding counts half
-    n_below = np.count_nonzero(samples < estimate - blur, axis=0)
-    below = (n_below + np.count_nonzero(samples <= estimate + blur, axis=0)) / 2 / n_known
-    bias = ndtri(np.clip(below, 0.5 / n_known, 1 - 0.5 / n_known))
-    deviations = np.nan_to_num(np.nanmean(left_out, axis=0) - left_out)
-    spread = (deviations**2).sum(axis=0)
-    acceleration = share((deviations**3).sum(axis=0), 6 * spread**1.5, nothing=0.0)
-    shifted = bias + ndtri(levels)
-    return ndtr(bias + shifted / (1 - acceleration * shifted))

@@ -1,0 +1,95 @@
+"""The rows of the table that `intervals` returns, and the warnings about them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..scoring.evaluations import Evaluation
+from ..support.pandas_versions import TEXT
+from .jackknife import Intervals
+from .resampling import metrics_of
+
+# Below these counts of sequences and degrees of freedom, a warning says that little is known.
+FEW_SEQUENCES, FEW_DEGREES = 20, 5
+
+
+def metric_table(
+    evaluation: Evaluation, names: Sequence[str], n_sequences: np.ndarray, found: Intervals
+) -> pd.DataFrame:
+    """One row for each group and metric."""
+    rows = np.arange(evaluation.n_groups)
+    return _table(evaluation, rows, names, n_sequences, found, {})
+
+
+def result_table(
+    evaluation: Evaluation, names: Sequence[str], n_sequences: np.ndarray, found: Intervals, means: Intervals
+) -> pd.DataFrame:
+    """One row for each group, metric and kind of number: combined, macro mean, and combined without each sequence."""
+    n_groups, group = evaluation.n_groups, evaluation.group
+    totals = {name: np.zeros((n_groups, *rows.shape[1:])) for name, rows in evaluation.sums.items()}
+    for name, rows in evaluation.sums.items():
+        np.add.at(totals[name], group, rows)
+    left = {name: totals[name][group] - rows for name, rows in evaluation.sums.items()}
+    without = metrics_of(left, names, evaluation.family)
+    unknown = np.full_like(without, np.nan)
+    kept = Intervals(without, *[unknown] * 6)
+    together = Intervals(*(np.concatenate(parts) for parts in zip(found, means, kept, strict=True)))
+    of_group = np.concatenate([np.arange(n_groups), np.arange(n_groups), group])
+    sequences = np.asarray(evaluation.sequence, object)
+    labels = ["combined"] * n_groups + ["macro"] * n_groups + [f"without {name}" for name in sequences]
+    count = np.concatenate([n_sequences, n_sequences, n_sequences[group] - 1])
+    order = np.argsort(of_group, kind="stable")
+    of = pd.array(labels, dtype=TEXT).take(order)
+    ordered = Intervals(*(values[order] for values in together))
+    return _table(evaluation, of_group[order], names, count[order], ordered, {"of": of})
+
+
+def _table(
+    evaluation: Evaluation,
+    group: np.ndarray,
+    names: Sequence[str],
+    n_sequences: np.ndarray,
+    found: Intervals,
+    of: dict[str, pd.api.extensions.ExtensionArray],
+) -> pd.DataFrame:
+    """One row for each row of `found`, whose group is `group`, and each metric."""
+    n_metrics = len(names)
+    columns = {name: values.take(group).repeat(n_metrics) for name, values in evaluation.labels.items()}
+    columns |= {name: values.repeat(n_metrics) for name, values in of.items()}
+    columns |= {"metric": pd.array(list(names) * len(group), dtype=TEXT)}
+    columns |= {name: getattr(found, name).ravel() for name in ("estimate", "low", "high")}
+    columns |= {"n_sequences": n_sequences.repeat(n_metrics)}
+    rests_on = ("n_effective", "degrees_of_freedom", "largest_share")
+    return pd.DataFrame(columns | {name: getattr(found, name).ravel() for name in rests_on}, copy=False)
+
+
+def warning_texts(
+    found: Intervals, names: Sequence[str], n_sequences: np.ndarray, tau: float, is_result: bool
+) -> list[str]:
+    """The texts of warnings: why bounds are null, and where little is known; `found` are the combined numbers."""
+    n_groups, several = len(n_sequences), n_sequences > 1
+    known = ~np.isnan(found.low)
+    few = several & ((n_sequences < FEW_SEQUENCES) | (known & (found.degrees_of_freedom < FEW_DEGREES)).any(axis=1))
+    lost = [
+        names[metric] for metric in np.flatnonzero((several[:, None] & ~np.isnan(found.estimate) & ~known).any(axis=0))
+    ]
+    of_one = "only one sequence: nothing tells how others differ, so low and high are null"
+    if not is_result:
+        of_one += "; method='batch_means' takes its frames"
+    of_few = f"fewer than {FEW_SEQUENCES} sequences or {FEW_DEGREES} degrees of freedom: little is known"
+    if is_result:
+        of_few += ", and combined numbers, which one large sequence may decide, have no interval; see the rows macro"
+    why = "fewer than two sequences count, or all agree and nothing tells how others differ"
+    if np.isnan(tau):
+        why += ", or tau is unknown because the table lost its notes"
+    texts = [
+        (int((n_sequences == 1).sum()), of_one),
+        (int(few.sum()), of_few),
+        (len(lost) and n_groups, f"low and high of {', '.join(lost)} are null where {why}"),
+    ]
+    return [
+        text if n_groups == 1 or where == n_groups else f"{where} of {n_groups} groups have {text}"
+        for where, text in texts
+        if where
+    ]
