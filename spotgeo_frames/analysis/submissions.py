@@ -13,6 +13,7 @@ from ..tables.messages import counted
 from ..tables.schema import SIDE_PREFIXES
 from ..tables.selections import By, binned, check_column, column_bins, excluded_sequences, without_sequences
 from ..tables.table import Table
+from .estimates import tau_of
 from .same_truth import truth_differences
 
 
@@ -21,8 +22,8 @@ def submissions(
     baseline: str | None,
     exclude: Iterable[int] | Iterable[str] | None,
     by: By | None,
-) -> tuple[dict[str, Evaluation], str | None]:
-    """The evaluations of submissions to the same truth, without excluded sequences, and a warning's text.
+) -> tuple[dict[str, Evaluation], dict[str, float], str | None]:
+    """The evaluations of submissions to the same truth, without excluded sequences, their tau, and a warning's text.
 
     Raises InputError if they are not comparable, or if `by` or `exclude` does not fit them.
     """
@@ -30,7 +31,7 @@ def submissions(
     cuts = _cuts(asked, column_bins(by))
     own = own_metrics()
     evaluated = {name: of.evaluate(of.table, cuts[name] or None, own) for name, of in asked.items()}
-    return evaluated, unknown
+    return evaluated, {name: tau_of(of.matches) for name, of in asked.items()}, unknown
 
 
 def _checked(

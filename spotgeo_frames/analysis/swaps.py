@@ -13,13 +13,15 @@ constant sums of c_i c_i' and d_i d_i', and X is the sum of c_i d_i', each with 
 are one product of signs and a matrix, as the swapped sums themselves are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..scoring.match_sums import NamedSums
 from ..support.chunks import chunks
+from ..tracking.families import mean_of_known
+from .resampling import Matrix
 
 # Differences and statistics are equal up to this share of them, because swapping changes the order of additions.
 BLUR = 1e-9
@@ -42,8 +44,9 @@ NUMBERS_AT_ONCE = 1 << 21
 # Up to this many sums, products of sums are added up; of more, the contribution of each sequence is computed.
 MOST_SUMS = 16
 
-# A function from sums, arrays of any leading shape by name, to M metrics (..., M).
-Values = Callable[[NamedSums], np.ndarray]
+# A function from sums, arrays of any leading shape by name, to M metrics, each (..., K): the metric is the mean over K
+# without nulls. A sum that has K numbers, such as one for each threshold, changes only the one at its own place.
+Curves = Callable[[NamedSums], Sequence[np.ndarray]]
 
 
 class SwapTests(NamedTuple):
@@ -73,8 +76,8 @@ class Pair(NamedTuple):
 
     Attributes
     ----------
-    widths
-        The names of the sums, and how many numbers each has: one, or one for each threshold.
+    shapes
+        The shape of each sum by its name: () for a number, or (K,).
     both
         The sums of both together, (sequences, S).
     apart
@@ -83,35 +86,27 @@ class Pair(NamedTuple):
         Whether each sequence differs in any pair, (sequences,).
     """
 
-    widths: dict[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
     both: np.ndarray
     apart: np.ndarray
     differs: np.ndarray
 
 
 def swap_tests(
-    sums: NamedSums,
-    pairs: Sequence[tuple[int, int]],
-    values: Values,
-    n_swaps: int,
-    seed: int,
-    confidence: float = 0.95,
+    sums: Matrix, pairs: Sequence[tuple[int, int]], curves: Curves, n_swaps: int, seed: int, confidence: float = 0.95
 ) -> SwapTests:
     """Tests each pair and metric.
 
-    `sums` are (sequences, submissions), or (sequences, submissions, thresholds), by name; `pairs` are positions of
-    submissions. A metric is a function of sums without thresholds, or a mean over thresholds of a function of the sums
-    at each. `n_swaps` are drawn where more than MOST_EXACT sequences differ.
+    The values of `sums` are (sequences, submissions, S); `pairs` are positions of submissions. `n_swaps` are drawn
+    where more than MOST_EXACT sequences differ.
     """
-    flat = {name: rows.reshape(*rows.shape[:2], -1).astype(np.float64) for name, rows in sums.items()}
-    widths = {name: rows.shape[2] for name, rows in flat.items()}
-    by_submission = np.concatenate(list(flat.values()), axis=2)
-    apart = [by_submission[:, a] - by_submission[:, b] for a, b in pairs]
+    of_side = sums.values.astype(np.float64)
+    apart = [of_side[:, a] - of_side[:, b] for a, b in pairs]
     differs = np.any([difference.any(axis=1) for difference in apart], axis=0)
     signs = _signs(int(np.count_nonzero(differs)), n_swaps, seed)
     with np.errstate(all="ignore"):
         found = [
-            _statistics(Pair(widths, by_submission[:, a] + by_submission[:, b], rows[differs], differs), signs, values)
+            _statistics(Pair(sums.shapes, of_side[:, a] + of_side[:, b], rows[differs], differs), signs, curves)
             for (a, b), rows in zip(pairs, apart, strict=True)
         ]
     estimate, error = (np.stack([of_pair[part] for of_pair in found]) for part in (0, 1))
@@ -121,7 +116,7 @@ def swap_tests(
     adjusted = _adjusted(statistics.reshape(len(statistics), -1), unknown.ravel()).reshape(p_value.shape)
     low, high = _inverted(estimate, error, statistics, p_value, 1 - confidence)
     p_value[unknown] = low[unknown] = high[unknown] = np.nan
-    if len(by_submission) < FEWEST_SEQUENCES:
+    if len(of_side) < FEWEST_SEQUENCES:
         low[:] = high[:] = np.nan
     return SwapTests(estimate, low, high, p_value, adjusted)
 
@@ -138,26 +133,27 @@ def _signs(n_sequences: int, n_swaps: int, seed: int) -> np.ndarray:
     return 1 - 2 * swapped.astype(np.int8)
 
 
-def _statistics(pair: Pair, signs: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The observed difference and its standard error, (M,), and |t| of each swap, (swaps, M)."""
     n_sums = pair.both.shape[1]
-    at_once = max(len(pair.both), n_sums**2) if n_sums <= MOST_SUMS else 4 * n_sums * max(pair.widths.values())
+    at_once = max(len(pair.both), n_sums**2) if n_sums <= MOST_SUMS else 16 * n_sums
     parts = [
-        _chunk_statistics(pair, signs[first:last].astype(np.float64), values)
+        _chunk_statistics(pair, signs[first:last].astype(np.float64), curves)
         for first, last in chunks(np.full(len(signs), at_once), NUMBERS_AT_ONCE)
     ]
     difference, error, t = (np.concatenate(column) for column in zip(*parts, strict=True))
     return difference[0], error[0], t
 
 
-def _chunk_statistics(pair: Pair, signs: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _chunk_statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The differences, their standard errors and |t| of some swaps, each (swaps, M)."""
     total, moved = pair.both.sum(axis=0), signs @ pair.apart
     sums = np.stack([total + moved, total - moved], axis=1) / 2  # (swaps, 2, S)
-    metrics = values(named(sums, pair.widths))
+    named = Matrix(sums, pair.shapes).named
+    metrics = np.stack([mean_of_known(curve) for curve in curves(named(sums))], axis=-1)
     difference = metrics[:, 0] - metrics[:, 1]
     difference[np.abs(difference) <= BLUR * np.abs(metrics).max(axis=1)] = 0.0
-    gradient = gradients(sums, pair.widths, values)
+    gradient = gradients(named(sums), curves)
     minus, plus = gradient[:, 0] - gradient[:, 1], gradient[:, 0] + gradient[:, 1]  # (swaps, M, S)
     squares = (_added_products if len(total) <= MOST_SUMS else _added_contributions)(pair, signs, minus, plus)
     scale = (minus**2 @ (pair.both**2).sum(axis=0) + plus**2 @ (pair.apart**2).sum(axis=0)) / 4
@@ -173,7 +169,7 @@ def _added_products(pair: Pair, signs: np.ndarray, minus: np.ndarray, plus: np.n
     """The sum of the squared contributions of all sequences, (swaps, M), from products of sums."""
     n_sums = pair.both.shape[1]
     of_both, of_apart = pair.both.T @ pair.both, pair.apart.T @ pair.apart
-    products = (pair.both[pair.differs][:, :, None] * pair.apart[:, None, :]).reshape(len(pair.apart), -1)
+    products = (pair.both[pair.differs][:, :, None] * pair.apart[:, None, :]).reshape(len(pair.apart), n_sums**2)
     cross = (signs @ products).reshape(-1, n_sums, n_sums)
     squares = ((minus @ of_both + 2 * (plus @ cross.transpose(0, 2, 1))) * minus).sum(axis=-1)
     return (squares + ((plus @ of_apart) * plus).sum(axis=-1)) / 4
@@ -189,35 +185,30 @@ def _added_contributions(pair: Pair, signs: np.ndarray, minus: np.ndarray, plus:
     return answer
 
 
-def named(flat: np.ndarray, widths: dict[str, int]) -> dict[str, np.ndarray]:
-    """Sums (..., S) by name: (...) each, or (..., thresholds)."""
-    parts = np.split(flat, np.cumsum(list(widths.values()))[:-1], axis=-1)
-    return {
-        name: part[..., 0] if width == 1 else part for (name, width), part in zip(widths.items(), parts, strict=True)
-    }
+def gradients(sums: NamedSums, curves: Curves) -> np.ndarray:
+    """The derivatives (..., M, S) of metrics by each of S sums, from small steps of named sums (...) or (..., K).
 
-
-def gradients(sums: np.ndarray, widths: dict[str, int], values: Values) -> np.ndarray:
-    """The derivatives (..., M, S) of metrics by sums (..., S), from a small step of each.
-
-    All thresholds are stepped at once, because the metric at one depends on no other. At a sum of 0 the step is upwards
-    only, because counts are not negative.
+    At a sum of 0 the step is upwards only, because counts are not negative.
     """
-    n_thresholds = max(widths.values())
-    parts = np.split(sums, np.cumsum(list(widths.values()))[:-1], axis=-1)  # (..., 1 or thresholds)
-    at = {
-        name: np.broadcast_to(part, (*part.shape[:-1], n_thresholds)) if width == 1 else part[..., None]
-        for (name, width), part in zip(widths.items(), parts, strict=True)
-    }
+    n_known = [np.count_nonzero(~np.isnan(curve), axis=-1, keepdims=True) for curve in curves(sums)]
+    leading = n_known[0].shape[:-1]
     columns = []
-    for name, width in widths.items():
-        step = STEP * np.maximum(np.abs(at[name]).max(), np.finfo(float).tiny / STEP)
-        above = at[name] + step
-        below = np.where(np.abs(at[name]) < step, at[name], at[name] - step)
-        rise = values(at | {name: above}) - values(at | {name: below})  # (..., thresholds, M)
-        slope = rise / (above - below).reshape(rise.shape[:-1])[..., None] / n_thresholds
-        columns.append(slope if width > 1 else slope.sum(axis=-2, keepdims=True))
-    return np.moveaxis(np.concatenate(columns, axis=-2), -2, -1)
+    for name, at in sums.items():
+        step = STEP * (np.abs(at).max(initial=0) or 1.0)
+        above, below = at + step, np.where(np.abs(at) < step, at, at - step)
+        run = (above - below).reshape(*leading, -1)
+        rises = [
+            np.nan_to_num(u - v)
+            for u, v in zip(curves({**sums, name: above}), curves({**sums, name: below}), strict=True)
+        ]
+        slopes = np.zeros((*leading, len(rises), run.shape[-1]))
+        for metric, rise in enumerate(rises):
+            if run.shape[-1] == 1:
+                slopes[..., metric, :] = rise.sum(axis=-1, keepdims=True) / run / n_known[metric]
+            elif rise.shape[-1] == run.shape[-1]:
+                slopes[..., metric, :] = rise / run / n_known[metric]
+        columns.append(slopes)
+    return np.concatenate(columns, axis=-1)
 
 
 def _adjusted(statistics: np.ndarray, unknown: np.ndarray) -> np.ndarray:

@@ -46,6 +46,9 @@ class Family(NamedTuple):
         that shape.
     counted
         A function from sums to how much there is to count. Where that is 0, the metrics of a resample are null.
+    curves
+        The same as `values`, but of metrics that are means, such as HOTA over alpha, the K numbers that they are the
+        mean of, (..., K); of others (..., 1). Nulls are left out of the mean. None where no metric is a mean.
     """
 
     metrics: Mapping[str, Metric]
@@ -53,6 +56,7 @@ class Family(NamedTuple):
     asked: Sequence[str]
     values: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]]
     counted: Callable[[NamedSums], np.ndarray]
+    curves: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]] | None = None
 
 
 class Evaluation(NamedTuple):
@@ -72,6 +76,8 @@ class Evaluation(NamedTuple):
         The table that `summarize` returns: the labels and metrics of each group.
     missing
         The text of a warning if a match table lacks rows of its frames, otherwise None.
+    singles
+        Of tracks and poses, the metrics of each cell by itself, (C,) by name, as in the rows of the sequences.
     """
 
     family: Family
@@ -81,6 +87,7 @@ class Evaluation(NamedTuple):
     sums: dict[str, np.ndarray]
     summary: pd.DataFrame
     missing: str | None = None
+    singles: Mapping[str, np.ndarray] | None = None
 
     @property
     def n_groups(self) -> int:
@@ -103,6 +110,7 @@ def group_of(evaluation: Evaluation, position: int) -> Evaluation:
         sequence=evaluation.sequence.take(cells),
         sums={name: values[cells] for name, values in evaluation.sums.items()},
         summary=summary,
+        singles=evaluation.singles and {name: values[cells] for name, values in evaluation.singles.items()},
     )
 
 

@@ -41,6 +41,34 @@ def _means(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
     return {name: curve.mean(axis=-1) for name, curve in curves.items()} | first
 
 
+def _curves(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """HOTA's metrics at each alpha; those at its first alpha are null at the others."""
+    if OF_HOTA.isdisjoint(names):
+        return {}
+    curves = hota_numbers(sums)
+    is_first = np.arange(next(iter(curves.values())).shape[-1]) == 0
+    return curves | {name: np.where(is_first, curves[of], np.nan) for name, of in AT_FIRST_ALPHA.items()}
+
+
+def track_curves(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """What the metrics of `track_numbers` are means of, each (..., alphas) or (..., 1)."""
+    curves, others = _curves(sums, names), [name for name in names if name not in OF_HOTA]
+    return curves | {name: values[..., None] for name, values in track_numbers(sums, others).items()}
+
+
+def pose_curves(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """What the metrics of `pose_numbers` are means of, each (..., alphas) or (..., joints)."""
+    n_joints = sums["objects"].shape[-1]
+    counts = {name: n_joints * sums[name] for name in POSEVAL_COUNTS}
+    return _curves(sums, names) | keypoint_clear_numbers(sums) | counts
+
+
+def joint_curves(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """What the metrics of `joint_numbers` are means of, each (..., alphas) or (..., 1)."""
+    curves, others = _curves(sums, names), [name for name in names if name not in OF_HOTA]
+    return curves | {name: values[..., None] for name, values in joint_numbers(sums, others).items()}
+
+
 def track_numbers(sums: NamedSums, names: Sequence[str], combined: np.ndarray | bool = True) -> dict[str, np.ndarray]:
     """The named metrics of tracks from sums; `combined` marks sums of several sequences together."""
     numbers = _means(sums, names) | clear_numbers(sums, np.asarray(combined)) | identity_numbers(sums)
@@ -88,10 +116,10 @@ def _posed(sums: NamedSums) -> np.ndarray:
 
 
 RANKING = ["HOTA"]
-TRACKS = Family(TRACK_COLUMNS, RANKING, ("HOTA", "DetA", "AssA", "MOTA", "IDF1"), track_numbers, _tracked)
-POSES = Family(ADDED, RANKING, ("HOTA", "DetA", "AssA", "mota"), pose_numbers, _posed)
-JOINTS = POSES._replace(values=joint_numbers)
+TRACKS = Family(TRACK_COLUMNS, RANKING, ("HOTA", "DetA", "AssA", "MOTA", "IDF1"), track_numbers, _tracked, track_curves)
+POSES = Family(ADDED, RANKING, ("HOTA", "DetA", "AssA", "mota"), pose_numbers, _posed, pose_curves)
+JOINTS = POSES._replace(values=joint_numbers, curves=joint_curves)
 
 # A single sequence of tracks has fill values of its own, and its poses have means over joints.
-SINGLE_TRACKS = TRACKS._replace(values=partial(track_numbers, combined=False))
-SINGLE_POSES = POSES._replace(values=single_pose_numbers, counted=lambda sums: _posed(sums).sum(axis=-1))
+SINGLE_TRACKS = TRACKS._replace(values=partial(track_numbers, combined=False), curves=None)
+SINGLE_POSES = POSES._replace(values=single_pose_numbers, curves=None, counted=lambda sums: _posed(sums).sum(axis=-1))

@@ -45,7 +45,8 @@ def _track_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) ->
     """The evaluation of tracks by groups of sequences; own metrics are those of match tables only."""
     columns = _columns_by(table, by, TRACKS)
     family = SINGLE_TRACKS if "sequence" in columns else TRACKS
-    return _evaluation(table, sums_of_table(table, TRACK_SUMS), columns, family)
+    sums = sums_of_table(table, TRACK_SUMS)
+    return _evaluation(table, sums, columns, family, SINGLE_TRACKS.values(sums, list(family.metrics)))
 
 
 def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
@@ -55,14 +56,19 @@ def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> 
     family = JOINTS if "joint" in columns else SINGLE_POSES if "sequence" in columns else POSES
     rows = np.flatnonzero(is_joint == (family is JOINTS))
     n_joints = table["joint"].nunique()
-    sums = {}
-    for name, values in sums_of_table(table, POSE_SUMS).items():
-        if family is JOINTS or (family is POSES and name not in POSEVAL_SUMS):
-            sums[name] = values[rows]
-        else:  # of each joint
-            sums[name] = values[is_joint].reshape(len(rows), n_joints, *values.shape[1:])
+    of_table = sums_of_table(table, POSE_SUMS)
+    sums = {name: values[rows] for name, values in of_table.items()}
+    single, by_joint = JOINTS, sums
+    if family is not JOINTS:
+        single = SINGLE_POSES
+        by_joint = {
+            name: values[is_joint].reshape(len(rows), n_joints, *values.shape[1:]) for name, values in of_table.items()
+        }
+        of_joints = by_joint if family is SINGLE_POSES else {name: by_joint[name] for name in POSEVAL_SUMS}
+        sums |= of_joints
+    singles = single.values(by_joint, list(family.metrics))
     columns = {name: values.take(rows) for name, values in columns.items()}
-    return _evaluation(table.take(rows), sums, columns, family)
+    return _evaluation(table.take(rows), sums, columns, family, singles)
 
 
 def _columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str, Any]:
@@ -71,8 +77,13 @@ def _columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str,
     return by_columns(table[key], by, list(family.metrics), "sums")
 
 
-def _evaluation(table: pd.DataFrame, sums: NamedSums, columns: Mapping[str, Any], family: Family) -> Evaluation:
-    """The evaluation of rows of the table, which have these sums, by groups of their values in the columns."""
+def _evaluation(
+    table: pd.DataFrame, sums: NamedSums, columns: Mapping[str, Any], family: Family, singles: NamedSums
+) -> Evaluation:
+    """The evaluation of rows of the table, which have these sums, by groups of their values in the columns.
+
+    `singles` are the metrics of each row by itself.
+    """
     null = np.zeros(len(table), bool)
     for values in columns.values():
         null |= null_rows(values)
@@ -87,7 +98,9 @@ def _evaluation(table: pd.DataFrame, sums: NamedSums, columns: Mapping[str, Any]
     totals = {name: _totals(values, group, n_groups) for name, values in of_cells.items()}
     summary = _summary(family, labels, totals)
     summary.attrs = dict(table.attrs)
-    return Evaluation(family, labels, group, array_of(table["sequence"].take(cells)), of_cells, summary)
+    of_each = {name: values[cells] for name, values in singles.items()}
+    sequence = array_of(table["sequence"].take(cells))
+    return Evaluation(family, labels, group, sequence, of_cells, summary, singles=of_each)
 
 
 def _totals(sums: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
