@@ -9,12 +9,12 @@ import pyarrow.compute as pc
 
 from ..matching.layout import EVENTS, SWITCH
 from ..support.errors import InputError
-from ..support.keys import grouped, ordinals, row_keys, stable_order
+from ..support.keys import grouped, ordinals, pack, row_keys, stable_order
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.messages import missing
-from ..tables.schema import FN, SIDE_PREFIXES, TP, measure_of
+from ..tables.schema import FN, SIDE_PREFIXES, TP, frame_columns, measure_of
 from ..tables.table import Table
 
 HISTORY_TYPE = pd.CategoricalDtype(["always found", "found in part", "flickers", "never found"])
@@ -25,6 +25,19 @@ class IdentityColumns(NamedTuple):
 
     truth: str
     predicted: str
+
+
+class ObjectRows(NamedTuple):
+    """The rows of truths of a match table, sorted by object and frame, as integers.
+
+    `objects` is the object of each of these rows, and `first` where each object begins. `frame` is the position of the
+    frame of each row of the whole table; a joint has frames of its own.
+    """
+
+    rows: np.ndarray
+    objects: np.ndarray
+    first: np.ndarray
+    frame: np.ndarray
 
 
 @same_kind_as("matches")
@@ -73,7 +86,7 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
     table = check_matches(matches)
     name = "object_summary: matches"
     truth = identity_columns(table, identity, name).truth
-    rows, of_row, first = object_rows(table, truth, name)
+    rows, of_row, first, _ = object_rows(table, truth, name)
     found = table["outcome"].array.codes[rows] == TP
     n_frames, n_found = np.bincount(of_row), np.bincount(of_row, found)
     changes = np.diff(found, prepend=False) & (np.diff(of_row, prepend=-1) == 0)
@@ -114,25 +127,27 @@ def identity_columns(table: pd.DataFrame, identity: str | None, name: str) -> Id
     return IdentityColumns(*(own if own in table else other for own, other in zip(named, objects, strict=True)))
 
 
-def object_rows(table: pd.DataFrame, identity: str, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of truths, sorted by object and frame; the object of each of these, and where each object begins.
+def object_rows(table: pd.DataFrame, identity: str, name: str) -> ObjectRows:
+    """The rows of truths of a match table, by object.
 
     `identity` is the column that names an object, and `name` the table in messages. Raises InputError if the column is
     missing, or if an object occurs in a frame more than once.
     """
     if identity not in table:
         raise InputError(missing(name, identity, table.columns, "match() adds it"))
-    key = [*_group(table), identity]
+    frame, first_of_frame = grouped(row_keys(table, frame_columns(table)))
+    # A name means one object within these columns, which are known for each row from those of each frame.
+    group, first_of_group = grouped(row_keys(table[_group(table)].take(first_of_frame), _group(table)))
     rows = np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN]))
-    objects, first = grouped(row_keys({column: table[column].array.take(rows) for column in key}, key))
-    [frames], span = ordinals([table["frame"].to_numpy()[rows]])
-    order = stable_order(frames, span)
-    order = order[stable_order(objects[order], len(first))]
-    objects, frames = objects[order], frames[order]
-    if np.any((np.diff(objects) == 0) & (np.diff(frames) == 0)):
+    rows = rows[stable_order(frame[rows], len(first_of_frame))]
+    [names], span = ordinals([table[identity].array.take(rows)])
+    objects, first = grouped(pack([group[frame[rows]], names], [len(first_of_group), span]))
+    order = stable_order(objects, len(first))
+    rows, objects = rows[order], objects[order]
+    if np.any((np.diff(objects) == 0) & (np.diff(frame[rows]) == 0)):
         problem = f"column {identity}: a name is in a frame more than once; it has to be unique within its frame"
         raise InputError(f"{name}: {problem}")
-    return rows[order], objects, np.flatnonzero(np.diff(objects, prepend=-1))
+    return ObjectRows(rows, objects, np.flatnonzero(np.diff(objects, prepend=-1)), frame)
 
 
 def switches(table: pd.DataFrame) -> np.ndarray:

@@ -4,7 +4,7 @@ Both follow from neighbours: two frames in which a truth is matched, without ano
 has a gap if it is missed between the two, and a switch if the second has another predicted identity.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,17 +13,17 @@ from ..matching.pairs import PAIRS_AT_ONCE
 from ..matching.similarity import difference, point_distance
 from ..support.chunks import chunks
 from ..support.errors import InputError
-from ..support.keys import grouped, locate, ordinals, row_keys
+from ..support.keys import ordinals
 from ..support.ragged import ranges
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import check_coordinates
 from ..tables.messages import first_keys, missing
-from ..tables.schema import FN, PREFIXES, SIDE_PREFIXES, TP, centres, frame_columns
+from ..tables.schema import PREFIXES, SIDE_PREFIXES, TP, centres, frame_columns
 from ..tables.table import Table
 from ..tracking.poses import PoseResult
 from ..tracking.tracks import TrackResult
-from .histories import IdentityColumns, identity_columns, object_rows, switches
+from .histories import IdentityColumns, ObjectRows, identity_columns, object_rows, switches
 
 BREAK_TYPE = pd.CategoricalDtype(["switch", "gap"])
 SWITCH, GAP = range(len(BREAK_TYPE.categories))
@@ -97,23 +97,27 @@ def identity_breaks(x: TrackResult | PoseResult | Table, *, identity: str | None
     for column in ("event", "similarity", *names):
         if column not in table:
             raise InputError(missing(NAME, column, table.columns, why))
-    frame, _ = grouped(row_keys(table, frame_columns(table)))
+    truths = object_rows(table, names.truth, NAME)
     [predicted], _ = ordinals([table[names.predicted].array])
-    breaks = _breaks(table, names, frame, predicted)
+    breaks = _breaks(table, truths, predicted)
+    _check_events(table, breaks, names)
+    nearest, taker = _other_truths(table, truths, predicted, breaks)
+    identities = table[names.truth].reset_index(drop=True)
+    identities = identities.astype("Int64") if identities.dtype.kind in "iu" else identities
     columns = {
-        **{name: table[name].take(breaks.row).array for name in frame_columns(table)},
-        "truth_object": table[names.truth].take(breaks.row).array,
+        **{name: table[name].array.take(breaks.row) for name in frame_columns(table)},
+        "truth_object": identities.array.take(breaks.row),
         "break": pd.Categorical.from_codes(breaks.kind, dtype=BREAK_TYPE),
-        "predicted_before": table[names.predicted].take(breaks.before).array,
-        "predicted_after": table[names.predicted].take(breaks.after).array,
-        "taken_by": _taken_by(table, names.truth, frame, predicted, breaks),
+        "predicted_before": table[names.predicted].array.take(breaks.before),
+        "predicted_after": table[names.predicted].array.take(breaks.after),
+        "taken_by": identities.reindex(taker).array,  # -1 is no row
         "gap": breaks.n_missed,
-        "nearest_truth": _nearest_truth(table, frame, breaks.row),
-        "similarity": table["similarity"].take(breaks.before).array,
+        "nearest_truth": nearest,
+        "similarity": table["similarity"].array.take(breaks.before),
     }
     others = [name for name in map(str, table.columns) if name == "category" or name.startswith(CARRIED)]
-    carried = {name: table[name].take(breaks.row).array for name in others if name not in columns}
-    answer = pd.DataFrame(columns | carried)
+    carried = {name: table[name].array.take(breaks.row) for name in others if name not in columns}
+    answer = pd.DataFrame(columns | carried, copy=False)
     answer.attrs = table.attrs
     return answer
 
@@ -131,29 +135,25 @@ class _Breaks(NamedTuple):
     after: np.ndarray
 
 
-def _breaks(table: pd.DataFrame, names: IdentityColumns, frame: np.ndarray, predicted: np.ndarray) -> _Breaks:
-    """The breaks in the order of frames, from the frame and the predicted identity of each row, as integers.
-
-    Raises InputError if the events tell of other switches.
-    """
-    truths, of_truth, _ = object_rows(table, names.truth, NAME)
-    found = np.flatnonzero(table["outcome"].array.codes[truths] == TP)
-    matched = truths[found]
-    again, n_missed = np.diff(of_truth[found]) == 0, np.diff(found) - 1
+def _breaks(table: pd.DataFrame, truths: ObjectRows, predicted: np.ndarray) -> _Breaks:
+    """The breaks in the order of frames; `predicted` is the predicted identity of each row as an integer."""
+    found = np.flatnonzero(table["outcome"].array.codes[truths.rows] == TP)
+    matched = truths.rows[found]
+    # Of each match and the next: whether both are of one truth, and how often it is missed between them.
+    again, n_missed = np.diff(truths.objects[found]) == 0, np.diff(found) - 1
     switch, gap = np.flatnonzero(again & (np.diff(predicted[matched]) != 0)), np.flatnonzero(again & (n_missed > 0))
-    _check_events(table, matched[switch + 1], names)
-    pair, row = np.concatenate([switch, gap]), np.concatenate([matched[switch + 1], truths[found[gap] + 1]])
     kind = np.repeat([SWITCH, GAP], [len(switch), len(gap)])
-    order = np.lexsort([row, frame[row]])
+    pair, row = np.concatenate([switch, gap]), np.concatenate([matched[switch + 1], truths.rows[found[gap] + 1]])
+    order = np.lexsort([row, truths.frame[row]])
     pair = pair[order]
     return _Breaks(kind[order], n_missed[pair], row[order], matched[pair], matched[pair + 1])
 
 
-def _check_events(table: pd.DataFrame, switch: np.ndarray, names: IdentityColumns) -> None:
-    """Raises InputError unless the rows whose event is "switch" are these."""
-    expected = np.zeros(len(table), bool)
-    expected[switch] = True
-    wrong = switches(table) != expected
+def _check_events(table: pd.DataFrame, breaks: _Breaks, names: IdentityColumns) -> None:
+    """Raises InputError unless the switches are the rows whose event is "switch"."""
+    found = np.zeros(len(table), bool)
+    found[breaks.row[breaks.kind == SWITCH]] = True
+    wrong = switches(table) != found
     if wrong.any():
         problem = f"its switches are not those of {names.truth} and {names.predicted}"
         hint = "give all rows of each sequence, and identity= if track() or pose() was called with it"
@@ -161,31 +161,28 @@ def _check_events(table: pd.DataFrame, switch: np.ndarray, names: IdentityColumn
         raise InputError(f"{NAME}: column event: {problem}; {hint}: {where}")
 
 
-def _taken_by(table: pd.DataFrame, truth: str, frame: np.ndarray, predicted: np.ndarray, breaks: _Breaks) -> Any:
-    """The truth that is matched with the identity before each break, in the frame of the break; null if none is."""
-    here = np.zeros(int(frame.max(initial=0)) + 1, bool)
-    here[frame[breaks.row]] = True
-    matched = np.flatnonzero((table["outcome"].array.codes == TP) & here[frame])
-    span = int(predicted.max(initial=0)) + 1
-    keys = frame[matched] * span + predicted[matched]
-    order = np.argsort(keys)
-    place = locate(keys[order], frame[breaks.row] * span + predicted[breaks.before])
-    truths = table[truth].take(matched[order]).reset_index(drop=True)
-    truths = truths.astype("Int64") if truths.dtype == np.int64 else truths
-    return truths.reindex(place).array  # -1 is no row
+def _other_truths(
+    table: pd.DataFrame, truths: ObjectRows, predicted: np.ndarray, breaks: _Breaks
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of the other truths in the frame of each break: the distance (px) of the nearest, and the row of the taker.
 
-
-def _nearest_truth(table: pd.DataFrame, frame: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The distance (px) of the truths of some rows to the nearest other truth of their frame; null if there is none."""
-    truths = np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN]) & np.isin(frame, frame[rows]))
-    truths = truths[np.argsort(frame[truths], kind="stable")]
+    The taker is matched with the identity before the break. Null and -1 if there is none.
+    """
+    frame = truths.frame
+    in_break = np.zeros(int(frame.max(initial=0)) + 1, bool)
+    in_break[frame[breaks.row]] = True
+    rows = truths.rows[in_break[frame[truths.rows]]]
+    rows = rows[np.argsort(frame[rows], kind="stable")]
     x, y = centres(table, SIDE_PREFIXES[0])
-    first, last = (np.searchsorted(frame[truths], frame[rows], side) for side in ("left", "right"))
-    nearest = np.full(len(rows), np.nan)
+    first, last = (np.searchsorted(frame[rows], frame[breaks.row], side) for side in ("left", "right"))
+    nearest, taker = np.full(len(first), np.nan), np.full(len(first), -1)
     for start, end in chunks(last - first, PAIRS_AT_ONCE):
-        of_break, member = ranges(first[start:end], (last - first)[start:end])
-        one, other = rows[start:end][of_break], truths[member]
-        distance = point_distance(difference(x[one], x[other]), difference(y[one], y[other]))
-        distance[one == other] = np.nan
-        nearest[start:end] = np.fmin.reduceat(distance, np.flatnonzero(np.diff(of_break, prepend=-1)))
-    return nearest
+        pair, member = ranges(first[start:end], (last - first)[start:end])
+        pair += start
+        own, other = breaks.row[pair], rows[member]
+        distance = point_distance(difference(x[own], x[other]), difference(y[own], y[other]))
+        distance[own == other] = np.nan
+        nearest[start:end] = np.fmin.reduceat(distance, np.flatnonzero(np.diff(pair, prepend=-1)))
+        takes = predicted[other] == predicted[breaks.before[pair]]  # a missed truth has a null here, equal to none
+        taker[pair[takes]] = other[takes]
+    return nearest, taker

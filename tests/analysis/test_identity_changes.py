@@ -251,6 +251,8 @@ def test_objects_count_their_switches() -> None:
     assert sf.object_summary(by_person)[["object", "n_switches"]].equals(summary[["object", "n_switches"]])
     bare = sf.object_summary(pl.from_pandas(by_person), identity="person")
     assert bare["n_switches"].to_list() == [2, 0, 1]
+    with refused(("object_summary: matches", "truth_face", "predicted_face")):
+        sf.object_summary(by_person, identity="face")
     by_joint = sf.object_summary(sf.pose(*skeletons({"nose": {"A": "12"}, "neck": {"A": "11"}})).matches)
     assert by_joint["n_switches"].tolist() == [0, 1]
 
