@@ -45,24 +45,22 @@ def identity_breaks(x: TrackResult | PoseResult | Table, *, identity: str | None
 
     Returns
     -------
-    DataFrame of the kind of `x`, a row for each break, sorted by sequence, frame and (for poses) joint. Joints break
-    each on its own. Call a truth's matched frames those in which it is a true positive, and "before" and "after" two of
-    them with none between:
+    DataFrame of the kind of `x`, a row for each break, sorted by sequence, frame and (for poses) joint. Each joint is
+    looked at on its own. A break lies between two matches of a truth (rows in which it is a true positive) that have no
+    other match of it between them, the match before and the match after:
 
-    sequence, frame, (joint): where the break is: the frame after of a switch, and the first missed frame of a gap.
+    sequence, frame, (joint): of a switch the frame of the match after, of a gap the first missed frame.
     truth_object: the identity of the truth.
-    break: "switch" if the truth has another predicted identity after than before, however long the gap. These are the
-        rows whose `event` is "switch", so there are IDSW of them; of poses, poseval counts as `switches` those before
-        the last annotated frame of each sequence. "gap" if the truth exists and is missed in frames between the two,
-        whichever identity comes after. A gap that ends in a switch gives two rows. Misses before the first match and
-        after the last one are no gap, nor are frames in which the truth does not exist.
-    predicted_before, predicted_after: the predicted identities of the two frames; equal for a gap that ends without a
-        switch.
+    break: "switch" if the match after has another predicted identity than the match before, however long ago that was.
+        "gap" if the truth exists and is missed in frames between the two matches, whichever identity comes after. A gap
+        that ends in a switch gives two rows. Misses before the first match and after the last one are no gap, nor are
+        frames in which the truth does not exist.
+    predicted_before, predicted_after: the predicted identities of the two matches.
     taken_by: the truth that is matched with predicted_before in the frame of the break; null if there is none.
-    gap: in how many frames between the two the truth exists and is missed; 0 for an immediate switch.
-    nearest_truth: px, the distance to the nearest other truth of the frame (for poses, to the nearest same joint), of
-        the centres of boxes; null if there is none.
-    similarity: that of the pair before.
+    gap: in how many frames between the two matches the truth exists and is missed; 0 for an immediate switch.
+    nearest_truth: px, the distance from the truth to the nearest other one in the frame of the break: between the
+        centres of boxes, and for poses between the same joints; null if there is no other.
+    similarity: that of the match before.
 
     Then come all other columns of the match table that tell of the truth, the frame and the sequence (`category`,
     `truth_*`, `frame_*`, `sequence_*`), so breaks can be grouped and counted by them.
@@ -74,6 +72,9 @@ def identity_breaks(x: TrackResult | PoseResult | Table, *, identity: str | None
 
     Notes
     -----
+    The switches are the rows whose `event` is "switch", as many as IDSW counts. Of poses, `switches` in the summary
+    leaves out the last annotated frame of each sequence, as poseval does; here its switches are listed, too.
+
     CLEAR's Frag counts the steps, frames with objects on both sides, between two matches of a truth, whether or not the
     truth exists there. So a truth that is absent for some steps adds to Frag and has no gap, and a truth that is missed
     only in frames without any prediction has a gap and adds nothing to Frag. All other gaps are fragmentations.
