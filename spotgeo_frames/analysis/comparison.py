@@ -78,13 +78,20 @@ def compare(
     Parameters
     ----------
     matches
-        A dict from the name of each submission to its match table. All tables are of the same truth and were made with
-        the same rule.
+        A dict from the name of each submission to its match table, or to what `track` or `pose` returned. All are of
+        the same truth and were made with the same rule.
+    metrics
+        A list of metrics. Of match tables any that `summarize` returns, your own among them; by default "f1",
+        "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
+        default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
+    by
+        The groups, each compared by itself: a column of the truth, the frames or the sequences; a list of columns,
+        whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Only groups
+        that all submissions have are compared. Results of tracks and poses are grouped by `sequence`, its attributes
+        (`sequence_<column>`), and for poses `joint`.
     baseline
         The name of the submission that all others are compared with. Without it, every pair is compared.
-    metrics
-        A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
-        (px), "loc_a" and "kelvins_mse", and your own metrics, which `metric()` added.
     resamples
         How often sequences are swapped, and drawn for `bootstrap_share_first`; at least 1. Up to 12 sequences are
         swapped in all ways there are.

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.evaluations import Asked, Evaluation, Family
-from ..scoring.match_sums import NamedSums
+from ..scoring.match_sums import NamedSums, group_sums
 from ..scoring.registry import Metric
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
-from ..tables.columns import Columns, array_of, null_rows
+from ..tables.columns import Columns, array_of
 from ..tables.messages import missing
 from ..tables.schema import FN, FP
 from ..tables.selections import By, number_groups
-from .jackknife import Functions, Intervals, jackknife
+from .jackknife import Functions, Intervals, clopper_pearson, jackknife
 from .resampling import metrics_of
 
 # Errors per row: a miss or false alarm adds tau², so that where there is none as yet, the next can raise them by that.
@@ -77,25 +77,37 @@ def _greatest(metric: Metric, tau: float) -> float:
 
 
 def macro(
-    asked: Asked, by: By | None, names: Sequence[str], cluster: str | None, family: Family, confidence: float
+    values: np.ndarray, group: np.ndarray, n_groups: int, metrics: Sequence[Metric], confidence: float
 ) -> Intervals:
-    """The means over the sequences of each group and their t intervals, (groups, metrics)."""
-    one_by_one, group = finer(asked, by, "sequence")
-    values = one_by_one.summary.reindex(columns=list(names)).to_numpy(np.float64, na_value=np.nan)
-    n_groups = int(group.max(initial=0)) + 1
+    """The means of values (C, metrics) over the cells of each group, and their t intervals; nulls are left out."""
     known = ~np.isnan(values)
-    sums = {"value": np.where(known, values, 0.0), "known": known.astype(np.float64)}
-    if cluster is not None:
-        sums, group = add_clusters(sums, group, clusters_of(asked.table, cluster, one_by_one.labels["sequence"]))
-    metrics = [family.metrics[name] for name in names]
+    unlimited = np.full(len(metrics), np.inf)
     functions = Functions(
-        lambda added: np.where(added["known"] > 0, added["value"], np.nan) / np.maximum(added["known"], 1),
-        lambda added: added["known"],
-        np.array([metric.low for metric in metrics]),
-        np.array([metric.high for metric in metrics]),
-        np.zeros(len(names), bool),
+        lambda added: np.where(added["n"] > 0, added["value"], np.nan) / np.maximum(added["n"], 1),
+        lambda added: added["n"],
+        -unlimited,
+        unlimited,
+        np.zeros(len(metrics), bool),
     )
-    return jackknife(sums, group, n_groups, functions, confidence)
+    sums = {"value": np.where(known, values, 0.0), "n": known.astype(np.float64)}
+    found = jackknife(sums, group, n_groups, functions, confidence)
+    least, greatest = (np.array([getattr(metric, end) for metric in metrics]) for end in ("low", "high"))
+    # Where all sequences agree, t knows no error; the bounds are those of a share of as many units.
+    share = np.clip((found.estimate - least) / (greatest - least), 0, 1)
+    exact = clopper_pearson(share, found.n_weighted, confidence)
+    agree = np.isnan(found.low) & (found.n_weighted > 1) & np.isfinite(greatest - least)
+    low, high = (
+        np.clip(np.where(agree, least + (greatest - least) * of_share, bound), least, greatest)
+        for of_share, bound in zip(exact, (found.low, found.high), strict=True)
+    )
+    return found._replace(low=low, high=high)
+
+
+def values_of_sequences(evaluation: Evaluation, names: Sequence[str]) -> np.ndarray:
+    """The named metrics of each cell of a result by itself, (C, metrics)."""
+    if evaluation.singles is None:
+        raise ValueError("only results of tracks and poses know the metrics of their sequences")
+    return np.stack([np.asarray(evaluation.singles[name], np.float64) for name in names], axis=-1)
 
 
 def finer(asked: Asked, by: By | None, column: str, own: Sequence[str] = ()) -> tuple[Evaluation, np.ndarray]:
@@ -112,31 +124,40 @@ def finer(asked: Asked, by: By | None, column: str, own: Sequence[str] = ()) -> 
     return evaluation, group
 
 
-def clusters_of(table: pd.DataFrame, cluster: str, sequences: Any) -> np.ndarray:
-    """The number of the cluster of each of these sequences, from a column of the table.
+def clustered(evaluation: Evaluation, table: pd.DataFrame, cluster: str | None) -> Evaluation:
+    """The evaluation with groups of sequences as cells, from a column of the table; the same for None.
 
-    Raises InputError if there is no such column, or if it is null or differs within a sequence.
+    The metrics of a cell by itself become means over its sequences. Raises InputError if there is no such column, or if
+    it is null or differs within a sequence.
     """
+    if cluster is None:
+        return evaluation
+    labels = _clusters(table, cluster).reindex(pd.Index(evaluation.sequence)).array
+    number, _ = grouped(row_keys(Columns({"cluster": array_of(labels)}), ["cluster"]))
+    cell, first = grouped(evaluation.group * (int(number.max(initial=0)) + 1) + number)
+    singles = evaluation.singles and {
+        name: group_sums(np.asarray(values, np.float64), cell, len(first)) / np.bincount(cell)
+        for name, values in evaluation.singles.items()
+    }
+    sums = {}
+    for name, rows in evaluation.sums.items():
+        sums[name] = np.zeros((len(first), *rows.shape[1:]))
+        np.add.at(sums[name], cell, rows)
+    return evaluation._replace(
+        group=evaluation.group[first], sequence=array_of(labels.take(first)), sums=sums, singles=singles
+    )
+
+
+def _clusters(table: pd.DataFrame, cluster: str) -> pd.Series:
+    """The cluster of each sequence of a table, by its name."""
     if cluster not in table:
         raise InputError(missing("cluster", cluster, table.columns))
-    null = np.flatnonzero(null_rows(array_of(table[cluster])))
-    if len(null):
-        raise InputError(f"cluster: {cluster} is null in sequence {table['sequence'].iloc[null[0]]}; fill it")
-    of_row, first = grouped(row_keys(Columns({"sequence": array_of(table["sequence"])}), ["sequence"]))
-    number, _ = grouped(row_keys(Columns({"sequence": array_of(table[cluster])}), ["sequence"]))
-    differs = np.flatnonzero(number != number[first][of_row])
-    if len(differs):
-        name = table["sequence"].iloc[differs[0]]
+    pairs = table[["sequence", cluster]].drop_duplicates()
+    null = pairs[cluster].isna()
+    if null.any():
+        raise InputError(f"cluster: {cluster} is null in sequence {pairs['sequence'][null].iloc[0]}; fill it")
+    several = pairs["sequence"].duplicated()
+    if several.any():
+        name = pairs["sequence"][several].iloc[0]
         raise InputError(f"cluster: {cluster} differs within sequence {name}; each sequence needs one cluster")
-    known = pd.Index(table["sequence"].iloc[first])
-    return number[first][known.get_indexer(pd.Index(sequences))]
-
-
-def add_clusters(sums: NamedSums, group: np.ndarray, cluster: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """The sums of the clusters within each group, from those of its sequences; and the group of each."""
-    cell, first = grouped(group * (int(cluster.max(initial=0)) + 1) + cluster)
-    added = {}
-    for name, rows in sums.items():
-        added[name] = np.zeros((len(first), *rows.shape[1:]))
-        np.add.at(added[name], cell, rows)
-    return added, group[first]
+    return pairs.set_index("sequence")[cluster]

@@ -14,16 +14,15 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import Asked, Evaluation, asked_table, is_result
+from ..scoring.evaluations import Evaluation, asked_table, is_result
 from ..support.chunks import chunks
 from ..support.errors import InputError
-from ..support.keys import grouped
 from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
 from .batches import batches
-from .estimates import add_clusters, clusters_of, combined, macro, tau_of
+from .estimates import clustered, combined, macro, tau_of, values_of_sequences
 from .interval_tables import metric_table, result_table, warning_texts
 from .resampling import (
     bounds,
@@ -72,11 +71,14 @@ def intervals(
     by
         The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
-        a count of quantile bins (2 to 1000) or None. Rows that are null in `by` are left out. Tracks and poses are
-        grouped by attributes of their sequences.
+        a count of quantile bins (2 to 1000) or None. Rows that are null in `by` are left out. Results of
+        tracks and poses are grouped by columns of their table `sums`: `sequence`, its attributes (`sequence_<column>`),
+        and for poses `joint`.
     metrics
-        A list of any metrics that `summarize` computes, such as "f1", "precision", "recall", "mse" (px²), "det_a",
-        "rmse" (px), and your own metrics, which `metric()` added; of tracks and poses theirs, such as "HOTA" or "MOTA".
+        A list of metrics. Of a match table any that `summarize` returns, your own among them; by default "f1",
+        "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
+        default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
     method
         "jackknife": leaves out one sequence at a time; the interval of a share is that of its logit, with t of the
         degrees of freedom of Bell and McCaffrey (2002). "percentile": the quantiles of the metric over resamples of
@@ -153,7 +155,9 @@ def interval_table(
     names = check_metrics(metrics, evaluation.family)
     check_labels(evaluation.labels)
     n_sequences = np.bincount(evaluation.group, minlength=evaluation.n_groups)
-    evaluation = _independent(evaluation, asked, by, method, cluster)
+    if method == "batch_means":
+        evaluation = batches(evaluation, asked, by)
+    of_sequences, evaluation = evaluation, clustered(evaluation, asked.table, cluster)
     tau = tau_of(asked.matches)
     found = combined(evaluation, names, tau, confidence)
     estimate = evaluation.summary.reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
@@ -165,26 +169,14 @@ def interval_table(
     if is_result(x):
         few = (n_sequences < FEWEST_COMBINED)[:, None]
         found = found._replace(low=np.where(few, np.nan, found.low), high=np.where(few, np.nan, found.high))
-        means = macro(asked, by, names, cluster, evaluation.family, confidence)
-        answer = result_table(evaluation, names, n_sequences, found, means)
+        entries = [evaluation.family.metrics[name] for name in names]
+        values = values_of_sequences(evaluation, names)
+        means = macro(values, evaluation.group, evaluation.n_groups, entries, confidence)
+        answer = result_table(of_sequences, names, n_sequences, found, means)
     else:
         answer = metric_table(evaluation, names, n_sequences, found)
     answer.attrs = evaluation.attrs | {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
     return answer, [text for text in [*texts, evaluation.missing] if text]
-
-
-def _independent(
-    evaluation: Evaluation, asked: Asked, by: By | None, method: Method, cluster: str | None
-) -> Evaluation:
-    """The evaluation with cells that are independent: sequences, clusters of them, or batches of a long one."""
-    if method == "batch_means":
-        return batches(evaluation, asked, by)
-    if cluster is None:
-        return evaluation
-    number = clusters_of(asked.table, cluster, evaluation.sequence)
-    sums, group = add_clusters(evaluation.sums, evaluation.group, number)
-    _, first = grouped(evaluation.group * (int(number.max(initial=0)) + 1) + number)
-    return evaluation._replace(sums=sums, group=group, sequence=number[first])
 
 
 def _percentile(
