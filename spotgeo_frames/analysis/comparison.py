@@ -9,21 +9,22 @@ at most 0.05 in no more than 7.5% of simulated comparisons (docs/uncertainty.md)
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import Evaluation, Family, is_result
-from ..scoring.match_sums import NamedSums
 from ..scoring.ranking import ranked
 from ..scoring.registry import Metric
 from ..support.named_tables import as_html, as_text, headline
-from ..support.pandas_versions import TEXT, with_text
+from ..support.pandas_versions import with_text
 from ..tables.kinds import CALLER, same_kind_as
+from ..tables.messages import counted
 from ..tables.selections import By
 from ..tables.table import Table
 from .estimates import combined
+from .interval_tables import FEW_SEQUENCES
+from .pair_tables import Group, n_cells, pair_table
 from .resampling import (
     BLUR,
     aligned_sums,
@@ -34,7 +35,7 @@ from .resampling import (
     resampled_sums,
 )
 from .submissions import groups_of, labelled, submissions
-from .swaps import Curves, SwapTests, swap_tests
+from .uncertainty import FEWEST_COMBINED
 
 
 class Comparison(NamedTuple):
@@ -67,11 +68,12 @@ def compare(
     metrics: Sequence[str] | None = None,
     by: By | None = None,
     baseline: str | None = None,
-    resamples: int = 10_000,
-    confidence: float = 0.95,
+    exclude: Iterable[int] | Iterable[str] | None = None,
+    cluster: str | None = None,
     seed: int = 0,
     *,
-    exclude: Iterable[int] | Iterable[str] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
 ) -> Comparison:
     """Compares submissions on the same truth: each with each other, or all with a baseline.
 
@@ -143,64 +145,41 @@ def compare(
     0  all  half     f1     0.333
     """
     check_options(resamples, confidence)
-    evaluations, taus, unknown = submissions(matches, baseline, exclude, by)
+    evaluations, taus, unknown = submissions(matches, baseline, exclude, by, cluster)
     names = check_metrics(names_of(metrics), next(iter(evaluations.values())).family)
-    is_of_results = is_result(next(iter(matches.values())))
-    boards, pairs, texts = [], [], [unknown]
+    groups, boards, texts = [], [], [unknown]
     for labels, of_group in groups_of(evaluations):
         board, missing = ranked(of_group)
-        board, table = _compared(of_group, board, taus, names, baseline, resamples, confidence, seed)
-        if is_of_results:
-            table.insert(2, "of", pd.Series(["combined"] * len(table), dtype=TEXT))
-        boards.append(labelled(board, labels))
-        pairs.append(labelled(table, labels))
+        groups.append(Group(labels, of_group, _pairs(board["name"].tolist(), baseline)))
+        boards.append(board)
         texts.append(missing)
+    pairs = pair_table(groups, names, resamples, confidence, seed)
+    tables = [
+        labelled(_with_intervals(board, group, taus, pairs, resamples, confidence, seed), group.labels)
+        for board, group in zip(boards, groups, strict=True)
+    ]
+    answer = Comparison(with_text(pd.concat(tables, ignore_index=True)), pairs)
     notes = boards[0].attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
-    answer = Comparison(*(with_text(pd.concat(parts, ignore_index=True)) for parts in (boards, pairs)))
     for table in answer:
         table.attrs = notes
-    for text in dict.fromkeys(filter(None, texts)):
+    for text in dict.fromkeys(filter(None, [*texts, *warning_texts(groups, confidence)])):
         warnings.warn(f"compare: {text}", stacklevel=CALLER)
     return answer
 
 
-def _compared(
-    evaluations: Mapping[str, Evaluation],
-    best_first: pd.DataFrame,
-    taus: Mapping[str, float],
-    metrics: Sequence[str],
-    baseline: str | None,
-    resamples: int,
-    confidence: float,
-    seed: int,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The two tables of a Comparison of evaluations that each have one group, from their leaderboard."""
-    names = best_first["name"].tolist()
-    of_names = {name: evaluations[name] for name in names}
-    family = of_names[names[0]].family
-    sums = aligned_sums(of_names)
-    pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
-    tests = swap_tests(sums, pairs, _curves(family, metrics), resamples, seed, confidence)
-    table = _pair_table(names, pairs, metrics, tests)
-    best_first = _with_intervals(best_first, of_names, taus, confidence)
-    samples = metrics_of(sums.named(resampled_sums(sums.values, resamples, seed)), family.ranking, family)
-    shares = _shares_first(samples, [family.metrics[name] for name in family.ranking])
-    few = len(sums.values) < 2
-    best_first = best_first.assign(bootstrap_share_first=np.nan if few else shares)
-    return best_first.assign(apart_from_next=_apart(names, table, family.ranking[0], confidence)), table
-
-
-def _curves(family: Family, metrics: Sequence[str]) -> Curves:
-    """The metrics of the family as a function of sums, (..., K) each; null where there is nothing to count."""
-
-    def curves(sums: NamedSums) -> list[np.ndarray]:
-        if family.curves is None:
-            return [values[..., None] for values in np.moveaxis(metrics_of(sums, metrics, family), -1, 0)]
-        found = family.curves(sums, metrics)
-        nothing = family.counted(sums)[..., None] == 0
-        return [np.where(nothing, np.nan, found[name]) for name in metrics]
-
-    return curves
+def warning_texts(groups: Sequence[Group], confidence: float) -> list[str]:
+    """The text of a warning if groups have few sequences."""
+    counts = [n_cells(group) for group in groups]
+    least, few = min(counts), [count for count in counts if count < FEW_SEQUENCES]
+    if not few:
+        return []
+    where = "" if len(counts) == 1 else f"{len(few)} of {len(counts)} groups have "
+    text = f"{where}fewer than {FEW_SEQUENCES} sequences: little is known"
+    smallest = 2.0 ** (1 - least)
+    if smallest > 1 - confidence:
+        sequences = counted(least, "sequence")
+        text += f"; with {sequences} no p-value can be below {smallest:.2g}, so low and high are null"
+    return [text]
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -210,31 +189,41 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     return [(name, baseline) for name in names if name != baseline]
 
 
-def _pair_table(
-    names: Sequence[str], pairs: Sequence[tuple[int, int]], metrics: Sequence[str], tests: SwapTests
-) -> pd.DataFrame:
-    """Makes the table `pairs` of a Comparison, with one row for each pair and metric."""
-    a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    label = pd.Series(names, dtype=TEXT).array
-    columns = {
-        "a": label.take(a.repeat(len(metrics))),
-        "b": label.take(b.repeat(len(metrics))),
-        "metric": pd.array(list(metrics) * len(pairs), dtype=TEXT),
-    }
-    return pd.DataFrame(columns | {name: values.ravel() for name, values in tests._asdict().items()})
-
-
 def _with_intervals(
-    ranked: pd.DataFrame, evaluations: Mapping[str, Evaluation], taus: Mapping[str, float], confidence: float
+    board: pd.DataFrame,
+    group: Group,
+    taus: Mapping[str, float],
+    pairs: pd.DataFrame,
+    resamples: int,
+    confidence: float,
+    seed: int,
 ) -> pd.DataFrame:
-    """Adds the intervals of the ranking metrics to a leaderboard."""
-    ranking = next(iter(evaluations.values())).family.ranking
-    found = [combined(of, ranking, taus[name], confidence) for name, of in evaluations.items()]
-    low, high = (np.concatenate([getattr(of, bound) for of in found]) for bound in ("low", "high"))
-    columns = {}
-    for metric, name in enumerate(ranking):
-        columns[f"{name}_low"], columns[f"{name}_high"] = low[:, metric], high[:, metric]
-    return ranked.assign(**columns)  # which keeps the notes in attrs
+    """Adds to a leaderboard the intervals of the ranking metrics, and how sure the first places are."""
+    names = board["name"].tolist()
+    evaluations = {name: group.evaluations[name] for name in names}
+    family = evaluations[names[0]].family
+    sums = aligned_sums(evaluations)
+    n_sequences = n_cells(group)
+    known = n_sequences >= (FEWEST_COMBINED if evaluations[names[0]].singles else 2)
+    found = [combined(of, family.ranking, taus[name], confidence) for name, of in evaluations.items()]
+    columns: dict[str, Any] = {}
+    for metric, name in enumerate(family.ranking):
+        for bound in ("low", "high"):
+            values = np.array([getattr(of, bound)[0, metric] for of in found])
+            columns[f"{name}_{bound}"] = np.where(known, values, np.nan)
+    samples = metrics_of(sums.named(resampled_sums(sums.values, resamples, seed)), family.ranking, family)
+    shares = _shares_first(samples, [family.metrics[name] for name in family.ranking])
+    columns["bootstrap_share_first"] = np.where(n_sequences > 1, shares, np.nan)
+    columns["apart_from_next"] = _apart(names, _of_group(pairs, group.labels), family.ranking[0], confidence)
+    return board.assign(**columns)  # which keeps the notes in attrs
+
+
+def _of_group(pairs: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of combined numbers of a group."""
+    kept = pairs["of"] == "combined" if "of" in pairs else pd.Series(True, index=pairs.index)
+    for name, value in labels.items():
+        kept &= pairs[name] == pd.Series(value).iloc[0]
+    return pairs[kept]
 
 
 def _shares_first(samples: np.ndarray, ranking: Sequence[Metric]) -> np.ndarray:

@@ -13,7 +13,7 @@ from ..tables.messages import counted
 from ..tables.schema import SIDE_PREFIXES
 from ..tables.selections import By, binned, check_column, column_bins, excluded_sequences, without_sequences
 from ..tables.table import Table
-from .estimates import tau_of
+from .estimates import clustered, tau_of
 from .same_truth import truth_differences
 
 
@@ -22,6 +22,7 @@ def submissions(
     baseline: str | None,
     exclude: Iterable[int] | Iterable[str] | None,
     by: By | None,
+    cluster: str | None,
 ) -> tuple[dict[str, Evaluation], dict[str, float], str | None]:
     """The evaluations of submissions to the same truth, without excluded sequences, their tau, and a warning's text.
 
@@ -30,7 +31,9 @@ def submissions(
     asked, unknown = _checked(matches, baseline, exclude)
     cuts = _cuts(asked, column_bins(by))
     own = own_metrics()
-    evaluated = {name: of.evaluate(of.table, cuts[name] or None, own) for name, of in asked.items()}
+    evaluated = {
+        name: clustered(of.evaluate(of.table, cuts[name] or None, own), of.table, cluster) for name, of in asked.items()
+    }
     return evaluated, {name: tau_of(of.matches) for name, of in asked.items()}, unknown
 
 

@@ -32,9 +32,6 @@ ROUNDING = 1e-12
 # All swaps are made of up to this many sequences; of more they are drawn.
 MOST_EXACT = 12
 
-# With fewer sequences no p-value can be 0.05, so there are no 95% intervals.
-FEWEST_SEQUENCES = 6
-
 # The step of numeric gradients, as a share of each sum.
 STEP = 1e-5
 
@@ -57,7 +54,7 @@ class SwapTests(NamedTuple):
     estimate
         The metric of the first minus that of the second.
     low, high
-        The differences that the test does not reject; null with fewer than FEWEST_SEQUENCES.
+        The differences that the test does not reject; null where no swap can reject any.
     p_value
         The share of swaps with a t at least as large, the observed arrangement counted.
     p_adjusted
@@ -78,8 +75,10 @@ class Pair(NamedTuple):
     ----------
     shapes
         The shape of each sum by its name: () for a number, or (K,).
+    n_sequences
+        How many sequences the pair has.
     both
-        The sums of both together, (sequences, S).
+        The sums of both together, (sequences, S); 0 for sequences of other pairs only.
     apart
         Those of the first minus those of the second, (sequences that differ, S).
     differs
@@ -87,18 +86,25 @@ class Pair(NamedTuple):
     """
 
     shapes: Mapping[str, tuple[int, ...]]
+    n_sequences: int
     both: np.ndarray
     apart: np.ndarray
     differs: np.ndarray
 
 
 def swap_tests(
-    sums: Matrix, pairs: Sequence[tuple[int, int]], curves: Curves, n_swaps: int, seed: int, confidence: float = 0.95
+    sums: Matrix,
+    pairs: Sequence[tuple[int, int]],
+    n_sequences: np.ndarray,
+    curves: Curves,
+    n_swaps: int,
+    seed: int,
+    confidence: float = 0.95,
 ) -> SwapTests:
     """Tests each pair and metric.
 
-    The values of `sums` are (sequences, submissions, S); `pairs` are positions of submissions. `n_swaps` are drawn
-    where more than MOST_EXACT sequences differ.
+    The values of `sums` are (sequences, submissions, S); `pairs` are positions of submissions, and
+    `n_sequences` says how many sequences each pair has. `n_swaps` are drawn where more than MOST_EXACT differ.
     """
     of_side = sums.values.astype(np.float64)
     apart = [of_side[:, a] - of_side[:, b] for a, b in pairs]
@@ -106,8 +112,8 @@ def swap_tests(
     signs = _signs(int(np.count_nonzero(differs)), n_swaps, seed)
     with np.errstate(all="ignore"):
         found = [
-            _statistics(Pair(sums.shapes, of_side[:, a] + of_side[:, b], rows[differs], differs), signs, curves)
-            for (a, b), rows in zip(pairs, apart, strict=True)
+            _statistics(Pair(sums.shapes, n, of_side[:, a] + of_side[:, b], rows[differs], differs), signs, curves)
+            for (a, b), n, rows in zip(pairs, n_sequences, apart, strict=True)
         ]
     estimate, error = (np.stack([of_pair[part] for of_pair in found]) for part in (0, 1))
     statistics = np.stack([of_pair[2] for of_pair in found], axis=1)  # (swaps, pairs, metrics), the observed one first
@@ -116,8 +122,8 @@ def swap_tests(
     adjusted = _adjusted(statistics.reshape(len(statistics), -1), unknown.ravel()).reshape(p_value.shape)
     low, high = _inverted(estimate, error, statistics, p_value, 1 - confidence)
     p_value[unknown] = low[unknown] = high[unknown] = np.nan
-    if len(of_side) < FEWEST_SEQUENCES:
-        low[:] = high[:] = np.nan
+    few = 2.0 ** (1 - n_sequences) > 1 - confidence  # the least p-value there can be
+    low[few] = high[few] = np.nan
     return SwapTests(estimate, low, high, p_value, adjusted)
 
 
@@ -158,8 +164,7 @@ def _chunk_statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np
     squares = (_added_products if len(total) <= MOST_SUMS else _added_contributions)(pair, signs, minus, plus)
     scale = (minus**2 @ (pair.both**2).sum(axis=0) + plus**2 @ (pair.apart**2).sum(axis=0)) / 4
     centre = (minus @ total + np.einsum("nms,ns->nm", plus, moved)) / 2
-    n_sequences = len(pair.both)
-    squares = (squares - centre**2 / n_sequences) * (n_sequences / max(n_sequences - 1, 1))
+    squares = (squares - centre**2 / pair.n_sequences) * (pair.n_sequences / max(pair.n_sequences - 1, 1))
     error = np.sqrt(np.where(squares <= ROUNDING * scale, 0.0, squares))
     t = np.abs(difference) / error
     return difference, error, np.where(difference == 0, 0.0, np.where(np.isnan(t), np.inf, t))
