@@ -32,6 +32,7 @@ from .resampling import (
     check_options,
     metrics_of,
     names_of,
+    only_used,
     resampled_sums,
 )
 from .submissions import groups_of, labelled, submissions
@@ -211,7 +212,8 @@ def _with_intervals(
         for bound in ("low", "high"):
             values = np.array([getattr(of, bound)[0, metric] for of in found])
             columns[f"{name}_{bound}"] = np.where(known, values, np.nan)
-    samples = metrics_of(sums.named(resampled_sums(sums.values, resamples, seed)), family.ranking, family)
+    used, metrics_from = only_used(sums, lambda of: [metrics_of(of, family.ranking, family)])
+    [samples] = metrics_from(used.named(resampled_sums(used.values, resamples, seed)))
     shares = _shares_first(samples, [family.metrics[name] for name in family.ranking])
     columns["bootstrap_share_first"] = np.where(n_sequences > 1, shares, np.nan)
     columns["apart_from_next"] = _apart(names, _of_group(pairs, group.labels), family.ranking[0], confidence)

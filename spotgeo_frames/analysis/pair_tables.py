@@ -10,7 +10,7 @@ from ..scoring.evaluations import Evaluation, Family
 from ..scoring.match_sums import NamedSums
 from ..support.pandas_versions import TEXT, with_text
 from .estimates import values_of_sequences
-from .resampling import aligned_sums, metrics_of
+from .resampling import aligned_sums, metrics_of, only_used
 from .submissions import labelled
 from .swaps import Curves, swap_tests
 
@@ -69,15 +69,8 @@ def _swapped(
     pairs = [(place[at, a], place[at, b]) for at, group in enumerate(groups) for a, b in group.pairs]
     n_sequences = [n_cells(group) for group in groups for _ in group.pairs]
     family = next(iter(sides.values())).family
-    tests = swap_tests(
-        aligned_sums({f"{key}": of for key, of in sides.items()}),
-        pairs,
-        np.array(n_sequences),
-        curves_of(family, metrics),
-        resamples,
-        seed,
-        confidence,
-    )
+    sums, curves = only_used(aligned_sums({f"{key}": of for key, of in sides.items()}), curves_of(family, metrics))
+    tests = swap_tests(sums, pairs, np.array(n_sequences), curves, resamples, seed, confidence)
     return [dict(zip(NUMBERS, values, strict=True)) for values in zip(*tests, strict=True)]
 
 

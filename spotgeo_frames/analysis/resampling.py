@@ -142,6 +142,30 @@ def aligned_sums(evaluations: Mapping[str, Evaluation]) -> Matrix:
     return Matrix(np.stack(aligned, axis=1), shapes)
 
 
+def only_used(
+    sums: Matrix, function: Callable[[NamedSums], Sequence[np.ndarray]]
+) -> tuple[Matrix, Callable[[NamedSums], Sequence[np.ndarray]]]:
+    """The sums (sequences, submissions, sums) on which a function of sums depends, and the function of these alone."""
+    totals = sums.named(sums.values.sum(axis=0))
+    wanted = function(totals)
+
+    def matters(name: str) -> bool:
+        changed = function({**totals, name: 2 * totals[name]})
+        return any(not np.array_equal(a, b, equal_nan=True) for a, b in zip(changed, wanted, strict=True))
+
+    with np.errstate(all="ignore"):
+        used = [name for name in sums.shapes if matters(name)] or list(sums.shapes)[:1]
+    named = sums.named(sums.values)
+    flat = [named[name].reshape(*sums.values.shape[:-1], -1) for name in used]
+    others = {name: totals[name][0] for name in sums.shapes if name not in used}
+
+    def of_used(known: NamedSums) -> Sequence[np.ndarray]:
+        leading = known[used[0]].shape[: known[used[0]].ndim - len(sums.shapes[used[0]])]
+        return function({name: np.broadcast_to(of, leading + of.shape) for name, of in others.items()} | dict(known))
+
+    return Matrix(np.concatenate(flat, axis=-1), {name: sums.shapes[name] for name in used}), of_used
+
+
 def metrics_of(sums: NamedSums, metrics: Sequence[str], family: Family) -> np.ndarray:
     """Computes metrics (..., metrics) from sums by name; null where there is nothing to count."""
     values = np.stack(list(family.values(sums, metrics).values()), axis=-1).astype(np.float64)
