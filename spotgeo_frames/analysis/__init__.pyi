@@ -3,6 +3,9 @@ from .comparison import compare as compare
 from .differences import changes as changes
 from .error_kinds import diagnose as diagnose
 from .error_kinds import error_costs as error_costs
+from .gates import NonInferiority as NonInferiority
+from .gates import non_inferiority as non_inferiority
+from .gates import sample_size as sample_size
 from .histories import object_summary as object_summary
 from .identity_changes import identity_breaks as identity_breaks
 from .mistakes import check as check

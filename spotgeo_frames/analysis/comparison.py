@@ -19,7 +19,6 @@ from ..scoring.registry import Metric
 from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import with_text
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.messages import counted
 from ..tables.selections import By
 from ..tables.table import Table
 from .estimates import combined
@@ -178,8 +177,7 @@ def warning_texts(groups: Sequence[Group], confidence: float) -> list[str]:
     text = f"{where}fewer than {FEW_SEQUENCES} sequences: little is known"
     smallest = 2.0 ** (1 - least)
     if smallest > 1 - confidence:
-        sequences = counted(least, "sequence")
-        text += f"; with {sequences} no p-value can be below {smallest:.2g}, so low and high are null"
+        text += f"; with {least} no p-value can be below {smallest:.2g}, so low and high are null"
     return [text]
 
 

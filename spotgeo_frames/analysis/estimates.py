@@ -29,8 +29,10 @@ def tau_of(matches: pd.DataFrame) -> float:
     """The tau (px) of a match table, from its notes or from the error of a miss or false alarm; null if unknown."""
     if matches.attrs.get("tau") is not None:
         return float(matches.attrs["tau"])
+    if "squared_error" not in matches:
+        return np.nan
     wrong = np.isin(matches["outcome"].array.codes, [FN, FP])
-    errors = matches["squared_error"].to_numpy(np.float64, na_value=np.nan)[wrong] if "squared_error" in matches else []
+    errors = matches["squared_error"].to_numpy(np.float64, na_value=np.nan)[wrong]
     return float(np.sqrt(errors[0])) if len(errors) else np.nan
 
 
@@ -112,6 +114,7 @@ def values_of_sequences(evaluation: Evaluation, names: Sequence[str]) -> np.ndar
 
 def finer(asked: Asked, by: By | None, column: str, own: Sequence[str] = ()) -> tuple[Evaluation, np.ndarray]:
     """The evaluation by groups and by a column of the table, and which of the groups without it each group is of."""
+    columns: Any
     if isinstance(by, Mapping):
         is_there, columns = column in by, {**by, column: None}
     else:

@@ -71,9 +71,8 @@ def warning_texts(
     n_groups, several = len(n_sequences), n_sequences > 1
     known = ~np.isnan(found.low)
     few = several & ((n_sequences < FEW_SEQUENCES) | (known & (found.degrees_of_freedom < FEW_DEGREES)).any(axis=1))
-    lost = [
-        names[metric] for metric in np.flatnonzero((several[:, None] & ~np.isnan(found.estimate) & ~known).any(axis=0))
-    ]
+    unknown = several[:, None] & ~np.isnan(found.estimate) & ~known
+    lost = [names[int(metric)] for metric in np.flatnonzero(unknown.any(axis=0))]
     of_one = "only one sequence: nothing tells how others differ, so low and high are null"
     if not is_result:
         of_one += "; method='batch_means' takes its frames"
@@ -86,10 +85,6 @@ def warning_texts(
     texts = [
         (int((n_sequences == 1).sum()), of_one),
         (int(few.sum()), of_few),
-        (len(lost) and n_groups, f"low and high of {', '.join(lost)} are null where {why}"),
+        (int(unknown.any(axis=1).sum()), f"null low and high of {', '.join(lost)}: {why}"),
     ]
-    return [
-        text if n_groups == 1 or where == n_groups else f"{where} of {n_groups} groups have {text}"
-        for where, text in texts
-        if where
-    ]
+    return [text if n_groups == 1 else f"{where} of {n_groups} groups have {text}" for where, text in texts if where]

@@ -130,13 +130,12 @@ def swap_tests(
 def _signs(n_sequences: int, n_swaps: int, seed: int) -> np.ndarray:
     """Signs (swaps, sequences) of 1 and -1, int8: all there are of few sequences, otherwise drawn; the first has 1."""
     if n_sequences <= MOST_EXACT:
-        swapped = np.arange(1 << n_sequences)[:, None] >> np.arange(n_sequences) & 1
-    else:
-        random = np.random.default_rng([seed, 1])
-        swapped = np.unpackbits(random.integers(0, 256, (n_swaps, -(-n_sequences // 8)), np.uint8), axis=1)
-        swapped = swapped[:, :n_sequences]
-        swapped[0] = 0
-    return 1 - 2 * swapped.astype(np.int8)
+        return 1 - 2 * (np.arange(1 << n_sequences)[:, None] >> np.arange(n_sequences) & 1).astype(np.int8)
+    random = np.random.default_rng([seed, 1])
+    drawn = random.integers(0, 256, (n_swaps, -(-n_sequences // 8)), np.uint8)
+    signs = 1 - 2 * np.unpackbits(drawn, axis=1)[:, :n_sequences].astype(np.int8)
+    signs[0] = 1
+    return signs
 
 
 def _statistics(pair: Pair, signs: np.ndarray, curves: Curves) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -112,7 +112,7 @@ def evaluate(
     matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
     ranked = {name: submissions[name] for name in names}
     scored = {name: side for name, side in ranked.items() if _has_scores(side, matched[name])}
-    headline, texts = interval_table(matches, "submission", metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)
+    headline, texts = interval_table(matches, "submission", metrics, confidence=CONFIDENCE)
     return Evaluation(
         matches=matches,
         summary=_summary(matches, "submission", rule),
