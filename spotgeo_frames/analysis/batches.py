@@ -1,7 +1,9 @@
 """The pieces of one long sequence, for intervals by batch means.
 
-Frames that follow each other are alike, so they are no independent units. Means over six to eight long pieces nearly
-are (Ibragimov and Mueller, 2010, doi:10.1198/jbes.2009.08046).
+Frames that follow each other are alike, so they are no independent units. Means over a few long pieces nearly are
+(Ibragimov and Mueller, 2010, doi:10.1198/jbes.2009.08046, who take their mean and its t interval). The pieces are left
+out one at a time instead, as sequences are, because the interval of the logit holds more often than the plain t, in
+simulations of all lengths and autocorrelations; so do six pieces more often than eight (docs/uncertainty.md).
 """
 
 import numpy as np
@@ -16,11 +18,8 @@ from ..tables.schema import FRAME_KEY
 from ..tables.selections import By
 from .estimates import finer
 
-# How many pieces there are, and how many there are of a sequence too short for so many.
-MOST_BATCHES, FEWEST_BATCHES = 8, 6
-
-# The count of frames that a piece should have.
-FRAMES_OF_BATCH = 10
+# How many pieces a sequence is cut into.
+N_PIECES = 6
 
 # The column of the pieces while they are evaluated.
 PIECE = "piece of the sequence"
@@ -49,11 +48,10 @@ def _pieces(table: pd.DataFrame) -> np.ndarray:
     frame, first = grouped(row_keys(match_columns(table), FRAME_KEY))  # sorted by sequence
     sequence, _ = grouped(row_keys(match_columns(table.take(first)), ["sequence"]))
     n_frames = np.bincount(sequence)
-    short = np.flatnonzero(n_frames < FEWEST_BATCHES)
+    short = np.flatnonzero(n_frames < N_PIECES)
     if len(short):
         name = table["sequence"].iloc[first[np.searchsorted(sequence, short[0])]]
-        problem = f"needs {FEWEST_BATCHES} frames or more; sequence {name} has {n_frames[short[0]]}"
+        problem = f"needs {N_PIECES} frames or more; sequence {name} has {n_frames[short[0]]}"
         raise InputError(f"intervals: method='batch_means' {problem}")
-    n_pieces = np.where(n_frames >= MOST_BATCHES * FRAMES_OF_BATCH, MOST_BATCHES, FEWEST_BATCHES)
     position = np.arange(len(first)) - np.searchsorted(sequence, sequence)
-    return (position * n_pieces[sequence] // n_frames[sequence])[frame]
+    return (position * N_PIECES // n_frames[sequence])[frame]

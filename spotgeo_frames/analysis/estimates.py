@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import Asked, Evaluation, Family
-from ..scoring.match_sums import NamedSums, group_sums
+from ..scoring.evaluations import Asked, Evaluation, Singles
+from ..scoring.match_sums import NamedSums
 from ..scoring.registry import Metric
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
@@ -18,7 +18,7 @@ from ..tables.columns import Columns, array_of
 from ..tables.messages import missing
 from ..tables.schema import FN, FP
 from ..tables.selections import By, number_groups
-from .jackknife import Functions, Intervals, clopper_pearson, jackknife
+from .jackknife import Functions, Intervals, clopper_pearson, group_totals, jackknife
 from .resampling import metrics_of
 
 # Errors per row: a miss or false alarm adds tau², so that where there is none as yet, the next can raise them by that.
@@ -41,23 +41,24 @@ def combined(evaluation: Evaluation, names: Sequence[str], tau: float, confidenc
     family = evaluation.family
     metrics = [family.metrics[name] for name in names]
     of_errors = np.array([metric.tau_power == OF_ERRORS for metric in metrics])
-    functions = functions_of(family, names, tau)
+    functions = functions_of(evaluation, names, tau)
     found = jackknife(evaluation.sums, evaluation.group, evaluation.n_groups, functions, confidence)
     if not of_errors.any():
         return found
     # Nothing tells how large the errors are that have not been seen yet, so each is taken for a miss.
-    accuracy = jackknife(
-        evaluation.sums, evaluation.group, evaluation.n_groups, functions_of(family, ["det_a"], tau), confidence
-    )
-    most = functions.greatest * np.where(functions.totals, found.n_weighted, 1.0)
-    unseen = np.where(accuracy.estimate >= 1, 1 - accuracy.low, 0.0) * most
-    high = np.where(of_errors, np.minimum(found.high + unseen, most), found.high)
+    functions_of_accuracy = functions_of(evaluation, ["det_a"], tau)
+    accuracy = jackknife(evaluation.sums, evaluation.group, evaluation.n_groups, functions_of_accuracy, confidence)
+    with np.errstate(invalid="ignore"):
+        most = functions.greatest * np.where(functions.totals, found.n_weighted, 1.0)
+        unseen = np.where(accuracy.estimate >= 1, 1 - accuracy.low, 0.0) * most
+        high = np.where(of_errors, np.minimum(found.high + unseen, most), found.high)
     unknown = of_errors & np.isnan(tau)
     return found._replace(low=np.where(unknown, np.nan, found.low), high=np.where(unknown, np.nan, high))
 
 
-def functions_of(family: Family, names: Sequence[str], tau: float) -> Functions:
+def functions_of(evaluation: Evaluation, names: Sequence[str], tau: float) -> Functions:
     """The named metrics as functions of sums, with their weights and ranges."""
+    family = evaluation.family
     metrics = [family.metrics[name] for name in names]
 
     def weights(sums: NamedSums) -> np.ndarray:
@@ -68,8 +69,20 @@ def functions_of(family: Family, names: Sequence[str], tau: float) -> Functions:
         weights,
         np.array([metric.low for metric in metrics]),
         np.array([_greatest(metric, tau) for metric in metrics]),
-        np.array([metric.is_total for metric in metrics]),
+        totals_among(names, evaluation),
     )
+
+
+def totals_among(names: Sequence[str], evaluation: Evaluation) -> np.ndarray:
+    """Whether each metric is a total over sequences, (metrics,); an own metric is one if it doubles with all sums."""
+    family = evaluation.family
+    of_all = {name: rows.sum(axis=0, keepdims=True) for name, rows in evaluation.sums.items()}
+    own = [name for name in names if family.metrics[name].sums is not None]
+    doubles = set()
+    if own:
+        once, twice = (metrics_of({name: k * of for name, of in of_all.items()}, own, family)[0] for k in (1, 2))
+        doubles = {name for name, a, b in zip(own, once, twice, strict=True) if a != 0 and np.isclose(b, 2 * a)}
+    return np.array([family.metrics[name].is_total or name in doubles for name in names])
 
 
 def _greatest(metric: Metric, tau: float) -> float:
@@ -78,21 +91,12 @@ def _greatest(metric: Metric, tau: float) -> float:
     return tau**metric.tau_power if with_tau else metric.high
 
 
-def macro(
-    values: np.ndarray, group: np.ndarray, n_groups: int, metrics: Sequence[Metric], confidence: float
-) -> Intervals:
-    """The means of values (C, metrics) over the cells of each group, and their t intervals; nulls are left out."""
-    known = ~np.isnan(values)
-    unlimited = np.full(len(metrics), np.inf)
-    functions = Functions(
-        lambda added: np.where(added["n"] > 0, added["value"], np.nan) / np.maximum(added["n"], 1),
-        lambda added: added["n"],
-        -unlimited,
-        unlimited,
-        np.zeros(len(metrics), bool),
-    )
-    sums = {"value": np.where(known, values, 0.0), "n": known.astype(np.float64)}
-    found = jackknife(sums, group, n_groups, functions, confidence)
+def macro(evaluation: Evaluation, names: Sequence[str], confidence: float) -> Intervals:
+    """The means of the named metrics over the sequences of each group, and their t intervals; nulls are left out."""
+    metrics = [evaluation.family.metrics[name] for name in names]
+    singles = singles_of(evaluation)
+    values = values_of(singles, names)
+    found = means(values, singles.cell, evaluation.group, evaluation.n_groups, confidence)
     least, greatest = (np.array([getattr(metric, end) for metric in metrics]) for end in ("low", "high"))
     # Where all sequences agree, t knows no error; the bounds are those of a share of as many units.
     share = np.clip((found.estimate - least) / (greatest - least), 0, 1)
@@ -105,11 +109,36 @@ def macro(
     return found._replace(low=low, high=high)
 
 
-def values_of_sequences(evaluation: Evaluation, names: Sequence[str]) -> np.ndarray:
-    """The named metrics of each cell of a result by itself, (C, metrics)."""
+def means(values: np.ndarray, cell: np.ndarray, group: np.ndarray, n_groups: int, confidence: float) -> Intervals:
+    """The means of values (sequences, metrics) in each group, and their t intervals; nulls are left out.
+
+    `cell` is the cell of each sequence, and `group` the group of each cell. A cell with several sequences is left out
+    as a whole, and weighs as many as it has.
+    """
+    known = ~np.isnan(values)
+    unlimited = np.full(values.shape[1], np.inf)
+    functions = Functions(
+        lambda added: np.where(added["n"] > 0, added["value"], np.nan) / np.maximum(added["n"], 1),
+        lambda added: added["n"],
+        -unlimited,
+        unlimited,
+        np.zeros(values.shape[1], bool),
+    )
+    of_sequences = {"value": np.where(known, values, 0.0), "n": known.astype(np.float64)}
+    sums = {name: group_totals(rows, cell, len(group)) for name, rows in of_sequences.items()}
+    return jackknife(sums, group, n_groups, functions, confidence)
+
+
+def singles_of(evaluation: Evaluation) -> Singles:
+    """The metrics of each sequence by itself; raises ValueError if it is no evaluation of tracks or poses."""
     if evaluation.singles is None:
         raise ValueError("only results of tracks and poses know the metrics of their sequences")
-    return np.stack([np.asarray(evaluation.singles[name], np.float64) for name in names], axis=-1)
+    return evaluation.singles
+
+
+def values_of(singles: Singles, names: Sequence[str]) -> np.ndarray:
+    """The named metrics of each sequence by itself, (sequences, metrics)."""
+    return np.stack([np.asarray(singles.values[name], np.float64) for name in names], axis=-1)
 
 
 def finer(asked: Asked, by: By | None, column: str, own: Sequence[str] = ()) -> tuple[Evaluation, np.ndarray]:
@@ -130,22 +159,15 @@ def finer(asked: Asked, by: By | None, column: str, own: Sequence[str] = ()) -> 
 def clustered(evaluation: Evaluation, table: pd.DataFrame, cluster: str | None) -> Evaluation:
     """The evaluation with groups of sequences as cells, from a column of the table; the same for None.
 
-    The metrics of a cell by itself become means over its sequences. Raises InputError if there is no such column, or if
-    it is null or differs within a sequence.
+    Raises InputError if there is no such column, or if it is null or differs within a sequence.
     """
     if cluster is None:
         return evaluation
     labels = _clusters(table, cluster).reindex(pd.Index(evaluation.sequence)).array
     number, _ = grouped(row_keys(Columns({"cluster": array_of(labels)}), ["cluster"]))
     cell, first = grouped(evaluation.group * (int(number.max(initial=0)) + 1) + number)
-    singles = evaluation.singles and {
-        name: group_sums(np.asarray(values, np.float64), cell, len(first)) / np.bincount(cell)
-        for name, values in evaluation.singles.items()
-    }
-    sums = {}
-    for name, rows in evaluation.sums.items():
-        sums[name] = np.zeros((len(first), *rows.shape[1:]))
-        np.add.at(sums[name], cell, rows)
+    singles = evaluation.singles and evaluation.singles._replace(cell=cell[evaluation.singles.cell])
+    sums = {name: group_totals(rows, cell, len(first)) for name, rows in evaluation.sums.items()}
     return evaluation._replace(
         group=evaluation.group[first], sequence=array_of(labels.take(first)), sums=sums, singles=singles
     )

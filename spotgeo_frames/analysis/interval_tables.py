@@ -7,11 +7,15 @@ import pandas as pd
 
 from ..scoring.evaluations import Evaluation
 from ..support.pandas_versions import TEXT
-from .jackknife import Intervals
+from .estimates import singles_of
+from .jackknife import Intervals, group_totals
 from .resampling import metrics_of
 
 # Below these counts of sequences and degrees of freedom, a warning says that little is known.
 FEW_SEQUENCES, FEW_DEGREES = 20, 5
+
+# Of more sequences, the numbers without each of them are not shown: they would be long tables, and no one decides.
+MOST_LEFT_OUT = 20
 
 
 def metric_table(
@@ -27,18 +31,19 @@ def result_table(
 ) -> pd.DataFrame:
     """One row for each group, metric and kind of number: combined, macro mean, and combined without each sequence."""
     n_groups, group = evaluation.n_groups, evaluation.group
-    totals = {name: np.zeros((n_groups, *rows.shape[1:])) for name, rows in evaluation.sums.items()}
-    for name, rows in evaluation.sums.items():
-        np.add.at(totals[name], group, rows)
-    left = {name: totals[name][group] - rows for name, rows in evaluation.sums.items()}
+    totals = {name: group_totals(rows, group, n_groups) for name, rows in evaluation.sums.items()}
+    n_cells = np.bincount(group, minlength=n_groups)[group]
+    shown = np.flatnonzero((n_cells > 1) & (n_cells <= MOST_LEFT_OUT))
+    of_shown = group[shown]
+    left = {name: totals[name][of_shown] - rows[shown] for name, rows in evaluation.sums.items()}
     without = metrics_of(left, names, evaluation.family)
-    unknown = np.full_like(without, np.nan)
-    kept = Intervals(without, *[unknown] * 6)
+    kept = Intervals(without, *[np.full_like(without, np.nan)] * (len(Intervals._fields) - 1))
     together = Intervals(*(np.concatenate(parts) for parts in zip(found, means, kept, strict=True)))
-    of_group = np.concatenate([np.arange(n_groups), np.arange(n_groups), group])
-    sequences = np.asarray(evaluation.sequence, object)
+    of_group = np.concatenate([np.arange(n_groups), np.arange(n_groups), of_shown])
+    sequences = np.asarray(evaluation.sequence, object)[shown]
     labels = ["combined"] * n_groups + ["macro"] * n_groups + [f"without {name}" for name in sequences]
-    count = np.concatenate([n_sequences, n_sequences, n_sequences[group] - 1])
+    n_left_out = np.bincount(singles_of(evaluation).cell, minlength=len(group))[shown]
+    count = np.concatenate([n_sequences, n_sequences, n_sequences[of_shown] - n_left_out])
     order = np.argsort(of_group, kind="stable")
     of = pd.array(labels, dtype=TEXT).take(order)
     ordered = Intervals(*(values[order] for values in together))

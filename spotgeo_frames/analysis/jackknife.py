@@ -51,6 +51,8 @@ class Intervals(NamedTuple):
     ----------
     estimate, low, high
         The metrics and their bounds; the bounds are null where they are not known.
+    error
+        The standard error.
     n_weighted
         The count of sequences with a weight above 0.
     n_effective
@@ -64,6 +66,7 @@ class Intervals(NamedTuple):
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    error: np.ndarray
     n_weighted: np.ndarray
     n_effective: np.ndarray
     degrees_of_freedom: np.ndarray
@@ -80,22 +83,23 @@ def jackknife(
     """
     with np.errstate(all="ignore"):
         estimate, variance, weights = _variance(cells, group, n_groups, functions)
-        n_weighted = _added(weights > 0, group, n_groups)
+        n_weighted = group_totals(weights > 0, group, n_groups)
         freedom = degrees_of_freedom(weights, group, n_groups)
-        total, squares = _added(weights, group, n_groups), _added(weights**2, group, n_groups)
+        total, squares = group_totals(weights, group, n_groups), group_totals(weights**2, group, n_groups)
         largest = np.zeros_like(total)
         np.maximum.at(largest, group, weights)
         scale = np.where(functions.totals, n_weighted, 1.0)
+        error = np.sqrt(variance)
         low, high = bounds(
             estimate,
-            np.sqrt(variance),
+            error,
             freedom,
             n_weighted,
             functions.least * scale,
             functions.greatest * scale,
             confidence,
         )
-        return Intervals(estimate, low, high, n_weighted, total**2 / squares, freedom, largest / total)
+        return Intervals(estimate, low, high, error, n_weighted, total**2 / squares, freedom, largest / total)
 
 
 def bounds(
@@ -148,9 +152,9 @@ def degrees_of_freedom(weights: np.ndarray, group: np.ndarray, n_groups: int) ->
     tr(A)² / tr(A²) of Bell and McCaffrey (2002), the mean of that under two working variances of a sequence's own
     ratio: constant, as where sequences differ, and 1 / w, as where only objects do; between 1 and n - 1.
     """
-    total = _added(weights, group, n_groups)
+    total = group_totals(weights, group, n_groups)
     leverage = np.where(weights > 0, weights / (total[group] - weights), 0.0) ** 2
-    n_weighted = _added(weights > 0, group, n_groups)
+    n_weighted = group_totals(weights > 0, group, n_groups)
     found = [
         _satterthwaite(weights, variance, leverage, total, group, n_groups)
         for variance in (np.ones_like(weights), np.where(weights > 0, 1 / weights, 0.0))
@@ -173,7 +177,7 @@ def _satterthwaite(
     """
 
     def added(values: np.ndarray) -> np.ndarray:
-        return _added(values, group, n_groups)
+        return group_totals(values, group, n_groups)
 
     b = weights * variance / total[group]
     c = added(weights * b) / total
@@ -188,18 +192,18 @@ def _variance(
     cells: NamedSums, group: np.ndarray, n_groups: int, functions: Functions
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The metrics and their jackknife variances, each (G, M), and the weights of cells, (C, M)."""
-    totals = {name: _added(rows, group, n_groups) for name, rows in cells.items()}
+    totals = {name: group_totals(rows, group, n_groups) for name, rows in cells.items()}
     estimate = functions.values(totals)
     left = functions.values({name: totals[name][group] - rows for name, rows in cells.items()})
     weights = np.where(functions.totals, 1.0, functions.weights(cells))
-    n = _added(weights > 0, group, n_groups)
+    n = group_totals(weights > 0, group, n_groups)
     # A total without one sequence is that of n - 1 sequences.
     left = np.where(functions.totals, left * (n / (n - 1))[group], left)
     changes = np.where(weights > 0, left - estimate[group], 0.0)
-    return estimate, (n - 1) / n * _added(changes**2, group, n_groups), weights
+    return estimate, (n - 1) / n * group_totals(changes**2, group, n_groups), weights
 
 
-def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+def group_totals(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """Adds the rows of values (C, ...) by their group: float64 (G, ...)."""
     flat = values.reshape(len(values), int(np.prod(values.shape[1:], dtype=np.int64)))
     sums = [np.bincount(group, column, n_groups) for column in flat.T]

@@ -9,8 +9,9 @@ import pandas as pd
 from ..scoring.evaluations import Evaluation, Family
 from ..scoring.match_sums import NamedSums
 from ..support.pandas_versions import TEXT, with_text
-from .estimates import values_of_sequences
-from .resampling import aligned_sums, metrics_of, only_used
+from .estimates import means, singles_of, totals_among, values_of
+from .interval_tables import MOST_LEFT_OUT
+from .resampling import BLUR, aligned_sums, metrics_of, only_used
 from .submissions import labelled
 from .swaps import Curves, swap_tests
 
@@ -69,8 +70,11 @@ def _swapped(
     pairs = [(place[at, a], place[at, b]) for at, group in enumerate(groups) for a, b in group.pairs]
     n_sequences = [n_cells(group) for group in groups for _ in group.pairs]
     family = next(iter(sides.values())).family
-    sums, curves = only_used(aligned_sums({f"{key}": of for key, of in sides.items()}), curves_of(family, metrics))
-    tests = swap_tests(sums, pairs, np.array(n_sequences), curves, resamples, seed, confidence)
+    sums, curves = aligned_sums({f"{key}": of for key, of in sides.items()}), curves_of(family, metrics)
+    if all(family.metrics[name].sums is None for name in metrics):  # an own metric may read any sum in any way
+        sums, curves = only_used(sums, curves)
+    totals = totals_among(metrics, next(iter(sides.values())))
+    tests = swap_tests(sums, pairs, np.array(n_sequences), curves, totals, resamples, seed, confidence)
     return [dict(zip(NUMBERS, values, strict=True)) for values in zip(*tests, strict=True)]
 
 
@@ -95,32 +99,42 @@ def curves_of(family: Family, metrics: Sequence[str]) -> Curves:
 
 def paired_t(groups: Sequence[Group], metrics: Sequence[str], confidence: float) -> list[dict[str, np.ndarray]]:
     """The paired t tests of the mean over sequences of each pair in turn: the numbers (metrics,) by name."""
-    from scipy.special import stdtr, stdtrit  # imported here, because it is slow to import
-
-    found = []
-    for values in (differences(group, pair, metrics) for group in groups for pair in group.pairs):
-        n = np.count_nonzero(~np.isnan(values), axis=0)
-        with np.errstate(all="ignore"):
-            mean = np.nansum(values, axis=0) / n
-            error = np.sqrt(np.nansum((values - mean) ** 2, axis=0) / (n - 1) / n)
-            p_value = np.where(mean == 0, 1.0, 2 * stdtr(n - 1.0, -np.abs(mean) / error))
-            reach = np.where(n > 1, stdtrit(n - 1.0, (1 + confidence) / 2) * error, np.nan)
-        found.append({"estimate": mean, "low": mean - reach, "high": mean + reach, "p_value": p_value})
+    found = [_of_means(group, pair, metrics, confidence) for group in groups for pair in group.pairs]
     adjusted = holm(np.concatenate([of["p_value"] for of in found])[:, None]).reshape(len(found), -1)
     return [of | {"p_adjusted": p_adjusted} for of, p_adjusted in zip(found, adjusted, strict=True)]
 
 
-def differences(group: Group, pair: tuple[str, str], metrics: Sequence[str]) -> np.ndarray:
-    """The differences (sequences, metrics) of a pair in the metrics of each sequence by itself."""
-    a, b = (group.evaluations[name] for name in pair)
+def _of_means(group: Group, pair: tuple[str, str], metrics: Sequence[str], confidence: float) -> dict[str, np.ndarray]:
+    """The paired t test of a pair: the numbers (metrics,) by name.
+
+    Where all sequences differ by the same amount, t knows no error and would be infinite. The p-value is then that of
+    the signs of the differences, 2^(1 - n), and nothing is known of the bounds.
+    """
+    from scipy.special import stdtr  # imported here, because it is slow to import
+
+    a, b = (singles_of(group.evaluations[name]) for name in pair)
     at = pd.Index(b.sequence).get_indexer(pd.Index(a.sequence))
     both = np.flatnonzero(at >= 0)
-    return values_of_sequences(a, metrics)[both] - values_of_sequences(b, metrics)[at[both]]
+    of_a, of_b = values_of(a, metrics)[both], values_of(b, metrics)[at[both]]
+    apart = np.where(np.abs(of_a - of_b) <= BLUR * np.abs(of_a), 0.0, of_a - of_b)
+    n_cells = len(group.evaluations[pair[0]].sequence)
+    of_all = means(apart, a.cell[both], np.zeros(n_cells, np.int64), 1, confidence)
+    mean, low, high, error, n, _, freedom, _ = (numbers[0] for numbers in of_all)
+    with np.errstate(all="ignore"):
+        p_value = 2 * stdtr(freedom, -np.abs(mean) / error)
+    agree = np.isnan(low)
+    p_value = np.where(agree, np.where(mean == 0, 1.0, 2.0 ** (1 - n)), p_value)
+    p_value[np.isnan(mean)] = np.nan
+    none = agree & (mean == 0) & (n > 1)
+    low, high = (np.where(none, 0.0, bound) for bound in (low, high))
+    return {"estimate": mean, "low": low, "high": high, "p_value": p_value}
 
 
 def _without(group: Group, pair: tuple[str, str], metrics: Sequence[str]) -> list[pd.DataFrame]:
-    """The differences of the combined numbers without each sequence."""
+    """The differences of the combined numbers without each sequence, or cluster, if they are not too many."""
     a, b = (group.evaluations[name] for name in pair)
+    if not 1 < len(a.sequence) <= MOST_LEFT_OUT:
+        return []
     sums = aligned_sums({"a": a, "b": b})
     left = metrics_of(sums.named(sums.values.sum(axis=0) - sums.values), metrics, a.family)
     names = np.sort(np.asarray(a.sequence))

@@ -11,6 +11,10 @@ With a_i + b_i = c_i, which no swap changes, and a_i - b_i = d_i, whose sign a s
 1/4 (g- C g- + 2 g- X g+ + g+ D g+), where g- and g+ are the difference and the sum of both gradients, C and D are the
 constant sums of c_i c_i' and d_i d_i', and X is the sum of c_i d_i', each with the sign of its sequence. So the swaps
 are one product of signs and a matrix, as the swapped sums themselves are.
+
+With few sequences, or where errors are rare, few swaps change t, and t hardly: swaps alone then call a t of 1 small. So
+a p-value is never below that of Student's t of the difference and its jackknife standard error, which leaves out one
+sequence at a time, with n - 1 degrees of freedom. docs/uncertainty.md has what that is worth.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +60,8 @@ class SwapTests(NamedTuple):
     low, high
         The differences that the test does not reject; null where no swap can reject any.
     p_value
-        The share of swaps with a t at least as large, the observed arrangement counted.
+        The share of swaps with a t at least as large, the observed arrangement counted; or that of the jackknife's t,
+        if it is larger.
     p_adjusted
         The same for all pairs and metrics together, by the largest t of each swap (Westfall and Young, 1993).
     """
@@ -97,6 +102,7 @@ def swap_tests(
     pairs: Sequence[tuple[int, int]],
     n_sequences: np.ndarray,
     curves: Curves,
+    totals: np.ndarray,
     n_swaps: int,
     seed: int,
     confidence: float = 0.95,
@@ -104,7 +110,8 @@ def swap_tests(
     """Tests each pair and metric.
 
     The values of `sums` are (sequences, submissions, S); `pairs` are positions of submissions, and
-    `n_sequences` says how many sequences each pair has. `n_swaps` are drawn where more than MOST_EXACT differ.
+    `n_sequences` says how many sequences each pair has; `totals` (M,) which metrics are totals over sequences.
+    `n_swaps` are drawn where more than MOST_EXACT differ.
     """
     of_side = sums.values.astype(np.float64)
     apart = [of_side[:, a] - of_side[:, b] for a, b in pairs]
@@ -115,12 +122,18 @@ def swap_tests(
             _statistics(Pair(sums.shapes, n, of_side[:, a] + of_side[:, b], rows[differs], differs), signs, curves)
             for (a, b), n, rows in zip(pairs, n_sequences, apart, strict=True)
         ]
+        errors = [left_out_error(sums, pair, n, curves, totals) for pair, n in zip(pairs, n_sequences, strict=True)]
     estimate, error = (np.stack([of_pair[part] for of_pair in found]) for part in (0, 1))
     statistics = np.stack([of_pair[2] for of_pair in found], axis=1)  # (swaps, pairs, metrics), the observed one first
     p_value = np.count_nonzero(statistics >= statistics[0] * (1 - BLUR), axis=0) / len(statistics)
     unknown = np.isnan(estimate)
     adjusted = _adjusted(statistics.reshape(len(statistics), -1), unknown.ravel()).reshape(p_value.shape)
-    low, high = _inverted(estimate, error, statistics, p_value, 1 - confidence)
+    least, reach = _student(estimate, np.array(errors), n_sequences[:, None] - 1.0, confidence)
+    p_value, adjusted = np.fmax(p_value, least), np.where(unknown, np.nan, np.fmax(adjusted, least))
+    reach = np.fmax(_reach(error, statistics, 1 - confidence), reach)
+    low, high = estimate - reach, estimate + reach
+    kept = p_value > 1 - confidence + BLUR
+    low, high = np.where(kept, np.minimum(low, 0), low), np.where(kept, np.maximum(high, 0), high)
     p_value[unknown] = low[unknown] = high[unknown] = np.nan
     few = 2.0 ** (1 - n_sequences) > 1 - confidence  # the least p-value there can be
     low[few] = high[few] = np.nan
@@ -226,14 +239,35 @@ def _adjusted(statistics: np.ndarray, unknown: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def _inverted(
-    estimate: np.ndarray, error: np.ndarray, statistics: np.ndarray, p_value: np.ndarray, level: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of differences: as far from the estimate as the test at this level does not reject."""
+def _reach(error: np.ndarray, statistics: np.ndarray, level: float) -> np.ndarray:
+    """How far from the estimates the swaps do not reject at this level."""
     n_swaps = len(statistics)
     place = n_swaps - 1 - int(level * n_swaps + BLUR)
     quantile = np.partition(statistics, place, axis=0)[place]
-    reach = np.where(error > 0, quantile * error, np.where(np.isinf(quantile), np.inf, 0.0))
-    low, high = estimate - reach, estimate + reach
-    kept = p_value > level + BLUR
-    return np.where(kept, np.minimum(low, 0), low), np.where(kept, np.maximum(high, 0), high)
+    with np.errstate(invalid="ignore"):
+        return np.where(error > 0, quantile * error, np.where(np.isinf(quantile), np.inf, 0.0))
+
+
+def _student(
+    estimate: np.ndarray, error: np.ndarray, freedom: np.ndarray, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Student's p-values and the reach of his intervals; null where the standard error is."""
+    from scipy.special import stdtr, stdtrit  # imported here, because it is slow to import
+
+    with np.errstate(all="ignore"):
+        p_value = np.where(estimate == 0, 1.0, 2 * stdtr(freedom, -np.abs(estimate) / error))
+        return p_value, stdtrit(freedom, (1 + confidence) / 2) * error
+
+
+def left_out_error(
+    sums: Matrix, pair: tuple[int, int], n_sequences: int, curves: Curves, totals: np.ndarray
+) -> np.ndarray:
+    """The standard errors of a pair's differences, (M,), from leaving out one sequence at a time."""
+    of_pair = sums.values[:, pair].astype(np.float64)
+    of_pair = of_pair[of_pair.any(axis=(1, 2))]
+    total = of_pair.sum(axis=0)
+    metrics = [mean_of_known(curve) for curve in curves(sums.named(np.concatenate([total[None], total - of_pair])))]
+    difference = np.stack([metric[:, 0] - metric[:, 1] for metric in metrics], axis=-1)
+    n, changes = n_sequences, difference[1:] - difference[0]
+    squares = np.where(totals, (changes**2).sum(axis=0) - difference[0] ** 2 / n, (changes**2).sum(axis=0))
+    return np.sqrt(np.maximum(squares, 0.0) * np.where(totals, n / (n - 1), (n - 1) / n))

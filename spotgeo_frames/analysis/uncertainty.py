@@ -22,7 +22,7 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
 from .batches import batches
-from .estimates import clustered, combined, macro, tau_of, values_of_sequences
+from .estimates import clustered, combined, macro, tau_of
 from .interval_tables import metric_table, result_table, warning_texts
 from .resampling import (
     bounds,
@@ -83,8 +83,8 @@ def intervals(
         "jackknife": leaves out one sequence at a time; the interval of a share is that of its logit, with t of the
         degrees of freedom of Bell and McCaffrey (2002). "percentile": the quantiles of the metric over resamples of
         sequences (Efron, 1979, doi:10.1214/aos/1176344552), which are too narrow with few sequences. "batch_means":
-        for match tables of a single long sequence, which is cut into six or eight pieces in time (Ibragimov and
-        Mueller, 2010, doi:10.1198/jbes.2009.08046).
+        for match tables of a single long sequence, which is cut into six pieces in time, left out one at a time
+        (after Ibragimov and Mueller, 2010, doi:10.1198/jbes.2009.08046).
     cluster
         A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
         groups are then left out, or drawn.
@@ -106,7 +106,8 @@ def intervals(
 
     Tracks and poses have a column `of`: "combined" (its interval is null below 20 sequences, of which a single one may
     decide it), "macro", the mean over sequences of each one's own value, with its t interval (the mean sequence is
-    another question), and "without NAME", the combined number without the sequence NAME.
+    another question), and, up to 20 sequences, "without NAME", the combined number without the sequence NAME (or
+    without the cluster NAME).
 
     Raises
     ------
@@ -157,7 +158,7 @@ def interval_table(
     n_sequences = np.bincount(evaluation.group, minlength=evaluation.n_groups)
     if method == "batch_means":
         evaluation = batches(evaluation, asked, by)
-    of_sequences, evaluation = evaluation, clustered(evaluation, asked.table, cluster)
+    evaluation = clustered(evaluation, asked.table, cluster)
     tau = tau_of(asked.matches)
     found = combined(evaluation, names, tau, confidence)
     estimate = evaluation.summary.reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
@@ -169,10 +170,7 @@ def interval_table(
     if is_result(x):
         few = (n_sequences < FEWEST_COMBINED)[:, None]
         found = found._replace(low=np.where(few, np.nan, found.low), high=np.where(few, np.nan, found.high))
-        entries = [evaluation.family.metrics[name] for name in names]
-        values = values_of_sequences(evaluation, names)
-        means = macro(values, evaluation.group, evaluation.n_groups, entries, confidence)
-        answer = result_table(of_sequences, names, n_sequences, found, means)
+        answer = result_table(evaluation, names, n_sequences, found, macro(evaluation, names, confidence))
     else:
         answer = metric_table(evaluation, names, n_sequences, found)
     answer.attrs = evaluation.attrs | {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}

@@ -59,6 +59,24 @@ class Family(NamedTuple):
     curves: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]] | None = None
 
 
+class Singles(NamedTuple):
+    """The metrics of S sequences, each by itself and within one group.
+
+    Attributes
+    ----------
+    cell
+        The cell that each is part of, (S,).
+    sequence
+        The name of each, (S,).
+    values
+        The metrics by name, (S,) each, as in the rows of the sequences.
+    """
+
+    cell: np.ndarray
+    sequence: Any
+    values: Mapping[str, np.ndarray]
+
+
 class Evaluation(NamedTuple):
     """The sums of C cells, each the rows of one group in one sequence, and the metrics of G groups.
 
@@ -77,7 +95,7 @@ class Evaluation(NamedTuple):
     missing
         The text of a warning if a match table lacks rows of its frames, otherwise None.
     singles
-        Of tracks and poses, the metrics of each cell by itself, (C,) by name, as in the rows of the sequences.
+        Of tracks and poses, the metrics of each sequence by itself.
     """
 
     family: Family
@@ -87,7 +105,7 @@ class Evaluation(NamedTuple):
     sums: dict[str, np.ndarray]
     summary: pd.DataFrame
     missing: str | None = None
-    singles: Mapping[str, np.ndarray] | None = None
+    singles: Singles | None = None
 
     @property
     def n_groups(self) -> int:
@@ -102,7 +120,8 @@ class Evaluation(NamedTuple):
 
 def group_of(evaluation: Evaluation, position: int) -> Evaluation:
     """The evaluation of one group alone."""
-    cells = np.flatnonzero(evaluation.group == position)
+    is_of_group = evaluation.group == position
+    cells = np.flatnonzero(is_of_group)
     summary = evaluation.summary.drop(columns=list(evaluation.labels)).iloc[[position]].reset_index(drop=True)
     return evaluation._replace(
         labels={},
@@ -110,8 +129,15 @@ def group_of(evaluation: Evaluation, position: int) -> Evaluation:
         sequence=evaluation.sequence.take(cells),
         sums={name: values[cells] for name, values in evaluation.sums.items()},
         summary=summary,
-        singles=evaluation.singles and {name: values[cells] for name, values in evaluation.singles.items()},
+        singles=evaluation.singles and _singles_of(evaluation.singles, is_of_group),
     )
+
+
+def _singles_of(singles: Singles, kept: np.ndarray) -> Singles:
+    """The singles of some cells, which are numbered anew; `kept` (C,) says which."""
+    rows = np.flatnonzero(kept[singles.cell])
+    cell = np.cumsum(kept)[singles.cell[rows]] - 1
+    return Singles(cell, singles.sequence.take(rows), {name: of[rows] for name, of in singles.values.items()})
 
 
 class Asked(NamedTuple):

@@ -34,14 +34,15 @@ BUILT_IN_SUMS = (*SUMS, "kelvins_mse", "n_sequences", "n_frames")
 TABLE_COLUMNS = """
     sequence frame joint object outcome distance similarity squared_error kelvins_error category kind event change
     pair_distance pair_similarity metric estimate low high p_value p_adjusted rank name a b of submission errors tau
-    epsilon threshold score_threshold apart_from_next
+    epsilon threshold score_threshold apart_from_next bootstrap_share_first n_effective degrees_of_freedom
+    largest_share margin passed reason power standard_error n_pilot
 """
 TRACK_METRIC_NAMES = """
     HOTA DetA AssA DetRe DetPr AssRe AssPr LocA MOTA MOTP MODA IDSW Frag MT PT ML TP FN FP IDF1 IDP IDR IDTP IDFN IDFP
     OWTA HOTA(0) LocA(0) sMOTA MOTAL CLR_F1 CLR_Re CLR_Pr FP_per_frame MTR PTR MLR
     mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
 """
-STARTS = (*PREFIXES.values(), "chance_of_rank_")
+STARTS = tuple(PREFIXES.values())
 ENDS = ("_low", "_high", "_gain", "_corrected")
 
 

@@ -122,4 +122,9 @@ JOINTS = POSES._replace(values=joint_numbers, curves=joint_curves)
 
 # A single sequence of tracks has fill values of its own, and its poses have means over joints.
 SINGLE_TRACKS = TRACKS._replace(values=partial(track_numbers, combined=False), curves=None)
-SINGLE_POSES = POSES._replace(values=single_pose_numbers, curves=None, counted=lambda sums: _posed(sums).sum(axis=-1))
+SINGLE_POSES = POSES._replace(
+    metrics={name: metric._replace(weight=None) for name, metric in ADDED.items()},
+    values=single_pose_numbers,
+    curves=None,
+    counted=lambda sums: _posed(sums).sum(axis=-1),
+)

@@ -3,39 +3,82 @@
 The functions in the package `metrics` compute their values, so the entries have no function of sums.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
+from ..scoring.match_sums import NamedSums
 from ..scoring.registry import CURVE_METRICS, METRICS, Metric, by_name, count
 
+# A function from sums to the denominator of a metric.
+Weight = Callable[[NamedSums], np.ndarray]
 
-def _share(name: str, formula: str, note: str = "", low: float = 0.0) -> Metric:
+
+def _truths(sums: NamedSums) -> np.ndarray:
+    """How many truths there are, from HOTA's sums at its first alpha."""
+    return sums["hota_tp"][..., 0] + sums["hota_fn"][..., 0]
+
+
+def _predictions(sums: NamedSums) -> np.ndarray:
+    """How many predictions there are."""
+    return sums["hota_tp"][..., 0] + sums["hota_fp"][..., 0]
+
+
+def _pairs(sums: NamedSums) -> np.ndarray:
+    """How many pairs there are at HOTA's first alpha."""
+    return sums["hota_tp"][..., 0]
+
+
+def _true_tracks(sums: NamedSums) -> np.ndarray:
+    """How many true tracks there are."""
+    return sums["n_truth_objects"]
+
+
+def _share(name: str, formula: str, note: str = "", low: float = 0.0, weight: Weight | None = None) -> Metric:
     """The entry of a metric of at most 1, where higher is better."""
-    return Metric(name, name, formula, note=note, higher_is_better=True, low=low, high=1.0, written="share")
+    entry = Metric(name, name, formula, note=note, higher_is_better=True, low=low, high=1.0, written="share")
+    return entry._replace(weight=weight)
 
 
-def _percent(name: str, formula: str, low: float = 0.0) -> Metric:
+def _percent(name: str, formula: str, low: float = 0.0, weight: Weight | None = None) -> Metric:
     """The entry of a metric of poseval in percent, where higher is better."""
     note = "by poseval; the total is the mean over the joints whose value is not null"
-    return Metric(name, name, formula, note=note, unit="%", higher_is_better=True, low=low, high=100.0)
+    entry = Metric(name, name, formula, note=note, unit="%", higher_is_better=True, low=low, high=100.0)
+    return entry._replace(weight=weight)
 
 
 # HOTA at each alpha, or its mean over all alphas; also of keypoints.
 HOTA_METRICS = by_name(
     _share("HOTA", "sqrt(DetA AssA)", "mean over alpha = 0.05, 0.10 ... 0.95"),
     _share("DetA", "TP / (TP + FN + FP)", "mean over alpha"),
-    _share("AssA", "mean over TP of c / (t + p - c)", "c: TP that join the same two tracks; t, p: the tracks' lengths"),
-    _share("DetRe", "TP / (TP + FN)", "mean over alpha"),
-    _share("DetPr", "TP / (TP + FP)", "mean over alpha"),
-    _share("AssRe", "mean over TP of c / t", "c: TP that join the same two tracks; t: the true track's length"),
-    _share("AssPr", "mean over TP of c / p", "c: TP that join the same two tracks; p: the predicted track's length"),
-    _share("LocA", "mean similarity of the TP", "mean over alpha; 1 without TP"),
+    _share(
+        "AssA",
+        "mean over TP of c / (t + p - c)",
+        "c: TP that join the same two tracks; t, p: the tracks' lengths",
+        weight=_pairs,
+    ),
+    _share("DetRe", "TP / (TP + FN)", "mean over alpha", weight=_truths),
+    _share("DetPr", "TP / (TP + FP)", "mean over alpha", weight=_predictions),
+    _share(
+        "AssRe",
+        "mean over TP of c / t",
+        "c: TP that join the same two tracks; t: the true track's length",
+        weight=_pairs,
+    ),
+    _share(
+        "AssPr",
+        "mean over TP of c / p",
+        "c: TP that join the same two tracks; p: the predicted track's length",
+        weight=_pairs,
+    ),
+    _share("LocA", "mean similarity of the TP", "mean over alpha; 1 without TP", weight=_pairs),
 )
 
 # In the order of the columns of the summary of `track`.
 TRACK_METRICS = HOTA_METRICS | by_name(
-    _share("MOTA", "1 - (FN + FP + IDSW) / (TP + FN)", "0 without truths", low=-np.inf),
-    _share("MOTP", "mean similarity of the TP", "at a similarity of 0.5 or more; 0 without TP"),
-    _share("MODA", "1 - (FN + FP) / (TP + FN)", "0 without truths", low=-np.inf),
+    _share("MOTA", "1 - (FN + FP + IDSW) / (TP + FN)", "0 without truths", low=-np.inf, weight=_truths),
+    _share("MOTP", "mean similarity of the TP", "at a similarity of 0.5 or more; 0 without TP", weight=_pairs),
+    _share("MODA", "1 - (FN + FP) / (TP + FN)", "0 without truths", low=-np.inf, weight=_truths),
     count("IDSW", "IDSW", "TP whose truth was last matched with another predicted track", None),
     count("Frag", "Frag", "times a truth is matched again after a gap", None),
     count("MT", "MT", "true tracks matched in more than 80% of their frames", None),
@@ -45,8 +88,8 @@ TRACK_METRICS = HOTA_METRICS | by_name(
     count("FN", "FN", "truths without a match, by CLEAR", None),
     count("FP", "FP", "predictions without a match, by CLEAR", None),
     _share("IDF1", "2 IDTP / (2 IDTP + IDFN + IDFP)", "0 where there is nothing to divide by"),
-    _share("IDP", "IDTP / (IDTP + IDFP)", "0 where there is nothing to divide by"),
-    _share("IDR", "IDTP / (IDTP + IDFN)", "0 where there is nothing to divide by"),
+    _share("IDP", "IDTP / (IDTP + IDFP)", "0 where there is nothing to divide by", weight=_predictions),
+    _share("IDR", "IDTP / (IDTP + IDFN)", "0 where there is nothing to divide by", weight=_truths),
     count("IDTP", "IDTP", "truths matched by the best assignment of whole tracks", None),
     count("IDFN", "IDFN", "truths without a match by that assignment", None),
     count("IDFP", "IDFP", "predictions without a match by that assignment", None),
@@ -56,27 +99,41 @@ TRACK_METRICS = HOTA_METRICS | by_name(
 OTHER_TRACK_METRICS = by_name(
     _share("OWTA", "sqrt(DetRe AssA)", "mean over alpha"),
     _share("HOTA(0)", "sqrt(DetA AssA)", "at alpha 0.05"),
-    _share("LocA(0)", "mean similarity of the TP", "at alpha 0.05; 1 without TP"),
-    _share("sMOTA", "(sum of the similarities of the TP - FP - IDSW) / (TP + FN)", "0 without truths", low=-np.inf),
-    _share("MOTAL", "(TP - FP - log10 IDSW) / (TP + FN)", "log10 0 counts as 0; 0 without truths", low=-np.inf),
+    _share("LocA(0)", "mean similarity of the TP", "at alpha 0.05; 1 without TP", weight=_pairs),
+    _share(
+        "sMOTA",
+        "(sum of the similarities of the TP - FP - IDSW) / (TP + FN)",
+        "0 without truths",
+        low=-np.inf,
+        weight=_truths,
+    ),
+    _share(
+        "MOTAL",
+        "(TP - FP - log10 IDSW) / (TP + FN)",
+        "log10 0 counts as 0; 0 without truths",
+        low=-np.inf,
+        weight=_truths,
+    ),
     _share("CLR_F1", "2 TP / (2 TP + FN + FP)", "by CLEAR; 0 where there is nothing to divide by"),
-    _share("CLR_Re", "TP / (TP + FN)", "by CLEAR; 0 without truths"),
-    _share("CLR_Pr", "TP / (TP + FP)", "by CLEAR; 0 without predictions"),
+    _share("CLR_Re", "TP / (TP + FN)", "by CLEAR; 0 without truths", weight=_truths),
+    _share("CLR_Pr", "TP / (TP + FP)", "by CLEAR; 0 without predictions", weight=_predictions),
     Metric(
         "FP_per_frame",
         "FP per frame",
         "FP / frames, by CLEAR",
         note="of sequences with objects on both sides; 0 for a sequence without truths",
         higher_is_better=False,
+        weight=lambda sums: sums["clear_frames"],
     ),
-    _share("MTR", "MT / true tracks", "0 without truths"),
-    _share("PTR", "PT / true tracks", "0 without truths"),
+    _share("MTR", "MT / true tracks", "0 without truths", weight=_true_tracks),
+    _share("PTR", "PT / true tracks", "0 without truths", weight=_true_tracks),
     Metric(
         "MLR",
         "MLR",
         "ML / true tracks",
         note="1 for a sequence without truths",
         higher_is_better=False,
+        weight=_true_tracks,
         high=1.0,
         written="share",
     ),
@@ -90,10 +147,10 @@ TRACK_SIZES = by_name(
 )
 
 POSEVAL_METRICS = by_name(
-    _percent("mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf),
-    _percent("motp", "100 (1 - D / detections), D: distances of all events in head sizes", low=-np.inf),
-    _percent("pre", "100 detections / (detections + false_positives)"),
-    _percent("rec", "100 detections / objects"),
+    _percent("mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf, weight=_truths),
+    _percent("motp", "100 (1 - D / detections), D: distances of all events in head sizes", low=-np.inf, weight=_truths),
+    _percent("pre", "100 detections / (detections + false_positives)", weight=_predictions),
+    _percent("rec", "100 detections / objects", weight=_truths),
     _percent("ap", "area under the curve of precision over recall, precision made non-increasing"),
     _percent("ap_pre", "precision at the end of that curve"),
     _percent("ap_rec", "recall at the end of that curve"),

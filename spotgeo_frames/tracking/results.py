@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import Asked, Evaluation, Family
+from ..scoring.evaluations import Asked, Evaluation, Family, Singles
 from ..scoring.match_sums import NamedSums
 from ..support.errors import InputError
 from ..tables.arrow import as_pandas
@@ -98,8 +98,8 @@ def _evaluation(
     totals = {name: _totals(values, group, n_groups) for name, values in of_cells.items()}
     summary = _summary(family, labels, totals)
     summary.attrs = dict(table.attrs)
-    of_each = {name: values[cells] for name, values in singles.items()}
     sequence = array_of(table["sequence"].take(cells))
+    of_each = Singles(np.arange(len(cells)), sequence, {name: values[cells] for name, values in singles.items()})
     return Evaluation(family, labels, group, sequence, of_cells, summary, singles=of_each)
 
 
