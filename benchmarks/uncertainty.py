@@ -1,110 +1,360 @@
-"""Intervals and p-values held against the truth, by simulation from a known process; and how fast they are.
+"""Intervals and p-values held against the truth, by simulation of known processes; and how fast they are.
 
-    python benchmarks/uncertainty.py [--replicates 2000]
+    python benchmarks/uncertainty.py [--replicates 2000] [--mot17 GT TRACKER] [--only coverage ...]
 
-Sequences differ: each has its own chance of finding an object and its own rate of false alarms, so that what happens
-in one sequence is not independent. The true F1 of the process is known. Of the intervals of 200 sequences each, 95% are
-to hold it. Of two independent runs of one detector on one truth, no difference is real, so that p-values of at most x
-are to occur in a share of at most x. Seeded: the shares come out the same each time. docs/uncertainty.md has them.
+Each population draws sequences whose true numbers are known: of a process, not of the sequences drawn. Of 95%
+intervals, 95% are to hold the true number. Of two detectors that are equally good in a metric, p-values of at most 0.05
+are to occur in 5%. With the folders of MOT17's truth and of a tracker, its sequences are drawn and jittered, and HOTA,
+MOTA and IDF1 are held against the truth. Seeded: the shares come out the same each time. docs/uncertainty.md has them.
 """
 
 import argparse
-import resource
 import statistics
 import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
+from scipy.optimize import brentq
+from scipy.signal import lfilter
+from scipy.special import expit, logit
 
 import spotgeo_frames as sf
+from spotgeo_frames.analysis.estimates import means
+from spotgeo_frames.analysis.pair_tables import curves_of
+from spotgeo_frames.analysis.resampling import Matrix, matrix_of, only_used
+from spotgeo_frames.analysis.swaps import swap_tests
+from spotgeo_frames.scoring.evaluations import Family
+from spotgeo_frames.scoring.match_sums import NamedSums
+from spotgeo_frames.scoring.registry import METRICS, RANKING, values_of
 from spotgeo_frames.tables.schema import OUTCOMES
+from spotgeo_frames.tracking.families import TRACK_SUMS, TRACKS
+from spotgeo_frames.tracking.sequence_sums import sums_of_table
 
-N_SEQUENCES, N_FRAMES = 200, 5
-TRUTHS, ALARMS = 8.0, 2.0  # a sequence, on average
-FOUND = 4.0, 2.0  # of the Beta distribution of the chance to find an object
-TRUE_F1 = 2 * (TRUTHS * 2 / 3) / (TRUTHS * 2 / 3 + ALARMS + TRUTHS)
+SIZES = (5, 7, 10, 20, 60)
+ASKED = ["f1", "precision", "recall", "mse", "det_a", "kelvins_mse", "mean_distance", "rmse"]
+TAU, EPSILON = 10.0, 3.0
+N_SWAPS = 2000
+
+# tp, fn, fp of sequences, and the scale (px) of their distances.
+Counts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+DETECTIONS = Family(METRICS, RANKING, (), values_of, lambda sums: sums["tp"] + sums["fn"] + sums["fp"])
 
 
-class Scene:
-    """One truth, and how hard each of its sequences is."""
+def even(random: np.random.Generator, n: int) -> Counts:
+    """As many objects everywhere; sequences differ in how hard they are."""
+    n_truth = random.poisson(10, n)
+    tp = random.binomial(n_truth, random.beta(5, 2, n))
+    return tp, n_truth - tp, random.poisson(random.gamma(2.0, 1.0, n)), np.exp(random.normal(0, 0.3, n))
 
-    def __init__(self, random: np.random.Generator, n_sequences: int = N_SEQUENCES):
-        self.random = random
-        self.n_truth = random.poisson(TRUTHS, n_sequences)
-        self.chance = random.beta(*FOUND, n_sequences)
-        self.rate = random.gamma(1.0, ALARMS, n_sequences)
 
-    def run(self) -> pd.DataFrame:
-        """The match table of one run of the detector."""
-        n_found = self.random.binomial(self.n_truth, self.chance)
-        n_alarms = self.random.poisson(self.rate)
-        parts = [("TP", n_found), ("FN", self.n_truth - n_found), ("FP", n_alarms), ("empty", np.ones_like(n_found))]
-        sequence = np.concatenate([np.repeat(np.arange(len(counts)), counts) for _, counts in parts])
-        outcome = np.concatenate([np.full(counts.sum(), OUTCOMES.index(kind)) for kind, counts in parts])
-        distance = np.where(outcome == 0, self.random.uniform(0, 10, len(outcome)), np.nan)
-        error = np.where(outcome == 0, distance**2, np.where(outcome == 3, np.nan, 100.0))
-        table = {"sequence": sequence, "frame": 1, "outcome": pd.Categorical.from_codes(outcome, OUTCOMES)}
-        table |= {"distance": distance, "squared_error": error, "kelvins_error": error}
-        return pd.DataFrame(table).sort_values("sequence", kind="stable", ignore_index=True)
+def uneven(random: np.random.Generator, n: int) -> Counts:
+    """A few sequences have most objects, and are easier."""
+    size = random.normal(0, 1.2, n)
+    n_truth = 1 + random.poisson(12 * np.exp(size))
+    tp = random.binomial(n_truth, expit(1 + 0.4 * size + random.normal(0, 0.7, n)))
+    fp = random.poisson(0.15 * n_truth * np.exp(random.normal(0, 0.7, n)))
+    return tp, n_truth - tp, fp, np.exp(random.normal(0, 0.4, n))
+
+
+def rare(random: np.random.Generator, n: int) -> Counts:
+    """One sequence in twenty has errors at all."""
+    n_truth = 1 + random.poisson(7, n)
+    is_bad = random.random(n) < 0.05
+    tp = np.where(is_bad, random.binomial(n_truth, random.beta(2, 3, n)), n_truth)
+    return tp, n_truth - tp, np.where(is_bad, random.poisson(2, n), 0), np.exp(random.normal(0, 0.3, n))
+
+
+def heavy(random: np.random.Generator, n: int) -> Counts:
+    """One sequence in ten has distances four times as large."""
+    tp, fn, fp, scale = even(random, n)
+    return tp, fn, fp, scale * np.where(random.random(n) < 0.1, 4.0, 1.0)
+
+
+POPULATIONS: Mapping[str, Callable[[np.random.Generator, int], Counts]] = {
+    "even": even,
+    "uneven": uneven,
+    "rare": rare,
+    "heavy": heavy,
+}
+
+
+def match_table(counts: Counts, random: np.random.Generator) -> pd.DataFrame:
+    """A match table with these counts in each sequence."""
+    kinds = ("TP", "FN", "FP")
+    n_rows = np.stack(counts[:3], axis=1)
+    sequence = np.repeat(np.arange(len(n_rows)), n_rows.sum(axis=1))
+    outcome = np.repeat(np.tile([OUTCOMES.index(kind) for kind in kinds], len(n_rows)), n_rows.ravel())
+    hit = outcome == OUTCOMES.index("TP")
+    distance = np.where(hit, np.minimum(TAU, random.gamma(2, 1, len(hit)) * counts[3][sequence]), np.nan)
+    error = np.where(hit, np.where(distance > EPSILON, distance**2, 0), TAU**2)
+    of_server = np.where(hit, np.where((distance >= EPSILON) & (distance < TAU), distance, 0), TAU**2)
+    table = {"sequence": sequence, "frame": 1, "outcome": pd.Categorical.from_codes(outcome, OUTCOMES)}
+    answer = pd.DataFrame(table | {"distance": distance, "squared_error": error, "kelvins_error": of_server})
+    answer.attrs = {"rule": "distance", "tau": TAU, "epsilon": EPSILON}
+    return answer
 
 
 def coverage(replicates: int) -> None:
-    held = {"percentile": 0, "bca": 0}
-    for seed in tqdm(range(replicates), "coverage", leave=False):
-        matches = Scene(np.random.default_rng([seed, 1])).run()
-        for method in held:
-            [row] = sf.intervals(matches, metrics=["f1"], resamples=2000, method=method, seed=seed).to_dict("records")
-            held[method] += row["low"] <= TRUE_F1 <= row["high"]
-    for method, number in held.items():
-        print(
-            f"95% intervals by {method:10} hold the true F1 in {number / replicates:.1%} of {replicates:,} replicates"
-        )
+    """How often the default intervals hold the true number; each replicate is a group of its own sequences."""
+    print(f"95% intervals that hold the true number, {replicates:,} replicates\n  population    n" + _heads(ASKED))
+    for name, population in POPULATIONS.items():
+        random = np.random.default_rng(99)
+        many = sf.summarize(match_table(population(random, 400_000), random)).iloc[0]
+        for n in SIZES:
+            true = {metric: many[metric] * (n / 400_000 if metric == "kelvins_mse" else 1) for metric in ASKED}
+            random = np.random.default_rng([1, n])
+            matches = match_table(population(random, n * replicates), random)
+            found = sf.intervals(matches, by=pd.Series(matches["sequence"] // n, name="replicate"), metrics=ASKED)
+            number = found["metric"].map(true)
+            held = ((found["low"] <= number + 1e-9) & (number <= found["high"] + 1e-9)).groupby(found["metric"]).mean()
+            print(f"  {name:10}{n:5}" + "".join(f"{held[metric]:14.1%}" for metric in ASKED), flush=True)
 
 
-def null_p_values(replicates: int) -> None:
-    found = []
-    for seed in tqdm(range(replicates), "p-values", leave=False):
-        scene = Scene(np.random.default_rng([seed, 2]))
-        _, pairs = sf.compare({"a": scene.run(), "b": scene.run()}, metrics=["f1"], resamples=2000, seed=seed)
-        found.append(pairs["p_value"].iloc[0])
-    for level in (0.01, 0.05, 0.1, 0.5):
-        share = np.mean(np.array(found) <= level)
-        print(f"p-values of equal detectors: at most {level:4} in {share:.1%} of {replicates:,} replicates")
+def _heads(names: Sequence[str]) -> str:
+    return "".join(f"{name:>14}" for name in names)
+
+
+# Pairs of detectors that are equally good in a metric, as sums (sequences, 2 detectors) of each name.
+def equal_detectors(random: np.random.Generator, n: int) -> tuple[Counts, Counts]:
+    """Two runs of one detector."""
+    n_truth, chance = random.poisson(10, n), random.beta(5, 2, n)
+    found = [random.binomial(n_truth, chance) for _ in range(2)]
+    return tuple((tp, n_truth - tp, random.poisson(1.5, n), tp) for tp in found)  # type: ignore[return-value]
+
+
+def unequal_numbers(precision: float, ratio: float, spread: float) -> Callable[..., tuple[Counts, Counts]]:
+    """Two detectors with the same precision, one with `ratio` times as many predictions.
+
+    The chance to be right has a standard deviation of `spread` between sequences.
+    """
+
+    def pair(random: np.random.Generator, n: int) -> tuple[Counts, Counts]:
+        n_truth, sides = 1 + random.poisson(8, n), []
+        both = precision * (1 - precision) / spread**2 - 1 if spread else 0.0
+        for rate in (0.9 / ratio, 0.9):
+            n_predicted = random.binomial(n_truth, rate)
+            chance = random.beta(both * precision, both * (1 - precision), n) if spread else precision
+            tp = random.binomial(n_predicted, chance)
+            sides.append((tp, np.maximum(n_truth - tp, 0), n_predicted - tp, tp))
+        return tuple(sides)  # type: ignore[return-value]
+
+    return pair
+
+
+def better(random: np.random.Generator, n: int) -> tuple[Counts, Counts]:
+    """Two detectors, the second of which finds 8% more."""
+    n_truth, chance = random.poisson(10, n), random.beta(5, 2, n)
+    found = [random.binomial(n_truth, np.minimum(chance + more, 1)) for more in (0.0, 0.08)]
+    return tuple((tp, n_truth - tp, random.poisson(1.5, n), tp) for tp in found)  # type: ignore[return-value]
+
+
+PAIRS: Mapping[str, tuple[Callable[..., tuple[Counts, Counts]], str]] = {
+    "two runs of one detector": (equal_detectors, "f1"),
+    "6 times as many predictions": (unequal_numbers(0.7, 6, 0), "precision"),
+    "the same, sequences differ": (unequal_numbers(0.7, 6, 0.17), "precision"),
+    "6 times, rare false alarms": (unequal_numbers(0.95, 6, 0), "precision"),
+    "the same, sequences differ more": (unequal_numbers(0.95, 6, 0.08), "precision"),
+    "1.5 times, rare, sequences differ": (unequal_numbers(0.95, 1.5, 0.08), "precision"),
+    "8% more found (power)": (better, "recall"),
+}
+
+
+def pair_sums(sides: tuple[Counts, Counts]) -> Matrix:
+    """The sums (sequences, 2, sums) of a pair."""
+    named = {name: np.stack([side[at] for side in sides], axis=1) for at, name in enumerate(("tp", "fn", "fp"))}
+    return Matrix(np.stack(list(named.values()), axis=-1).astype(float), dict.fromkeys(named, ()))
+
+
+def p_values(replicates: int) -> None:
+    """How often p-values of pairs are at most 0.05, and how often intervals of differences hold the true one."""
+    print(f"p-values of at most 0.05 (and intervals that hold the true difference), {replicates:,} replicates")
+    print(f"  {'pair':34}" + _heads([f"n = {n}" for n in (6, *SIZES[1:])]))
+    for name, (pair, metric) in PAIRS.items():
+        curves = curves_of(DETECTIONS, [metric])
+        one, other = curves({k: v.sum(0) for k, v in _named(pair(np.random.default_rng(99), 400_000)).items()})[0][:, 0]
+        shares = []
+        for n in (6, *SIZES[1:]):
+            small = held = 0
+            for seed in range(replicates):
+                sums = pair_sums(pair(np.random.default_rng([seed, n, 7]), n))
+                tests = swap_tests(sums, [(0, 1)], np.array([n]), curves, np.array([False]), N_SWAPS, seed)
+                small += tests.p_value[0, 0] <= 0.05
+                held += tests.low[0, 0] <= one - other <= tests.high[0, 0]
+            shares.append(f"{small / replicates:6.1%} ({held / replicates:.0%})")
+        print(f"  {name:34}" + "".join(f"{share:>14}" for share in shares), flush=True)
+
+
+def _named(sides: tuple[Counts, Counts]) -> NamedSums:
+    matrix = pair_sums(sides)
+    return matrix.named(matrix.values)
+
+
+def one_long_sequence(replicates: int) -> None:
+    """Intervals of recall in a single sequence whose frames follow an autoregressive process."""
+    print(f"95% intervals of recall from one long sequence, {replicates:,} replicates")
+    print(f"  {'frames':>8}{'autocorrelation':>18}{'batch means':>14}{'frames alone':>14}")
+    many = np.random.default_rng(0).normal(size=1_000_000)
+    true = expit(1 + 1.2 * many).mean()
+    for n_frames in (120, 300, 600, 1200):
+        for rho in (0.0, 0.9, 0.97):
+            random = np.random.default_rng([n_frames, int(100 * rho)])
+            step = random.normal(size=(replicates, n_frames))
+            step[:, 1:] *= np.sqrt(1 - rho**2)
+            n_truth = random.poisson(6, step.size)
+            tp = random.binomial(n_truth, expit(1 + 1.2 * lfilter([1], [1, -rho], step, axis=1)).ravel())
+            matches = match_table((tp, n_truth - tp, np.zeros_like(tp), np.ones(len(tp))), random)
+            frames = matches["sequence"]
+            matches = matches.assign(sequence=frames // n_frames, frame=frames % n_frames)
+            by_batches = sf.intervals(matches, by="sequence", metrics=["recall"], method="batch_means")
+            alone = matches.assign(replicate=matches["sequence"], sequence=frames)
+            by_frames = sf.intervals(alone, by=alone["replicate"], metrics=["recall"])
+            shares = [(of["low"] <= true) & (true <= of["high"]) for of in (by_batches, by_frames)]
+            print(f"  {n_frames:8}{rho:18}" + "".join(f"{share.mean():14.1%}" for share in shares), flush=True)
+
+
+def trackers(folders: Sequence[str], replicates: int) -> None:
+    """HOTA, MOTA and IDF1: macro intervals and comparisons of trackers whose sequences are MOT17's, jittered."""
+    names = ["HOTA", "MOTA", "IDF1"]
+    table = sf.track(*sf.read_motchallenge(*folders)).sums
+    real = {name: of.astype(float) for name, of in sums_of_table(table, TRACK_SUMS).items()}
+    print("MOT17, macro intervals of 95% that hold; p-values of at most 0.05: macro, combined (two equal trackers)")
+    print(f"  {'':16}{'n':>4}" + _heads(names))
+    for n in (5, 7, 10, 20):
+        of_one = draw_trackers(real, np.random.default_rng([n, 1]), (replicates, n), [0.3])
+        values = _values(of_one, names)[:, :, 0]
+        many = _values(draw_trackers(real, np.random.default_rng(9), (1, 100_000), [0.3]), names)[0, :, 0].mean(axis=0)
+        cell, group = np.arange(replicates * n), np.repeat(np.arange(replicates), n)
+        found = means(values.reshape(-1, len(names)), cell, group, replicates, 0.95)
+        held = ((found.low <= many) & (many <= found.high)).mean(axis=0)
+        print(f"  {'macro holds':16}{n:4}" + "".join(f"{share:14.1%}" for share in held), flush=True)
+    for kind, jitter in (("as steady", [0.3, 0.3]), ("less steady", [0.1, 0.5])):
+        shift = {name: _equal(real, jitter, name) for name in names}
+        for n in (7, 10, 20):
+            found = [
+                _small(real, jitter, name, shift[name], n, replicates if n <= 12 else replicates // 4) for name in names
+            ]
+            print(
+                f"  {kind:16}{n:4}" + "".join(f"{macro:7.1%}, {combined:.1%}" for macro, combined in found), flush=True
+            )
+
+
+def _small(
+    real: NamedSums, jitter: Sequence[float], name: str, shift: tuple[float, float], n: int, replicates: int
+) -> tuple[float, float]:
+    """How often p-values of the macro mean, and of the combined number, are at most 0.05."""
+    curves, small = curves_of(TRACKS, [name]), [0.0, 0.0]
+    for of_macro in (True, False):
+        drawn = draw_trackers(real, np.random.default_rng([n, 2]), (replicates, n), jitter, shift[not of_macro])
+        if of_macro:
+            values = _values(drawn, [name])
+            cell, group = np.arange(replicates * n), np.repeat(np.arange(replicates), n)
+            found = means((values[:, :, 0] - values[:, :, 1]).reshape(-1, 1), cell, group, replicates, 0.95)
+            small[0] = float(np.mean((found.low > 0) | (found.high < 0)))
+            continue
+        for seed in range(replicates):
+            sums = matrix_of({key: of[seed].reshape(n * 2, *of.shape[3:]) for key, of in drawn.items()}, n * 2)
+            sums = sums._replace(values=sums.values.reshape(n, 2, -1))
+            used, of_used = only_used(sums, curves)
+            tests = swap_tests(used, [(0, 1)], np.array([n]), of_used, np.array([False]), N_SWAPS, seed)
+            small[1] += float(tests.p_value[0, 0] <= 0.05) / replicates
+    return small[0], small[1]
+
+
+def _equal(real: NamedSums, jitter: Sequence[float], name: str) -> tuple[float, float]:
+    """By how much the second tracker must be better to be equal in the macro mean, and in the combined number."""
+
+    def gaps(shift: float) -> tuple[float, float]:
+        drawn = draw_trackers(real, np.random.default_rng(5), (1, 50_000), jitter, shift)
+        macro = _values(drawn, [name])[0].mean(axis=0)[:, 0]
+        combined = _values({key: of.sum(axis=1) for key, of in drawn.items()}, [name])[0, :, 0]
+        return macro[1] - macro[0], combined[1] - combined[0]
+
+    if jitter[0] == jitter[1]:
+        return 0.0, 0.0
+    return brentq(lambda x: gaps(x)[0], -1, 1, xtol=1e-3), brentq(lambda x: gaps(x)[1], -1, 1, xtol=1e-3)
+
+
+def draw_trackers(
+    real: NamedSums, random: np.random.Generator, shape: tuple[int, int], jitter: Sequence[float], shift: float = 0.0
+) -> dict[str, np.ndarray]:
+    """Sums (*shape, trackers, ...) of sequences drawn from the real ones, each of another size and difficulty.
+
+    What is hard about a sequence (recall, false alarms, association, switches) is shared; `jitter` is what is each
+    tracker's own, in logits. The second tracker is better in all of these by `shift`.
+    """
+    drawn, size = random.integers(0, len(real["TP"]), shape), np.exp(random.normal(0, 0.4, shape))
+    shared, sides = random.normal(0, 0.4, (4, *shape)), []
+    good = np.array([1.0, -1.0, 1.0, -1.0]).reshape(4, 1, 1)
+    for own, by in zip(jitter, (0.0, shift), strict=False):
+        recall, alarms, association, switches = shared + random.normal(0, own, (4, *shape)) + by * good
+        side = {name: of[drawn] * size.reshape(*shape, *[1] * (of.ndim - 1)) for name, of in real.items()}
+        n_truth = side["hota_tp"] + side["hota_fn"]
+        tp = n_truth * _moved(side["hota_tp"] / n_truth, recall[..., None])
+        linked = tp * _moved(side["hota_association"] / side["hota_tp"], association[..., None])
+        fp = side["hota_fp"] * (tp / side["hota_tp"]) * np.exp(alarms)[..., None]
+        of_truth = side["TP"] + side["FN"]
+        found = of_truth * _moved(side["TP"] / of_truth, recall)
+        identified = of_truth * _moved(side["IDTP"] / of_truth, recall / 2 + association)
+        of_alarms = side["IDFP"] * (identified / side["IDTP"]) * np.exp(alarms)
+        side |= {"hota_tp": tp, "hota_fn": n_truth - tp, "hota_fp": fp, "hota_association": linked}
+        side |= {"TP": found, "FN": of_truth - found, "FP": side["FP"] * np.exp(alarms)}
+        side |= {"IDTP": identified, "IDFN": of_truth - identified, "IDFP": of_alarms}
+        sides.append(side | {"IDSW": side["IDSW"] * np.exp(switches)})
+    return {name: np.stack([side[name] for side in sides], axis=2) for name in sides[0]}
+
+
+def _moved(share: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Shares moved by so much on the scale of logits."""
+    return expit(logit(np.clip(share, 1e-6, 1 - 1e-6)) + by)
+
+
+def _values(sums: NamedSums, names: Sequence[str]) -> np.ndarray:
+    return np.stack(list(TRACKS.values(sums, names).values()), axis=-1)
 
 
 def speed() -> None:
-    """10,000 resamples of 5,120 sequences, against summarize on tables resampled by their rows."""
-    matches = Scene(np.random.default_rng(3), 5120).run()
-    rows = np.split(np.arange(len(matches)), np.flatnonzero(np.diff(matches["sequence"])) + 1)
-    random = np.random.default_rng(0)
-    each, making = [], []
-    for _ in range(20):
-        drawn = random.integers(0, len(rows), len(rows))
+    """The default intervals against `summarize`, and 10,000 swaps of ten pairs, of 5,120 sequences."""
+    random, tables = np.random.default_rng(3), {}
+    n_truth = 1 + random.poisson(8, 5120)
+    for k in range(5):
+        tp = random.binomial(n_truth, 0.6 + 0.01 * k)
+        tables[f"{k}"] = match_table((tp, n_truth - tp, random.poisson(1.0, 5120), np.ones(5120)), random)
+    times = {
+        "summarize": _median(lambda: sf.summarize(tables["0"])),
+        "intervals": _median(lambda: sf.intervals(tables["0"])),
+        "percentile": _median(lambda: sf.intervals(tables["0"], method="percentile"), 3),
+        "compare": _median(lambda: sf.compare(tables), 1),
+    }
+    print("5,120 sequences: " + ", ".join(f"{name} {seconds:.3f} s" for name, seconds in times.items()))
+    print(f"  intervals take {times['intervals'] / times['summarize']:.1f} times as long as summarize")
+
+
+def _median(call: Callable[[], object], repeats: int = 9) -> float:
+    taken = []
+    for _ in range(repeats):
         began = time.perf_counter()
-        table = matches.iloc[np.concatenate([rows[k] for k in drawn])]
-        names = np.repeat(np.arange(len(rows)), [len(rows[k]) for k in drawn])
-        resampled = table.assign(sequence=names).reset_index(drop=True)
-        making.append(time.perf_counter() - began)
-        began = time.perf_counter()
-        sf.summarize(resampled)
-        each.append(time.perf_counter() - began)
-    ours = []
-    for _ in range(5):
-        began = time.perf_counter()
-        sf.intervals(matches, metrics=["f1", "mse"])
-        ours.append(time.perf_counter() - began)
-    mine, alone, whole = (statistics.median(values) for values in (ours, each, np.add(each, making)))
-    print(f"10,000 resamples of 5,120 sequences: {mine:.2f} s")
-    print(f"  summarize on as many tables: {1e4 * alone:.0f} s, {1e4 * alone / mine:.0f} times as long")
-    print(f"  making these tables, too: {1e4 * whole:.0f} s, {1e4 * whole / mine:.0f} times as long")
-    print(f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
+        call()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicates", type=int, default=2000)
-    replicates = parser.parse_args().replicates
-    speed()
-    coverage(replicates)
-    null_p_values(replicates)
+    parser.add_argument("--mot17", nargs=2, metavar=("GT", "TRACKER"))
+    parser.add_argument("--only", nargs="*", choices=["speed", "coverage", "p_values", "one_long_sequence", "trackers"])
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    parts: dict[str, Callable[[int], None]] = {
+        "speed": lambda _: speed(),
+        "coverage": coverage,
+        "p_values": p_values,
+        "one_long_sequence": one_long_sequence,
+    }
+    if options.mot17:
+        parts["trackers"] = lambda replicates: trackers(options.mot17, replicates)
+    for name, part in parts.items():
+        if not options.only or name in options.only:
+            part(options.replicates)

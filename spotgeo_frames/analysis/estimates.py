@@ -99,13 +99,15 @@ def macro(evaluation: Evaluation, names: Sequence[str], confidence: float) -> In
     found = means(values, singles.cell, evaluation.group, evaluation.n_groups, confidence)
     least, greatest = (np.array([getattr(metric, end) for metric in metrics]) for end in ("low", "high"))
     # Where all sequences agree, t knows no error; the bounds are those of a share of as many units.
-    share = np.clip((found.estimate - least) / (greatest - least), 0, 1)
+    with np.errstate(invalid="ignore"):
+        share = np.clip((found.estimate - least) / (greatest - least), 0, 1)
     exact = clopper_pearson(share, found.n_weighted, confidence)
     agree = np.isnan(found.low) & (found.n_weighted > 1) & np.isfinite(greatest - least)
-    low, high = (
-        np.clip(np.where(agree, least + (greatest - least) * of_share, bound), least, greatest)
-        for of_share, bound in zip(exact, (found.low, found.high), strict=True)
-    )
+    with np.errstate(invalid="ignore"):
+        low, high = (
+            np.clip(np.where(agree, least + (greatest - least) * of_share, bound), least, greatest)
+            for of_share, bound in zip(exact, (found.low, found.high), strict=True)
+        )
     return found._replace(low=low, high=high)
 
 

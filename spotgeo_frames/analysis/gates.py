@@ -97,7 +97,7 @@ def non_inferiority(
     entry = _metric(x, metric)
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
-    group, unknown = _pair(x, baseline)
+    group, unknown = _pair(x, baseline, "non_inferiority")
     row = pair_table([group], [metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
     sign = 1.0 if entry.higher_is_better else -1.0
     estimate, low = sign * row["estimate"], row["low"] if sign > 0 else -row["high"]
@@ -129,10 +129,10 @@ def _metric(x: Any, metric: str) -> Metric:
     return entry
 
 
-def _pair(x: Any, baseline: Any) -> tuple[Group, str | None]:
+def _pair(x: Any, baseline: Any, function: str) -> tuple[Group, str | None]:
     """The submission and its baseline as a group of one pair, and a warning's text."""
     sides: Mapping[str, Any] = {"x": x, "baseline": baseline}
-    evaluations, _, unknown = submissions(sides, None, None, None, None)
+    evaluations, _, unknown = submissions(sides, None, None, None, None, function)
     return Group({}, evaluations, [("x", "baseline")]), unknown
 
 
@@ -194,7 +194,7 @@ def sample_size(
         raise ValueError(f"margin is {margin!r}; a number above 0 is needed, in the unit of {metric}")
     if isinstance(power, bool) or not isinstance(power, float | np.number) or not 0 < power < 1:
         raise ValueError(f"power is {power!r}; a share between 0 and 1 is needed")
-    group, unknown = _pair(x, x if baseline is None else baseline)
+    group, unknown = _pair(x, x if baseline is None else baseline, "sample_size")
     if unknown:
         warnings.warn(f"sample_size: {unknown}", stacklevel=CALLER)
     error, n_pilot = _standard_error(group, metric, of_one=baseline is None), n_cells(group)

@@ -41,7 +41,9 @@ def truth_differences(function: str, tables: Mapping[str, pd.DataFrame]) -> list
             if is_text != is_other_text:
                 text, plain = (name, other_name) if is_text else (other_name, name)
                 return [f"{function}: {text}: column {column} is text, and in {plain} it is not; make them the same"]
-        together = truths[0].merge(truths[1], how="outer", indicator=True)
+        # Truths without identities may be equal, so that equal ones are told apart by their count.
+        of_each = [side.assign(copy=side.groupby(columns, dropna=False).cumcount()) for side in truths]
+        together = of_each[0].merge(of_each[1], how="outer", indicator=True)
         odd = together.loc[together["_merge"] != "both", columns]
     problem = counted(len(odd), "truth") + f" in only one of {name} and {other_name}"
     return [f"{function}: {problem}: {first_keys(odd.convert_dtypes(), np.ones(len(odd), bool), columns)}"]

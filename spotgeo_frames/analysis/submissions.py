@@ -23,12 +23,13 @@ def submissions(
     exclude: Iterable[int] | Iterable[str] | None,
     by: By | None,
     cluster: str | None,
+    function: str = "compare",
 ) -> tuple[dict[str, Evaluation], dict[str, float], str | None]:
     """The evaluations of submissions to the same truth, without excluded sequences, their tau, and a warning's text.
 
-    Raises InputError if they are not comparable, or if `by` or `exclude` does not fit them.
+    Raises InputError if they are not comparable, or if `by` or `exclude` does not fit them; it names the function.
     """
-    asked, unknown = _checked(matches, baseline, exclude)
+    asked, unknown = _checked(matches, baseline, exclude, function)
     cuts = _cuts(asked, column_bins(by))
     own = own_metrics()
     evaluated = {
@@ -41,17 +42,18 @@ def _checked(
     matches: Mapping[str, Table | NamedTuple],
     baseline: str | None,
     exclude: Iterable[int] | Iterable[str] | None,
+    function: str,
 ) -> tuple[dict[str, Asked], str | None]:
     """Checks that all have the same truth; returns them without excluded sequences, and a warning's text."""
     if not isinstance(matches, Mapping):
         needed = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
-        raise InputError(f"compare: matches is of type {type(matches).__name__}; {needed}")
+        raise InputError(f"{function}: matches is of type {type(matches).__name__}; {needed}")
     if len(matches) < 2:
-        raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
+        raise InputError(f"{function}: {counted(len(matches), 'match table')} given; two or more are needed")
     if baseline is not None and baseline not in matches:
         known = ", ".join(map(str, matches))
-        raise InputError(f"compare: baseline: no match table has the name {baseline!r}; the names are {known}")
-    asked = {name: asked_table(x, f"compare: matches: {name}") for name, x in matches.items()}
+        raise InputError(f"{function}: baseline: no match table has the name {baseline!r}; the names are {known}")
+    asked = {name: asked_table(x, f"{function}: matches: {name}") for name, x in matches.items()}
     left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
     asked = {
         name: of._replace(table=without_sequences(of.table, left_out), matches=without_sequences(of.matches, left_out))
@@ -59,11 +61,11 @@ def _checked(
     }
     first, *others = asked
     if not len(asked[first].table):
-        raise InputError(f"compare: the match table of {first} has no rows")
+        raise InputError(f"{function}: the match table of {first} has no rows")
     problems = [
         problem
         for name in others
-        for problem in truth_differences("compare", {first: asked[first].matches, name: asked[name].matches})
+        for problem in truth_differences(function, {first: asked[first].matches, name: asked[name].matches})
     ]
     if problems:
         raise InputError(problems)

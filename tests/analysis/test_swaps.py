@@ -1,0 +1,247 @@
+"""Comparisons by swapping sequences, against a plain loop over all swaps of counted sequences."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import spotgeo_frames as sf
+from helpers.counted import counted, tracked
+from helpers.problems import warned
+from spotgeo_frames.analysis.pair_tables import holm
+
+Counts = Sequence[Sequence[int]]  # tp, fn, fp of each sequence
+METRICS = ["precision", "recall", "f1"]
+
+
+def parts(counts: np.ndarray, metric: str) -> tuple[np.ndarray, np.ndarray]:
+    """The numerator and denominator of a metric in each sequence."""
+    tp, fn, fp = counts.T.astype(float)
+    return {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fn + fp)}[metric]
+
+
+def ratio(counts: np.ndarray, metric: str) -> float:
+    y, w = parts(counts, metric)
+    return y.sum() / w.sum() if w.sum() else np.nan
+
+
+def plain_statistic(a: np.ndarray, b: np.ndarray, metric: str) -> tuple[float, float]:
+    """|t| of the difference and its standard error, from what each sequence contributes."""
+    n, contributions = len(a), np.zeros(len(a))
+    for side, sign in ((a, 1), (b, -1)):
+        y, w = parts(side, metric)
+        if not w.sum():
+            return np.inf, np.nan
+        contributions += sign * (y - y.sum() / w.sum() * w) / w.sum()
+    difference = ratio(a, metric) - ratio(b, metric)
+    squares = (contributions**2).sum() - contributions.sum() ** 2 / n
+    error = np.sqrt(n / (n - 1) * squares) if squares > 1e-12 else 0.0
+    if abs(difference) < 1e-9:
+        return 0.0, error
+    return (abs(difference) / error if error else np.inf), error
+
+
+def plain_student(a: np.ndarray, b: np.ndarray, metric: str) -> tuple[float, float]:
+    """The p-value of the jackknife's t, and the reach of its interval."""
+    n, difference = len(a), ratio(a, metric) - ratio(b, metric)
+    kept = [np.arange(n) != i for i in range(n)]
+    left = [ratio(a[some], metric) - ratio(b[some], metric) for some in kept]
+    error = np.sqrt((n - 1) / n * sum((of - difference) ** 2 for of in left))
+    p_value = 1.0 if difference == 0 else 2 * stats.t.sf(abs(difference) / error, n - 1) if error else 0.0
+    return p_value, stats.t.ppf(0.975, n - 1) * error
+
+
+def plain_test(a: np.ndarray, b: np.ndarray) -> pd.DataFrame:
+    """estimate, low, high, p_value and p_adjusted of each metric, by going through all swaps."""
+    n, statistics = len(a), []
+    for swapped in product((False, True), repeat=n):
+        where = np.array(swapped)[:, None]
+        sides = np.where(where, b, a), np.where(where, a, b)
+        statistics.append([plain_statistic(*sides, metric)[0] for metric in METRICS])
+    t = np.array(statistics)  # the observed arrangement first
+    rows = []
+    for k, metric in enumerate(METRICS):
+        least, reach = plain_student(a, b, metric)
+        p_value = np.fmax((t[:, k] >= t[0, k] * (1 - 1e-9)).mean(), least)
+        error = plain_statistic(a, b, metric)[1]
+        quantile = np.sort(t[:, k])[::-1][int(0.05 * 2**n)]
+        estimate = ratio(a, metric) - ratio(b, metric)
+        reach = np.fmax(quantile * error, reach)
+        low, high = (estimate - reach, estimate + reach) if n >= 6 else (np.nan, np.nan)
+        # Step down: of the metrics whose t is no larger.
+        adjusted, order = 0.0, np.argsort(-t[0], kind="stable")
+        for place, of in enumerate(order):
+            largest = t[:, order[place:]].max(axis=1)
+            adjusted = max(adjusted, (largest >= t[0, of] * (1 - 1e-9)).mean())
+            if of == k:
+                break
+        rows.append([estimate, low, high, p_value, np.fmax(adjusted, least)])
+    return pd.DataFrame(rows, METRICS, ["estimate", "low", "high", "p_value", "p_adjusted"])
+
+
+def table(counts: np.ndarray, others: np.ndarray) -> pd.DataFrame:
+    """The match table of counts, with an empty row for sequences that only the other side has rows of."""
+    matches = counted(*counts.T)
+    empty = np.flatnonzero(~counts.any(axis=1) & others.any(axis=1))
+    rows = pd.DataFrame({"sequence": empty, "frame": 1, "outcome": pd.Categorical(["empty"] * len(empty))})
+    rows["outcome"] = rows["outcome"].cat.set_categories(matches["outcome"].cat.categories)
+    answer = pd.concat([matches, rows]).sort_values("sequence", kind="stable", ignore_index=True)
+    answer.attrs = matches.attrs
+    return answer
+
+
+def compared(a: np.ndarray, b: np.ndarray, metrics: Sequence[str] = METRICS) -> pd.DataFrame:
+    """The pair's row of each metric, as a minus b."""
+    pairs = sf.compare({"a": table(a, b), "b": table(b, a)}, metrics=list(metrics), baseline="b").pairs
+    return pairs.set_index("metric")[["estimate", "low", "high", "p_value", "p_adjusted"]]
+
+
+def both(rows: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
+    """tp, fn and fp of two detectors from counts of truths, of those that each finds, and of its false alarms."""
+    n_truth, *others = np.array(rows).T
+    of_a, of_b, fp_a, fp_b = others
+    sides = [(np.minimum(found, n_truth), fp) for found, fp in ((of_a, fp_a), (of_b, fp_b))]
+    a, b = (np.stack([tp, n_truth - tp, fp], axis=1) for tp, fp in sides)
+    return a, b
+
+
+def pairs_of(n_sequences: int) -> st.SearchStrategy[tuple[np.ndarray, np.ndarray]]:
+    few = st.integers(0, 6)
+    row = st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(1, 6), few, few)
+    return st.lists(row, min_size=n_sequences, max_size=n_sequences).map(both)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(4, 8).flatmap(pairs_of))
+def test_all_swaps_are_those_of_a_plain_loop(sides: tuple[np.ndarray, np.ndarray]) -> None:
+    a, b = sides
+    assume((a != b).any(axis=1).all())
+    wanted = plain_test(a, b)
+    errors = np.array([plain_statistic(a, b, metric)[1] for metric in METRICS])
+    assume((errors > 1e-3).all())
+    found = compared(a, b)
+    np.testing.assert_allclose(found.to_numpy(), wanted.to_numpy(), rtol=1e-4, atol=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 16).flatmap(pairs_of))
+def test_intervals_and_p_values_agree(sides: tuple[np.ndarray, np.ndarray]) -> None:
+    found = compared(*sides)
+    assert found["p_value"].between(0, 1, inclusive="right").all()
+    assert (found["p_adjusted"] >= found["p_value"]).all()
+    known = found["low"].notna()
+    assert known.all() if len(sides[0]) >= 6 else not known.any()
+    excludes = (found["low"] > 0) | (found["high"] < 0)
+    assert (excludes == (found["p_value"] <= 0.05))[known].all()
+
+
+def test_all_sequences_better_is_as_rare_as_swaps_can_say() -> None:
+    """Of 64 arrangements, only the observed one and its mirror image are as large."""
+    good, bad = np.array([[9, 1, 0]] * 6), np.array([[2, 8, 0], [3, 7, 0], [1, 9, 0], [2, 8, 0], [4, 6, 0], [3, 7, 0]])
+    row = compared(good, bad, ["recall"]).loc["recall"]
+    assert row["p_value"] == 2 / 64
+    assert row["low"] > 0
+    five = compared(good[:5], bad[:5], ["recall"]).loc["recall"]
+    assert five["p_value"] == 2 / 32
+    assert five[["low", "high"]].isna().all()
+
+
+def test_too_few_sequences_say_how_small_a_p_value_can_be() -> None:
+    a, b = (counted([tp] * 4, [9 - tp] * 4, [0] * 4) for tp in (9, 3))
+    with warned(("compare: fewer than 20 sequences", "no p-value can be below 0.12")):
+        sf.compare({"a": a, "b": b}, metrics=["f1"])
+
+
+def test_a_standard_error_of_zero() -> None:
+    """All sequences differ by the same amount: only swapping all or none gives so much."""
+    row = compared(np.array([[9, 1, 0]] * 8), np.array([[5, 5, 0]] * 8), ["recall"]).loc["recall"]
+    assert row["p_value"] == 2 / 256
+    assert row["low"] == row["high"] == row["estimate"] == pytest.approx(0.4)
+
+
+def test_swaps_that_leave_nothing_to_divide_by_count_as_large() -> None:
+    """The second detector predicts in one sequence only; swapping that one leaves the first without predictions."""
+    a, b = np.array([[3, 0, 1]] + [[0, 3, 0]] * 6), np.array([[2, 1, 0]] + [[1, 2, 2]] * 6)
+    found = compared(a, b)
+    assert found["p_value"].notna().all()
+    nothing = compared(np.array([[0, 3, 0]] * 7), b)
+    assert nothing.loc["precision"].isna().all(), "of the first there is no precision"
+    assert nothing.loc["recall"].notna().all()
+
+
+def test_a_table_compared_with_itself() -> None:
+    counts = np.array([[3, 1, 2], [1, 0, 0], [0, 2, 1], [4, 4, 0], [1, 1, 1], [2, 0, 3], [5, 1, 0]])
+    found = compared(counts, counts)
+    assert found[["estimate", "low", "high"]].eq(0).all(axis=None)
+    assert found[["p_value", "p_adjusted"]].eq(1).all(axis=None)
+    result = tracked([0, 2, 4, 6, 3, 1])
+    pairs = sf.compare({"a": result, "b": result}).pairs
+    shown = pairs[pairs["of"].isin(["combined", "macro"])]
+    assert shown[["estimate", "low", "high"]].eq(0).all(axis=None)
+    assert shown[["p_value", "p_adjusted"]].eq(1).all(axis=None)
+    assert pairs["estimate"].eq(0).all()
+
+
+def test_clusters_are_swapped_as_a_whole() -> None:
+    """Twelve sequences in three nights: no p-value is below 2 / 8, nor any bound known."""
+    a, b = counted([9] * 12, [1] * 12, [0] * 12), counted([5] * 12, [5] * 12, np.arange(12))
+    nights = {name: of.assign(night=of["sequence"] // 4) for name, of in (("a", a), ("b", b))}
+    row = sf.compare(nights, metrics=["recall"], cluster="night").pairs.iloc[0]
+    assert row["p_value"] == 2 / 8
+    assert np.isnan(row["low"])
+    assert sf.compare(nights, metrics=["recall"]).pairs["p_value"].iloc[0] == 2 / 4096
+
+
+def test_macro_rows_are_paired_t_tests() -> None:
+    lost = {"a": [0, 2, 4, 6, 3], "b": [1, 5, 4, 9, 5]}
+    pairs = sf.compare({name: tracked(of) for name, of in lost.items()}, metrics=["MOTA", "IDF1"]).pairs
+    assert pairs["of"].tolist() == [
+        of for of in ("combined", "macro", *(f"without {k}" for k in range(5))) for _ in range(2)
+    ]
+    rows = pairs[pairs["metric"] == "MOTA"].set_index("of")
+    each = {name: 1 - np.array(of) / 20 for name, of in lost.items()}
+    wanted = stats.ttest_rel(each["a"], each["b"])
+    interval = wanted.confidence_interval()
+    assert rows.loc["macro", ["estimate", "low", "high", "p_value"]].tolist() == pytest.approx(
+        [0.09, interval.low, interval.high, wanted.pvalue]
+    )
+    assert rows.loc["without 3", "estimate"] == pytest.approx((15 - 9) / 80)
+    assert rows.loc["without 3", ["low", "high", "p_value", "p_adjusted"]].isna().all()
+
+
+def test_where_all_sequences_differ_by_the_same_amount_a_macro_p_value_is_that_of_signs() -> None:
+    pairs = sf.compare({"a": tracked([0] * 6), "b": tracked([2] * 6)}, metrics=["MOTA"]).pairs
+    row = pairs[pairs["of"] == "macro"].iloc[0]
+    assert row["estimate"] == pytest.approx(0.1)
+    assert row["p_value"] == 2 / 64
+    assert row[["low", "high"]].isna().all(), "nothing tells how much others differ"
+    one = sf.compare({"a": tracked([0]), "b": tracked([2])}, metrics=["MOTA"]).pairs
+    assert one["p_value"].tolist() == [1, 1]
+
+
+def test_more_than_twenty_sequences_are_not_left_out_one_by_one() -> None:
+    lost = [k % 5 for k in range(21)]
+    pairs = sf.compare({"a": tracked(lost, 6), "b": tracked([0] * 21, 6)}, metrics=["MOTA"]).pairs
+    assert pairs["of"].tolist() == ["combined", "macro"]
+
+
+def test_drawn_swaps_come_close_to_all() -> None:
+    random = np.random.default_rng(4)
+    a, b = both(np.column_stack([random.integers(5, 9, 13), random.integers(0, 9, (13, 4))]))
+    pairs = sf.compare({"a": table(a, b), "b": table(b, a)}, metrics=METRICS, baseline="b").pairs
+    signs = np.array(list(product((False, True), repeat=13)))[..., None]
+    for metric, p_value in zip(METRICS, pairs["p_value"], strict=True):
+        t = [plain_statistic(np.where(s, b, a), np.where(s, a, b), metric)[0] for s in signs[::4]]
+        observed = plain_statistic(a, b, metric)[0]
+        exact = max(np.mean(np.array(t) >= observed * (1 - 1e-9)), plain_student(a, b, metric)[0])
+        assert p_value == pytest.approx(exact, abs=0.03)
+
+
+def test_holm() -> None:
+    adjusted = holm(np.array([[0.01], [0.04], [0.03], [np.nan]]))
+    assert adjusted.ravel().tolist() == pytest.approx([0.03, 0.06, 0.06, np.nan], nan_ok=True)
