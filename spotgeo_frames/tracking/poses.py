@@ -40,7 +40,14 @@ from .keypoints import Keypoints, number_keypoints
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import NEAR, KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
-from .metrics.keypoint_hota import COUNTS, ZERO_DISTANCE, keypoint_hota, keypoint_similarity
+from .metrics.keypoint_hota import (
+    COUNTS,
+    ZERO_DISTANCE,
+    keypoint_hota,
+    keypoint_hota_parts,
+    keypoint_hota_totals,
+    keypoint_similarity,
+)
 from .registry import HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
 
 HOTA_NUMBERS = list(HOTA_METRICS)
@@ -139,13 +146,14 @@ def pose(
     {'HOTA': 0.337, 'mota': 65.939, 'ap': 76.899}
     """
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    _check_keypoints(*sides)
+    check_keypoints(*sides)
     aligned = align(*sides, frames)
-    keypoints = number_keypoints(aligned, identity, _joints(aligned))
+    keypoints = number_keypoints(aligned, identity, joints_of(aligned))
     similar = near_joints(aligned)
-    hota = keypoint_hota(keypoints, similar)
+    hota_parts = keypoint_hota_parts(keypoints, similar)
+    hota = keypoint_hota(hota_parts, keypoint_hota_totals(hota_parts))
     near = similar.take(np.flatnonzero(similar.measure <= NEAR))
-    evaluated = _evaluated(keypoints)
+    evaluated = evaluated_images(keypoints)
     matched = keypoint_clear(keypoints, near)
     clear = with_total(keypoint_clear_parts(keypoints, near, matched, evaluated))
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
@@ -158,7 +166,7 @@ def pose(
     return tables
 
 
-def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
+def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
     """Raises InputError if a side has no column `joint`, or the truth no valid head sizes."""
     problems = [
         f"{source(side.objects, name)}: column joint is missing; poses have one row a joint"
@@ -177,7 +185,7 @@ def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
         raise InputError(problems)
 
 
-def _joints(aligned: Aligned) -> list[Any]:
+def joints_of(aligned: Aligned) -> list[Any]:
     """PoseTrack's fifteen joints; if any other joint occurs, all that occur."""
     occurring = sorted(pd.Series(aligned.frames["joint"]).dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
@@ -191,7 +199,7 @@ def near_joints(aligned: Aligned) -> Pairs:
     return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
 
 
-def _evaluated(keypoints: Keypoints) -> np.ndarray:
+def evaluated_images(keypoints: Keypoints) -> np.ndarray:
     """Marks the images in which somebody is annotated, including people that preprocessing has taken out."""
     frames, has_truth = keypoints.tracks.aligned.frames, keypoints.truth.counts > 0
     if "n_annotated" not in frames:

@@ -1,0 +1,186 @@
+"""The metrics of tracks at every score threshold, for `sweep(tracks=True)`.
+
+Similar pairs are found once, among all predictions. At each threshold the pairs of the predictions that are left are
+selected, and all metrics are computed from them anew, because identities are matched over whole sequences.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..matching.alignment import Aligned, FrameRule, align
+from ..matching.pairs import Pairs
+from ..matching.rule import Rule
+from ..matching.words import Words
+from ..scoring.match_sums import NamedSums
+from ..scoring.registry import values_of
+from ..support.errors import InputError
+from ..support.progress import progress
+from ..tables.annotations import Annotations, SideColumns, side_columns
+from ..tables.columns import as_numbers
+from ..tracking.families import pose_numbers, track_numbers
+from ..tracking.identities import with_predictions
+from ..tracking.keypoints import number_keypoints
+from ..tracking.metrics.hota import HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
+from ..tracking.metrics.keypoint_clear import NEAR, keypoint_clear, keypoint_clear_parts
+from ..tracking.metrics.keypoint_hota import keypoint_hota_parts, keypoint_hota_totals
+from ..tracking.poses import check_keypoints, evaluated_images, joints_of, near_joints
+from ..tracking.tracks import identify_whole, rule_of_tracks, similar_chunks, track_sums
+from .resampling import bounds, resampled_sums
+from .sweep_sums import highest, score_thresholds
+
+# Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
+MOST_THRESHOLDS = 50
+
+COUNTS = ["n_predicted", "tp", "fn", "fp"]
+HOTA_SUMS = [*HOTA_COUNTS, *HOTA_WEIGHTED]
+
+
+class Evaluated(NamedTuple):
+    """The names of S sequences; the sums of each by name, (S, ...); and how many matches, misses and false alarms."""
+
+    sequences: Any
+    sums: NamedSums
+    counts: NamedSums
+
+
+# From marked predictions to what those add up to.
+Evaluate = Callable[[np.ndarray], Evaluated]
+
+
+class Kind(NamedTuple):
+    """How tracks of a kind are evaluated.
+
+    `evaluate` takes the aligned sides, and gives a function from the predictions that are left, which it marks, to what
+    they add up to. `values` gives the named metrics of added sums; those of the curve are `metrics`.
+    """
+
+    rule: Rule
+    metrics: Sequence[str]
+    evaluate: Callable[[Aligned], Evaluate]
+    values: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]]
+
+
+def kind_of_tracks(words: Words, truth: Annotations, predictions: Annotations, frames: FrameRule) -> Kind:
+    """How these tables are evaluated: joints as poses, anything else as tracks.
+
+    Raises InputError if the words or the columns do not fit, as `track` and `pose` do.
+    """
+    sides = side_columns(truth), side_columns(predictions)
+    if "joint" in truth.objects and "joint" in predictions.objects:
+        if any(word is not None for word in words):
+            raise InputError("similarity and tau do not apply to joints with tracks=True: pose() measures head sizes")
+        check_keypoints(truth, predictions)
+        rule = Rule("keypoint", head_sizes=NEAR, identity="object")
+        return Kind(rule, ["HOTA", "mota"], partial(_evaluate_poses, *sides, frames), pose_numbers)
+    rule, _ = rule_of_tracks(words, *sides)
+    return Kind(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_numbers)
+
+
+def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
+    """What `track` adds up; frames that have lost all their objects change nothing of that."""
+    tracks, chunks = identify_whole(aligned, rule), list(similar_chunks(aligned, rule))
+
+    def evaluate(kept: np.ndarray) -> Evaluated:
+        _, sums = track_sums(with_predictions(tracks, kept), [_left(chunk, kept) for chunk in chunks])
+        counts = {name: sums.values[name.upper()].sum() for name in ("tp", "fn", "fp")}
+        return Evaluated(sums.labels["sequence"], sums.values, counts)
+
+    return evaluate
+
+
+def _evaluate_poses(truth: SideColumns, predictions: SideColumns, frames: FrameRule, whole: Aligned) -> Evaluate:
+    """What `pose` adds up, average precision aside.
+
+    Keypoint HOTA also counts frames without any joint, so the sides are aligned anew: unless a table lists them, frames
+    that have lost all their joints are gone.
+    """
+    similar = near_joints(whole)
+
+    def evaluate(kept: np.ndarray) -> Evaluated:
+        rows = np.ones(len(predictions.objects), bool)
+        rows[whole.predictions.row[~kept]] = False
+        left = predictions._replace(objects=predictions.objects.filter(rows))
+        aligned, pairs = align(truth, left, frames, may_be_disjoint=True), _left(similar, kept)
+        keypoints = number_keypoints(aligned, "object", joints_of(aligned))
+        near = pairs.take(np.flatnonzero(pairs.measure <= NEAR))
+        matched = keypoint_clear(keypoints, near)
+        clear = keypoint_clear_parts(keypoints, near, matched, evaluated_images(keypoints))
+        tp = len(matched.pairs.truth)
+        counts = {"tp": tp, "fn": len(aligned.truth.frame) - tp, "fp": len(aligned.predictions.frame) - tp}
+        first = np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1))
+        sums = keypoint_hota_totals(keypoint_hota_parts(keypoints, pairs)) | clear
+        return Evaluated(keypoints.tracks.sequence_names.take(first), sums, counts)
+
+    return evaluate
+
+
+def _left(pairs: Pairs, kept: np.ndarray) -> Pairs:
+    """The pairs of the marked predictions, as rows of these."""
+    left = pairs.take(np.flatnonzero(kept[pairs.prediction]))
+    return left._replace(prediction=(np.cumsum(kept) - 1)[left.prediction])
+
+
+def sweep_tracks(
+    words: Words,
+    truth: Annotations,
+    predictions: Annotations,
+    score: Sequence[float] | None,
+    frames: FrameRule,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any]]:
+    """The tables `curve` and `best` of a Sweep of tracks, and the notes of the rule."""
+    kind = kind_of_tracks(words, truth, predictions, frames)
+    aligned = align(truth, predictions, frames)
+    scores = as_numbers(aligned.predictions.table["score"])
+    thresholds = score_thresholds(scores, score, MOST_THRESHOLDS)
+    evaluate = kind.evaluate(aligned)
+    names = pd.unique(pd.Series(aligned.frames["sequence"], copy=False))
+    rows, hota = [], np.zeros((resamples, len(thresholds)))
+    for position, threshold in enumerate(progress(thresholds.tolist(), "evaluating", "threshold")):
+        found = evaluate(scores >= threshold)
+        totals = {name: values.sum(axis=0) for name, values in found.sums.items()}
+        rows.append(dict(found.counts) | kind.values(totals, kind.metrics))
+        hota[:, position] = _resampled_hota(found, names, resamples, seed)
+    curve = _curve(thresholds, rows, kind.metrics)
+    return curve, _best(curve, hota if len(names) > 1 else hota[:0], confidence), kind.rule.notes
+
+
+def _resampled_hota(found: Evaluated, names: Any, resamples: int, seed: int) -> np.ndarray:
+    """The combined HOTA of each resample of the sequences `names`, (resamples,)."""
+    of_sequences = np.stack([found.sums[name] for name in HOTA_SUMS], axis=1)
+    sums = np.zeros((len(names), *of_sequences.shape[1:]))
+    sums[pd.Index(names).get_indexer(pd.Index(found.sequences))] = of_sequences
+    drawn = resampled_sums(sums, resamples, seed)
+    return hota_numbers(dict(zip(HOTA_SUMS, np.moveaxis(drawn, 1, 0), strict=True)))["HOTA"].mean(axis=-1)
+
+
+def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence[str]) -> pd.DataFrame:
+    """The table `curve`, from the counts and metrics at each threshold."""
+    table = pd.DataFrame(rows, columns=["tp", "fn", "fp", *metrics], dtype=np.float64)
+    counts = {name: table[name].to_numpy() for name in ("tp", "fn", "fp")}
+    shares = values_of(counts, ["precision", "recall", "f1"])
+    columns = {"score_threshold": thresholds, "n_predicted": counts["tp"] + counts["fp"]} | counts | shares
+    curve = pd.DataFrame(columns | {name: table[name] for name in metrics})
+    return curve.astype(dict.fromkeys(COUNTS, np.int64))
+
+
+def _best(curve: pd.DataFrame, hota: np.ndarray, confidence: float) -> pd.DataFrame:
+    """The table `best`: the threshold of the highest HOTA, with intervals over resamples, (resamples, thresholds)."""
+    thresholds, values = curve["score_threshold"].to_numpy(), curve["HOTA"].to_numpy()
+    at_best, low_high = np.full(2, np.nan), np.full((2, 2), np.nan)
+    if len(thresholds):
+        best = highest(values[None])[0]
+        at_best = np.array([thresholds[best], values[best]])
+        if len(hota):
+            low_high = bounds(np.column_stack([thresholds[highest(hota)], hota[:, best]]), confidence)
+    row = {}
+    for position, name in enumerate(("score_threshold", "HOTA")):
+        low, high = low_high[:, position]
+        row |= {name: at_best[position], f"{name}_low": low, f"{name}_high": high}
+    return pd.DataFrame([row], dtype=np.float64)
