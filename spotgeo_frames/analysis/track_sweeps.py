@@ -21,10 +21,10 @@ from ..support.errors import InputError
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import as_numbers
-from ..tracking.families import pose_numbers, track_numbers
+from ..tracking.families import HOTA_SUMS, pose_numbers, track_numbers
 from ..tracking.identities import with_predictions
 from ..tracking.keypoints import number_keypoints
-from ..tracking.metrics.hota import HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
+from ..tracking.metrics.hota import ALPHAS, hota_numbers
 from ..tracking.metrics.keypoint_clear import NEAR, keypoint_clear, keypoint_clear_parts
 from ..tracking.metrics.keypoint_hota import keypoint_hota_parts, keypoint_hota_totals
 from ..tracking.poses import check_keypoints, evaluated_images, joints_of, near_joints
@@ -35,8 +35,10 @@ from .sweep_sums import highest, score_thresholds
 # Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
 MOST_THRESHOLDS = 50
 
+# Thresholds that are resampled at once, about a kilobyte for each of them and each resample.
+LEVELS_AT_ONCE = 16
+
 COUNTS = ["n_predicted", "tp", "fn", "fp"]
-HOTA_SUMS = [*HOTA_COUNTS, *HOTA_WEIGHTED]
 
 
 class Evaluated(NamedTuple):
@@ -44,7 +46,7 @@ class Evaluated(NamedTuple):
 
     sequences: Any
     sums: NamedSums
-    counts: NamedSums
+    counts: Mapping[str, int]
 
 
 # From marked predictions to what those add up to.
@@ -83,13 +85,20 @@ def kind_of_tracks(words: Words, truth: Annotations, predictions: Annotations, f
 def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
     """What `track` adds up; frames that have lost all their objects change nothing of that."""
     tracks, chunks = identify_whole(aligned, rule), list(similar_chunks(aligned, rule))
+    tracks = tracks._replace(aligned=_without_other_columns(aligned))
 
     def evaluate(kept: np.ndarray) -> Evaluated:
         _, sums = track_sums(with_predictions(tracks, kept), [_left(chunk, kept) for chunk in chunks])
-        counts = {name: sums.values[name.upper()].sum() for name in ("tp", "fn", "fp")}
+        counts = {name: int(sums.values[name.upper()].sum()) for name in ("tp", "fn", "fp")}
         return Evaluated(sums.labels["sequence"], sums.values, counts)
 
     return evaluate
+
+
+def _without_other_columns(aligned: Aligned) -> Aligned:
+    """The sides without the columns of predictions that would be selected at each threshold for nothing."""
+    predictions = aligned.predictions
+    return aligned._replace(predictions=predictions._replace(table=predictions.table.select(["x", "y"])))
 
 
 def _evaluate_poses(truth: SideColumns, predictions: SideColumns, frames: FrameRule, whole: Aligned) -> Evaluate:
@@ -141,23 +150,29 @@ def sweep_tracks(
     thresholds = score_thresholds(scores, score, MOST_THRESHOLDS)
     evaluate = kind.evaluate(aligned)
     names = pd.unique(pd.Series(aligned.frames["sequence"], copy=False))
-    rows, hota = [], np.zeros((resamples, len(thresholds)))
+    rows, sums = [], np.zeros((len(names), len(thresholds), len(HOTA_SUMS), len(ALPHAS)))
     for position, threshold in enumerate(progress(thresholds.tolist(), "evaluating", "threshold")):
         found = evaluate(scores >= threshold)
         totals = {name: values.sum(axis=0) for name, values in found.sums.items()}
-        rows.append(dict(found.counts) | kind.values(totals, kind.metrics))
-        hota[:, position] = _resampled_hota(found, names, resamples, seed)
+        rows.append({**found.counts, **kind.values(totals, kind.metrics)})
+        of_sequence = pd.Index(names).get_indexer(pd.Index(found.sequences))
+        sums[of_sequence, position] = np.stack([found.sums[name] for name in HOTA_SUMS], axis=1)
     curve = _curve(thresholds, rows, kind.metrics)
-    return curve, _best(curve, hota if len(names) > 1 else hota[:0], confidence), kind.rule.notes
+    return curve, _best(curve, _resampled_hota(sums, resamples, seed), confidence), kind.rule.notes
 
 
-def _resampled_hota(found: Evaluated, names: Any, resamples: int, seed: int) -> np.ndarray:
-    """The combined HOTA of each resample of the sequences `names`, (resamples,)."""
-    of_sequences = np.stack([found.sums[name] for name in HOTA_SUMS], axis=1)
-    sums = np.zeros((len(names), *of_sequences.shape[1:]))
-    sums[pd.Index(names).get_indexer(pd.Index(found.sequences))] = of_sequences
-    drawn = resampled_sums(sums, resamples, seed)
-    return hota_numbers(dict(zip(HOTA_SUMS, np.moveaxis(drawn, 1, 0), strict=True)))["HOTA"].mean(axis=-1)
+def _resampled_hota(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """The combined HOTA of each resample at each threshold, (resamples, thresholds), no resamples of one sequence.
+
+    `sums` (sequences, thresholds, HOTA_SUMS, alphas) are resampled a few thresholds at a time to bound the memory.
+    """
+    if len(sums) < 2:
+        return np.zeros((0, sums.shape[1]))
+    parts = []
+    for first in range(0, sums.shape[1], LEVELS_AT_ONCE):
+        drawn = resampled_sums(sums[:, first : first + LEVELS_AT_ONCE], resamples, seed)
+        parts.append(hota_numbers(dict(zip(HOTA_SUMS, np.moveaxis(drawn, 2, 0), strict=True)))["HOTA"].mean(axis=-1))
+    return np.concatenate([np.zeros((resamples, 0)), *parts], axis=1)
 
 
 def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence[str]) -> pd.DataFrame:
@@ -179,7 +194,7 @@ def _best(curve: pd.DataFrame, hota: np.ndarray, confidence: float) -> pd.DataFr
         at_best = np.array([thresholds[best], values[best]])
         if len(hota):
             low_high = bounds(np.column_stack([thresholds[highest(hota)], hota[:, best]]), confidence)
-    row = {}
+    row: dict[str, float] = {}
     for position, name in enumerate(("score_threshold", "HOTA")):
         low, high = low_high[:, position]
         row |= {name: at_best[position], f"{name}_low": low, f"{name}_high": high}
