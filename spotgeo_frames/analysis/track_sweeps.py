@@ -14,10 +14,9 @@ import pandas as pd
 from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.pairs import Pairs
 from ..matching.rule import Rule
-from ..matching.words import Words
+from ..matching.words import Words, check_no_words
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import values_of
-from ..support.errors import InputError
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import as_numbers
@@ -73,8 +72,7 @@ def kind_of_tracks(words: Words, truth: Annotations, predictions: Annotations, f
     """
     sides = side_columns(truth), side_columns(predictions)
     if "joint" in truth.objects and "joint" in predictions.objects:
-        if any(word is not None for word in words):
-            raise InputError("similarity and tau do not apply to joints with tracks=True: pose() measures head sizes")
+        check_no_words(words)
         check_keypoints(truth, predictions)
         rule = Rule("keypoint", head_sizes=NEAR, identity="object")
         return Kind(rule, ["HOTA", "mota"], partial(_evaluate_poses, *sides, frames), pose_numbers)
