@@ -12,18 +12,19 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import Aligned, FrameRule, align
-from ..matching.pairs import Pairs
+from ..matching.pairs import PAIRS_AT_ONCE, Pairs, join_pairs
 from ..matching.rule import Rule
 from ..matching.words import Words, check_no_words
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import values_of
+from ..support.chunks import chunks
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import as_numbers
-from ..tracking.families import HOTA_SUMS, pose_numbers, track_numbers
+from ..tracking.families import pose_numbers, track_numbers
 from ..tracking.identities import with_predictions
 from ..tracking.keypoints import number_keypoints
-from ..tracking.metrics.hota import ALPHAS, hota_numbers
+from ..tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
 from ..tracking.metrics.keypoint_clear import NEAR, keypoint_clear, keypoint_clear_parts
 from ..tracking.metrics.keypoint_hota import keypoint_hota_parts, keypoint_hota_totals
 from ..tracking.poses import check_keypoints, evaluated_images, joints_of, near_joints
@@ -82,11 +83,11 @@ def kind_of_tracks(words: Words, truth: Annotations, predictions: Annotations, f
 
 def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
     """What `track` adds up; frames that have lost all their objects change nothing of that."""
-    tracks, chunks = identify_whole(aligned, rule), list(similar_chunks(aligned, rule))
+    tracks, similar = identify_whole(aligned, rule), list(similar_chunks(aligned, rule))
     tracks = tracks._replace(aligned=_without_other_columns(aligned))
 
     def evaluate(kept: np.ndarray) -> Evaluated:
-        _, sums = track_sums(with_predictions(tracks, kept), [_left(chunk, kept) for chunk in chunks])
+        _, sums = track_sums(with_predictions(tracks, kept), _in_fewer([_left(chunk, kept) for chunk in similar]))
         counts = {name: int(sums.values[name.upper()].sum()) for name in ("tp", "fn", "fp")}
         return Evaluated(sums.labels["sequence"], sums.values, counts)
 
@@ -131,6 +132,12 @@ def _left(pairs: Pairs, kept: np.ndarray) -> Pairs:
     return left._replace(prediction=(np.cumsum(kept) - 1)[left.prediction])
 
 
+def _in_fewer(parts: list[Pairs]) -> list[Pairs]:
+    """The same pairs in fewer parts, which are still small enough for the processor's cache."""
+    sizes = np.array([len(part.truth) for part in parts], np.int64)
+    return [join_pairs(parts[first:last]) for first, last in chunks(sizes, PAIRS_AT_ONCE)]
+
+
 def sweep_tracks(
     words: Words,
     truth: Annotations,
@@ -148,13 +155,13 @@ def sweep_tracks(
     thresholds = score_thresholds(scores, score, MOST_THRESHOLDS)
     evaluate = kind.evaluate(aligned)
     names = pd.unique(pd.Series(aligned.frames["sequence"], copy=False))
-    rows, sums = [], np.zeros((len(names), len(thresholds), len(HOTA_SUMS), len(ALPHAS)))
+    rows, sums = [], np.zeros((len(names), len(thresholds), len(HOTA_ALONE), len(ALPHAS)))
     for position, threshold in enumerate(progress(thresholds.tolist(), "evaluating", "threshold")):
         found = evaluate(scores >= threshold)
         totals = {name: values.sum(axis=0) for name, values in found.sums.items()}
         rows.append({**found.counts, **kind.values(totals, kind.metrics)})
         of_sequence = pd.Index(names).get_indexer(pd.Index(found.sequences))
-        sums[of_sequence, position] = np.stack([found.sums[name] for name in HOTA_SUMS], axis=1)
+        sums[of_sequence, position] = np.stack([found.sums[name] for name in HOTA_ALONE], axis=1)
     curve = _curve(thresholds, rows, kind.metrics)
     return curve, _best(curve, _resampled_hota(sums, resamples, seed), confidence), kind.rule.notes
 
@@ -162,14 +169,14 @@ def sweep_tracks(
 def _resampled_hota(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """The combined HOTA of each resample at each threshold, (resamples, thresholds), no resamples of one sequence.
 
-    `sums` (sequences, thresholds, HOTA_SUMS, alphas) are resampled a few thresholds at a time to bound the memory.
+    `sums` (sequences, thresholds, HOTA_ALONE, alphas) are resampled a few thresholds at a time to bound the memory.
     """
     if len(sums) < 2:
         return np.zeros((0, sums.shape[1]))
     parts = []
     for first in range(0, sums.shape[1], LEVELS_AT_ONCE):
         drawn = resampled_sums(sums[:, first : first + LEVELS_AT_ONCE], resamples, seed)
-        parts.append(hota_numbers(dict(zip(HOTA_SUMS, np.moveaxis(drawn, 2, 0), strict=True)))["HOTA"].mean(axis=-1))
+        parts.append(hota_alone(dict(zip(HOTA_ALONE, np.moveaxis(drawn, 2, 0), strict=True)))["HOTA"].mean(axis=-1))
     return np.concatenate([np.zeros((resamples, 0)), *parts], axis=1)
 
 
