@@ -60,7 +60,8 @@ PAIRED = [MISLOCATED, CONFUSED_AND_MISLOCATED]
 # The kinds that only tables with categories have.
 OF_CATEGORIES = [KINDS[CONFUSED], KINDS[CONFUSED_AND_MISLOCATED]]
 
-# How far a mislocated prediction may lie: the multiple of the largest distance of a match, or the least similarity, which is that of TIDE.
+# How far a mislocated prediction may lie: the multiple of the largest distance of a match, or the least similarity,
+# which is that of TIDE.
 REACH, LEAST_SIMILARITY = 3.0, 0.1
 
 

@@ -1,7 +1,7 @@
 """What each kind of error costs in tracks and poses, by evaluating them again with that kind mended."""
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ import pandas as pd
 from ..matching.noted_rule import is_of_poses, noted_rule
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
-from ..matching.words import asked_of_matches
+from ..matching.words import asked_of_tracks, similarity_rule
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..support.progress import progress
@@ -17,7 +17,7 @@ from ..tables.annotations import Annotations
 from ..tables.arrow import as_pandas
 from ..tables.checks import check_matches
 from ..tables.match_sides import MatchSides, sides_of
-from ..tables.schema import FN, FP, FRAME_KEY, PREFIXES, TP, centres, has_boxes
+from ..tables.schema import FN, FP, FRAME_KEY, PREFIXES, SIDE_PREFIXES, TP, centres, has_boxes
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.poses import PoseResult, pose
 from ..tracking.tracks import TrackResult, track
@@ -64,35 +64,40 @@ def track_costs(
         _evaluated(sides, rows, repair.mended, rule) if _changes(rows, repair.mended) else now
         for repair in progress(repairs, "evaluating again", "kind")
     ]
-    counts = [[int((repair.errors & (rows.outcome == kind)).sum()) for repair in repairs] for kind in (FN, FP)]
-    columns = {"kind": pd.array([repair.kind for repair in repairs], dtype=TEXT)}
-    columns |= {"n_misses": counts[0], "n_false_alarms": counts[1]}
-    columns |= {"n_breaks": [repair.n_breaks for repair in repairs]}
-    for position, name in enumerate(COSTED):
-        after = np.array([values[position] for values in numbers])
-        columns |= {name: after, f"{name}_gain": after - now[position]}
-    answer = pd.DataFrame(columns)
+    counts = [[int((repair.errors & (rows.outcome == missed)).sum()) for repair in repairs] for missed in (FN, FP)]
+    columns = {"n_misses": counts[0], "n_false_alarms": counts[1], "n_breaks": [repair.n_breaks for repair in repairs]}
+    answer = pd.DataFrame({"kind": [repair.kind for repair in repairs]} | columns).astype({"kind": TEXT})
+    after = np.array(numbers)
+    for name, values, before in zip(COSTED, after.T, now, strict=True):
+        answer[name], answer[f"{name}_gain"] = values, values - before + 0.0  # no -0.0
     answer.attrs = table.attrs
     return answer
 
 
 def _rule(table: pd.DataFrame, similarity: str | Measure | None, tau: float | None) -> Rule:
-    """The rule of the result; raises InputError if it is not known, or if a word does not agree with its notes."""
-    words = asked_of_matches(tau, None, similarity)
+    """The rule of the result.
+
+    Raises InputError if the rule is not known, ValueError if a word does not agree with the notes of the result.
+    """
+    words = asked_of_tracks(tau, similarity)
     if is_of_poses(table):
-        if similarity is not None or tau is not None:
+        if words.similarity is not None:
             raise ValueError("pose() measures joints in head sizes; leave out similarity and tau")
         return noted_rule(table, words)
-    rule = noted_rule(table, words._replace(threshold=THRESHOLD))
-    noted = {"similarity": table.attrs.get("rule", rule.name), "tau": table.attrs.get("tau", rule.tau)}
-    for name, used in (("similarity", rule.name), ("tau", rule.tau)):
-        if noted[name] != used:
-            raise ValueError(f"{name} is {used!r}, and the result was made with {noted[name]!r}; leave it out")
-    return rule
+    if words.similarity is not None:
+        given = {"similarity": similarity_rule(words.similarity, words, THRESHOLD).name, "tau": words.tau}
+        noted = {"similarity": table.attrs.get("rule"), "tau": table.attrs.get("tau")}
+        for name, value in given.items():
+            if None not in (value, noted[name]) and value != noted[name]:
+                problem = f"{name} is {value!r}, and the result was made with {noted[name]!r}"
+                raise ValueError(f"{problem}; leave out similarity and tau")
+    return noted_rule(table, words._replace(threshold=THRESHOLD))
 
 
 def _checked_rows(table: pd.DataFrame, identity: str) -> TrackRows:
     """The rows of the match table; raises InputError if its events do not fit the identities."""
+    if identity != "object" and not any(f"{prefix}{identity}" in table for prefix in SIDE_PREFIXES):
+        raise InputError(f"identity: neither truth nor predictions have a column {identity}")
     rows = track_rows(table, identity)
     if "event" not in table or not np.array_equal(rows.switches, table["event"].eq("switch")):
         raise InputError(
@@ -106,6 +111,10 @@ def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
     """Truth and predictions of the match table, with what it takes to evaluate them again."""
     sides = sides_of(table, rule.measured_columns)
     truth, predictions = sides.truth.objects, sides.predictions.objects
+    if rule.measure is not None and has_boxes(predictions) and not has_boxes(truth):
+        raise InputError(
+            "error_costs: predictions have w and h and truths have not, so no truth can stand for a prediction"
+        )
     if rule.name == "point":
         truth, predictions = _centres(truth), _centres(predictions)
     annotated = f"{PREFIXES['frames']}{ANNOTATED}"
@@ -155,7 +164,7 @@ def _evaluated(sides: MatchSides, rows: TrackRows, mended: Mended, rule: Rule) -
 def _numbers(summary: pd.DataFrame, outcome: np.ndarray) -> list[float]:
     """The metrics COSTED from the combined row of a summary and from the match table; null with nothing to count."""
     tp, fn, fp = (np.count_nonzero(outcome == kind) for kind in (TP, FN, FP))
-    last = {name: summary[name].iloc[-1] if name in summary else np.nan for name in ("HOTA", "IDF1", "MOTA", "mota")}
-    of_truths = last["MOTA"] if "MOTA" in summary else last["mota"] / 100
-    values = [2 * tp / max(2 * tp + fn + fp, 1), last["HOTA"], last["IDF1"]]
-    return [*(float(value) if tp + fn + fp else np.nan for value in values), float(of_truths) if tp + fn else np.nan]
+    last: dict[Any, Any] = summary.iloc[-1].to_dict()
+    mota = last["MOTA"] if "MOTA" in last else last["mota"] / 100
+    values = [2 * tp / max(2 * tp + fn + fp, 1), last["HOTA"], last.get("IDF1", np.nan)]
+    return [*(float(value) if tp + fn + fp else np.nan for value in values), float(mota) if tp + fn else np.nan]

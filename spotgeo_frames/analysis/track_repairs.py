@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
-from ..support.keys import grouped, row_keys
+from ..support.keys import grouped, locate, row_keys
 from ..tables.annotations import Annotations
 from ..tables.match_sides import MatchSides
 from ..tables.messages import missing
@@ -205,8 +205,9 @@ def _filled(rows: TrackRows, mended: Mended, missed: np.ndarray, choices: Sequen
     for wanted in choices:
         missed = missed[identity[missed] < 0]
         there = np.flatnonzero(identity >= 0)
+        taken = np.sort(rows.frame[there] * span + identity[there])
         keys = rows.frame[missed] * span + wanted[missed]
-        free = np.flatnonzero((wanted[missed] >= 0) & ~np.isin(keys, rows.frame[there] * span + identity[there]))
+        free = np.flatnonzero((wanted[missed] >= 0) & (locate(taken, keys) < 0))
         filled = missed[free[np.unique(keys[free], return_index=True)[1]]]
         identity[filled], place[filled] = wanted[filled], filled
     return Mended(identity, place)

@@ -69,7 +69,7 @@ def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
     if words.similarity is None and is_of_poses(table):
         return _keypoint_rule(table, words)
-    similarity = _similarity(table, words.similarity)
+    similarity = _similarity(table, words)
     threshold = _needed(table, "threshold", words.threshold)
     tau = _needed(table, "tau", words.tau) if similarity == "point" else None
     sigmas = (words.sigmas or table.attrs.get("sigmas")) if similarity == "oks" else None
@@ -122,15 +122,16 @@ def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     return Rule("distance", *check_distances(tau, epsilon)) if "epsilon" in needs else Rule("distance", tau, epsilon)
 
 
-def _similarity(table: pd.DataFrame, given: str | Measure | None) -> str | Measure:
+def _similarity(table: pd.DataFrame, words: Words) -> str | Measure:
     """The similarity that is given, or else noted; raises InputError where neither tells it."""
-    if given is not None:
-        return given
+    if words.similarity is not None:
+        return words.similarity
     noted = table.attrs.get("rule")
     if noted in SIMILARITIES:
         return str(noted)
     if noted is None:
-        raise InputError("match table: it does not tell its similarity; give similarity= and threshold=")
+        lacking = "similarity=" if words.threshold is not None else "similarity= and threshold="
+        raise InputError(f"match table: it does not tell its similarity; give {lacking}")
     raise InputError(f"match table: it was matched by {noted}; give this function again, as similarity=")
 
 
