@@ -163,7 +163,7 @@ def _evaluated(sides: MatchSides, rows: TrackRows, mended: Mended, rule: Rule) -
 
 def _numbers(summary: pd.DataFrame, outcome: np.ndarray) -> list[float]:
     """The metrics COSTED from the combined row of a summary and from the match table; null with nothing to count."""
-    tp, fn, fp = (np.count_nonzero(outcome == kind) for kind in (TP, FN, FP))
+    tp, fn, fp = (int(np.count_nonzero(outcome == kind)) for kind in (TP, FN, FP))
     last: dict[Any, Any] = summary.iloc[-1].to_dict()
     mota = last["MOTA"] if "MOTA" in last else last["mota"] / 100
     values = [2 * tp / max(2 * tp + fn + fp, 1), last["HOTA"], last.get("IDF1", np.nan)]
