@@ -27,7 +27,12 @@ from spotgeo_frames.tables.annotations import as_annotations
 from spotgeo_frames.tables.joints import EARS, JOINTS, RAW_JOINTS
 from spotgeo_frames.tracking.keypoints import number_keypoints
 from spotgeo_frames.tracking.metrics.hota import ALPHAS, LEAST_SIMILARITIES
-from spotgeo_frames.tracking.metrics.keypoint_hota import ZERO_DISTANCE, keypoint_hota
+from spotgeo_frames.tracking.metrics.keypoint_hota import (
+    ZERO_DISTANCE,
+    keypoint_hota,
+    keypoint_hota_parts,
+    keypoint_hota_totals,
+)
 from spotgeo_frames.tracking.poses import near_joints
 
 N_SEQUENCES, N_FRAMES, N_PEOPLE = 100, 75, 8
@@ -91,7 +96,8 @@ def hota_alone(truth: sf.Annotations, predictions: sf.Annotations) -> dict[str, 
     """Keypoint HOTA from tables, without the rest of what `pose` gives."""
     sides = [as_annotations(side, "") for side in (truth, predictions)]
     aligned = align(sides[0], sides[1])
-    return keypoint_hota(number_keypoints(aligned, "object", JOINTS), near_joints(aligned))
+    parts = keypoint_hota_parts(number_keypoints(aligned, "object", JOINTS), near_joints(aligned))
+    return keypoint_hota(parts, keypoint_hota_totals(parts))
 
 
 def load_json(folders: Sequence[Path]) -> None:

@@ -12,37 +12,32 @@ different.
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..scoring.group_sums import group_rows
+from ..scoring.evaluations import Evaluation, is_result
 from ..scoring.ranking import ranked
-from ..scoring.registry import RANKING, own_metrics
+from ..scoring.registry import Metric
 from ..support.chunks import chunks
-from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
-from ..support.pandas_versions import TEXT
-from ..tables.checks import check_matches
+from ..support.pandas_versions import TEXT, with_text
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.messages import counted
-from ..tables.schema import measure_of
-from ..tables.selections import excluded_sequences, without_sequences
+from ..tables.selections import By
 from ..tables.table import Table
 from .resampling import (
     BLUR,
-    DEFAULT_METRICS,
+    aligned_sums,
     bounds,
     check_metrics,
     check_options,
     metrics_of,
+    names_of,
     resampled_sums,
-    table_sums,
 )
-from .same_truth import truth_differences
+from .submissions import groups_of, labelled, submissions
 
 # The count of swaps, one for each sequence and permutation, that are in memory at once, 8 bytes each.
 SIGNS_AT_ONCE = 1 << 20
@@ -69,14 +64,15 @@ class Comparison(NamedTuple):
         return as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.leaderboard, ["rank", "name", "f1", "kelvins_mse"])
+        return headline(self.leaderboard, ["rank", "name", "HOTA", "f1", "kelvins_mse"])
 
 
 @same_kind_as("matches")
 def compare(
-    matches: Mapping[str, Table],
+    matches: Mapping[str, Table | NamedTuple],
+    metrics: Sequence[str] | None = None,
+    by: By | None = None,
     baseline: str | None = None,
-    metrics: Sequence[str] = DEFAULT_METRICS,
     resamples: int = 10_000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -88,13 +84,20 @@ def compare(
     Parameters
     ----------
     matches
-        A dict from the name of each submission to its match table. All tables are of the same truth and were made with
-        the same rule.
+        A dict from the name of each submission to its match table, or to what `track` or `pose` returned. All are of
+        the same truth and were made with the same rule.
+    metrics
+        A list of metrics. Of match tables any that `summarize` returns, your own among them; by default "f1",
+        "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
+        default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
+    by
+        The groups, each compared by itself: a column of the truth, the frames or the sequences; a list of columns,
+        whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Only groups
+        that all submissions have are compared. Results of tracks and poses are grouped by `sequence`, its attributes
+        (`sequence_<column>`), and for poses `joint`.
     baseline
         The name of the submission that all others are compared with. Without it, every pair is compared.
-    metrics
-        A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
-        (px), "loc_a" and "kelvins_mse", and your own metrics, which `metric()` added.
     resamples
         How often sequences are drawn for the intervals, and how often they are swapped for the p-values; at least 1.
     confidence
@@ -109,16 +112,18 @@ def compare(
     -------
     Comparison of two DataFrames, of the first match table's kind (pandas, polars or pyarrow).
 
-    leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse: `rank`, `name`, the metrics that
-        `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low` and `kelvins_mse_high` (null after matching by
-        similarity), then `chance_of_rank_1`, `chance_of_rank_2` and so on, the share of resamples in which the
-        submission has this rank (equal submissions share a rank; null if there is only one sequence), and
-        `apart_from_next`, whether its f1 differs from the f1 of the next row (p_adjusted below 1 - confidence; null in
-        the last row, and where the two were not compared).
-    pairs: one row for each pair and metric: `a`, `b` (the baseline, or the lower-ranked of the two), `metric`,
-        `estimate` (the metric of `a` minus that of `b`), its percentile bootstrap interval `low` to `high`, `p_value`
-        of a two-sided permutation test (Phipson and Smyth, 2010, doi:10.2202/1544-6115.1585), and `p_adjusted` over all
-        pairs by Holm's method (1979). All are null where the metric is undefined; `low` and `high` also if there is
+    leaderboard: the `by` columns, then one row for each submission, by highest f1, then lowest kelvins_mse (tracks and
+        poses: by highest HOTA): `rank`, `name`, the metrics that `summarize` computes, the intervals of those that
+        rank, such as `f1_low` and `f1_high` (those of `kelvins_mse` are null after matching by similarity), then
+        `chance_of_rank_1`, `chance_of_rank_2` and so on, the share of resamples in which the submission has this rank
+        (equal submissions share a rank; null if there is only one sequence), and `apart_from_next`, whether its f1
+        (HOTA) differs from that of the next row (p_adjusted below 1 - confidence; null in the last row, and where the
+        two were not compared).
+    pairs: the `by` columns, then one row for each pair and metric: `a`, `b` (the baseline, or the lower-ranked of the
+        two), for tracks and poses `of` ("combined": the metric of all sequences together), `metric`, `estimate` (the
+        metric of `a` minus that of `b`), its percentile bootstrap interval `low` to `high`, `p_value` of a two-sided
+        permutation test (Phipson and Smyth, 2010, doi:10.2202/1544-6115.1585), and `p_adjusted` over all pairs by
+        Holm's method (1979). All are null where the metric is undefined; `low` and `high` also if there is
         only one sequence.
 
     Raises
@@ -142,54 +147,53 @@ def compare(
          a     b metric  estimate
     0  all  half     f1     0.333
     """
-    asked = check_metrics(metrics)
     check_options(resamples, confidence)
-    tables, unknown = _checked(matches, baseline, exclude)
-    groups = {name: group_rows(table, None, own=own_metrics()) for name, table in tables.items()}
-    best_first, missing = ranked(groups)
-    names = best_first["name"].tolist()
-    sums, more = table_sums([groups[name] for name in names], asked)
-    by_similarity = measure_of(tables[names[0]]) == "similarity"
-    metrics_from = partial(metrics_of, by_similarity=by_similarity, more=more)
-    wanted = list(dict.fromkeys([*asked, *RANKING]))
-    samples = metrics_from(resampled_sums(sums, resamples, seed), wanted)
-    pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
-    table = _pair_table(names, pairs, asked, samples[..., : len(asked)], sums, metrics_from, confidence, seed)
-    best_first = _with_intervals(best_first, samples, wanted, len(sums), confidence)
-    best_first = best_first.assign(apart_from_next=_apart(names, table, confidence))
-    notes = best_first.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
-    best_first.attrs = table.attrs = notes
-    for text in filter(None, (unknown, missing)):
+    evaluations, unknown = submissions(matches, baseline, exclude, by)
+    names = check_metrics(names_of(metrics), next(iter(evaluations.values())).family)
+    is_of_results = is_result(next(iter(matches.values())))
+    boards, pairs, texts = [], [], [unknown]
+    for labels, of_group in groups_of(evaluations):
+        board, missing = ranked(of_group)
+        board, table = _compared(of_group, board, names, baseline, resamples, confidence, seed)
+        if is_of_results:
+            table.insert(2, "of", pd.Series(["combined"] * len(table), dtype=TEXT))
+        boards.append(labelled(board, labels))
+        pairs.append(labelled(table, labels))
+        texts.append(missing)
+    notes = boards[0].attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    answer = Comparison(*(with_text(pd.concat(parts, ignore_index=True)) for parts in (boards, pairs)))
+    for table in answer:
+        table.attrs = notes
+    for text in dict.fromkeys(filter(None, texts)):
         warnings.warn(f"compare: {text}", stacklevel=CALLER)
-    return Comparison(best_first, table)
+    return answer
 
 
-def _checked(
-    matches: Mapping[str, Table], baseline: str | None, exclude: Iterable[int] | Iterable[str] | None
-) -> tuple[dict[str, pd.DataFrame], str | None]:
-    """Checks that all tables have the same truth; returns them without excluded sequences, and a warning's text."""
-    if not isinstance(matches, Mapping):
-        needed = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
-        raise InputError(f"compare: matches is of type {type(matches).__name__}; {needed}")
-    if len(matches) < 2:
-        raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
-    if baseline is not None and baseline not in matches:
-        known = ", ".join(map(str, matches))
-        raise InputError(f"compare: baseline: no match table has the name {baseline!r}; the names are {known}")
-    tables = {name: check_matches(table, f"compare: matches: {name}") for name, table in matches.items()}
-    left_out, unknown = excluded_sequences(exclude, tables.values())
-    tables = {name: without_sequences(table, left_out) for name, table in tables.items()}
-    first, *others = tables
-    if not len(tables[first]):
-        raise InputError(f"compare: the match table of {first} has no rows")
-    problems = [
-        problem
-        for name in others
-        for problem in truth_differences("compare", {first: tables[first], name: tables[name]})
-    ]
-    if problems:
-        raise InputError(problems)
-    return tables, unknown
+def _compared(
+    evaluations: Mapping[str, Evaluation],
+    best_first: pd.DataFrame,
+    metrics: Sequence[str],
+    baseline: str | None,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The two tables of a Comparison of evaluations that each have one group, from their leaderboard."""
+    names = best_first["name"].tolist()
+    family = evaluations[names[0]].family
+    sums = aligned_sums({name: evaluations[name] for name in names})
+    wanted = list(dict.fromkeys([*metrics, *family.ranking]))
+
+    def metrics_from(added: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        return metrics_of(sums.named(added), names, family)
+
+    samples = metrics_from(resampled_sums(sums.values, resamples, seed), wanted)
+    pairs = [(names.index(a), names.index(b)) for a, b in _pairs(names, baseline)]
+    of_metrics = samples[..., : len(metrics)]
+    table = _pair_table(names, pairs, metrics, of_metrics, sums.values, metrics_from, confidence, seed)
+    ranking = [(samples[..., wanted.index(name)], family.metrics[name]) for name in family.ranking]
+    best_first = _with_intervals(best_first, ranking, len(sums.values), confidence)
+    return best_first.assign(apart_from_next=_apart(names, table, family.ranking[0], confidence)), table
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
@@ -281,27 +285,30 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def _with_intervals(
-    ranked: pd.DataFrame, samples: np.ndarray, metrics: Sequence[str], n_sequences: int, confidence: float
+    ranked: pd.DataFrame, ranking: Sequence[tuple[np.ndarray, Metric]], n_sequences: int, confidence: float
 ) -> pd.DataFrame:
-    """Adds the intervals of the ranking metrics and the chance of each rank to a leaderboard."""
-    f1, kelvins = (samples[..., metrics.index(name)] for name in RANKING)
-    columns = {}
-    for name, values in zip(RANKING, (f1, kelvins), strict=True):
-        columns[f"{name}_low"], columns[f"{name}_high"] = _bounds(values, n_sequences, confidence)
-    f1, kelvins = np.nan_to_num(f1, nan=-1.0), np.nan_to_num(kelvins)
-    rank = np.ones(f1.shape, np.int64)
-    for other in range(f1.shape[1]):
-        by_f1, by_kelvins = f1[:, [other]] - f1, kelvins[:, [other]] - kelvins
-        tied = np.abs(by_f1) <= BLUR
-        rank += np.where(tied, by_kelvins < -BLUR * np.abs(kelvins), by_f1 > 0)
+    """Adds the intervals of the ranking metrics and the chance of each rank to a leaderboard.
+
+    `ranking` has the values of each ranking metric in the resamples, (resamples, submissions), and its entry.
+    """
+    columns: dict[str, np.ndarray] = {}
+    ahead = np.zeros((*ranking[0][0].shape, ranking[0][0].shape[1]), np.int64)  # of each by each other: 1, 0 or -1
+    for values, metric in ranking:
+        low_high = _bounds(values, n_sequences, confidence)
+        columns[f"{metric.name}_low"], columns[f"{metric.name}_high"] = low_high
+        better = np.nan_to_num(values if metric.higher_is_better else -values, nan=-1.0)
+        gap = better[..., None, :] - better[..., None]
+        tied = np.abs(gap) <= BLUR * np.maximum(1.0, np.abs(better[..., None]))
+        ahead = np.where(ahead == 0, np.where(tied, 0, np.sign(gap)), ahead)
+    rank = 1 + (ahead > 0).sum(axis=2)
     share = np.nan if n_sequences < 2 else 1.0
-    columns |= {f"chance_of_rank_{k}": share * (rank == k).mean(axis=0) for k in range(1, f1.shape[1] + 1)}
+    columns |= {f"chance_of_rank_{k}": share * (rank == k).mean(axis=0) for k in range(1, rank.shape[1] + 1)}
     return ranked.assign(**columns)  # which keeps the notes in attrs
 
 
-def _apart(names: Sequence[str], pairs: pd.DataFrame, confidence: float) -> pd.Series:
-    """Whether the f1 of each submission differs from that of the next one; null where the two were not compared."""
-    f1 = pairs[pairs["metric"] == "f1"].dropna(subset="p_adjusted")
-    p_adjusted = {frozenset((a, b)): p for a, b, p in zip(f1["a"], f1["b"], f1["p_adjusted"], strict=True)}
+def _apart(names: Sequence[str], pairs: pd.DataFrame, metric: str, confidence: float) -> pd.Series:
+    """Whether the metric of each submission differs from that of the next; null where the two were not compared."""
+    rows = pairs[pairs["metric"] == metric].dropna(subset="p_adjusted")
+    p_adjusted = {frozenset((a, b)): p for a, b, p in zip(rows["a"], rows["b"], rows["p_adjusted"], strict=True)}
     to_next = [p_adjusted.get(frozenset(pair)) for pair in zip(names, [*names[1:], None], strict=True)]
     return pd.Series([None if p is None else p < 1 - confidence for p in to_next], dtype="boolean")

@@ -7,32 +7,22 @@ so the sums of all resamples are a matrix of draw counts times the matrix of the
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..scoring.group_sums import Groups, firsts
-from ..scoring.match_sums import SUMS, group_sums, kelvins_means, match_sums
-from ..scoring.registry import resampled_metrics, values_of
+from ..scoring.evaluations import Evaluation, Family
+from ..scoring.match_sums import NamedSums
+from ..scoring.registry import own_metrics
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..support.keys import distinct, grouped, locate, ordinals, row_keys
 from ..tables.checks import decoded
 from ..tables.columns import Columns
 
-# The metrics that `intervals` and `compare` compute by default.
-DEFAULT_METRICS = ("f1", "precision", "recall", "mse", "det_a", "rmse")
-
-# The sums of each sequence. They include kelvins_mse, because this metric is a sum over sequences.
-ALL_SUMS = (*SUMS, "kelvins_mse")
-
 # Metrics are equal up to this share of them, because resampling and swapping change the order of additions.
 BLUR = 1e-9
-
-# No sums besides these.
-NO_SUMS = MappingProxyType[str, np.ndarray]({})
 
 # The count of drawn sequences that are in memory at once, 12 bytes each.
 DRAWN_AT_ONCE = 1 << 18
@@ -43,16 +33,31 @@ MOST_GATHERED = 32
 # Where more than this share of the sums is not 0, BLAS multiplies them all faster than a sparse product multiplies few.
 MOST_NONZERO = 0.6
 
+# The metrics of poses that come from predictions sorted by score.
+OF_SORTED_SCORES = ("ap", "ap_pre", "ap_rec")
+
 # A function from drawn sequences (resamples, sequences) to their sums (resamples, sums).
 BatchSums = Callable[[np.ndarray], np.ndarray]
 
 
-def check_metrics(metrics: Iterable[str]) -> list[str]:
-    """Returns the metrics without repetition; raises ValueError for an unknown metric."""
-    known = resampled_metrics()
-    names = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Iterable) else list(metrics)
-    if isinstance(metrics, str) or not names or any(name not in known for name in names):
-        raise ValueError(f"metrics is {metrics!r}; a list is needed, of {', '.join(known)}")
+def names_of(metrics: Any) -> Any:
+    """The caller's metrics as a list if they are any iterable of names; None, and what is none, as it is."""
+    return list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
+
+
+def check_metrics(metrics: Any, family: Family) -> list[str]:
+    """Returns the metrics without repetition, those asked by default for None; raises ValueError for an unknown one.
+
+    `metrics` are what `names_of` returned.
+    """
+    if metrics is None:
+        return list(family.asked)
+    names = metrics if isinstance(metrics, list) else [metrics]
+    not_added = [name for name in names if name in OF_SORTED_SCORES]
+    if not_added:
+        raise ValueError(f"metrics: {not_added[0]} does not follow from sums of sequences; leave it out")
+    if names is not metrics or not names or any(name not in family.metrics for name in names):
+        raise ValueError(f"metrics is {metrics!r}; a list is needed, of {', '.join(family.metrics)}")
     return list(dict.fromkeys(names))
 
 
@@ -66,7 +71,7 @@ def check_options(resamples: int, confidence: float) -> None:
 
 def check_labels(labels: Iterable[str]) -> None:
     """Raises InputError where a column to group by has the name of a column that the result has itself."""
-    taken = [name for name in labels if name in ("metric", "estimate", "low", "high", "n_sequences")]
+    taken = [name for name in labels if name in ("of", "metric", "estimate", "low", "high", "n_sequences")]
     if taken:
         raise InputError(f"by: {taken[0]} is a column of the result itself; rename the Series or the column")
 
@@ -77,45 +82,59 @@ def number_sequences(table: pd.DataFrame | Columns) -> tuple[np.ndarray, int]:
     return of_row, len(first)
 
 
-def sums_for_own(groups: Groups, metrics: Sequence[str]) -> dict[str, np.ndarray]:
-    """What each row adds to the sums that own metrics need besides ALL_SUMS; none if no own metric is among these."""
-    return {} if {*groups.own_metrics}.isdisjoint(metrics) else firsts(groups) | groups.own_sums
+def own_among(metrics: Any) -> list[str]:
+    """The own metrics among what `names_of` returned."""
+    return [name for name in own_metrics() if isinstance(metrics, list) and name in metrics]
 
 
-def sequence_sums(
-    table: pd.DataFrame | Columns, cell: np.ndarray, n_cells: int, more: Mapping[str, np.ndarray] = NO_SUMS
-) -> np.ndarray:
-    """Computes ALL_SUMS of each cell, and then `more` sums, to which each row adds its values: (n_cells, sums).
+class Matrix(NamedTuple):
+    """Named sums side by side: `values` (..., sums), and the shape of each sum by its name."""
 
-    `cell` is the cell of each row; no cell spans two sequences.
+    values: np.ndarray
+    shapes: Mapping[str, tuple[int, ...]]
+
+    def named(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Values (..., sums), such as added rows, as named sums (..., shape of the sum)."""
+        widths = [int(np.prod(shape, dtype=np.int64)) for shape in self.shapes.values()]
+        parts = np.split(values, np.cumsum(widths)[:-1], axis=-1)
+        return {
+            name: part.reshape((*values.shape[:-1], *shape))
+            for (name, shape), part in zip(self.shapes.items(), parts, strict=True)
+        }
+
+
+def matrix_of(sums: NamedSums, n_rows: int) -> Matrix:
+    """The sums (rows, ...) as one matrix (rows, sums)."""
+    shapes = {name: rows.shape[1:] for name, rows in sums.items()}
+    flat = [rows.reshape(n_rows, int(np.prod(rows.shape[1:], dtype=np.int64))) for rows in sums.values()]
+    return Matrix(np.concatenate(flat, axis=1), shapes)
+
+
+def aligned_sums(evaluations: Mapping[str, Evaluation]) -> Matrix:
+    """The sums of every sequence that any of M evaluations, each of one group, has: values (sequences, M, sums).
+
+    Raises InputError if the evaluations have sums of different shapes.
     """
-    sums = match_sums(table, cell, n_cells)
-    added = (group_sums(rows, cell, n_cells) for rows in more.values())
-    return np.column_stack([*(sums[name] for name in SUMS), kelvins_means(table, cell, n_cells), *added])
+    codes, _ = ordinals([decoded(pd.Series(of.sequence, copy=False)) for of in evaluations.values()])
+    known, _ = distinct(np.sort(np.concatenate(codes)))
+    shapes = {name: rows.shape[1:] for of in evaluations.values() for name, rows in of.sums.items()}
+    aligned = []
+    for of, code in zip(evaluations.values(), codes, strict=True):
+        n_rows = len(code)
+        sums = {name: of.sums.get(name, np.zeros((n_rows, *shape))) for name, shape in shapes.items()}
+        matrix = matrix_of(sums, n_rows)
+        if matrix.shapes != shapes:
+            raise InputError("compare: the results have different joints; give all of them the same joints")
+        values = np.zeros((len(known), matrix.values.shape[1]))
+        values[locate(known, code)] = matrix.values
+        aligned.append(values)
+    return Matrix(np.stack(aligned, axis=1), shapes)
 
 
-def table_sums(tables: Sequence[Groups], metrics: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """The sums of every sequence that occurs in any of several match tables, each of one group.
-
-    Returns an array (sequences, tables, sums) of ALL_SUMS, and then those that own metrics among these need; and the
-    names of the latter.
-    """
-    codes, _ = ordinals([decoded(pd.Series(table.table["sequence"], copy=False)) for table in tables])
-    values, _ = distinct(np.concatenate(codes))
-    more = [sums_for_own(table, metrics) for table in tables]
-    names = list(dict.fromkeys(name for of_table in more for name in of_table))
-    sums = []
-    for table, code, of_table in zip(tables, codes, more, strict=True):
-        rows = {name: of_table.get(name, np.zeros(len(code))) for name in names}
-        sums.append(sequence_sums(table.table, locate(values, code), len(values), rows))
-    return np.stack(sums, axis=1), names
-
-
-def metrics_of(sums: np.ndarray, metrics: Sequence[str], by_similarity: bool, more: Iterable[str] = ()) -> np.ndarray:
-    """Computes metrics (..., metrics) from sums, (..., ALL_SUMS and `more`); null where there is no TP, FN or FP."""
-    named = dict(zip([*ALL_SUMS, *more], np.moveaxis(sums, -1, 0), strict=True))
-    values = np.stack(list(values_of(named, metrics, by_similarity).values()), axis=-1)
-    values[named["tp"] + named["fn"] + named["fp"] == 0] = np.nan
+def metrics_of(sums: NamedSums, metrics: Sequence[str], family: Family) -> np.ndarray:
+    """Computes metrics (..., metrics) from sums by name; null where there is nothing to count."""
+    values = np.stack(list(family.values(sums, metrics).values()), axis=-1).astype(np.float64)
+    values[family.counted(sums) == 0] = np.nan
     return values
 
 

@@ -1,4 +1,4 @@
-"""intervals(): the metrics of a match table with their confidence intervals.
+"""intervals(): the metrics of a match table, of tracks or of poses with their confidence intervals.
 
 The intervals come from the bootstrap (Efron, 1979, doi:10.1214/aos/1176344552): whole sequences are drawn with
 replacement, as many as there are, many times, and each metric is computed for every such resample. A sequence that is
@@ -8,40 +8,34 @@ the value of the metric. With fewer than two sequences nothing can be resampled,
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..scoring.group_sums import Groups, group_rows, sums_of_groups
+from ..scoring.evaluations import Family, asked_table, is_result
 from ..scoring.match_sums import share
-from ..scoring.missing_rows import missing_rows_text
-from ..scoring.registry import own_metrics
-from ..scoring.summary import summary_of
 from ..support.chunks import chunks
 from ..support.errors import InputError
-from ..support.keys import distinct
 from ..support.pandas_versions import TEXT
-from ..tables.checks import check_matches
+from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.schema import measure_of
 from ..tables.selections import By
 from ..tables.table import Table
 from .resampling import (
-    ALL_SUMS,
     BLUR,
-    DEFAULT_METRICS,
+    Matrix,
     check_labels,
     check_metrics,
     check_options,
+    matrix_of,
     metrics_of,
+    names_of,
     number_sequences,
+    own_among,
     quantiles,
     resampled_sums,
-    sequence_sums,
-    sums_for_own,
     tails,
 )
 
@@ -51,32 +45,35 @@ Method = Literal["percentile", "bca"]
 NUMBERS_AT_ONCE = 1 << 23
 
 
-@same_kind_as("matches")
+@same_kind_as("x")
 def intervals(
-    matches: Table,
+    x: Table | NamedTuple,
     by: By | None = None,
-    metrics: Sequence[str] = DEFAULT_METRICS,
+    metrics: Sequence[str] | None = None,
     resamples: int = 10_000,
     confidence: float = 0.95,
     method: Method = "percentile",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Computes metrics of a match table with confidence intervals, by resampling whole sequences.
+    """Computes metrics with confidence intervals, by resampling whole sequences.
 
     Sequences have to be independent of each other; frames and objects of one sequence need not be.
 
     Parameters
     ----------
-    matches
-        A match table.
+    x
+        A match table, or what `track` or `pose` returned.
     by
         The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
         a count of quantile bins (2 to 1000) or None. Whole sequences are resampled in groups, too. Rows that are null
-        in `by` are left out.
+        in `by` are left out. Results of tracks and poses are grouped by columns of their table `sums`: `sequence`, its
+        attributes (`sequence_<column>`), and for poses `joint`.
     metrics
-        A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
-        (px), "loc_a" and "kelvins_mse", and your own metrics, which `metric()` added.
+        A list of metrics. Of a match table any that `summarize` returns, your own among them; by default "f1",
+        "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
+        default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
     resamples
         How often sequences are drawn, with replacement; at least 1.
     confidence
@@ -90,14 +87,15 @@ def intervals(
 
     Returns
     -------
-    DataFrame of the match table's kind with one row for each group and metric: the `by` columns, `metric`, `estimate`
-    (the value that `summarize` computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of
-    sequences that have rows in the group. Where it is below two, `low` and `high` are null, and a warning says so.
+    DataFrame of the kind of `x` with one row for each group and metric: the `by` columns, for results of tracks and
+    poses `of` ("combined": the metric of all sequences of the group together), `metric`, `estimate` (the value that
+    `summarize` computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of sequences that
+    have rows in the group. Where it is below two, `low` and `high` are null, and a warning says so.
 
     Raises
     ------
-    InputError: `matches` is no match table or has no rows; a column of `by` is missing, or has the name of a column of
-        the result; a metric of your own fails.
+    InputError: `x` is no match table and no result, or has no rows; a column of `by` is missing, or has the name of a
+        column of the result; a metric of your own fails.
     ValueError: an unknown metric or method, `resamples` below 1, or `confidence` not between 0 and 1.
 
     Examples
@@ -109,16 +107,16 @@ def intervals(
     0      f1      0.82  0.78  0.85           60
     1  recall      0.89  0.83  0.94           60
     """
-    answer, texts = interval_table(matches, by, metrics, resamples, confidence, method, seed)
+    answer, texts = interval_table(x, by, metrics, resamples, confidence, method, seed)
     for text in texts:
         warnings.warn(f"intervals: {text}", stacklevel=CALLER)
     return answer
 
 
 def interval_table(
-    matches: Table,
+    x: Table | NamedTuple,
     by: By | None,
-    metrics: Sequence[str],
+    metrics: Sequence[str] | None,
     resamples: int,
     confidence: float,
     method: Method,
@@ -130,53 +128,46 @@ def interval_table(
     ("percentile" or "bca") and the seed. Raises InputError where the table, a column or its name cannot be used, and
     ValueError where a metric, the method or an option is unknown or out of range.
     """
-    names = check_metrics(metrics)
+    metrics = names_of(metrics)
     check_options(resamples, confidence)
     if method not in ("percentile", "bca"):
         raise ValueError(f"method is {method!r}; 'percentile' or 'bca' is needed")
-    table = check_matches(matches, "intervals: matches")
-    if not len(table):
-        raise InputError("intervals: the match table has no rows")
-    groups = group_rows(table, by, own=[name for name in own_metrics() if name in names])
-    check_labels(groups.labels)
-    estimates = summary_of(sums_of_groups(groups)).reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
-    sequence, n_sequences = number_sequences(groups.table)
+    asked = asked_table(x, "intervals: x")
+    if not len(asked.table):
+        raise InputError(f"intervals: the {'result' if is_result(x) else 'match table'} has no rows")
+    evaluation = asked.evaluate(asked.table, by, own_among(metrics))
+    names = check_metrics(metrics, evaluation.family)
+    check_labels(evaluation.labels)
+    estimates = evaluation.summary.reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
     low, high = np.full((2, *estimates.shape), np.nan)
-    by_similarity = measure_of(groups.table) == "similarity"
-    more = sums_for_own(groups, names)
-    metrics_from = partial(metrics_of, metrics=names, by_similarity=by_similarity, more=more)
-    at_once = len([*ALL_SUMS, *more]) * max(resamples, n_sequences)
-    for first, last in chunks(np.full(groups.n_groups, at_once), NUMBERS_AT_ONCE):
-        sums = _sums_of_groups(groups, first, last, sequence, n_sequences, more)
+    n_present = np.bincount(evaluation.group, minlength=evaluation.n_groups)
+    sequence, n_sequences = number_sequences(Columns({"sequence": evaluation.sequence}))
+    cells = matrix_of(evaluation.sums, len(sequence))
+    metrics_from = _metrics_from(cells, names, evaluation.family)
+    at_once = np.where(n_present > 1, cells.values.shape[1] * max(resamples, n_sequences), 1)
+    for first, last in chunks(at_once, NUMBERS_AT_ONCE):
+        if n_present[first:last].max() < 2:
+            continue
+        rows = np.flatnonzero((evaluation.group >= first) & (evaluation.group < last))
+        sums = np.zeros((n_sequences, last - first, cells.values.shape[1]))
+        sums[sequence[rows], evaluation.group[rows] - first] = cells.values[rows]
         low[first:last], high[first:last] = _bounds(sums, metrics_from, resamples, confidence, method, seed)
-    n_present = _n_present(sequence, n_sequences, groups)
     unsure = np.isnan(estimates) | (n_present < 2)[:, None]
     low[unsure] = high[unsure] = np.nan
-    columns = {name: values.repeat(len(names)) for name, values in groups.labels.items()}
-    columns |= {"metric": pd.array(names * groups.n_groups, dtype=TEXT)}
+    columns = {name: values.repeat(len(names)) for name, values in evaluation.labels.items()}
+    columns |= {"of": pd.array(["combined"] * estimates.size, dtype=TEXT)} if is_result(x) else {}
+    columns |= {"metric": pd.array(names * evaluation.n_groups, dtype=TEXT)}
     columns |= {"estimate": estimates.ravel(), "low": low.ravel(), "high": high.ravel()}
     answer = pd.DataFrame(columns | {"n_sequences": n_present.repeat(len(names))}, copy=False)
     notes = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
-    answer.attrs = groups.table.attrs | notes
-    texts = _few_sequences_text(int((n_present < 2).sum()), groups.n_groups), missing_rows_text(groups.all_rows)
+    answer.attrs = evaluation.attrs | notes
+    texts = _few_sequences_text(int((n_present < 2).sum()), evaluation.n_groups), evaluation.missing
     return answer, [text for text in texts if text]
 
 
-def _sums_of_groups(
-    groups: Groups, first: int, last: int, sequence: np.ndarray, n_sequences: int, more: Mapping[str, np.ndarray]
-) -> np.ndarray:
-    """The sums of each sequence and each group from `first` up to, not including, `last`: (sequences, groups, sums)."""
-    rows = np.flatnonzero((groups.of_row >= first) & (groups.of_row < last))
-    cell = sequence[rows] * (last - first) + groups.of_row[rows] - first
-    more_of_rows = {name: values[rows] for name, values in more.items()}
-    sums = sequence_sums(groups.table.take(rows), cell, n_sequences * (last - first), more_of_rows)
-    return sums.reshape(n_sequences, last - first, -1)
-
-
-def _n_present(sequence: np.ndarray, n_sequences: int, groups: Groups) -> np.ndarray:
-    """The count of sequences that have rows in each group, (groups,)."""
-    cells, _ = distinct(np.sort(groups.of_row * n_sequences + sequence))
-    return np.bincount(cells // n_sequences, minlength=groups.n_groups)
+def _metrics_from(cells: Matrix, names: Sequence[str], family: Family) -> Callable[[np.ndarray], np.ndarray]:
+    """A function from added rows of the matrix (..., sums) to metrics (..., metrics)."""
+    return lambda sums: metrics_of(cells.named(sums), names, family)
 
 
 def _few_sequences_text(n_few: int, n_groups: int) -> str | None:

@@ -9,7 +9,9 @@ from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbere
 from ..matching.alignment import align
 from ..matching.words import asked_of_tracks
 from ..tables.columns import Columns, columns_of, dataframe_of
-from ..tracking.tracks import NUMBERS, TrackResult, evaluate_tracks, rule_of_tracks, track_columns
+from ..tracking.registry import TRACK_METRICS
+from ..tracking.track_tables import track_columns
+from ..tracking.tracks import TrackResult, evaluate_tracks, rule_of_tracks
 from ..tracking.tracks import track as track_sides
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
@@ -57,5 +59,5 @@ def _saved(truth: Path, tracker: Path, benchmark: str, out: Path) -> tuple[list[
 
 def _answer(sequences: Sequence[str], numbers: Columns) -> str:
     """Formats the numbers of all sequences combined and of each as JSON."""
-    *by_sequence, combined = plain_rows(numbers.select(NUMBERS))
+    *by_sequence, combined = plain_rows(numbers.select(list(TRACK_METRICS)))
     return formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))})

@@ -158,11 +158,11 @@ def drop_empty_joints(aligned: Aligned) -> Aligned:
     return aligned._replace(frames=frames, truth=sides[0], predictions=sides[1])
 
 
-def sequence_attributes(aligned: Aligned) -> dict[str, Any]:
-    """The attributes of each frame's sequence, by name; they are null for sequences that the truth does not list."""
+def sequence_attributes(aligned: Aligned, sequences: Any) -> dict[str, Any]:
+    """The attributes of each of these sequences, by name; null where the truth's table of sequences lacks one."""
     if aligned.sequences is None:
         return {}
-    (listed, known), _ = ordinals([aligned.frames["sequence"], aligned.sequences["sequence"]])
+    (listed, known), _ = ordinals([sequences, aligned.sequences["sequence"]])
     return _attributes(aligned.sequences, ["sequence"], known, listed)
 
 

@@ -64,7 +64,8 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
         columns[FILE_ORDER] = _placed(in_frame, predicted_row, len(outcome))
     counts = {"frame_n_truth": truth.counts, "frame_n_predicted": predictions.counts}
     attributes = {f"{PREFIXES['frames']}{column}": frames[column] for column in frames if column not in key}
-    attributes |= {f"{PREFIXES['sequences']}{name}": values for name, values in sequence_attributes(aligned).items()}
+    of_sequences = sequence_attributes(aligned, frames["sequence"])
+    attributes |= {f"{PREFIXES['sequences']}{name}": values for name, values in of_sequences.items()}
     columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
     columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
     return Columns(columns, rule.notes)

@@ -28,7 +28,8 @@ from ..tables.checks import check_frames, check_objects
 from ..tables.inputs import name_source
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import COUNTS_NOTED, PREFIXES
-from ..tracking.tracks import evaluate_tracks, track_matches
+from ..tracking.track_tables import track_matches
+from ..tracking.tracks import evaluate_tracks
 from .blocks import (
     BLOCK_BYTES,
     BLOCK_ROWS,

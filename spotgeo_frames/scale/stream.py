@@ -35,7 +35,7 @@ from ..support.storage import place_of
 from ..support.writing import as_arrow
 from ..tables.selections import By, check_column, column_bins, listed_sequences, unknown_text
 from ..tracking.metrics.clear import THRESHOLD
-from ..tracking.tracks import track_summary
+from ..tracking.track_tables import track_summary
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .evaluation import empty_sides, score_block, track_block

@@ -6,7 +6,7 @@ computes the sums of any selection of sequences, in which a sequence may occur s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..tables.match_tables import match_columns, match_dataframe
 from ..tables.schema import COUNTS_NOTED, FN, FP, FRAME_KEY, measure_of
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
-from .match_sums import group_sums, kelvins_means, match_sums
+from .match_sums import COUNTING, NamedSums, group_sums, kelvins_means, match_sums
 from .own_metrics import own_row_sums
 from .registry import METRICS
 
@@ -110,6 +110,12 @@ def sums_of_groups(groups: Groups) -> Sums:
 def unknown_outcomes(rows: Mapping[int, tuple[int, int]]) -> set[int]:
     """The outcomes of which no row belongs to a slice, from the counts in `rows` of Sums or Groups."""
     return {outcome for outcome, (n_rows, n_null) in rows.items() if n_rows and n_null == n_rows}
+
+
+def known_sums(sums: NamedSums, unknown: Collection[int]) -> dict[str, np.ndarray]:
+    """The sums, null where they count rows of an unknown outcome."""
+    counting = {name for outcome in unknown for name in COUNTING[outcome]}
+    return {name: np.full(rows.shape, np.nan) if name in counting else rows for name, rows in sums.items()}
 
 
 def firsts(groups: Groups) -> dict[str, np.ndarray]:

@@ -1,7 +1,8 @@
-"""leaderboard(): ranks submissions as the spotGEO competition did, by highest f1, then by lowest kelvins_mse."""
+"""leaderboard(): ranks submissions, of detections as the spotGEO competition did, of tracks and poses by HOTA."""
 
 import warnings
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,23 +10,25 @@ import pandas as pd
 from ..matching.noted_rule import rule_notes, shared_notes
 from ..support.errors import InputError
 from ..support.pandas_versions import with_text
-from ..tables.checks import check_matches
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.selections import excluded_sequences
+from ..tables.selections import excluded_sequences, without_sequences
 from ..tables.table import Table
-from .group_sums import Groups, group_rows
-from .registry import METRICS, RANKING, own_metrics
-from .summary import summarized
+from .evaluations import Evaluation, Family, asked_table
+from .registry import own_metrics
 
 
 @same_kind_as("matches")
-def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[str] | None = None) -> pd.DataFrame:
-    """Ranks submissions as the spotGEO competition did: by highest f1, then by lowest kelvins_mse.
+def leaderboard(
+    matches: Mapping[str, Table | NamedTuple], exclude: Iterable[int] | Iterable[str] | None = None
+) -> pd.DataFrame:
+    """Ranks submissions: detections by highest f1, then by lowest kelvins_mse, as the spotGEO competition did.
+
+    Results of tracks and of poses are ranked by highest HOTA.
 
     Parameters
     ----------
     matches
-        A dict from the name of each submission to its match table.
+        A dict from the name of each submission to its match table, or to what `track` or `pose` returned.
     exclude
         Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
         sequences out, too. A warning names those that no table has.
@@ -33,9 +36,9 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
     Returns
     -------
     DataFrame of the first match table's kind with one row for each submission, best first: `rank`, `name`, and the
-    metrics that `summarize` computes, among them `f1`, 2 TP / (2 TP + FP + FN), and `kelvins_mse`, the sum over
-    sequences of each sequence's mean of `kelvins_error`. Equal submissions share a rank. Submissions whose f1 is null,
-    because they have nothing to count, come last.
+    metrics that `summarize` computes. Among those of match tables are `f1`, 2 TP / (2 TP + FP + FN), and `kelvins_mse`,
+    the sum over sequences of each sequence's mean of `kelvins_error`. Equal submissions share a rank. Submissions whose
+    f1 is null, because they have nothing to count, come last.
 
     Raises
     ------
@@ -60,23 +63,32 @@ def leaderboard(matches: Mapping[str, Table], exclude: Iterable[int] | Iterable[
         raise InputError(f"leaderboard: matches is of type {type(matches).__name__}; {needed}")
     if not matches:
         raise InputError("leaderboard: matches is empty; a dict of names and match tables is needed")
-    tables = {name: check_matches(table, f"leaderboard: matches: {name}") for name, table in matches.items()}
-    left_out, unknown = excluded_sequences(exclude, tables.values())
-    groups = {name: group_rows(table, None, left_out, own=own_metrics()) for name, table in tables.items()}
-    answer, missing = ranked(groups)
+    asked = {name: asked_table(x, f"leaderboard: matches: {name}") for name, x in matches.items()}
+    left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
+    own = own_metrics()
+    evaluations = {name: of.evaluate(without_sequences(of.table, left_out), None, own) for name, of in asked.items()}
+    answer, missing = ranked(evaluations)
     for text in filter(None, (unknown, missing)):
         warnings.warn(f"leaderboard: {text}", stacklevel=CALLER)
     return answer
 
 
-def ranked(matches: Mapping[str, Groups]) -> tuple[pd.DataFrame, str | None]:
-    """The leaderboard of match tables, each as one group, and the text of a warning if one of them lacks rows."""
-    summaries = {name: summarized(groups) for name, groups in matches.items()}
-    missing = next((f"{name}: {text}" for name, (_, text) in summaries.items() if text), None)
-    return _ranking({name: summary for name, (summary, _) in summaries.items()}), missing
+def ranked(evaluations: Mapping[str, Evaluation]) -> tuple[pd.DataFrame, str | None]:
+    """The leaderboard of evaluations, each of one group, and the text of a warning if one of them lacks rows.
+
+    Raises InputError if they are of different kinds, or were made with different rules.
+    """
+    missing = next((f"{name}: {of.missing}" for name, of in evaluations.items() if of.missing), None)
+    families = {name: of.family for name, of in evaluations.items()}
+    first, family = next(iter(families.items()))
+    odd = [name for name, of in families.items() if of.ranking != family.ranking or of.asked != family.asked]
+    if odd:
+        kinds = f"{first} is ranked by {family.ranking[0]}, {odd[0]} by {families[odd[0]].ranking[0]}"
+        raise InputError(f"leaderboard: {kinds}; give results of one kind")
+    return _ranking({name: of.summary for name, of in evaluations.items()}, family), missing
 
 
-def _ranking(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _ranking(summaries: Mapping[str, pd.DataFrame], family: Family) -> pd.DataFrame:
     """The rows of the leaderboard, from the summary of each submission."""
     # Tables that went through another library may have lost their notes; those are not compared.
     made_with = {name: rule_notes(summary) for name, summary in summaries.items()}
@@ -89,9 +101,10 @@ def _ranking(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         )
         raise InputError(f"leaderboard: the match tables were not made with the same rule: {listed}")
     rows = with_text(pd.concat([summary.assign(name=name) for name, summary in summaries.items()]))
-    rising = [not METRICS[name].higher_is_better for name in RANKING]
-    rows = rows.sort_values(RANKING, ascending=rising, kind="stable", ignore_index=True)
-    score = rows[RANKING].fillna(-np.inf)
+    ranking = list(family.ranking)
+    rising = [not family.metrics[name].higher_is_better for name in ranking]
+    rows = rows.sort_values(ranking, ascending=rising, kind="stable", ignore_index=True)
+    score = rows[ranking].fillna(-np.inf)
     new = score.ne(score.shift()).any(axis=1)
     rows.insert(0, "rank", pd.Series(np.arange(1, len(rows) + 1)).where(new).ffill().astype("int64"))
     rows.insert(1, "name", rows.pop("name"))

@@ -45,8 +45,6 @@ class Metric(NamedTuple):
     by_distance, by_similarity
         Whether the metric is defined after matching by distance, and after matching by similarity. Where it is not
         defined, it is null.
-    resampled
-        Whether `intervals` and `compare` can compute the metric.
     sums
         Of an own metric, a function from the rows of a match table to what each row adds to the metric's own sums,
         arrays (rows,) by METRIC.SUM. None for built-in metrics.
@@ -65,7 +63,6 @@ class Metric(NamedTuple):
     needs: tuple[int, ...] = ()
     by_distance: bool = True
     by_similarity: bool = True
-    resampled: bool = True
     sums: Callable[[pd.DataFrame], dict[str, np.ndarray]] | None = None
 
     def is_defined(self, by_similarity: bool) -> bool:
@@ -80,7 +77,7 @@ def by_name(*metrics: Metric) -> dict[str, Metric]:
 
 def count(name: str, label: str, formula: str, value: Callable[[NamedSums], np.ndarray] | None, *needs: int) -> Metric:
     """Makes the entry of a count."""
-    return Metric(name, label, formula, value, written="count", needs=needs, resampled=False)
+    return Metric(name, label, formula, value, written="count", needs=needs)
 
 
 def _counted(sums: NamedSums) -> np.ndarray:
@@ -226,7 +223,6 @@ CURVE_METRICS = by_name(
         high=1.0,
         written="share",
         needs=(TP, FN, FP),
-        resampled=False,
     )
 )
 
@@ -251,11 +247,6 @@ def summary_columns(by_similarity: bool) -> list[str]:
 def own_metrics() -> list[str]:
     """The metrics that the user added, in the order in which they were added."""
     return [name for name, metric in METRICS.items() if metric.sums is not None]
-
-
-def resampled_metrics() -> list[str]:
-    """The metrics that `intervals` and `compare` can compute."""
-    return [name for name, metric in METRICS.items() if metric.resampled]
 
 
 def values_of(sums: NamedSums, names: Iterable[str], by_similarity: bool = False) -> dict[str, np.ndarray]:

@@ -17,8 +17,7 @@ from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By, excluded_sequences
 from ..tables.table import Table
-from .group_sums import Groups, Sums, group_rows, sums_of_groups, unknown_outcomes
-from .match_sums import COUNTING, NamedSums
+from .group_sums import Groups, Sums, group_rows, known_sums, sums_of_groups, unknown_outcomes
 from .missing_rows import missing_rows_text
 from .registry import METRICS, Metric, own_metrics, summary_columns, values_of
 
@@ -43,7 +42,10 @@ def summarize(
     Parameters
     ----------
     matches
-        A match table, as `match` makes it or as it comes back from a file; of pandas, polars or pyarrow.
+        A match table, as `match` makes it or as it comes back from a file; of pandas, polars or pyarrow. Or what
+        `track` or `pose` returned: then the columns are the metrics of its `summary` (without poseval's `ap`, `ap_pre`
+        and `ap_rec`, which do not follow from sums of sequences), and `by` takes columns of its `sums`: `sequence`,
+        its attributes (`sequence_<column>`), and for poses `joint`.
     by
         The groups: the name of a column of the match table; a Series with a value for each row (of pandas, with the
         table's index, such as a `pd.cut` of a column, or of polars); where the match table is of polars, an expression
@@ -96,7 +98,13 @@ def summarize(
     0   1   1   1  0.5  72.0
     """
     from ..tables.checks import check_matches
+    from .evaluations import is_result, summary_of_result
 
+    if is_result(matches):
+        answer, unknown = summary_of_result(matches, by, exclude)
+        if unknown:
+            warnings.warn(f"summarize: {unknown}", stacklevel=CALLER)
+        return answer
     table = check_matches(matches)
     left_out, unknown = excluded_sequences(exclude, [table])
     answer, missing = summarized(group_rows(table, by, left_out, dropna=dropna, own=own_metrics()))
@@ -127,18 +135,12 @@ def metric_columns(sums: Sums) -> Columns:
     """The columns of the summary, computed from sums: labels, then metrics; NaN where a metric is null."""
     unknown = unknown_outcomes(sums.rows)
     names = [name for name in summary_columns(sums.by_similarity) if name in sums.own_metrics or not METRICS[name].sums]
-    metrics = values_of(_known(sums.values, unknown), names, sums.by_similarity)
+    metrics = values_of(known_sums(sums.values, unknown), names, sums.by_similarity)
     columns = {
         name: _column(METRICS[name], values, not unknown.isdisjoint(METRICS[name].needs))
         for name, values in metrics.items()
     }
     return Columns(sums.labels.arrays | columns, sums.attrs, len(sums.labels))
-
-
-def _known(sums: NamedSums, unknown: Iterable[int]) -> NamedSums:
-    """The sums, null where they count rows of an unknown outcome."""
-    counting = {name for outcome in unknown for name in COUNTING[outcome]}
-    return {name: np.full(rows.shape, np.nan) if name in counting else rows for name, rows in sums.items()}
 
 
 def _column(metric: Metric, values: np.ndarray, unknown: bool) -> np.ndarray:

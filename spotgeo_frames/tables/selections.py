@@ -131,14 +131,14 @@ def _checked_bins(column: str, bins: Any) -> int | None:
     return int(bins)
 
 
-def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> dict[str, Any]:
-    """The columns to group by, as arrays by name.
+def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str], name: str = "match table") -> dict[str, Any]:
+    """The columns to group by, as arrays by name; messages call the table `name`.
 
     Raises InputError if `by` does not fit the table, or if two columns would have the same name or one that is `taken`.
     """
     keys = group_keys(by)
     columns = [
-        binned(table, key.name, key.bins) if key.series is None else _aligned(table, key.name, key.series)
+        binned(table, key.name, key.bins, name) if key.series is None else _aligned(table, key.name, key.series, name)
         for key in keys
     ]
     names = [key.name for key in keys]
@@ -147,8 +147,11 @@ def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str]) -> dict
     return {name: array_of(column) for name, column in zip(names, columns, strict=True)}
 
 
-def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) -> pd.Series:
-    """A Series as a column of the table: of pandas by its index, of polars and pyarrow by position."""
+def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream, of: str) -> pd.Series:
+    """A Series as a column of the table: of pandas by its index, of polars and pyarrow by position.
+
+    Messages call the table `of`.
+    """
     import pandas as pd
     import pyarrow as pa
 
@@ -160,22 +163,22 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream) ->
         raise InputError(f"by: {name} is an expression of polars, and the table is none of polars; {how}")
     if isinstance(series, pd.Series):
         if not series.index.equals(table.index):
-            raise InputError(f"by: the Series {name} does not have the match table's index")
+            raise InputError(f"by: the Series {name} does not have the index of the {of}")
         return as_text(series.rename(name))
     values = series if isinstance(series, pa.Array) else pa.chunked_array(series)
     column = arrow_to_pandas(pa.table({name: values}), "by")[name]
     if len(column) != len(table):
-        raise InputError(f"by: the Series {name} has {len(column):,} values; the match table has {len(table):,} rows")
+        raise InputError(f"by: the Series {name} has {len(column):,} values; the {of} has {len(table):,} rows")
     return column.set_axis(table.index)
 
 
-def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
-    """A column of a match table to group by: its numbers in `bins` quantile bins, or as they are if `bins` is None.
+def binned(table: pd.DataFrame, column: str, bins: int | None, name: str = "match table") -> pd.Series:
+    """A column of a table to group by: its numbers in `bins` quantile bins, or as they are if `bins` is None.
 
     The bins are those of `pandas.qcut`. A column with a single value, which cannot be divided, stays as it is. Raises
     SliceError if there is no such column, or if a column to bin does not have finite numbers only.
     """
-    check_column(table, column)
+    check_column(table, column, name)
     values = table[column]
     if bins is None:
         return values
@@ -193,8 +196,8 @@ def binned(table: pd.DataFrame, column: str, bins: int | None) -> pd.Series:
     return binned_values(values, bin_edges(known, bins))
 
 
-def check_column(table: pd.DataFrame | Columns, column: str) -> None:
-    """Raises SliceError, with the most similar names, if the table has no such column."""
+def check_column(table: pd.DataFrame | Columns, column: str, name: str = "match table") -> None:
+    """Raises SliceError, with the most similar names, if the table, called `name`, has no such column."""
     if column not in table:
         import difflib
 
@@ -204,7 +207,7 @@ def check_column(table: pd.DataFrame | Columns, column: str) -> None:
         of_sides = [name for name in ("truth_category", "predicted_category") if name in names]
         if column == "category" and len(of_sides) == 1:
             hint = f"; it takes categories on both sides, and there is only {of_sides[0]}"
-        raise SliceError(f"match table: there is no column {column}{hint}")
+        raise SliceError(f"{name}: there is no column {column}{hint}")
 
 
 def number_groups(groups: Mapping[str, Any], n_rows: int) -> tuple[np.ndarray, np.ndarray]:

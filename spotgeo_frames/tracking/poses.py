@@ -23,6 +23,7 @@ from ..matching.near_points import near_keypoints
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
 from ..matching.rule import HEAD_SIZES, Rule
 from ..matching.similarity import ZERO_HEAD_SIZES
+from ..scoring.evaluations import Asked, asked_table
 from ..scoring.group_sums import with_total
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
@@ -30,19 +31,21 @@ from ..support.pandas_versions import TEXT
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.checks import size_problems
-from ..tables.columns import as_numbers
+from ..tables.columns import Columns, as_numbers
 from ..tables.inputs import source
 from ..tables.joints import JOINTS
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
+from .families import HOTA_SUMS, POSEVAL_SUMS, mean_of_known
 from .identities import with_null
 from .keypoints import Keypoints, number_keypoints
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
 from .metrics.keypoint_clear import KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
-from .metrics.keypoint_hota import COUNTS, keypoint_hota
+from .metrics.keypoint_hota import COUNTS, keypoint_hota, keypoint_hota_parts, keypoint_hota_totals
 from .registry import HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
+from .sequence_sums import sums_table
 
 HOTA_NUMBERS = list(HOTA_METRICS)
 POSEVAL_NUMBERS = list(POSEVAL_METRICS)
@@ -50,7 +53,7 @@ CLEAR_COUNTS = list(POSEVAL_COUNTS)
 
 
 class PoseResult(NamedTuple):
-    """The result of `pose`: three DataFrames, each a field of this NamedTuple.
+    """The result of `pose`: four DataFrames, each a field of this NamedTuple.
 
     Attributes
     ----------
@@ -61,6 +64,9 @@ class PoseResult(NamedTuple):
         One row a sequence, joint and `alpha`: HOTA's eight metrics and `TP`, `FN`, `FP` at this threshold.
     matches
         The match table of poseval's tracks, one row a matched, missed or falsely predicted joint, with `event`.
+    sums
+        One row a sequence and joint (null: all joints): sums, from which all metrics but ap, ap_pre and ap_rec follow,
+        and which add up over sequences.
 
     Shown as text, it begins with the combined HOTA, mota and ap.
     """
@@ -68,6 +74,7 @@ class PoseResult(NamedTuple):
     summary: pd.DataFrame
     curve: pd.DataFrame
     matches: pd.DataFrame
+    sums: pd.DataFrame
 
     def __repr__(self) -> str:
         return as_text(self, self._headline())
@@ -77,6 +84,13 @@ class PoseResult(NamedTuple):
 
     def _headline(self) -> list[str]:
         return headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
+
+
+@asked_table.register(PoseResult)
+def _(x: PoseResult, name: str) -> Asked:
+    from .results import asked_poses
+
+    return asked_poses(x.sums, x.matches, name)
 
 
 @same_kind_as("truth")
@@ -105,7 +119,7 @@ def pose(
 
     Returns
     -------
-    PoseResult of three DataFrames of the truth's kind (pandas, polars or pyarrow). In the first two, a null `joint`
+    PoseResult of four DataFrames of the truth's kind (pandas, polars or pyarrow). In the first two, a null `joint`
     means all joints together and a null `sequence` all sequences together; both are null in the last row. The value of
     all joints is the mean over the joints, or, for poseval, over those whose value is not null; counts are added.
     Keypoint HOTA combines all joints of all sequences in another way: AssA, AssRe, AssPr and LocA are means of the
@@ -120,6 +134,9 @@ def pose(
     matches: the match table of poseval's tracks, in all frames, also the last of each sequence, which poseval leaves
         out of its metrics. `similarity` is 1 - d / 0.5001 for a distance of d head sizes, and `event` is "match",
         "switch", "miss" or "false positive".
+    sums: one row a sequence and joint (null: all joints), with the attributes of the sequence (`sequence_<column>`):
+        counts and other sums, from which all metrics but AP's follow; HOTA's have a column for each alpha, such as
+        `hota_tp_0.05`. `summarize`, `intervals`, `compare` and `leaderboard` add them up.
 
     Raises
     ------
@@ -144,15 +161,21 @@ def pose(
     aligned = align(*sides, frames)
     keypoints = number_keypoints(aligned, identity, _joints(aligned))
     similar = near_joints(aligned)
-    hota = keypoint_hota(keypoints, similar)
+    parts = keypoint_hota_parts(keypoints, similar)
+    totals = keypoint_hota_totals(parts)
+    hota = keypoint_hota(parts, totals)
     near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
     evaluated = _evaluated(keypoints)
     matched = keypoint_clear(keypoints, near)
-    clear = with_total(keypoint_clear_parts(keypoints, near, matched, evaluated))
+    of_sequences = keypoint_clear_parts(keypoints, near, matched, evaluated)
+    clear = with_total(of_sequences)
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
     rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
     tables = PoseResult(
-        _summary(keypoints, hota, percentages, clear), _curve(keypoints, hota), _matches(aligned, matched, rule)
+        _summary(keypoints, hota, percentages, clear),
+        _curve(keypoints, hota),
+        _matches(aligned, matched, rule),
+        _sums(keypoints, parts, totals, of_sequences),
     )
     for table in tables:
         table.attrs = rule.notes
@@ -210,17 +233,10 @@ def _summary(
     """The table `summary`: one row a sequence and joint, with rows of all joints and of all sequences."""
     columns = {name: hota[name].mean(axis=2) for name in HOTA_NUMBERS}
     for name in POSEVAL_NUMBERS:
-        columns[name] = np.column_stack([percentages[name], _mean_of_known(percentages[name])])
+        columns[name] = np.column_stack([percentages[name], mean_of_known(percentages[name])])
     for name in CLEAR_COUNTS:
         columns[name] = np.column_stack([counts[name], counts[name].sum(axis=1)]).astype(np.int64)
     return pd.DataFrame(_keys(keypoints) | {name: values.ravel() for name, values in columns.items()})
-
-
-def _mean_of_known(values: np.ndarray) -> np.ndarray:
-    """The mean of each row without its nulls; null if all values are."""
-    known = ~np.isnan(values)
-    n_known = known.sum(axis=1)
-    return np.where(known, values, 0).sum(axis=1) / np.where(n_known > 0, n_known, np.nan)
 
 
 def _curve(keypoints: Keypoints, hota: Mapping[str, np.ndarray]) -> pd.DataFrame:
@@ -231,15 +247,37 @@ def _curve(keypoints: Keypoints, hota: Mapping[str, np.ndarray]) -> pd.DataFrame
     return pd.DataFrame(keys | {"alpha": alphas, **{name: hota[name].ravel() for name in HOTA_NUMBERS}, **counts})
 
 
+def _sums(
+    keypoints: Keypoints,
+    parts: Mapping[str, np.ndarray],
+    totals: Mapping[str, np.ndarray],
+    clear: Mapping[str, np.ndarray],
+) -> pd.DataFrame:
+    """The table `sums`: one row a sequence and joint, the row of all joints last."""
+    hota = {name: np.concatenate([parts[name], totals[name][:, None]], axis=1) for name in HOTA_SUMS}
+    counts = {name: np.column_stack([clear[name], clear[name].sum(axis=1)]) for name in POSEVAL_SUMS}
+    keys = _keys(keypoints)
+    n_rows = keypoints.n_sequences * (len(keypoints.joints) + 1)
+    sequence = _sequence_names(keypoints).take(np.arange(keypoints.n_sequences).repeat(len(keypoints.joints) + 1))
+    labels = Columns({"sequence": sequence, "joint": keys["joint"][:n_rows]})
+    values = {name: rows.reshape(n_rows, *rows.shape[2:]) for name, rows in (hota | counts).items()}
+    return sums_table(keypoints.tracks.aligned, labels, values)
+
+
+def _sequence_names(keypoints: Keypoints) -> Any:
+    """The names of the real sequences."""
+    first = np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1))
+    return keypoints.tracks.sequence_names.take(first)
+
+
 def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     """Sequence and joint of each row, null for all of them together; each row `repeat` times."""
     n_rows, n_columns = keypoints.n_sequences + 1, len(keypoints.joints) + 1
     sequence = np.repeat(np.arange(n_rows), n_columns * repeat)
-    first = np.append(np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1)), len(keypoints.track_sequence))
     joints = pd.Series(keypoints.joints)
     joints = joints.astype("Int64" if joints.dtype == np.int64 else TEXT)
     joint = np.tile(np.repeat(np.arange(n_columns), repeat), n_rows)
-    names = with_null(keypoints.tracks.sequence_names.take(first[:-1]))
+    names = with_null(_sequence_names(keypoints))
     return {"sequence": names.take(sequence), "joint": joints.reindex(joint).array}
 
 

@@ -82,6 +82,13 @@ OTHER_TRACK_METRICS = by_name(
     ),
 )
 
+# How much there is of what is evaluated; the last columns of the summary of `track`.
+TRACK_SIZES = by_name(
+    *(METRICS[name] for name in ("n_frames", "n_truth", "n_predicted")),
+    count("n_truth_objects", "true objects", "identities of the truth", None),
+    count("n_predicted_objects", "predicted objects", "identities of the predictions", None),
+)
+
 POSEVAL_METRICS = by_name(
     _percent("mota", "100 (1 - (misses + switches + false_positives) / objects)", low=-np.inf),
     _percent("motp", "100 (1 - D / detections), D: distances of all events in head sizes", low=-np.inf),
@@ -102,5 +109,6 @@ POSEVAL_COUNTS = by_name(
 
 def known_metric(name: str) -> Metric | None:
     """The entry of a metric of match tables, score thresholds, tracks or poses; None for any other name."""
-    registries = METRICS, CURVE_METRICS, TRACK_METRICS, OTHER_TRACK_METRICS, POSEVAL_METRICS, POSEVAL_COUNTS
+    tracks, poses = (TRACK_METRICS, OTHER_TRACK_METRICS, TRACK_SIZES), (POSEVAL_METRICS, POSEVAL_COUNTS)
+    registries = METRICS, CURVE_METRICS, *tracks, *poses
     return next((registry[name] for registry in registries if name in registry), None)

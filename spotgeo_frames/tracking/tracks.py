@@ -18,37 +18,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..matching.alignment import Aligned, FrameRule, Side, align
-from ..matching.layout import match_table, with_events
+from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ..matching.rule import Rule
 from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
 from ..matching.words import Words, asked_of_tracks, geometry_of, track_rule
-from ..scoring.group_sums import Sums, with_total
+from ..scoring.evaluations import Asked, asked_table
+from ..scoring.group_sums import Sums
 from ..support.errors import InputError
-from ..support.keys import distinct
 from ..support.memory import check_at_hand
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
-from ..tables.columns import Columns, dataframe_of
+from ..tables.columns import Columns
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
-from .identities import Identities, Tracks, identify, with_null
-from .metrics.clear import (
-    LEAST_SIMILARITY,
-    THRESHOLD,
-    ClearPairs,
-    clear_numbers,
-    clear_pairs,
-    clear_parts,
-    coverage,
-    tracked_share,
-)
-from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers, hota_pairs, hota_parts
-from .metrics.identity import identity_numbers, identity_parts
-from .registry import OTHER_TRACK_METRICS, TRACK_METRICS
+from .identities import Tracks, identify
+from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
+from .metrics.hota import hota_pairs, hota_parts
+from .metrics.identity import identity_parts
+from .sequence_sums import sums_table
+from .track_tables import predicted_objects, track_curve, track_matches, track_summary, truth_objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,13 +49,10 @@ MOST_KEPT = 1 << 25
 # The memory that a similar pair takes in addition while its tracks are evaluated, measured where all pairs of a frame
 # are similar (bytes).
 PAIR_BYTES = 220
-COVERAGES = ["MT", "PT", "ML"]
-NUMBERS = list(TRACK_METRICS)
-SIZES = ["n_frames", "n_truth", "n_predicted", "n_truth_objects", "n_predicted_objects"]
 
 
 class TrackResult(NamedTuple):
-    """The result of `track`: five DataFrames, each a field of this NamedTuple.
+    """The result of `track`: six DataFrames, each a field of this NamedTuple.
 
     Attributes
     ----------
@@ -79,6 +66,8 @@ class TrackResult(NamedTuple):
         One row a true object: how much of it was tracked.
     predicted_objects
         One row a predicted object: how much of it was right.
+    sums
+        One row a sequence: its sums, from which all metrics follow, and which add up over sequences.
 
     Shown as text, it begins with the combined HOTA, MOTA and IDF1.
     """
@@ -88,6 +77,7 @@ class TrackResult(NamedTuple):
     matches: pd.DataFrame
     truth_objects: pd.DataFrame
     predicted_objects: pd.DataFrame
+    sums: pd.DataFrame
 
     def __repr__(self) -> str:
         from ..support.named_tables import as_text
@@ -103,6 +93,13 @@ class TrackResult(NamedTuple):
         from ..support.named_tables import headline
 
         return headline(self.summary, ["HOTA", "MOTA", "IDF1"], null=["sequence"])
+
+
+@asked_table.register(TrackResult)
+def _(x: TrackResult, name: str) -> Asked:
+    from .results import asked_tracks  # imported here, because track() needs no pandas before it makes tables
+
+    return asked_tracks(x.sums, x.matches, name)
 
 
 @same_kind_as("truth")
@@ -142,7 +139,7 @@ def track(
 
     Returns
     -------
-    TrackResult of five DataFrames of the truth's kind (polars or pyarrow; otherwise pandas), with trackeval's fill
+    TrackResult of six DataFrames of the truth's kind (polars or pyarrow; otherwise pandas), with trackeval's fill
     values: shares with nothing to divide by are 0, LocA is 1.
 
     summary: one row a sequence, then a row of all combined, whose `sequence` is null. `summary.iloc[-1]` is the
@@ -160,6 +157,9 @@ def track(
     predicted_objects: one row a predicted object: `sequence`, `object`, `n_frames`, `n_matched`, `matched_share`,
         `n_truth_objects` (with how many true objects it is matched), `n_switches` (how often it takes over a truth from
         another predicted object).
+    sums: one row a sequence, also called `sequence`, with the attributes of the sequence (`sequence_<column>`): counts
+        and other sums, from which all metrics follow; HOTA's have a column for each alpha, such as `hota_tp_0.05`.
+        `summarize`, `intervals`, `compare` and `leaderboard` add them up.
 
     Raises
     ------
@@ -193,10 +193,11 @@ def track(
         warnings.warn(warning, stacklevel=CALLER)
     tables = TrackResult(
         track_summary(sums),
-        _curve(sums),
+        track_curve(sums),
         track_matches(tracks, found, rule),
-        _truth_objects(tracks, found),
-        _predicted_objects(tracks, found),
+        truth_objects(tracks, found),
+        predicted_objects(tracks, found),
+        sums_table(tracks.aligned, sums.labels, sums.values),
     )
     for table in tables:
         table.attrs = rule.notes
@@ -266,84 +267,3 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
             for side, identities in objects.items()
         },
     }
-
-
-def track_summary(sums: Sums) -> pd.DataFrame:
-    """The table `summary`: one row of metrics a sequence, then a row of all combined."""
-    import pandas as pd
-
-    return pd.DataFrame({"sequence": with_null(sums.labels["sequence"]), **track_columns(sums).arrays})
-
-
-def track_columns(sums: Sums) -> Columns:
-    """The metrics of each sequence, in the order of the labels of the sums, then those of all combined."""
-    values = with_total(sums.values)
-    combined = np.arange(len(sums.labels) + 1) == len(sums.labels)
-    curves = hota_numbers(values)
-    numbers = {name: curve.mean(axis=1) for name, curve in curves.items()}
-    numbers |= {f"{name}(0)": curves[name][:, 0] for name in ("HOTA", "LocA")}
-    numbers |= clear_numbers(values, combined) | identity_numbers(values) | values
-    return Columns({name: numbers[name] for name in [*NUMBERS, *OTHER_TRACK_METRICS, *SIZES]})
-
-
-def _curve(sums: Sums) -> pd.DataFrame:
-    """The table `curve`: HOTA's metrics of each sequence at every alpha, those of all combined last."""
-    import pandas as pd
-
-    values, names = with_total(sums.values), with_null(sums.labels["sequence"])
-    counts = {name: values[of] for name, of in zip(["TP", "FN", "FP"], HOTA_COUNTS, strict=True)}
-    columns = hota_numbers(values) | counts
-    return pd.DataFrame(
-        {
-            "sequence": names.repeat(len(ALPHAS)),
-            "alpha": np.tile(np.round(ALPHAS, 2), len(names)),
-            **{name: column.ravel() for name, column in columns.items()},
-        }
-    )
-
-
-def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:
-    """The table `matches`: the match table of CLEAR, with events and fragmentations."""
-    table = match_table(tracks.aligned, found.pairs, rule)
-    return match_dataframe(with_events(table, found.switch, {"fragmentation": found.fragmentation}))
-
-
-def _truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
-    """The table `truth_objects`: one row a true object, and how much of it was tracked."""
-    import pandas as pd
-
-    of_pair = tracks.truth.of_row[found.pairs.truth]
-    table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, of_pair)
-    share = tracked_share(tracks, found)
-    return table.assign(
-        tracked_share=share,
-        n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
-        n_fragmentations=np.bincount(of_pair[found.fragmentation], minlength=len(table)),
-        coverage=pd.Categorical(coverage(share), COVERAGES),
-    )
-
-
-def _predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
-    """The table `predicted_objects`: one row a predicted object, and how much of it was right."""
-    of_pair = tracks.predictions.of_row[found.pairs.prediction]
-    table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, of_pair)
-    together, _ = distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
-    return table.assign(
-        matched_share=table["n_matched"] / table["n_frames"],
-        n_truth_objects=np.bincount(tracks.split_keys(together)[1], minlength=len(table)),
-        n_switches=np.bincount(of_pair[found.switch], minlength=len(table)),
-    )
-
-
-def _objects(aligned: Aligned, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
-    """One row an identity of a side: its sequence, its name, how many frames it has, and in how many it is matched."""
-    return dataframe_of(
-        Columns(
-            {
-                "sequence": aligned.frames["sequence"].take(side.frame[identities.first_row]),
-                "object": side.table[identities.column].take(identities.first_row),
-                "n_frames": identities.n_rows,
-                "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),
-            }
-        )
-    )

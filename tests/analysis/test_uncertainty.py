@@ -15,6 +15,7 @@ import spotgeo_frames as sf
 from helpers.problems import Place, refused, warned
 from helpers.scenes import grid, objects
 from spotgeo_frames.analysis import comparison, resampling, uncertainty
+from spotgeo_frames.scoring.evaluations import asked_table
 
 METRICS = ["f1", "precision", "recall", "mse", "det_a", "rmse", "mean_distance", "kelvins_mse"]
 
@@ -39,11 +40,13 @@ def drawn(matches: pd.DataFrame, times: np.ndarray) -> pd.DataFrame:
 @given(st.integers(0, 10_000))
 def test_a_resample_is_the_table_it_stands_for(seed: int) -> None:
     matches = some_matches(seed)
-    sequence, n_sequences = resampling.number_sequences(matches)
-    sums = resampling.sequence_sums(matches, sequence, n_sequences)
+    evaluation = asked_table(matches, "").evaluate(matches, None, [])
+    n_sequences = matches["sequence"].nunique()
+    sums = resampling.matrix_of(evaluation.sums, n_sequences)
     sequences = resampling.draw(n_sequences, 3, seed, 0)
     assert sequences.shape == (3, n_sequences), "as many are drawn as there are, some of them again"
-    numbers = resampling.metrics_of(resampling.resampled_sums(sums, 3, seed), METRICS, False)
+    resampled = sums.named(resampling.resampled_sums(sums.values, 3, seed))
+    numbers = resampling.metrics_of(resampled, METRICS, evaluation.family)
     for some, row in zip(sequences, numbers, strict=True):
         times = np.bincount(some, minlength=n_sequences)
         wanted = sf.summarize(drawn(matches, times))[METRICS].iloc[0].to_numpy(float, na_value=np.nan)
@@ -270,7 +273,7 @@ def test_what_compare_refuses() -> None:
     with refused(("leaderboard", "a with rule distance, tau 10.0", "b with rule distance, tau 5.0")):
         sf.compare({"a": one, "b": looser})
     with refused(("compare", "'beta'", "worse, better, as bad")):
-        sf.compare(matches, "beta")
+        sf.compare(matches, baseline="beta")
     with refused(("compare", "a")):
         sf.compare({"a": one.head(0), "b": other.head(0)})
     boxes = sf.match(*[objects([(1, 1, 1.0, 1.0)]).assign(w=5.0, h=5.0)] * 2, similarity="iou")
@@ -324,7 +327,7 @@ def test_keys_that_are_text_on_one_side_only_are_named() -> None:
 @pytest.mark.parametrize(
     ("call", "place"),
     [
-        (lambda m: sf.intervals({"a": m}), ("intervals: matches", "dict", "DataFrame")),
+        (lambda m: sf.intervals({"a": m}), ("intervals: x", "dict", "DataFrame")),
         (lambda m: sf.intervals(m, confidence="high"), ("confidence", "'high'")),  # type: ignore[arg-type]
         (lambda m: sf.compare([m, m]), ("compare: matches", "list", "dict")),
         (lambda m: sf.compare({"a": m, "b": 5}), ("compare: matches: b", "int")),

@@ -25,7 +25,6 @@ from spotgeo_frames.scoring.registry import (
     CURVE_METRICS,
     METRICS,
     Metric,
-    resampled_metrics,
     summary_columns,
     values_of,
 )
@@ -75,7 +74,6 @@ def test_every_entry_is_complete(name: str) -> None:
     assert metric.low < metric.high
     assert (metric.higher_is_better is None) == (metric.written == "count")
     assert metric.written != "share" or (metric.high == 1 and not metric.unit)
-    assert not (metric.resampled and name in METRICS and metric.written == "count")
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -130,7 +128,7 @@ def test_types_of_columns() -> None:
 
 
 def test_which_metrics_are_known_is_what_the_message_lists() -> None:
-    with refused(("metrics", "'f2'", ", ".join(resampled_metrics())), error=ValueError):
+    with refused(("metrics", "'f2'", ", ".join(METRICS)), error=ValueError):
         sf.intervals(sf.match(*SCENES[0].sides()), metrics=["f2"])
 
 
@@ -151,7 +149,7 @@ def test_columns_derived_from_a_metric() -> None:
     assert metric_text.title("mse_gain") == "mse gained, px²"
     assert metric_text.title("f1_low") == "F1 from"
     assert metric_text.meaning("kelvins_mse_high") == "upper bound of kelvins_mse"
-    assert metric_text.title("n_truth_objects") is metric_text.meaning("score_threshold_low") is None
+    assert metric_text.title("truth_objects") is metric_text.meaning("score_threshold_low") is None
     assert [metric_text.arrow(METRICS[name]) for name in ("f1", "mse", "tp")] == ["↑", "↓", ""]
 
 

@@ -105,5 +105,5 @@ def test_names_are_no_html(results: dict[str, Any]) -> None:
 
 def test_null_is_a_dash() -> None:
     summary = pd.DataFrame({"sequence": [None], "HOTA": [np.nan], "MOTA": [0.5]})
-    tables = [pd.DataFrame()] * 4
+    tables = [pd.DataFrame()] * 5
     assert repr(sf.TrackResult(summary, *tables)).splitlines()[1].strip() == "HOTA –, MOTA 0.5"

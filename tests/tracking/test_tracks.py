@@ -15,7 +15,7 @@ from helpers.boxes import NONE, box_matrix, boxes, crowd
 from helpers.problems import refused, warned
 from spotgeo_frames.tracking.metrics import clear
 from spotgeo_frames.tracking.metrics import ordered_sums as sums
-from spotgeo_frames.tracking.tracks import NUMBERS
+from spotgeo_frames.tracking.registry import TRACK_METRICS
 
 pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
 
@@ -132,7 +132,7 @@ def test_names_may_be_strings() -> None:
         "object": lambda t: t["object"].map("{:05d}".format),
     }
     named = sf.track(truth.assign(**names), predictions.assign(**names))
-    pd.testing.assert_frame_equal(plain.summary[NUMBERS], named.summary[NUMBERS])
+    pd.testing.assert_frame_equal(plain.summary[list(TRACK_METRICS)], named.summary[list(TRACK_METRICS)])
     assert named.summary["sequence"].tolist()[0] == "s3"
     assert named.truth_objects["object"].tolist()[0] == "00000"
 

@@ -108,7 +108,7 @@ def evaluate(
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
     metrics = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
-    compared = compare(matched, None, metrics, RESAMPLES, CONFIDENCE) if len(matched) > 1 else None
+    compared = compare(matched, metrics, resamples=RESAMPLES, confidence=CONFIDENCE) if len(matched) > 1 else None
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
     ranked = {name: submissions[name] for name in names}

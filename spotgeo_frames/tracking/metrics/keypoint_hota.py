@@ -34,22 +34,39 @@ from .hota import HOTA_COUNTS, HOTA_WEIGHTED, LEAST_SIMILARITIES, hota_numbers, 
 COUNTS = ["TP", "FN", "FP"]
 
 
-def keypoint_hota(keypoints: Keypoints, near: Pairs) -> dict[str, np.ndarray]:
-    """The eight numbers of HOTA and the counts TP, FN, FP, each (sequences + 1, joints + 1, alphas); last are totals.
+def keypoint_hota_parts(keypoints: Keypoints, near: Pairs) -> dict[str, np.ndarray]:
+    """HOTA's sums by sequence and joint, each (sequences, joints, alphas).
 
     `near` has all pairs of joints with a similarity above 0, sorted by truth; its measure is in head sizes.
     """
     similar = near._replace(measure=keypoint_similarity(near.measure))
-    parts = _parts(keypoints, _assigned(keypoints, similar.take(np.flatnonzero(similar.measure > 0))))
-    joints = [hota_numbers(parts), hota_numbers(_added(parts, axis=0))]
-    totals = {name: values.mean(axis=1) for name, values in joints[0].items()}
+    return _parts(keypoints, _assigned(keypoints, similar.take(np.flatnonzero(similar.measure > 0))))
+
+
+def keypoint_hota_totals(parts: NamedSums) -> dict[str, np.ndarray]:
+    """HOTA's sums of all joints of each sequence, each (sequences, alphas), from its sums by joint.
+
+    Counts are added; each mean over true positives is the mean over the joints, weighted by all true positives.
+    """
+    means = {name: values.mean(axis=1) for name, values in hota_numbers(parts).items()}
     counts = {name: parts[name].sum(axis=1) for name in HOTA_COUNTS}
-    means = zip(HOTA_WEIGHTED, ("LocA", "AssA", "AssRe", "AssPr"), strict=True)
-    weighted = {name: totals[mean] * counts["hota_tp"] for name, mean in means}
-    combined = hota_numbers(_added(counts | weighted, axis=0))
-    numbers = {name: _bordered(joints[0][name], joints[1][name], totals[name], combined[name]) for name in totals}
-    for name, (hota_name, count) in zip(COUNTS, counts.items(), strict=True):
-        part = parts[hota_name]
+    named = zip(HOTA_WEIGHTED, ("LocA", "AssA", "AssRe", "AssPr"), strict=True)
+    return counts | {name: means[mean] * counts["hota_tp"] for name, mean in named}
+
+
+def keypoint_hota(parts: NamedSums, totals: NamedSums) -> dict[str, np.ndarray]:
+    """The eight numbers of HOTA and the counts TP, FN, FP, each (sequences + 1, joints + 1, alphas); last are totals.
+
+    `parts` are the sums by joint, and `totals` those of all joints.
+    """
+    joints = [hota_numbers(parts), hota_numbers(_added(parts, axis=0))]
+    combined = hota_numbers(_added(totals, axis=0))
+    numbers = {
+        name: _bordered(values, joints[1][name], values.mean(axis=1), combined[name])
+        for name, values in joints[0].items()
+    }
+    for name, hota_name in zip(COUNTS, HOTA_COUNTS, strict=True):
+        part, count = parts[hota_name], totals[hota_name]
         numbers[name] = _bordered(part, part.sum(axis=0), count, count.sum(axis=0))
     return numbers
 

@@ -1,0 +1,113 @@
+"""The submissions that `compare` is given: of one truth, and taken apart into evaluations and their groups."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..scoring.evaluations import Asked, Evaluation, asked_table, group_of
+from ..scoring.registry import own_metrics
+from ..support.errors import InputError
+from ..tables.messages import counted
+from ..tables.schema import SIDE_PREFIXES
+from ..tables.selections import By, binned, check_column, column_bins, excluded_sequences, without_sequences
+from ..tables.table import Table
+from .same_truth import truth_differences
+
+
+def submissions(
+    matches: Mapping[str, Table | NamedTuple],
+    baseline: str | None,
+    exclude: Iterable[int] | Iterable[str] | None,
+    by: By | None,
+) -> tuple[dict[str, Evaluation], str | None]:
+    """The evaluations of submissions to the same truth, without excluded sequences, and a warning's text.
+
+    Raises InputError if they are not comparable, or if `by` or `exclude` does not fit them.
+    """
+    asked, unknown = _checked(matches, baseline, exclude)
+    cuts = _cuts(asked, column_bins(by))
+    own = own_metrics()
+    evaluated = {name: of.evaluate(of.table, cuts[name] or None, own) for name, of in asked.items()}
+    return evaluated, unknown
+
+
+def _checked(
+    matches: Mapping[str, Table | NamedTuple],
+    baseline: str | None,
+    exclude: Iterable[int] | Iterable[str] | None,
+) -> tuple[dict[str, Asked], str | None]:
+    """Checks that all have the same truth; returns them without excluded sequences, and a warning's text."""
+    if not isinstance(matches, Mapping):
+        needed = "a dict of names and match tables is needed, such as {'a': matches, 'b': others}"
+        raise InputError(f"compare: matches is of type {type(matches).__name__}; {needed}")
+    if len(matches) < 2:
+        raise InputError(f"compare: {counted(len(matches), 'match table')} given; two or more are needed")
+    if baseline is not None and baseline not in matches:
+        known = ", ".join(map(str, matches))
+        raise InputError(f"compare: baseline: no match table has the name {baseline!r}; the names are {known}")
+    asked = {name: asked_table(x, f"compare: matches: {name}") for name, x in matches.items()}
+    left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
+    asked = {
+        name: of._replace(table=without_sequences(of.table, left_out), matches=without_sequences(of.matches, left_out))
+        for name, of in asked.items()
+    }
+    first, *others = asked
+    if not len(asked[first].table):
+        raise InputError(f"compare: the match table of {first} has no rows")
+    problems = [
+        problem
+        for name in others
+        for problem in truth_differences("compare", {first: asked[first].matches, name: asked[name].matches})
+    ]
+    if problems:
+        raise InputError(problems)
+    return asked, unknown
+
+
+def _cuts(asked: Mapping[str, Asked], columns: Mapping[str, int | None]) -> dict[str, list[pd.Series]]:
+    """The values to group the table of each submission by; all submissions share their bins.
+
+    Raises InputError for columns of the predictions, by which the submissions have different groups.
+    """
+    of_predictions = [name for name in columns if name.startswith(SIDE_PREFIXES[1]) or name == "frame_n_predicted"]
+    if of_predictions:
+        problem = "differs between submissions; give a column of the truth, the frames or the sequences"
+        raise InputError(f"compare: by: {of_predictions[0]} {problem}")
+    for of in asked.values():
+        for column in columns:
+            check_column(of.table, column)
+    together = pd.concat({name: of.table[list(columns)] for name, of in asked.items()})
+    values = [binned(together, column, bins) for column, bins in columns.items()]
+    return {name: [column.loc[name] for column in values] for name in asked}
+
+
+def groups_of(evaluations: Mapping[str, Evaluation]) -> Iterator[tuple[dict[str, Any], dict[str, Evaluation]]]:
+    """The labels of each group that all have, each in an array of one value, and the evaluations of this group."""
+    keys = {
+        name: list(zip(*of.labels.values(), strict=True)) if of.labels else [()] for name, of in evaluations.items()
+    }
+    first = next(iter(evaluations.values()))
+    positions = {name: {key: position for position, key in enumerate(of)} for name, of in keys.items()}
+    shared = [key for key in next(iter(keys.values())) if all(key in of for of in positions.values())]
+    if not shared:
+        raise InputError("compare: by: no group has rows in every match table")
+    for key in shared:
+        at = {name: of[key] for name, of in positions.items()}
+        labels = {name: values.take([next(iter(at.values()))]) for name, values in first.labels.items()}
+        yield labels, {name: group_of(of, at[name]) for name, of in evaluations.items()}
+
+
+def _positions(evaluation: Evaluation) -> dict[tuple[Any, ...], int]:
+    """The position of each group by its labels."""
+    keys = zip(*evaluation.labels.values(), strict=True) if evaluation.labels else [()]
+    return {key: position for position, key in enumerate(keys)}
+
+
+def labelled(table: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:
+    """The table with the labels of its group as first columns; each label is an array of one value."""
+    answer = table.assign(
+        **{name: pd.Series(value).array.take(np.zeros(len(table), np.int64)) for name, value in labels.items()}
+    )
+    return answer[[*labels, *table]]

@@ -1,0 +1,178 @@
+"""What an evaluation adds up to in each sequence, and how its metrics follow from added sums.
+
+Match tables and the results of `track` and `pose` are asked the same questions: `summarize`, `leaderboard`,
+`intervals`, `compare`. `asked_table` takes each of them apart into the same `Asked`, which makes an `Evaluation`. Rooms
+that have other results register theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial, singledispatch
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..support.keys import grouped, row_keys
+from ..tables.columns import array_of
+from ..tables.schema import measure_of
+from ..tables.selections import By, excluded_sequences, without_sequences
+from .group_sums import Groups, firsts, group_rows, known_sums, sums_of_groups, unknown_outcomes
+from .match_sums import NamedSums, group_sums, kelvins_means, match_sums
+from .missing_rows import missing_rows_text
+from .registry import METRICS, RANKING, Metric, values_of
+from .summary import summary_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The metrics that intervals and comparisons of detections have by default.
+ASKED = ("f1", "precision", "recall", "mse", "det_a", "rmse")
+
+
+class Family(NamedTuple):
+    """The metrics of one kind of evaluation.
+
+    Attributes
+    ----------
+    metrics
+        The entries of all metrics, by name.
+    ranking
+        The metrics that order a leaderboard: the first, then those that decide between equals.
+    asked
+        The metrics that intervals and comparisons have by default.
+    values
+        A function from sums (arrays of one leading shape, by name) and names of metrics to these metrics, by name, in
+        that shape.
+    counted
+        A function from sums to how much there is to count. Where that is 0, the metrics of a resample are null.
+    """
+
+    metrics: Mapping[str, Metric]
+    ranking: Sequence[str]
+    asked: Sequence[str]
+    values: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]]
+    counted: Callable[[NamedSums], np.ndarray]
+
+
+class Evaluation(NamedTuple):
+    """The sums of C cells, each the rows of one group in one sequence, and the metrics of G groups.
+
+    Attributes
+    ----------
+    family
+        The metrics, and how they follow from sums.
+    labels
+        For each column that was grouped by, the value of each group, (G,); none where everything is one group.
+    group, sequence
+        The group of each cell (C,), rising, and the name of its sequence (C,).
+    sums
+        The sums of the cells by name, each (C, ...).
+    summary
+        The table that `summarize` returns: the labels and metrics of each group.
+    missing
+        The text of a warning if a match table lacks rows of its frames, otherwise None.
+    """
+
+    family: Family
+    labels: dict[str, Any]
+    group: np.ndarray
+    sequence: Any
+    sums: dict[str, np.ndarray]
+    summary: pd.DataFrame
+    missing: str | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return len(self.summary)
+
+    @property
+    def attrs(self) -> dict[Hashable, Any]:
+        """The notes of what was evaluated."""
+        return self.summary.attrs
+
+
+def group_of(evaluation: Evaluation, position: int) -> Evaluation:
+    """The evaluation of one group alone."""
+    cells = np.flatnonzero(evaluation.group == position)
+    summary = evaluation.summary.drop(columns=list(evaluation.labels)).iloc[[position]].reset_index(drop=True)
+    return evaluation._replace(
+        labels={},
+        group=np.zeros(len(cells), np.int64),
+        sequence=evaluation.sequence.take(cells),
+        sums={name: values[cells] for name, values in evaluation.sums.items()},
+        summary=summary,
+    )
+
+
+class Asked(NamedTuple):
+    """What may be evaluated by groups: a table with a column `sequence`, and its match table.
+
+    `evaluate` makes an Evaluation of the table, or of rows of it: it takes the table, `by`, and the names of the own
+    metrics that are needed. It raises InputError where `by` does not fit the table or an own metric fails.
+    """
+
+    table: pd.DataFrame
+    matches: pd.DataFrame
+    evaluate: Callable[[pd.DataFrame, By | None, Sequence[str]], Evaluation]
+
+
+@singledispatch
+def asked_table(x: Any, name: str) -> Asked:
+    """The table behind a match table, or behind a result that registered how; messages begin with `name`.
+
+    Raises InputError if it is neither.
+    """
+    from ..tables.checks import check_matches
+
+    table = check_matches(x, name)
+    return Asked(table, table, match_evaluation)
+
+
+def is_result(x: Any) -> bool:
+    """Whether this is a result that registered how it is taken apart."""
+    return asked_table.dispatch(type(x)) is not asked_table.dispatch(object)
+
+
+def summary_of_result(
+    x: Any, by: By | None, exclude: Iterable[int] | Iterable[str] | None
+) -> tuple[pd.DataFrame, str | None]:
+    """The table that `summarize` returns of a result, and the text of a warning or None."""
+    asked = asked_table(x, "summarize: matches")
+    left_out, unknown = excluded_sequences(exclude, [asked.table])
+    return asked.evaluate(without_sequences(asked.table, left_out), by, ()).summary, unknown
+
+
+def match_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str] = ()) -> Evaluation:
+    """The evaluation of a checked match table by groups of its rows."""
+    groups = group_rows(table, by, own=own)
+    sequence, first = grouped(row_keys(groups.table, ["sequence"]))
+    n_sequences = len(first)
+    cell, first_row = grouped(groups.of_row * n_sequences + sequence)
+    by_similarity = measure_of(groups.table) == "similarity"
+    family = Family(METRICS, RANKING, ASKED, partial(values_of, by_similarity=by_similarity), _counted)
+    return Evaluation(
+        family,
+        groups.labels,
+        groups.of_row[first_row],
+        array_of(groups.table["sequence"].take(first_row)),
+        _cell_sums(groups, cell, len(first_row)),
+        summary_of(sums_of_groups(groups)),
+        missing_rows_text(groups.all_rows),
+    )
+
+
+def _counted(sums: NamedSums) -> np.ndarray:
+    """The count of all outcomes."""
+    return sums["tp"] + sums["fn"] + sums["fp"]
+
+
+def _cell_sums(groups: Groups, cell: np.ndarray, n_cells: int) -> dict[str, np.ndarray]:
+    """The sums of each cell; null where they count an outcome that is unknown in the groups."""
+    sums = match_sums(groups.table, cell, n_cells)
+    sums["kelvins_mse"] = kelvins_means(groups.table, cell, n_cells)
+    sums["n_sequences"] = np.ones(n_cells)
+    added = {"n_frames": firsts(groups)["n_frames"]} | groups.own_sums
+    sums |= {name: group_sums(rows, cell, n_cells) for name, rows in added.items()}
+    return known_sums(sums, unknown_outcomes(groups.rows))

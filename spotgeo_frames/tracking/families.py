@@ -1,0 +1,97 @@
+"""The metrics of tracks, of poses and of single joints, as functions of added sums."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from ..scoring.evaluations import Family
+from ..scoring.match_sums import NamedSums
+from .metrics.clear import clear_numbers
+from .metrics.hota import HOTA_COUNTS, HOTA_WEIGHTED, hota_numbers
+from .metrics.identity import identity_numbers
+from .metrics.keypoint_clear import keypoint_clear_numbers
+from .registry import HOTA_METRICS, OTHER_TRACK_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS, TRACK_METRICS, TRACK_SIZES
+
+# All columns of the summary of `track` and of `pose`, in their order.
+TRACK_COLUMNS = TRACK_METRICS | OTHER_TRACK_METRICS | TRACK_SIZES
+POSE_COLUMNS = HOTA_METRICS | POSEVAL_METRICS | POSEVAL_COUNTS
+
+# The metrics of poses that follow from added sums; AP does not.
+ADDED = {name: metric for name, metric in POSE_COLUMNS.items() if not name.startswith("ap")}
+
+# The sums of `track` and of `pose`, in the order of the table `sums`.
+HOTA_SUMS = [*HOTA_COUNTS, *HOTA_WEIGHTED]
+CLEAR_SUMS = ["TP", "FN", "FP", "IDSW", "Frag", "MT", "PT", "ML", "similarity", "clear_frames"]
+TRACK_SUMS = [*HOTA_SUMS, *CLEAR_SUMS, "IDTP", "IDFN", "IDFP", *TRACK_SIZES]
+POSEVAL_SUMS = [*POSEVAL_COUNTS, "distance"]
+POSE_SUMS = [*HOTA_SUMS, *POSEVAL_SUMS]
+
+# The metrics of HOTA at its first alpha, by those that they are of.
+AT_FIRST_ALPHA = {"HOTA(0)": "HOTA", "LocA(0)": "LocA"}
+OF_HOTA = {*HOTA_METRICS, "OWTA", *AT_FIRST_ALPHA}
+
+
+def _means(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """HOTA's metrics as means over alpha, and those at its first alpha; none if none is among the names."""
+    if OF_HOTA.isdisjoint(names):
+        return {}
+    curves = hota_numbers(sums)
+    first = {name: curves[of][..., 0] for name, of in AT_FIRST_ALPHA.items()}
+    return {name: curve.mean(axis=-1) for name, curve in curves.items()} | first
+
+
+def track_numbers(sums: NamedSums, names: Sequence[str], combined: np.ndarray | bool = True) -> dict[str, np.ndarray]:
+    """The named metrics of tracks from sums; `combined` marks sums of several sequences together."""
+    numbers = _means(sums, names) | clear_numbers(sums, np.asarray(combined)) | identity_numbers(sums)
+    return {name: numbers[name] if name in numbers else sums[name] for name in names}
+
+
+def pose_numbers(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The named metrics of all joints together, from HOTA's sums of all joints and poseval's by joint, (..., joints).
+
+    Those of poseval are means over the joints whose value is not null.
+    """
+    percentages = {name: mean_of_known(values) for name, values in keypoint_clear_numbers(sums).items()}
+    numbers = _means(sums, names) | percentages | {name: sums[name].sum(axis=-1) for name in POSEVAL_COUNTS}
+    return {name: numbers[name] for name in names}
+
+
+def single_pose_numbers(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The named metrics of all joints of a single sequence, from sums by joint: means over the joints."""
+    hota = {name: values.mean(axis=-2).mean(axis=-1) for name, values in hota_numbers(sums).items()}
+    numbers = pose_numbers(sums, [name for name in names if name not in hota]) | hota
+    return {name: numbers[name] for name in names}
+
+
+def joint_numbers(sums: NamedSums, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The named metrics of single joints from their sums."""
+    numbers = _means(sums, names) | keypoint_clear_numbers(sums)
+    return {name: numbers[name] if name in numbers else sums[name] for name in names}
+
+
+def mean_of_known(values: np.ndarray) -> np.ndarray:
+    """The mean over the last axis without nulls; null if all values are."""
+    known = ~np.isnan(values)
+    n_known = known.sum(axis=-1)
+    return np.where(known, values, 0).sum(axis=-1) / np.where(n_known > 0, n_known, np.nan)
+
+
+def _tracked(sums: NamedSums) -> np.ndarray:
+    """How many objects there are on both sides."""
+    return sums["n_truth"] + sums["n_predicted"]
+
+
+def _posed(sums: NamedSums) -> np.ndarray:
+    """How many joints there are on both sides, by HOTA's counts at its first alpha."""
+    return np.sum([sums[name][..., 0] for name in HOTA_COUNTS], axis=0)
+
+
+RANKING = ["HOTA"]
+TRACKS = Family(TRACK_COLUMNS, RANKING, ("HOTA", "DetA", "AssA", "MOTA", "IDF1"), track_numbers, _tracked)
+POSES = Family(ADDED, RANKING, ("HOTA", "DetA", "AssA", "mota"), pose_numbers, _posed)
+JOINTS = POSES._replace(values=joint_numbers)
+
+# A single sequence of tracks has fill values of its own, and its poses have means over joints.
+SINGLE_TRACKS = TRACKS._replace(values=partial(track_numbers, combined=False))
+SINGLE_POSES = POSES._replace(values=single_pose_numbers, counted=lambda sums: _posed(sums).sum(axis=-1))

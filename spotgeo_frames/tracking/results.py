@@ -1,0 +1,106 @@
+"""How the results of `track` and `pose` are asked what match tables are asked: from their table `sums`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..scoring.evaluations import Asked, Evaluation, Family
+from ..scoring.match_sums import NamedSums
+from ..support.errors import InputError
+from ..tables.arrow import as_pandas
+from ..tables.columns import Columns, array_of, dataframe_of, null_rows
+from ..tables.messages import missing
+from ..tables.schema import PREFIXES
+from ..tables.selections import By, by_columns, number_groups
+from ..tables.table import Table
+from .families import JOINTS, POSE_SUMS, POSES, POSEVAL_SUMS, SINGLE_POSES, SINGLE_TRACKS, TRACK_SUMS, TRACKS
+from .sequence_sums import AT_ALPHAS, sums_of_table
+
+
+def asked_tracks(sums: Table, matches: Table, name: str) -> Asked:
+    """What a TrackResult is evaluated by: its tables `sums` and `matches`; messages begin with `name`."""
+    table = _checked(sums, ["sequence", *TRACK_SUMS], name)
+    return Asked(table, as_pandas(matches, name), _track_evaluation)
+
+
+def asked_poses(sums: Table, matches: Table, name: str) -> Asked:
+    """What a PoseResult is evaluated by: its tables `sums` and `matches`; messages begin with `name`."""
+    table = _checked(sums, ["sequence", "joint", *POSE_SUMS], name)
+    return Asked(table, as_pandas(matches, name), _pose_evaluation)
+
+
+def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
+    """The table `sums` as pandas; raises InputError if it lacks a column."""
+    table = as_pandas(sums, f"{name}: sums")
+    columns = [column for of in names for column in AT_ALPHAS.get(of, [of])]
+    lacking = [column for column in columns if column not in table]
+    if lacking:
+        raise InputError(missing(f"{name}: sums", lacking[0], (), "track() and pose() make it"))
+    return table
+
+
+def _track_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
+    """The evaluation of tracks by groups of sequences; own metrics are those of match tables only."""
+    columns = _columns_by(table, by, TRACKS)
+    family = SINGLE_TRACKS if "sequence" in columns else TRACKS
+    return _evaluation(table, sums_of_table(table, TRACK_SUMS), columns, family)
+
+
+def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
+    """The evaluation of poses by groups of sequences, and by joint if `by` asks for it."""
+    columns = _columns_by(table, by, POSES)
+    is_joint = table["joint"].notna().to_numpy()
+    family = JOINTS if "joint" in columns else SINGLE_POSES if "sequence" in columns else POSES
+    rows = np.flatnonzero(is_joint == (family is JOINTS))
+    n_joints = table["joint"].nunique()
+    sums = {}
+    for name, values in sums_of_table(table, POSE_SUMS).items():
+        if family is JOINTS or (family is POSES and name not in POSEVAL_SUMS):
+            sums[name] = values[rows]
+        else:  # of each joint
+            sums[name] = values[is_joint].reshape(len(rows), n_joints, *values.shape[1:])
+    columns = {name: values.take(rows) for name, values in columns.items()}
+    return _evaluation(table.take(rows), sums, columns, family)
+
+
+def _columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str, Any]:
+    """The columns of `by`, which are attributes of sequences; raises InputError where there is no such column."""
+    key = [name for name in table if name in ("sequence", "joint") or str(name).startswith(PREFIXES["sequences"])]
+    return by_columns(table[key], by, list(family.metrics), "sums")
+
+
+def _evaluation(table: pd.DataFrame, sums: NamedSums, columns: Mapping[str, Any], family: Family) -> Evaluation:
+    """The evaluation of rows of the table, which have these sums, by groups of their values in the columns."""
+    null = np.zeros(len(table), bool)
+    for values in columns.values():
+        null |= null_rows(values)
+    rows = np.flatnonzero(~null)
+    columns = {name: values.take(rows) for name, values in columns.items()}
+    of_row, first = number_groups(columns, len(rows))
+    n_groups = len(first) if columns else 1
+    order = np.argsort(of_row, kind="stable")
+    group, cells = of_row[order], rows[order]
+    of_cells = {name: values[cells] for name, values in sums.items()}
+    labels = {name: values.take(first) for name, values in columns.items()}
+    totals = {name: _totals(values, group, n_groups) for name, values in of_cells.items()}
+    summary = _summary(family, labels, totals)
+    summary.attrs = dict(table.attrs)
+    return Evaluation(family, labels, group, array_of(table["sequence"].take(cells)), of_cells, summary)
+
+
+def _totals(sums: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The sums of each group, added in the order of the rows, as in the summary of all."""
+    if n_groups == 1:
+        return sums.sum(axis=0, keepdims=True)
+    totals = np.zeros((n_groups, *sums.shape[1:]))
+    np.add.at(totals, group, sums)
+    return totals
+
+
+def _summary(family: Family, labels: Mapping[str, Any], totals: NamedSums) -> pd.DataFrame:
+    """The table that `summarize` returns: all metrics of each group, counts as integers."""
+    values = family.values(totals, list(family.metrics))
+    counts = {name: rows.astype(np.int64) for name, rows in values.items() if family.metrics[name].written == "count"}
+    return dataframe_of(Columns({**labels, **values, **counts}))

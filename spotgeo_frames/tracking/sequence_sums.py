@@ -1,0 +1,43 @@
+"""The table `sums` of a result: what each sequence adds up to, a column a sum.
+
+A sum that there is for each alpha of HOTA has a column for each, such as `hota_tp_0.05`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..matching.alignment import Aligned, sequence_attributes
+from ..scoring.match_sums import NamedSums
+from ..tables.columns import Columns, dataframe_of
+from ..tables.schema import PREFIXES
+from .metrics.hota import ALPHAS, HOTA_COUNTS, HOTA_WEIGHTED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The columns of each sum that there is for each alpha.
+AT_ALPHAS = {name: [f"{name}_{alpha:.2f}" for alpha in ALPHAS] for name in [*HOTA_COUNTS, *HOTA_WEIGHTED]}
+
+
+def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataFrame:
+    """The table `sums` of these sums (rows,) or (rows, alphas).
+
+    `labels` have the key of each row, `sequence` and perhaps `joint`, sorted by sequence, to which the attributes of
+    the sequences are added.
+    """
+    import pandas as pd
+
+    attributes = sequence_attributes(aligned, labels["sequence"])
+    key = labels.assign({f"{PREFIXES['sequences']}{name}": rows for name, rows in attributes.items()})
+    matrix = np.column_stack([np.asarray(rows, np.float64) for rows in values.values()])
+    columns = [column for name in values for column in AT_ALPHAS.get(name, [name])]
+    return pd.concat([dataframe_of(key), pd.DataFrame(matrix, columns=columns, copy=False)], axis=1)
+
+
+def sums_of_table(table: pd.DataFrame, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """The named sums of a table `sums`, each (rows,) or (rows, alphas)."""
+    return {name: table[AT_ALPHAS.get(name, name)].to_numpy(np.float64) for name in names}
