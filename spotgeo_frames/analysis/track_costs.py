@@ -17,7 +17,7 @@ from ..tables.annotations import Annotations
 from ..tables.arrow import as_pandas
 from ..tables.checks import check_matches
 from ..tables.match_sides import MatchSides, sides_of
-from ..tables.schema import FN, FP, FRAME_KEY, PREFIXES, SIDE_PREFIXES, TP, centres, has_boxes
+from ..tables.schema import FN, FP, FRAME_KEY, PREFIXES, TP, centres, has_boxes
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.poses import PoseResult, pose
 from ..tracking.tracks import TrackResult, track
@@ -55,8 +55,7 @@ def track_costs(
     """The costs of each kind of error of what `track` or `pose` returned; raises as `error_costs` does."""
     table = check_matches(x.matches)
     rule = _rule(table, similarity, tau)
-    column = str(table.attrs.get("identity", "object")) if identity is None else identity
-    rows = _checked_rows(table, column)
+    rows = track_rows(table, identity)
     sides = _sides(table, rule)
     repairs = _repairs(table, rows, rule)
     now = _numbers(as_pandas(x.summary, "summary"), rows.outcome)
@@ -92,19 +91,6 @@ def _rule(table: pd.DataFrame, similarity: str | Measure | None, tau: float | No
                 problem = f"{name} is {value!r}, and the result was made with {noted[name]!r}"
                 raise ValueError(f"{problem}; leave out similarity and tau")
     return noted_rule(table, words._replace(threshold=THRESHOLD))
-
-
-def _checked_rows(table: pd.DataFrame, identity: str) -> TrackRows:
-    """The rows of the match table; raises InputError if its events do not fit the identities."""
-    if identity != "object" and not any(f"{prefix}{identity}" in table for prefix in SIDE_PREFIXES):
-        raise InputError(f"identity: neither truth nor predictions have a column {identity}")
-    rows = track_rows(table, identity)
-    if "event" not in table or not np.array_equal(rows.switches, table["event"].eq("switch")):
-        raise InputError(
-            f"error_costs: column event does not fit the identities in truth_{identity} and predicted_{identity}; give "
-            "identity=, the column by which track() or pose() knew objects"
-        )
-    return rows
 
 
 def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:

@@ -16,7 +16,10 @@ from ..support.keys import grouped, locate, row_keys
 from ..tables.annotations import Annotations
 from ..tables.match_sides import MatchSides
 from ..tables.messages import missing
-from ..tables.schema import FN, FP, SIDE_PREFIXES, TP, frame_columns
+from ..tables.schema import FN, FP, TP
+from .histories import identity_columns, object_rows, switches
+
+NAME = "error_costs: matches"
 
 # The names of an identity that are no longer those in the table: the frames from which they hold, and the names.
 History = tuple[list[int], list[int]]
@@ -77,34 +80,35 @@ class Mended(NamedTuple):
     place: np.ndarray
 
 
-def track_rows(table: pd.DataFrame, identity: str) -> TrackRows:
-    """The rows of a checked match table of `track` or `pose`, whose objects are named by the column `identity`."""
+def track_rows(table: pd.DataFrame, identity: str | None = None) -> TrackRows:
+    """The rows of a checked match table of `track` or `pose`, whose objects are named by the column `identity`.
+
+    Without it, the notes of the table name the column, or it is `object`. Raises InputError if there is no such column,
+    or if the events of the table do not fit the identities.
+    """
+    names = identity_columns(table, identity, NAME)
+    truths = object_rows(table, names.truth, NAME)
     outcome = table["outcome"].array.codes
-    frame, _ = grouped(row_keys(table, frame_columns(table)))
-    truth, predicted = (
-        _identities(table, prefix, identity, np.flatnonzero(np.isin(outcome, [TP, missed])))
-        for prefix, missed in zip(SIDE_PREFIXES, (FN, FP), strict=True)
-    )
-    order = np.lexsort([frame, truth])
-    order = order[truth[order] >= 0]
-    matched = outcome == TP
-    neighbours = [_last_matched(truth, matched, rows) for rows in (order, order[::-1])]
-    return TrackRows(outcome, frame, truth, predicted, *neighbours)
-
-
-def _identities(table: pd.DataFrame, prefix: str, identity: str, rows: np.ndarray) -> np.ndarray:
-    """The identities of one side, counted from 0; -1 for all but these rows, which have that side."""
-    column = f"{prefix}{identity}" if f"{prefix}{identity}" in table else f"{prefix}object"
-    if column not in table:
-        raise InputError(missing("match table", column, table.columns, "track() and pose() make it"))
-    key = [name for name in ("sequence", "joint", column) if name in table]
-    numbers = np.full(len(table), -1)
-    numbers[rows], _ = grouped(row_keys(table[key].iloc[rows], key))
-    return numbers
+    truth, predicted = np.full(len(table), -1), np.full(len(table), -1)
+    truth[truths.rows] = truths.objects
+    claimed = np.flatnonzero(np.isin(outcome, [TP, FP]))
+    if names.predicted not in table:
+        raise InputError(missing(NAME, names.predicted, table.columns, "track() and pose() make it"))
+    key = [name for name in ("sequence", "joint", names.predicted) if name in table]
+    predicted[claimed], _ = grouped(row_keys(table[key].iloc[claimed], key))
+    before, after = (_last_matched(truth, outcome == TP, order) for order in (truths.rows, truths.rows[::-1]))
+    rows = TrackRows(outcome, truths.frame, truth, predicted, before, after)
+    if "event" not in table or not np.array_equal(rows.switches, switches(table)):
+        problem = f"column event does not fit the identities in {names.truth} and {names.predicted}"
+        raise InputError(f"{NAME}: {problem}; give identity=, the column by which track() or pose() knew objects")
+    return rows
 
 
 def _last_matched(truth: np.ndarray, matched: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """For each row, the last matched row of its truth that comes before it in the `order`, which sorts by truth."""
+    """For each row, the last matched row of its truth that comes before it in the `order`, which sorts by truth.
+
+    It is -1 for rows without one.
+    """
     position = np.arange(len(order))
     begins = np.maximum.accumulate(np.where(np.diff(truth[order], prepend=-1) != 0, position, 0))
     last = np.maximum.accumulate(np.where(matched[order], position, -1))
@@ -151,10 +155,10 @@ def mended_switches(rows: TrackRows) -> Mended:
     They are the one with which the truth was last matched and the one of the switch, each in the names that earlier
     exchanges gave them. To rename only one of them would put it twice into a frame.
     """
-    switches = np.flatnonzero(rows.switches)
-    switches = switches[np.argsort(rows.frame[switches], kind="stable")]
-    before = rows.before[switches]
-    columns = rows.frame[switches], rows.predicted[switches], rows.frame[before], rows.predicted[before]
+    switched = np.flatnonzero(rows.switches)
+    switched = switched[np.argsort(rows.frame[switched], kind="stable")]
+    before = rows.before[switched]
+    columns = rows.frame[switched], rows.predicted[switched], rows.frame[before], rows.predicted[before]
     histories, holders = dict[int, History](), dict[int, int]()
     for frame, found, last_frame, last_found in zip(*(column.tolist() for column in columns), strict=True):
         wanted, named = _name_at(histories, last_found, last_frame), _name_at(histories, found, frame)

@@ -164,7 +164,7 @@ def switched_by_loops(matches: pd.DataFrame) -> list[str | None]:
 @given(st.integers(0, 10_000))
 def test_switches_are_mended_as_one_after_the_other(seed: int) -> None:
     matches = sf.track(*random_sides(seed)).matches
-    rows = track_rows(matches, "object")
+    rows = track_rows(matches)
     names = dict(zip(rows.predicted.tolist(), matches["predicted_object"], strict=True))
     got = [None if identity < 0 else names[identity] for identity in mended_switches(rows).identity.tolist()]
     assert got == switched_by_loops(matches)
@@ -174,7 +174,7 @@ def test_switches_are_mended_as_one_after_the_other(seed: int) -> None:
 @given(st.integers(0, 10_000))
 def test_mended_tables_are_sound(seed: int) -> None:
     result = sf.track(*random_sides(seed, 5))
-    rows = track_rows(result.matches, "object")
+    rows = track_rows(result.matches)
     wrong = rows.outcome > 0
     none = np.full(len(wrong), -1)
     for mended in (mended_errors(rows, wrong, none), mended_gaps(rows), mended_switches(rows), mended_all(rows)):
@@ -184,6 +184,8 @@ def test_mended_tables_are_sound(seed: int) -> None:
     assert costs.loc["all", ["f1", "MOTA", "IDF1"]].tolist() == [1, 1, 1]
     assert costs.loc["all", "HOTA_gain"] >= -1e-12
     summary = result.summary.iloc[-1]
+    breaks = sf.identity_breaks(result)["break"].value_counts()
+    assert costs.loc[["switch", "gap"], "n_breaks"].to_dict() == breaks.to_dict()
     assert costs.loc["switch", "n_breaks"] == summary["IDSW"]
     assert costs.loc["all", ["n_misses", "n_false_alarms"]].tolist() == [summary["FN"], summary["FP"]]
     now = (costs["HOTA"] - costs["HOTA_gain"]).to_numpy()
@@ -260,10 +262,10 @@ def test_another_column_may_name_the_objects() -> None:
     assert sf.error_costs(result).set_index("kind").loc["switch", "n_breaks"] == 1
     for table in result:
         table.attrs.pop("identity")
-    with refused(("error_costs: column event", "truth_object", "identity=")):
+    with refused(("error_costs: matches", "column event", "truth_object", "identity=")):
         sf.error_costs(result)
     assert sf.error_costs(result, identity="track").set_index("kind").loc["switch", "n_breaks"] == 1
-    with refused(("identity", "no_such")):
+    with refused(("error_costs: matches", "truth_no_such", "identity=")):
         sf.error_costs(result, identity="no_such")
 
 
