@@ -64,8 +64,8 @@ def error_costs(
     Raises
     ------
     InputError: `x` is no match table, its column `kind` is missing, or it holds other values than the kinds; or the
-        rule of tracks is not known, or not that of the result.
-    ValueError: a word is given that does not go with `x`, or is out of range.
+        rule of a result is not known, or its switches do not fit the identities.
+    ValueError: a word is out of range, does not go with `x`, or is not that by which the result was made.
 
     Notes
     -----
