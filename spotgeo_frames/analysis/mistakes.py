@@ -25,20 +25,20 @@ import pandas as pd
 from ..matching.matcher import match_sides
 from ..matching.rule import TAU, Rule
 from ..matching.similarity import Measure
-from ..matching.words import Words, asked, asked_with_tracks, check_no_words, rule_of_tables
+from ..matching.words import asked, asked_with_tracks, rule_of_tables
 from ..scoring.match_sums import match_sums
 from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
-from ..tables.annotations import Annotations, as_annotations, side_columns
+from ..tables.annotations import Annotations, as_annotations
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
-from ..tracking.tracks import rule_of_tracks
 from .corrections import GAIN, GUESSED, GUESSED_OF_TRACKS, SHOWN, SHOWN_BY_TRACKS, Correction, geometry
 from .identity_signs import identity_mistakes
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
+from .track_sweeps import rule_with_identities
 
 # The least gain in F1 from a correction, as a share of 1 - F1; and the fewest errors (FN and FP of objects) that it
 # takes away, because it may mend a few by chance.
@@ -89,7 +89,7 @@ def check(
         10 and epsilon 3 (px), and boxes from an IoU of 0.5 on.
     tracks
         Whether `object` is an identity that follows an object through its sequence. Then `similarity` and `tau` are all
-        that apply, as in `track`, and to joints neither does.
+        that apply, as in `track`; joints match as in `pose`, and neither applies.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def check(
     """
     words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas)
     known, claims = as_annotations(truth, "truth"), as_annotations(predictions, "predictions").objects
-    rule = _rule(words, known, Annotations(claims), tracks)
+    rule = (rule_with_identities if tracks else rule_of_tables)(words, known, Annotations(claims))
     if len(known.objects) and len(claims) and known.objects["sequence"].dtype != claims["sequence"].dtype:
         kinds = f"{claims['sequence'].dtype} in the predictions and {known.objects['sequence'].dtype} in the truth"
         raise InputError(f"check: column sequence is {kinds}; make them the same")
@@ -131,15 +131,6 @@ def check(
     answer = answer.astype({"suspicion": TEXT, "f1": "float64", "f1_corrected": "float64", "advice": TEXT})
     answer.attrs = rule.notes
     return answer
-
-
-def _rule(words: Words, truth: Annotations, predictions: Annotations, tracks: bool) -> Rule:
-    """The rule by these words; with `tracks`, that of `track`, or of joints by distance."""
-    if tracks and "joint" not in truth.objects:
-        return rule_of_tracks(words, side_columns(truth), side_columns(predictions))[0]
-    if tracks:
-        check_no_words(words)
-    return rule_of_tables(words, truth, predictions)
 
 
 def _score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:

@@ -170,6 +170,15 @@ def sweep(
        threshold  score_threshold  tp  fn  fp  loc_a
     0        0.5              0.9   2   0   0    0.6
     1        0.7              0.9   0   2   2    NaN
+
+    With identities:
+
+    >>> walk = truth.assign(sequence=1, frame=[1, 2])
+    >>> swept = sf.sweep(walk, walk.assign(score=[0.4, 0.9]), tracks=True, resamples=100)
+    >>> swept.curve[["score_threshold", "tp", "HOTA", "MOTA", "IDF1"]].round(3)
+       score_threshold  tp   HOTA  MOTA   IDF1
+    0              0.4   2  1.000   1.0  1.000
+    1              0.9   1  0.500   0.5  0.667
     """
     check_options(resamples, confidence)
     options = {"resamples": resamples, "confidence": confidence, "seed": seed}

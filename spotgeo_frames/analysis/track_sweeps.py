@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.pairs import PAIRS_AT_ONCE, Pairs, join_pairs
-from ..matching.rule import Rule
+from ..matching.rule import HEAD_SIZES, Rule
 from ..matching.words import Words, check_no_words
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import values_of
@@ -25,7 +25,7 @@ from ..tracking.families import pose_numbers, track_numbers
 from ..tracking.identities import with_predictions
 from ..tracking.keypoints import number_keypoints
 from ..tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
-from ..tracking.metrics.keypoint_clear import NEAR, keypoint_clear, keypoint_clear_parts
+from ..tracking.metrics.keypoint_clear import keypoint_clear, keypoint_clear_parts
 from ..tracking.metrics.keypoint_hota import keypoint_hota_parts, keypoint_hota_totals
 from ..tracking.poses import check_keypoints, evaluated_images, joints_of, near_joints
 from ..tracking.tracks import identify_whole, rule_of_tracks, similar_chunks, track_sums
@@ -71,14 +71,19 @@ def kind_of_tracks(words: Words, truth: Annotations, predictions: Annotations, f
 
     Raises InputError if the words or the columns do not fit, as `track` and `pose` do.
     """
-    sides = side_columns(truth), side_columns(predictions)
+    rule, sides = rule_with_identities(words, truth, predictions), (side_columns(truth), side_columns(predictions))
+    if rule.name == "keypoint":
+        return Kind(rule, ["HOTA", "mota"], partial(_evaluate_poses, *sides, frames), pose_numbers)
+    return Kind(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_numbers)
+
+
+def rule_with_identities(words: Words, truth: Annotations, predictions: Annotations) -> Rule:
+    """The rule of `pose` for joints, and that of `track` for anything else; raises InputError as `kind_of_tracks`."""
     if "joint" in truth.objects and "joint" in predictions.objects:
         check_no_words(words)
         check_keypoints(truth, predictions)
-        rule = Rule("keypoint", head_sizes=NEAR, identity="object")
-        return Kind(rule, ["HOTA", "mota"], partial(_evaluate_poses, *sides, frames), pose_numbers)
-    rule, _ = rule_of_tracks(words, *sides)
-    return Kind(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_numbers)
+        return Rule("keypoint", head_sizes=HEAD_SIZES, identity="object")
+    return rule_of_tracks(words, side_columns(truth), side_columns(predictions))[0]
 
 
 def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
@@ -114,7 +119,7 @@ def _evaluate_poses(truth: SideColumns, predictions: SideColumns, frames: FrameR
         left = predictions._replace(objects=predictions.objects.filter(rows))
         aligned, pairs = align(truth, left, frames, may_be_disjoint=True), _left(similar, kept)
         keypoints = number_keypoints(aligned, "object", joints_of(aligned))
-        near = pairs.take(np.flatnonzero(pairs.measure <= NEAR))
+        near = pairs.take(np.flatnonzero(pairs.measure <= HEAD_SIZES))
         matched = keypoint_clear(keypoints, near)
         clear = keypoint_clear_parts(keypoints, near, matched, evaluated_images(keypoints))
         tp = len(matched.pairs.truth)

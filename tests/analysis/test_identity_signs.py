@@ -51,7 +51,7 @@ def as_joints(*sides: pd.DataFrame) -> list[pd.DataFrame]:
     joints = {"nose": 0.0, "head_top": -20.0, "left_knee": 60.0, "right_knee": 63.0}
     return [
         pd.concat([side.assign(joint=name, y=side["y"] + dy) for name, dy in joints.items()], ignore_index=True)
-        for side in sides
+        for side in (side.assign(head_size=20.0) for side in sides)
     ]
 
 
