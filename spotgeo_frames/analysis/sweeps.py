@@ -176,9 +176,9 @@ def sweep(
     >>> walk = truth.assign(sequence=1, frame=[1, 2])
     >>> swept = sf.sweep(walk, walk.assign(score=[0.4, 0.9]), tracks=True, resamples=100)
     >>> swept.curve[["score_threshold", "tp", "HOTA", "MOTA", "IDF1"]].round(3)
-       score_threshold  tp   HOTA  MOTA   IDF1
-    0              0.4   2  1.000   1.0  1.000
-    1              0.9   1  0.500   0.5  0.667
+       score_threshold  tp  HOTA  MOTA   IDF1
+    0              0.4   2   1.0   1.0  1.000
+    1              0.9   1   0.5   0.5  0.667
     """
     check_options(resamples, confidence)
     options = {"resamples": resamples, "confidence": confidence, "seed": seed}
