@@ -32,7 +32,7 @@ from .similarity import Measure
 TAU, EPSILON = 10.0, 3.0
 
 # The fields of a rule, besides its name, that tables keep in their notes.
-NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity", "sigmas")
+NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity", "by", "sigmas")
 
 # A function that finds the near pairs of the frames [first, last).
 NearPairs = Callable[[int, int], Pairs]
@@ -44,7 +44,7 @@ class Rule:
 
     `name` is "distance", "iou", "oks", "point", "keypoint", or the name of the caller's function, which is then in
     `measure`. `tau` and `epsilon` are in pixels. `threshold` is the least similarity of a match. `identity` is the
-    column that names objects through a sequence. `head_sizes` is the largest distance of joints, in head sizes.
+    column that names objects through a sequence, and `by` the column whose values are evaluated apart. `head_sizes` is the largest distance of joints, in head sizes.
     `sigmas` are the standard deviations of the joints' places, as shares of the object's size.
     """
 
@@ -53,6 +53,7 @@ class Rule:
     epsilon: float | None = None
     threshold: float | None = None
     identity: str | None = None
+    by: str | None = None
     head_sizes: float | None = None
     sigmas: Mapping[Any, float] | None = None
     measure: Measure | None = None
