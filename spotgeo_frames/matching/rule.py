@@ -44,8 +44,9 @@ class Rule:
 
     `name` is "distance", "iou", "oks", "point", "keypoint", or the name of the caller's function, which is then in
     `measure`. `tau` and `epsilon` are in pixels. `threshold` is the least similarity of a match. `identity` is the
-    column that names objects through a sequence, and `by` the column whose values are evaluated apart. `head_sizes` is the largest distance of joints, in head sizes.
-    `sigmas` are the standard deviations of the joints' places, as shares of the object's size.
+    column that names objects through a sequence, and `by` the column whose values are evaluated one by one.
+    `head_sizes` is the largest distance of joints, in head sizes. `sigmas` are the standard deviations of the joints'
+    places, as shares of the object's size.
     """
 
     name: str

@@ -39,9 +39,9 @@ class Identities(NamedTuple):
 class Tracks(NamedTuple):
     """Two aligned sides with their identities.
 
-    The first four fields are those of `Sequences`: `labels` has one row a sequence, in order, with its name in the
-    column `sequence`; each of its joints or classes counts as a sequence of its own where there is a column `joint` or
-    `category`. `n_frames` is how many frames each has, and `frame_sequence` the sequence of each aligned frame.
+    `labels` has one row a sequence, in order, with its name in the column `sequence`. If it also has a column `joint`
+    or `category`, each joint or class of a sequence counts as a sequence of its own. `n_frames` is how many frames each
+    has, and `frame_sequence` the position of each aligned frame's sequence.
     """
 
     aligned: Aligned
@@ -88,7 +88,9 @@ class Tracks(NamedTuple):
 def identify(aligned: Aligned, identity: str, by: str | None = None) -> Tracks:
     """The identities of both sides, from the column `identity` if a side has it, and otherwise from `object`.
 
-    With `by`, which can only be "category", each class is laid out apart, and so are its identities. Raises InputError if neither side has such a column, or if an identity is null or occurs twice in a frame.
+    With `by`, which can only be "category", an identity belongs to one class of its sequence.
+
+    Raises InputError if neither side has such a column, or if an identity is null or occurs twice in a frame.
     """
     if identity in (*FRAME_KEY, "joint"):
         raise InputError(f"identity: {identity} does not name an object")

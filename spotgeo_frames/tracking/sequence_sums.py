@@ -26,8 +26,8 @@ AT_ALPHAS = {name: [f"{name}_{alpha:.2f}" for alpha in ALPHAS] for name in [*HOT
 def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataFrame:
     """The table `sums` of these sums (rows,) or (rows, alphas).
 
-    `labels` have the key of each row, `sequence` and perhaps `joint` or `category`, sorted by sequence, to which the attributes of
-    the sequences are added.
+    `labels` have the key of each row, `sequence` and perhaps `joint` or `category`, sorted by sequence, to which the
+    attributes of the sequences are added.
     """
     import pandas as pd
 

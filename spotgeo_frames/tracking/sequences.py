@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..matching.alignment import Aligned, side_of_rows
+from ..matching.alignment import Aligned, side_of
 from ..matching.layout import joined_categories
 from ..support.keys import distinct, grouped, locate, row_keys
 from ..tables.columns import Columns, array_of
@@ -19,7 +19,8 @@ class Sequences(NamedTuple):
     """Two aligned sides, whose frames are those of N sequences, in order.
 
     `labels` has the key of each sequence: `sequence`, and `joint` or `category` where each of these counts as a
-    sequence. `n_frames` is how many frames each has, and `frame_sequence` the position of each aligned frame's sequence.
+    sequence. `n_frames` is how many frames each has, and `frame_sequence` the position of each aligned frame's
+    sequence.
     """
 
     aligned: Aligned
@@ -39,29 +40,27 @@ def by_sequence(aligned: Aligned) -> Sequences:
 def by_class(aligned: Aligned) -> Sequences:
     """Every class of every sequence, by sequence, then class; both sides must have categories.
 
-    The classes are those that occur on either side in any sequence. The rows of a class keep their order.
+    The classes are those that occur on either side in any sequence.
     """
-    frame_sequence, first = grouped(row_keys(aligned.frames, ["sequence"]))
+    whole = by_sequence(aligned)
     sides = aligned.truth, aligned.predictions
-    of_row, first_row = grouped(np.concatenate([side.category for side in sides if side.category is not None]))
-    n_frames, n_classes = len(aligned.frames), len(first_row)
+    category, first = grouped(np.concatenate([side.category for side in sides if side.category is not None]))
+    names = array_of(joined_categories([side.table["category"] for side in sides])).take(first)
+    sequence, of_class = np.divmod(np.arange(len(whole.labels) * len(names)), max(len(names), 1))
+    labels = whole.labels.take(sequence).assign({"category": names.take(of_class)})
+
+    # A frame of a class is numbered by its sequence, then its class, then the frame.
     frame = np.concatenate([side.frame for side in sides])
-    keys = (frame_sequence[frame] * n_classes + of_row) * n_frames + frame
+    keys = (whole.frame_sequence[frame] * len(names) + category) * len(aligned.frames) + frame
     listed, _ = distinct(keys)
-    of_frame, original = np.divmod(listed, max(n_frames, 1))
-    places = np.split(locate(listed, keys), [len(sides[0].frame)])
-    laid = [
-        side_of_rows(side.table, side.row, place, None, len(listed)) for side, place in zip(sides, places, strict=True)
-    ]
-    names = array_of(joined_categories([side.table["category"] for side in sides]))
-    sequence, category = np.divmod(np.arange(len(first) * n_classes), max(n_classes, 1))
-    labels = {
-        "sequence": aligned.frames["sequence"].take(first[sequence]),
-        "category": names.take(first_row[category]),
-    }
+    frame_sequence, original = np.divmod(listed, max(len(aligned.frames), 1))
+    truth, predictions = (
+        side_of(side.table, side.row, position, None, len(listed))
+        for side, position in zip(sides, np.split(locate(listed, keys), [len(aligned.truth.frame)]), strict=True)
+    )
     frames = aligned.frames.select(FRAME_KEY).take(original)
-    n_frames_of = np.bincount(frame_sequence, minlength=len(first))[sequence]
-    return Sequences(Aligned(frames, *laid), Columns(labels), n_frames_of, of_frame)
+    laid = aligned._replace(frames=frames, truth=truth, predictions=predictions)
+    return Sequences(laid, labels, whole.n_frames[sequence], frame_sequence)
 
 
 def rows_in(aligned: Aligned, laid: Aligned) -> tuple[np.ndarray, np.ndarray]:

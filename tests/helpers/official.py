@@ -51,7 +51,9 @@ def evaluate_classes(
     wanted |= {(None, name, None): fields(each) for name, each in of_classes.items()}
     for average, how in {"class": "class", "detection": "det"}.items():
         combined = {
-            name: getattr(metric, f"combine_classes_{how}_averaged")({of: each[name] for of, each in of_classes.items()})
+            name: getattr(metric, f"combine_classes_{how}_averaged")(
+                {of: each[name] for of, each in of_classes.items()}
+            )
             for name, metric in METRICS.items()
         }
         wanted[None, None, average] = fields(combined)
