@@ -213,6 +213,13 @@ def track(
     >>> cars = truth.assign(category="car")
     >>> objects = pd.concat([cars, cars[:1].assign(object=8, category="bus")])
     >>> sf.track(objects, cars, by="category").summary[["sequence", "category", "average", "MOTA", "FN"]]
+       sequence category    average  MOTA  FN
+    0         1      bus        NaN  0.00   1
+    1         1      car        NaN  1.00   0
+    2      <NA>      bus        NaN  0.00   1
+    3      <NA>      car        NaN  1.00   0
+    4      <NA>      NaN      class  0.50   1
+    5      <NA>      NaN  detection  0.75   1
     """
     words = asked_of_tracks(tau, similarity)
     given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")

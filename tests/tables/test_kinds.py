@@ -50,6 +50,7 @@ TRUTH, EAGER, CAUTIOUS = sides()
 MATCHES = sf.match(TRUTH, EAGER)
 NAMED = {"eager": MATCHES, "cautious": sf.match(TRUTH, CAUTIOUS)}
 BOXES = sf.read_motchallenge(PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker")
+CLASSED = tuple(side._replace(objects=side.objects.assign(category=side.objects["frame"] % 3)) for side in BOXES)
 POSES = sf.read_posetrack(PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker")
 
 # A call of every public function that takes tables and returns some, and the tables that it takes first.
@@ -79,6 +80,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "check swapped": (sf.check, (TRUTH, TRUTH.objects.rename(columns={"x": "y", "y": "x"}))),
     "sweep": (lambda *pair: sf.sweep(*pair, score=[0.3, 0.6], resamples=50), (TRUTH, EAGER)),
     "track": (sf.track, BOXES),
+    "track by class": (lambda *pair: sf.track(*pair, by="category"), CLASSED),
     "pose": (sf.pose, POSES),
     "validate_spotgeo": (lambda truth: sf.validate_spotgeo(SAMPLE / "eager.json", truth), (TRUTH,)),
     "read_objects": (sf.read_objects, (TRUTH.objects, TRUTH.frames)),

@@ -257,3 +257,20 @@ def test_what_by_cannot_be() -> None:
         sf.track(TRUTH.rename(columns={"category": "Category"}), bare, by="category")
     with refused(("truth: column category", "4 rows", "null")):
         sf.track(TRUTH.assign(category=None), PREDICTIONS, by="category")
+
+
+def test_identities_break_within_their_class() -> None:
+    """An object is found as 7 while it is a car, then as 8 and 9 while it is a van: one switch, as IDSW counts."""
+    truth = classed([(1, frame, 1, 0, 0, "car" if frame < 3 else "van") for frame in (1, 2, 3, 4)])
+    result = sf.track(truth, truth.assign(object=[7, 7, 8, 9]), by="category")
+    assert result.summary["IDSW"].iloc[-1] == 1
+    breaks = sf.identity_breaks(result)
+    assert breaks[["frame", "category", "predicted_before", "predicted_after"]].to_numpy().tolist() == [
+        [4, "van", 8, 9]
+    ]
+    objects = sf.object_summary(result.matches)
+    assert objects[["sequence", "category", "object", "n_switches"]].to_numpy().tolist() == [
+        [1, "car", 1, 0],
+        [1, "van", 1, 1],
+    ]
+    assert len(sf.identity_breaks(sf.track(truth, truth.assign(object=[7, 7, 8, 9])))) == 2
