@@ -89,8 +89,9 @@ def _evaluation(table: pd.DataFrame, sums: NamedSums, columns: Mapping[str, Any]
     summary = _summary(family, labels, {name: group_totals(values, of_row, n_groups) for name, values in sums.items()})
     summary.attrs = dict(table.attrs)
     names = table["sequence"].take(rows)
-    # A class has a row for each sequence, also where neither side has the class; that is no sequence of the class.
-    counting = np.flatnonzero(family.counted(sums) > 0) if "category" in columns else np.arange(len(rows))
+    # A class also has rows of the sequences in which neither side has it; those are not among the group's sequences.
+    by_class = "category" in table and columns
+    counting = np.flatnonzero(family.counted(sums) > 0) if by_class else np.arange(len(rows))
     [sequence], span = ordinals([names])
     cell, first_row = grouped(pack([of_row[counting], sequence[counting]], [n_groups, span]))
     first_row = counting[first_row]

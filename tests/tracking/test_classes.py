@@ -205,6 +205,13 @@ def test_results_by_class_can_be_asked(rare: sf.TrackResult) -> None:
     crossed = sf.summarize(rare, by=["sequence_road", "category"])
     assert crossed["sequence_road"].tolist() == ["narrow"] * 3 + ["wide"] * 3
     assert crossed["n_truth"].groupby(crossed["category"]).sum().tolist() == summary[9:12]["n_truth"].tolist()
+    wider = rare.sums["category"].map({0: "common", 1: "common", 2: "rare"}).rename("wider")
+    assert sf.summarize(rare, by=wider)["n_truth"].tolist() == [
+        summary[9:11]["n_truth"].sum(),
+        summary["n_truth"].iloc[11],
+    ]
+    with pytest.warns(UserWarning, match="1 of 2 groups have only one sequence"):
+        assert sf.intervals(rare, wider, ["HOTA"], resamples=50)["n_sequences"].tolist() == [3, 1]
     with pytest.warns(UserWarning, match="1 of 3 groups have only one sequence"):
         asked = sf.intervals(rare, by="category", metrics=["HOTA"], resamples=50)
     assert asked["estimate"].tolist() == pytest.approx(summary[9:12]["HOTA"].tolist())
