@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..analysis import error_kinds
+from ..analysis import costs, error_kinds
 from ..formats.any_file import read_sides
 from ..matching.matcher import match
 from ..matching.words import Words
@@ -25,12 +25,12 @@ def diagnose(
         check_out(out, "diagnose", [truth, submission], ["matches", "error_costs"])
         known, found = read_sides(truth, [submission], similarity=words.similarity)
         diagnosed = error_kinds.diagnose(match(known, found, **words._asdict()))
-        costs = error_kinds.error_costs(diagnosed)
-        answer = formatted({"kinds": plain_rows(costs)} | rule_words(diagnosed.attrs))
-        tables = {"matches": diagnosed, "error_costs": costs}
+        costed = costs.error_costs(diagnosed)
+        answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))
+        tables = {"matches": diagnosed, "error_costs": costed}
         keep(out, "diagnose", tables, answer, {"truth": known.objects, "submission": found.objects})
     if as_json:
         tell(answer)
     else:
         tell(one_line(f"{submission} against {truth}, {rule_text(diagnosed.attrs)}"))
-        tell(f"\n{costs_text(costs)}")
+        tell(f"\n{costs_text(costed)}")
