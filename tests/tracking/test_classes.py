@@ -281,3 +281,14 @@ def test_identities_break_within_their_class() -> None:
         [1, "van", 1, 1],
     ]
     assert len(sf.identity_breaks(sf.track(truth, truth.assign(object=[7, 7, 8, 9])))) == 2
+
+
+def test_costs_of_errors_are_those_of_the_evaluation_by_class() -> None:
+    """Both errors are of the class of one object: mended, everything is found in each class."""
+    truth = classed([(1, frame, 1, 0, 0, "car") for frame in (1, 2, 3)] + [(1, 1, 2, 90, 0, "bus")])
+    result = sf.track(truth, truth.assign(object=[1, 1, 3, 2], x=[0, 0, 0, 500.0]), by="category")
+    costs = sf.error_costs(result).set_index("kind")
+    assert costs.loc["all", ["HOTA", "IDF1", "MOTA"]].tolist() == [1, 1, 1]
+    mended = sf.track(truth, truth.assign(x=[0, 0, 0, 500.0]), by="category").summary.iloc[-1]
+    assert costs.loc["switch", ["HOTA", "IDF1", "MOTA"]].tolist() == mended[["HOTA", "IDF1", "MOTA"]].tolist()
+    assert costs.loc["duplicate", "HOTA_gain"] == 0
