@@ -1,6 +1,7 @@
 """What each kind of error costs in tracks and poses, by evaluating them again with that kind mended."""
 
 import warnings
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +91,7 @@ def _rule(table: pd.DataFrame, similarity: str | Measure | None, tau: float | No
             if None not in (value, noted[name]) and value != noted[name]:
                 problem = f"{name} is {value!r}, and the result was made with {noted[name]!r}"
                 raise ValueError(f"{problem}; leave out similarity and tau")
-    return noted_rule(table, words._replace(threshold=THRESHOLD))
+    return replace(noted_rule(table, words._replace(threshold=THRESHOLD)), by=table.attrs.get("by"))
 
 
 def _sides(table: pd.DataFrame, rule: Rule) -> MatchSides:
@@ -142,7 +143,7 @@ def _evaluated(sides: MatchSides, rows: TrackRows, mended: Mended, rule: Rule) -
         again = (
             pose(truth, predictions)
             if rule.name == "keypoint"
-            else track(truth, predictions, rule.similarity, tau=rule.tau)
+            else track(truth, predictions, rule.similarity, tau=rule.tau, by=rule.by)
         )
     return _numbers(again.summary, again.matches["outcome"].array.codes)
 

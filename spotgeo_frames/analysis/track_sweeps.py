@@ -126,7 +126,7 @@ def _evaluate_poses(truth: SideColumns, predictions: SideColumns, frames: FrameR
         counts = {"tp": tp, "fn": len(aligned.truth.frame) - tp, "fp": len(aligned.predictions.frame) - tp}
         first = np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1))
         sums = keypoint_hota_totals(keypoint_hota_parts(keypoints, pairs)) | clear
-        return Evaluated(keypoints.tracks.sequence_names.take(first), sums, counts)
+        return Evaluated(keypoints.tracks.labels["sequence"].take(first), sums, counts)
 
     return evaluate
 

@@ -130,11 +130,11 @@ def _shared_category(
     index = np.full(n_rows, -1, np.int64)
     index[predicted_row] = len(truth_row) + np.arange(len(predicted_row))
     index[truth_row] = np.arange(len(truth_row))
-    categories = _joined_categories([side.table["category"] for side in sides])
+    categories = joined_categories([side.table["category"] for side in sides])
     return {"category": array_of(categories.reindex(index))}
 
 
-def _joined_categories(columns: Sequence[Any]) -> pd.Series:
+def joined_categories(columns: Sequence[Any]) -> pd.Series:
     """The categories of both sides, one after the other: `Int64` if all are integers, float64 for other numbers, text.
 
     A column without rows tells its type only if the other one has no rows, either.

@@ -36,7 +36,7 @@ TAU, EPSILON = 10.0, 3.0
 HEAD_SIZES = 0.5
 
 # The fields of a rule, besides its name, that tables keep in their notes.
-NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity", "sigmas")
+NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity", "by", "sigmas")
 
 # A function that finds the near pairs of the frames [first, last).
 NearPairs = Callable[[int, int], Pairs]
@@ -48,8 +48,9 @@ class Rule:
 
     `name` is "distance", "iou", "oks", "point", "keypoint", or the name of the caller's function, which is then in
     `measure`. `tau` and `epsilon` are in pixels. `threshold` is the least similarity of a match. `identity` is the
-    column that names objects through a sequence. `head_sizes` is the largest distance of joints, in head sizes.
-    `sigmas` are the standard deviations of the joints' places, as shares of the object's size.
+    column that names objects through a sequence, and `by` the column whose values are evaluated one by one.
+    `head_sizes` is the largest distance of joints, in head sizes. `sigmas` are the standard deviations of the joints'
+    places, as shares of the object's size.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Rule:
     epsilon: float | None = None
     threshold: float | None = None
     identity: str | None = None
+    by: str | None = None
     head_sizes: float | None = None
     sigmas: Mapping[Any, float] | None = None
     measure: Measure | None = None

@@ -208,12 +208,12 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
 
 
 def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
-    """Draws HOTA, DetA, AssA and LocA over alpha, for all sequences combined.
+    """Draws HOTA, DetA, AssA and LocA over alpha, for all sequences combined, and all classes if there are any.
 
     Parameters
     ----------
     curve
-        The table `curve` that `track` or `pose` returned.
+        The table `curve` that `track` or `pose` returned; of `track(by="category")` also its rows of one class.
     ax
         The Axes to draw into; a new figure without it.
 
@@ -237,6 +237,7 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     check_columns(table, ["sequence", "alpha", *names], "the curve that track() or pose() returned")
     rows = table[table["sequence"].isna()]
     rows = rows[rows["joint"].isna()] if "joint" in rows else rows
+    rows = rows.drop_duplicates("alpha", keep="last")  # combined rows of classes come before that of all
     ax = axes_or_new(ax)
     for name, (style, marker, color) in zip(names, LINES, strict=True):
         named = f"{name}, mean {rows[name].mean():.2f}"

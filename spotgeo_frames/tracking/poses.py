@@ -38,7 +38,7 @@ from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
 from .families import HOTA_SUMS, POSEVAL_SUMS, mean_of_known
-from .identities import with_null
+from .identities import with_nulls
 from .keypoints import Keypoints, number_keypoints
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
@@ -267,7 +267,7 @@ def _sums(
 def _sequence_names(keypoints: Keypoints) -> Any:
     """The names of the real sequences."""
     first = np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1))
-    return keypoints.tracks.sequence_names.take(first)
+    return keypoints.tracks.labels["sequence"].take(first)
 
 
 def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     joints = pd.Series(keypoints.joints)
     joints = joints.astype("Int64" if joints.dtype == np.int64 else TEXT)
     joint = np.tile(np.repeat(np.arange(n_columns), repeat), n_rows)
-    names = with_null(_sequence_names(keypoints))
+    names = with_nulls(_sequence_names(keypoints), n_rows)
     return {"sequence": names.take(sequence), "joint": joints.reindex(joint).array}
 
 

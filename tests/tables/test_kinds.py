@@ -51,6 +51,7 @@ RESTARTED = TRUTH.objects.assign(object=range(len(TRUTH.objects)))
 MATCHES = sf.match(TRUTH, EAGER)
 NAMED = {"eager": MATCHES, "cautious": sf.match(TRUTH, CAUTIOUS)}
 BOXES = sf.read_motchallenge(PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker")
+CLASSED = tuple(side._replace(objects=side.objects.assign(category=side.objects["frame"] % 3)) for side in BOXES)
 POSES = sf.read_posetrack(PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker")
 
 # A call of every public function that takes tables and returns some, and the tables that it takes first.
@@ -86,6 +87,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sweep tracks": (lambda *pair: sf.sweep(*pair, score=[0.3, 0.6], resamples=50, tracks=True), (TRUTH, EAGER)),
     "sweep": (lambda *pair: sf.sweep(*pair, score=[0.3, 0.6], resamples=50), (TRUTH, EAGER)),
     "track": (sf.track, BOXES),
+    "track by class": (lambda *pair: sf.track(*pair, by="category"), CLASSED),
     "pose": (sf.pose, POSES),
     "validate_spotgeo": (lambda truth: sf.validate_spotgeo(SAMPLE / "eager.json", truth), (TRUTH,)),
     "read_objects": (sf.read_objects, (TRUTH.objects, TRUTH.frames)),

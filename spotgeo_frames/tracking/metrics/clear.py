@@ -72,7 +72,6 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
     tp = tracks.per_sequence(frames)
     kinds = coverage(tracked_share(tracks, found))
     sequence = tracks.frame_sequence[frames]
-    n_frames = np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences)
     return {
         "TP": tp,
         "FN": tracks.n_truth - tp,
@@ -84,7 +83,7 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
             for kind in ("MT", "PT", "ML")
         },
         "similarity": np.bincount(sequence, found.pairs.measure, tracks.n_sequences),
-        "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), n_frames, 0),
+        "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), tracks.n_frames, 0),
     }
 
 
