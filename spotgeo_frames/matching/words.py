@@ -127,6 +127,14 @@ def asked_with_tracks(
     return asked_of_tracks(tau, similarity)
 
 
+def check_no_words(words: Words) -> None:
+    """Raises InputError if there are any words, which joints that are evaluated as `pose` does do not take."""
+    if any(word is not None for word in words):
+        raise InputError(
+            "similarity and tau do not apply to joints with tracks=True: pose() measures head sizes; leave them out"
+        )
+
+
 def _check_fit(
     tau: float | None, epsilon: float | None, similarity: str | Measure | None, threshold: float | None
 ) -> None:

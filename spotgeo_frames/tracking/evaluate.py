@@ -4,8 +4,7 @@ import pandas as pd
 
 from ..matching.matcher import match
 from ..matching.rule import Rule
-from ..matching.words import Words, rule_of_tables
-from ..support.errors import InputError
+from ..matching.words import Words, check_no_words, rule_of_tables
 from ..tables.annotations import Annotations, side_columns
 from .metrics.keypoint_clear import NEAR
 from .poses import PoseResult, pose
@@ -36,8 +35,7 @@ def rule_of_sides(truth: Annotations, predictions: Annotations, words: Words, tr
         return rule_of_tables(words, truth, predictions)
     if "joint" not in truth.objects or "joint" not in predictions.objects:
         return rule_of_tracks(words, side_columns(truth), side_columns(predictions))[0]
-    if any(word is not None for word in words):
-        raise InputError("similarity and tau do not apply to joints with tracks=True: pose() measures head sizes")
+    check_no_words(words)
     return Rule("keypoint", head_sizes=NEAR)
 
 
