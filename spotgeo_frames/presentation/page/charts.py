@@ -236,7 +236,9 @@ def by_threshold(rows: Rows, best: Rows, names: Sequence[str], metric: str) -> S
     if len(names) > 1:
         at_best = at_best.encode(color=by_submission(names))
     chart = _sweep_lines(rows, names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
-    return finished(chart, {"sweep": rows, "best": best}, f"{title(metric)} by the threshold of the score, the best marked", HEIGHT)
+    return finished(
+        chart, {"sweep": rows, "best": best}, f"{title(metric)} by the threshold of the score, the best marked", HEIGHT
+    )
 
 
 def by_recall(rows: Rows, names: Sequence[str]) -> Spec:

@@ -210,9 +210,7 @@ def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     ]
 
 
-def _suspected(
-    truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool
-) -> pd.DataFrame:
+def _suspected(truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool) -> pd.DataFrame:
     """The suspected mistakes of all submissions."""
     found = {name: check(truth, side, **words._asdict(), tracks=tracks) for name, side in submissions.items()}
     return _together(found)
@@ -229,9 +227,7 @@ def _has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
     )
 
 
-def _swept(
-    truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool
-) -> Sweep | None:
+def _swept(truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool) -> Sweep | None:
     """Sweeps submissions, which have scores; None if there is none."""
     swept, most = {}, TRACK_THRESHOLDS if tracks else THRESHOLDS
     for name in progress(list(submissions), "sweeping", "submission"):
