@@ -68,7 +68,7 @@ def test_track_refuses_what_tracks_have_not(files: list[Path], tracks: Path, tmp
         assert option[2:] in refused_here("track", *files, option, 0.5, status=2)[-1]
     assert "MOTChallenge" in refused_here("track", *files, "--benchmark", "MOT17", status=2)[-1]
     assert_places(refused_here("track", *files, "--identity", "trak"), ("identity", "trak"))
-    assert_places(refused_here("track", tracks, tracks / "tracker"), (f"{tracks}", "is", "gt"))
+    assert_places(refused_here("track", tracks, tracks / "tracker"), (f"{tracks}", "SEQUENCE/gt/gt.txt"))
     assert_places(refused_here("track", tmp_path / "no", tmp_path / "no"), f"{tmp_path / 'no'}")
     (tmp_path / "joints.csv").write_text("sequence,frame,object,joint,x,y\na,1,1,nose,1,1\n")
     assert_places(refused_here("track", tmp_path / "joints.csv", tmp_path / "joints.csv"), ("joint", "pose()"))
@@ -107,7 +107,7 @@ def test_compare_by_columns_and_metrics_of_detections(sample: Path) -> None:
     assert len(got["leaderboard"]) == 3 * 2
     assert [row["metric"] for row in got["pairs"]] == ["recall", "f1"] * 3
     said = [
-        refused_here(*given, *options, status=2)[-1]
+        refused_here(*given, *options, status=2)[-1].removeprefix("Error: ")
         for options in (["--metrics", "HOTA"], ["--by", "truth_nothing"], ["--by", "frame:1"])
     ]
     assert_places(said, ("--metrics", "HOTA"), ("--by", "truth_nothing"), ("--by", "frame"))
@@ -181,7 +181,7 @@ def test_sweep_finds_the_threshold_of_the_highest_hota(files: list[Path]) -> Non
     expected = sf.sweep(*map(sf.read_objects, files), tracks=True)
     assert [row["HOTA"] for row in got["curve"]] == pytest.approx(expected.curve["HOTA"].tolist())
     assert got["best"][0]["HOTA"] == max(row["HOTA"] for row in got["curve"])
-    assert "HOTA from" in run_here("sweep", *files, "--tracks").out
+    assert "HOTA" in run_here("sweep", *files, "--tracks").out.splitlines()[4].split()
 
 
 def test_check_of_tracks(folders: list[Path], tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ LIMITS = {
     "epsilon": "epsilon, {} px: errors up to it count as 0",
     "tau": "tau, {} px: farther is no hit",
     "threshold": "threshold, {}: less is no hit",
+    "head_sizes": "{} head sizes: farther is no hit",
 }
 KINDS = {
     "taken": "a miss with a prediction {near}, which was matched with another truth",
@@ -69,6 +70,8 @@ def measure_range(rule: Rule) -> tuple[float, float]:
 
 def measure_limits(rule: Rule) -> list[tuple[float, str]]:
     """The limits of the measure of a true positive, with a text about each."""
+    if rule.head_sizes is not None:
+        return [(0.0, LIMITS["head_sizes"].format(label(rule.head_sizes)))]  # where keypoint similarity ends
     names = ("epsilon", "tau") if rule.by_distance else ("threshold",)
     return [(value, LIMITS[name].format(label(value))) for name, value in _given(rule, *names)]
 
