@@ -69,7 +69,7 @@ COLUMNS = {
     "advice": "how to correct it",
     "tau": "px, largest distance of a TP",
     "threshold": "the least similarity of a TP",
-    "score_threshold": "the least score of a prediction that counts; in `sweep_best` the one with the highest f1 or HOTA",
+    "score_threshold": "the least score of a prediction that counts; in `sweep_best` that of the highest f1 or HOTA",
     "score_threshold_low": "lower bound of the interval of the best threshold",
     "score_threshold_high": "upper bound of the interval of the best threshold",
     "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse; of tracks and poses highest HOTA",
