@@ -1,8 +1,8 @@
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
+from .costs import error_costs as error_costs
 from .differences import changes as changes
 from .error_kinds import diagnose as diagnose
-from .error_kinds import error_costs as error_costs
 from .histories import object_summary as object_summary
 from .identity_changes import identity_breaks as identity_breaks
 from .mistakes import check as check

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..analysis import error_kinds
+from ..analysis import costs, error_kinds
 from ..tracking.evaluate import evaluated, matches_of
 from .arguments import How, read_pair
 from .as_json import formatted, plain_rows, rule_words
@@ -25,12 +25,12 @@ def diagnose(
         known, found = read_pair(truth, submission, how)
         result = evaluated(known, found, how.words, how.tracks)
         diagnosed = error_kinds.diagnose(matches_of(result))
-        costs = error_kinds.error_costs(result if how.tracks else diagnosed)
-        answer = formatted({"kinds": plain_rows(costs)} | rule_words(diagnosed.attrs))
-        tables = {"matches": diagnosed, "error_costs": costs}
+        costed = costs.error_costs(result if how.tracks else diagnosed)
+        answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))
+        tables = {"matches": diagnosed, "error_costs": costed}
         keep(out, "diagnose", tables, answer, {"truth": known.objects, "submission": found.objects})
     if as_json:
         tell(answer)
     else:
         tell(one_line(f"{submission} against {truth}, {rule_text(diagnosed.attrs)}"))
-        tell(f"\n{costs_text(costs)}")
+        tell(f"\n{costs_text(costed)}")

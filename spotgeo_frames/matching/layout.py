@@ -31,8 +31,9 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     """The columns of the match table: a row for each TP, FN and FP, and one for each frame without any.
 
     Rows are sorted by frame; within a frame, truths come first in file order, then false positives in file order. The
-    rule says whether the pairs' measure is a distance (px) or a similarity, gives the errors, and writes its notes into
-    the table's attrs. `carried` names the columns to make besides the key, the outcome and the errors; None makes all.
+    rule says whether the pairs' measure is a distance (px, or head sizes) or a similarity, gives the errors, and writes
+    its notes into the table's attrs. `carried` names the columns to make besides the key, the outcome and the errors;
+    None makes all.
     """
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     n_rows, truth_row, predicted_row = _places(aligned, pairs)
@@ -116,7 +117,7 @@ def _measured(outcome: np.ndarray, measure: np.ndarray, rule: Rule) -> dict[str,
     """The columns `distance` or `similarity`, `squared_error` and `kelvins_error`."""
     squared, kelvins = rule.errors(outcome, measure)
     name = "distance" if rule.by_distance else "similarity"
-    return {name: measure, "squared_error": squared, "kelvins_error": kelvins}
+    return {name: rule.in_table(measure), "squared_error": squared, "kelvins_error": kelvins}
 
 
 def _shared_category(

@@ -66,7 +66,7 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
 
 
 def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
-    """Draws how much F1 would gain if each kind of error alone were corrected.
+    """Draws how much F1, or for tracks and poses HOTA, would gain if each kind of error alone were corrected.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
 
     Returns
     -------
-    The Axes, with one bar for each kind; its label has the counts of misses and of false alarms.
+    The Axes, with one bar for each kind; its label has the counts of misses, of false alarms and of breaks.
 
     Raises
     ------
@@ -92,16 +92,19 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     """
     table = as_pandas(costs, "error costs")
     check_columns(table, ["kind", "n_misses", "n_false_alarms", "f1_gain"], "the table that error_costs() returned")
-    rows = table[table["kind"] != "all"].sort_values("f1_gain")
+    gain = "HOTA_gain" if "HOTA_gain" in table else "f1_gain"
+    rows = table[table["kind"] != "all"].sort_values(gain)
     ax = axes_or_new(ax)
-    bars = ax.barh(rows["kind"].map(words), rows["f1_gain"], color=BLUE)
+    bars = ax.barh(rows["kind"].map(words), rows[gain], color=BLUE)
+    nouns = {"n_misses": "missed", "n_false_alarms": "false", "n_breaks": "breaks"}
+    counted = {noun: rows[column].tolist() for column, noun in nouns.items() if column in rows}
     counts = [
-        ", ".join(f"{n:,} {noun}" for n, noun in ((misses, "missed"), (alarms, "false")) if n) or "none"
-        for misses, alarms in zip(rows["n_misses"], rows["n_false_alarms"], strict=True)
+        ", ".join(f"{n:,} {noun}" for noun, n in zip(counted, row, strict=True) if n) or "none"
+        for row in zip(*counted.values(), strict=True)
     ]
     ax.bar_label(bars, counts, padding=4, fontsize="small")
-    ax.margins(x=0.35)
-    ax.set(xlabel=f"{axis_label('f1_gain')} if this kind alone were corrected", title="Cost of each kind of error")
+    ax.margins(x=0.5 if "n_breaks" in rows else 0.35)
+    ax.set(xlabel=f"{axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
     return ax
 
 

@@ -3,10 +3,9 @@
 import pandas as pd
 
 from ..matching.matcher import match
-from ..matching.rule import Rule
+from ..matching.rule import HEAD_SIZES, Rule
 from ..matching.words import Words, check_no_words, rule_of_tables
 from ..tables.annotations import Annotations, side_columns
-from .metrics.keypoint_clear import NEAR
 from .poses import PoseResult, pose
 from .tracks import TrackResult, rule_of_tracks, track
 
@@ -36,7 +35,7 @@ def rule_of_sides(truth: Annotations, predictions: Annotations, words: Words, tr
     if "joint" not in truth.objects or "joint" not in predictions.objects:
         return rule_of_tracks(words, side_columns(truth), side_columns(predictions))[0]
     check_no_words(words)
-    return Rule("keypoint", head_sizes=NEAR)
+    return Rule("keypoint", head_sizes=HEAD_SIZES)
 
 
 def matches_of(x: Evaluated) -> pd.DataFrame:

@@ -21,7 +21,8 @@ from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.layout import match_table, with_events
 from ..matching.near_points import near_keypoints
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
-from ..matching.rule import Rule
+from ..matching.rule import HEAD_SIZES, Rule
+from ..matching.similarity import ZERO_HEAD_SIZES
 from ..scoring.evaluations import Asked, asked_table
 from ..scoring.group_sums import with_total
 from ..support.errors import InputError
@@ -41,15 +42,8 @@ from .identities import with_null
 from .keypoints import Keypoints, number_keypoints
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
-from .metrics.keypoint_clear import NEAR, KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
-from .metrics.keypoint_hota import (
-    COUNTS,
-    ZERO_DISTANCE,
-    keypoint_hota,
-    keypoint_hota_parts,
-    keypoint_hota_totals,
-    keypoint_similarity,
-)
+from .metrics.keypoint_clear import KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
+from .metrics.keypoint_hota import COUNTS, keypoint_hota, keypoint_hota_parts, keypoint_hota_totals
 from .registry import HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
 from .sequence_sums import sums_table
 
@@ -170,13 +164,13 @@ def pose(
     parts = keypoint_hota_parts(keypoints, similar)
     totals = keypoint_hota_totals(parts)
     hota = keypoint_hota(parts, totals)
-    near = similar.take(np.flatnonzero(similar.measure <= NEAR))
+    near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
     evaluated = _evaluated(keypoints)
     matched = keypoint_clear(keypoints, near)
     of_sequences = keypoint_clear_parts(keypoints, near, matched, evaluated)
     clear = with_total(of_sequences)
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
-    rule = Rule("keypoint", head_sizes=NEAR, identity=identity)
+    rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
     tables = PoseResult(
         _summary(keypoints, hota, percentages, clear),
         _curve(keypoints, hota),
@@ -214,10 +208,10 @@ def _joints(aligned: Aligned) -> list[Any]:
 
 
 def near_joints(aligned: Aligned) -> Pairs:
-    """All pairs of joints that are at most ZERO_DISTANCE head sizes apart, sorted by truth."""
+    """All pairs of joints that are at most ZERO_HEAD_SIZES head sizes apart, sorted by truth."""
     head_size = as_numbers(aligned.truth.table["head_size"])
     chunks = list(frame_chunks(aligned.truth, aligned.predictions))
-    near = partial(near_keypoints, aligned, head_size, ZERO_DISTANCE)
+    near = partial(near_keypoints, aligned, head_size, ZERO_HEAD_SIZES)
     return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
 
 
@@ -289,6 +283,5 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
 
 def _matches(aligned: Aligned, matched: KeypointClear, rule: Rule) -> pd.DataFrame:
     """The table `matches`: the match table of joints, with events."""
-    similarity = keypoint_similarity(matched.pairs.measure)
-    table = match_table(aligned, matched.pairs._replace(measure=similarity), rule)
+    table = match_table(aligned, matched.pairs, rule)
     return match_dataframe(with_events(table, matched.switch))

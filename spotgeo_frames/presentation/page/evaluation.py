@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.comparison import Comparison, compare
-from ...analysis.error_kinds import diagnose, error_costs
+from ...analysis.costs import error_costs
+from ...analysis.error_kinds import diagnose
 from ...analysis.mistakes import check
 from ...analysis.sweeps import Sweep, sweep
 from ...analysis.uncertainty import interval_table
