@@ -225,7 +225,9 @@ TRACK = Command(
             metavar="TRUTH",
             type=Path,
         ),
-        _argument("tracker", "The same of the tracker; folder of SEQUENCE.txt", metavar="TRACKER", type=Path),
+        _argument(
+            "tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", metavar="TRACKER", type=Path
+        ),
         *_MATCHING,
         _argument("--tracks", "Identities count; they always do here", action="store_true", default=True),
         _BENCHMARK,
@@ -240,7 +242,8 @@ TRACK = Command(
     ),
     "Each line of a file of MOTChallenge has frame, identity, left, top, width and height. In a tracker's file the "
     "score follows; in the truth's file the mark, the class and the visibility follow. Frames are numbered from 1, and "
-    "boxes are in pixels. A folder of PoseTrack is evaluated as pose does.",
+    "boxes are in pixels. Neither --epsilon nor --threshold applies to tracks. A folder of PoseTrack is evaluated as pose "
+    "does.",
 )
 
 POSE = Command(

@@ -71,7 +71,10 @@ def test_track_refuses_what_tracks_have_not(files: list[Path], tracks: Path, tmp
     assert_places(refused_here("track", tracks, tracks / "tracker"), (f"{tracks}", "SEQUENCE/gt/gt.txt"))
     assert_places(refused_here("track", tmp_path / "no", tmp_path / "no"), f"{tmp_path / 'no'}")
     (tmp_path / "joints.csv").write_text("sequence,frame,object,joint,x,y\na,1,1,nose,1,1\n")
-    assert_places(refused_here("track", tmp_path / "joints.csv", tmp_path / "joints.csv"), ("truth and predictions have a column joint", "pose()"))
+    assert_places(
+        refused_here("track", tmp_path / "joints.csv", tmp_path / "joints.csv"),
+        ("truth and predictions have a column joint", "pose()"),
+    )
 
 
 def test_compare_ranks_trackers_by_hota(folders: list[Path]) -> None:
