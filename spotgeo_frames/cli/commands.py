@@ -242,7 +242,7 @@ TRACK = Command(
     ),
     "Each line of a file of MOTChallenge has frame, identity, left, top, width and height. In a tracker's file the "
     "score follows; in the truth's file the mark, the class and the visibility follow. Frames are numbered from 1, and "
-    "boxes are in pixels. A folder of PoseTrack is evaluated as pose does. Neither --epsilon nor --threshold applies to "
+    "boxes are in pixels. A folder of PoseTrack is evaluated as pose does. --epsilon and --threshold do not apply to "
     "tracks.",
 )
 

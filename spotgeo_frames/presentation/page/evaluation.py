@@ -98,11 +98,10 @@ def evaluate(
 ) -> Evaluation:
     """Computes the tables of a report from checked Annotations.
 
-    `words` are the caller's words on the rule, and `rule` is what they mean for these tables; `tracks` says whether
-    identities count. Each entry of `by` maps
-    columns of the match table, which are crossed, to a count of quantile bins, or to None for the values as they are.
-    Raises InputError if the sides do not fit each other, if a submission and the truth have neither a frame nor an
-    object, or if no match table has the columns of an entry.
+    `words` are the caller's words on the rule, `rule` is what they mean for these tables, and `tracks` says whether
+    identities count. Each entry of `by` maps columns of the match table, which are crossed, to a count of quantile
+    bins, or to None for the values as they are. Raises InputError if the sides do not fit each other, if a submission
+    and the truth have neither a frame nor an object, or if no match table has the columns of an entry.
     """
     results: dict[str, Evaluated] = {
         name: evaluated(truth, side, words, tracks) if tracks else match_dataframe(match_sides(truth, side, rule))
@@ -115,21 +114,17 @@ def evaluate(
     cuts = _cuts(matched, by)
     metrics = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
     ranking = _track_metrics(results)
-    asked = ranking or metrics
-    compared = compare(results, asked, resamples=RESAMPLES, confidence=CONFIDENCE) if len(results) > 1 else None
+    compared = None
+    if len(results) > 1:
+        compared = compare(results, ranking or metrics, resamples=RESAMPLES, confidence=CONFIDENCE)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
     ranked = {name: submissions[name] for name in names}
     scored = {name: side for name, side in ranked.items() if _has_scores(side, matched[name])}
-    headline, texts = interval_table(matches, "submission", metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)
-    summary = _summary(matches, "submission", rule)
-    if ranking:
-        of_tracks = _track_intervals({name: results[name] for name in names}, ranking)
-        headline = pd.concat([of_tracks, headline], ignore_index=True)
-        summary = _with_estimates(summary, of_tracks)
+    headline, texts = _intervals(matches, metrics, {name: results[name] for name in names}, ranking)
     return Evaluation(
         matches=matches,
-        summary=summary,
+        summary=_with_estimates(_summary(matches, "submission", rule), headline, ranking),
         intervals=headline,
         slices={
             columns: _together(
@@ -152,20 +147,27 @@ def _track_metrics(results: Mapping[str, Evaluated]) -> list[str]:
     return [] if isinstance(first, pd.DataFrame) else [name for name in TRACK_HEADLINE if name in first.summary]
 
 
-def _track_intervals(results: Mapping[str, Evaluated], metrics: Sequence[str]) -> pd.DataFrame:
-    """The metrics of each result with confidence intervals."""
-    asked = {
-        name: interval_table(x, None, metrics, RESAMPLES, CONFIDENCE, "percentile", seed=0)[0]
-        for name, x in results.items()
-    }
-    return _together(asked).drop(columns="of")
+def _intervals(
+    matches: pd.DataFrame, metrics: Sequence[str], results: Mapping[str, Evaluated], ranking: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The headline metrics with confidence intervals, those of tracks first, and the texts of warnings.
+
+    `matches` has the match tables of all submissions; `ranking` are the metrics of the results of tracks, if any.
+    """
+    how = RESAMPLES, CONFIDENCE, "percentile", 0
+    table, texts = interval_table(matches, "submission", metrics, *how)
+    if not ranking:
+        return table, texts
+    of_tracks = _together({name: interval_table(x, None, ranking, *how)[0] for name, x in results.items()})
+    answer = pd.concat([of_tracks.drop(columns="of"), table], ignore_index=True)
+    answer.attrs = table.attrs
+    return answer, texts
 
 
-def _with_estimates(summary: pd.DataFrame, of_tracks: pd.DataFrame) -> pd.DataFrame:
-    """A summary by submission that begins with the metrics of tracks."""
-    names = of_tracks["metric"].drop_duplicates().tolist()
-    columns = {name: of_tracks.loc[of_tracks["metric"] == name, "estimate"].to_numpy() for name in names}
-    return summary.assign(**columns)[["submission", *names, *summary.columns.drop("submission")]]
+def _with_estimates(summary: pd.DataFrame, intervals: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """A summary by submission that begins with these metrics, whose estimates are in a table of intervals."""
+    columns = {name: intervals.loc[intervals["metric"] == name, "estimate"].to_numpy() for name in metrics}
+    return summary.assign(**columns)[["submission", *columns, *summary.columns.drop("submission")]]
 
 
 def _plain(compared: Comparison, rule: Rule) -> Comparison:
