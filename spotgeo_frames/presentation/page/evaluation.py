@@ -4,6 +4,7 @@ Tables with rows of several submissions have a categorical column `submission`, 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -154,11 +155,11 @@ def _intervals(
 
     `matches` has the match tables of all submissions; `ranking` are the metrics of the results of tracks, if any.
     """
-    how = RESAMPLES, CONFIDENCE, "percentile", 0
-    table, texts = interval_table(matches, "submission", metrics, *how)
+    made = partial(interval_table, resamples=RESAMPLES, confidence=CONFIDENCE, method="percentile", seed=0)
+    table, texts = made(matches, "submission", metrics)
     if not ranking:
         return table, texts
-    of_tracks = _together({name: interval_table(x, None, ranking, *how)[0] for name, x in results.items()})
+    of_tracks = _together({name: made(x, None, ranking)[0] for name, x in results.items()})
     answer = pd.concat([of_tracks.drop(columns="of"), table], ignore_index=True)
     answer.attrs = table.attrs
     return answer, texts
