@@ -100,7 +100,7 @@ def test_compare_of_trackers_in_words(folders: list[Path]) -> None:
         *[["plaza", "1", "tracker"], ["plaza", "2", "cut"]],
     ]
     assert [line.split()[3] for line in lines[9:13]] == ["IDF1", "HOTA", "IDF1", "HOTA"]
-    assert "p_adjusted of HOTA" in done.out
+    assert "apart from next: by HOTA" in done.out
     assert "nan" not in done.out
 
 
