@@ -97,7 +97,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
 {differences.to_string(index=False)}
 
 estimate: a minus b; low to high: 95% interval from resampling sequences; p_value: of a test that swaps sequences
-between the two; p_adjusted: over all pairs by Holm's method; apart from next: by {title(first)}, p_adjusted below 0.05"""
+between the two; p_adjusted: over all pairs by Holm's method; apart from next: by {title(first)}, p_adjusted < 0.05"""
 
 
 def _named(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
