@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..formats.any_file import read_sides, sequence_layout
+from ..formats.any_file import Layout, read_sides, sequence_layout
 from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..matching.words import Words, asked, asked_with_tracks
 from ..support.errors import InputError
@@ -20,10 +20,15 @@ MOST_SEQUENCES = 10_000_000
 
 
 class How(NamedTuple):
-    """How files are evaluated: the words of the rule, whether identities count, and the benchmark of MOTChallenge."""
+    """How files are evaluated.
+
+    `words` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
+    file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
+    """
 
     words: Words
     tracks: bool
+    layout: Layout | None
     benchmark: str | None
 
 
@@ -47,7 +52,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUsage(str(error)) from None
     if layout == "posetrack" and any(word is not None for word in words):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
-    return others | {"how": How(words, tracks, benchmark)}
+    return others | {"how": How(words, tracks, layout, benchmark)}
 
 
 def read_pair(truth: Path, submission: Path, how: How) -> tuple[Annotations, Annotations]:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..formats.any_file import read_side_columns, read_sides, sequence_layout
+from ..formats.any_file import read_side_columns, read_sides
 from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
 from ..matching.alignment import align
 from ..support.reading import files_below, readable
@@ -32,14 +32,14 @@ class Found(NamedTuple):
 
 def track(truth: Path, tracker: Path, how: How, identity: str, as_json: bool, out: Path | None) -> None:
     """Scores the tracks of folders or tables, and prints the numbers of every sequence and of all combined."""
-    if sequence_layout(truth) == "posetrack":
+    if how.layout == "posetrack":
         from .poses import pose  # what evaluates poses is imported only here
 
         pose(truth, tracker, as_json, out)
         return
     with problems_reported():
         check_out(out, "track", [truth, tracker], TrackResult._fields)
-        benchmark = how.benchmark or "MOT17" if _is_of_sequences(truth) else None
+        benchmark = how.benchmark or "MOT17" if _is_of_sequences(truth, how) else None
         if out is None:
             found = _numbers(truth, tracker, how, identity, benchmark)
         else:
@@ -52,10 +52,10 @@ def track(truth: Path, tracker: Path, how: How, identity: str, as_json: bool, ou
         tell(f"{heading}\n\n{track_text(dataframe_of(found.numbers), found.sequences)}")
 
 
-def _is_of_sequences(truth: Path) -> bool:
+def _is_of_sequences(truth: Path, how: How) -> bool:
     """Whether the truth has MOTChallenge's layout, or is a folder without tables; that reader says what it lacks."""
     with readable(truth):
-        return sequence_layout(truth) is not None or (truth.is_dir() and not files_below(truth, ".parquet"))
+        return how.layout is not None or (truth.is_dir() and not files_below(truth, ".parquet"))
 
 
 def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None) -> Found:

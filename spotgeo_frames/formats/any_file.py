@@ -72,16 +72,16 @@ def read_sides(
 def sequence_layout(path: str | Path) -> Layout | None:
     """The layout of a folder that has a file for each sequence, or of a .zip of .txt; None for everything else."""
     folder = Path(path)
-    if not folder.is_dir():
-        return "motchallenge" if folder.suffix.lower() == ".zip" and _packs_text(folder) else None
     with readable(folder):
+        if not folder.is_dir():
+            return "motchallenge" if folder.suffix.lower() == ".zip" and _packs_text(folder) else None
         entries = list(folder.iterdir())
-    endings = Counter(entry.suffix for entry in entries)
-    if endings[".parquet"]:
-        return None
-    if any((entry / "gt").is_dir() for entry in entries) or endings[".txt"] > endings[".json"]:
-        return "motchallenge"
-    return "posetrack" if endings[".json"] else None
+        endings = Counter(entry.suffix for entry in entries)
+        if endings[".parquet"]:
+            return None
+        if any((entry / "gt").is_dir() for entry in entries) or endings[".txt"] > endings[".json"]:
+            return "motchallenge"
+        return "posetrack" if endings[".json"] else None
 
 
 def _packs_text(path: Path) -> bool:
