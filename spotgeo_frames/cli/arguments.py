@@ -49,7 +49,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         words = asked_with_tracks(**rule) if tracks else asked(**rule)
     except ValueError as error:
-        raise WrongUsage(str(error)) from None
+        raise WrongUsage(str(error).replace("with tracks=True", "to tracks")) from None
     if layout == "posetrack" and any(word is not None for word in words):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
     return others | {"how": How(words, tracks, layout, benchmark)}
