@@ -111,6 +111,8 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
 def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     """Draws F1 over the score threshold, and precision over recall, with one line for each tau or similarity threshold.
 
+    Of tracks, HOTA over the score threshold is drawn in one line.
+
     Parameters
     ----------
     curve
@@ -120,11 +122,11 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
 
     Returns
     -------
-    The Figure. The highest F1 is marked; of several equal ones, the one at the highest threshold.
+    The Figure. The highest F1, or HOTA, is marked; of several equal ones, the one at the highest threshold.
 
     Raises
     ------
-    InputError: the table lacks `score_threshold`, `precision`, `recall`, `f1`, or both `tau` and `threshold`.
+    InputError: the table lacks `score_threshold`, `precision`, `recall` or `f1`; or `tau`, `threshold` and `HOTA`.
 
     Examples
     --------
@@ -136,21 +138,23 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     """
     table = as_pandas(curve, "sweep")
     limit, unit = ("threshold", "") if "threshold" in table else ("tau", " px")
-    check_columns(table, [limit, "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
+    metric = "HOTA" if "HOTA" in table else "f1"
+    lines = [] if metric == "HOTA" else [limit]
+    check_columns(table, [*lines, "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
     figure = new_figure((9, 3.8)) if figure is None else figure
     left, right = figure.subplots(1, 2)
-    for position, (value, rows) in enumerate(table.groupby(limit)):
+    for position, (value, rows) in enumerate(table.groupby(limit) if lines else [("", table)]):
         style, marker, color = LINES[position % len(LINES)]
-        best = rows.iloc[len(rows) - 1 - int(rows["f1"][::-1].argmax())] if rows["f1"].notna().any() else None
-        name = f"{limit} {label(value)}{unit}"
-        named = name if best is None else f"{name}, best F1 {best['f1']:.3f}"
-        left.plot(rows["score_threshold"], rows["f1"], style, color=color, label=named)
+        best = rows.iloc[len(rows) - 1 - int(rows[metric][::-1].argmax())] if rows[metric].notna().any() else None
+        name = f"{limit} {label(value)}{unit}" if lines else "tracks"
+        named = name if best is None else f"{name}, best {axis_label(metric)} {best[metric]:.3f}"
+        left.plot(rows["score_threshold"], rows[metric], style, color=color, label=named)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
         if best is not None:
-            left.plot(best["score_threshold"], best["f1"], marker, color=color)
+            left.plot(best["score_threshold"], best[metric], marker, color=color)
             right.plot(best["recall"], best["precision"], marker, color=color)
-    f1, recall, precision = map(axis_label, ("f1", "recall", "precision"))
-    left.set(xlabel="score threshold", ylabel=f1, ylim=(0, 1), title=f"{f1} by threshold (best marked)")
+    height, recall, precision = map(axis_label, (metric, "recall", "precision"))
+    left.set(xlabel="score threshold", ylabel=height, ylim=(0, 1), title=f"{height} by threshold (best marked)")
     right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
     left.legend(loc="lower left")
     right.legend(loc="lower left")

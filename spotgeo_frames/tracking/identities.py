@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..matching.alignment import Aligned, Side
+from ..matching.alignment import Aligned, Side, select_rows
 from ..support.errors import InputError
 from ..support.keys import grouped, ordinals, pack
 from ..tables.columns import Columns, null_rows
@@ -100,6 +100,15 @@ def identify(aligned: Aligned, identity: str, by: str | None = None) -> Tracks:
     sides = {"truth": laid.aligned.truth, "predictions": laid.aligned.predictions}
     named = [_identities(side, identity, laid, name) for name, side in sides.items()]
     return Tracks(*laid, *named)
+
+
+def with_predictions(tracks: Tracks, kept: np.ndarray) -> Tracks:
+    """The same frames and truths with only the marked predictions."""
+    everything, whole = np.ones(len(tracks.aligned.truth.frame), bool), tracks.predictions
+    of_row, first = grouped(whole.of_row[kept])
+    sequence = whole.sequence[whole.of_row[kept][first]]
+    left = Identities(whole.column, of_row, sequence, first, np.bincount(of_row, minlength=len(first)))
+    return tracks._replace(aligned=select_rows(tracks.aligned, everything, kept), predictions=left)
 
 
 def _identities(side: Side, identity: str, laid: Sequences, name: str) -> Identities:

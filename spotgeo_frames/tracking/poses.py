@@ -157,15 +157,15 @@ def pose(
     {'HOTA': 0.337, 'mota': 65.939, 'ap': 76.899}
     """
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    _check_keypoints(*sides)
+    check_keypoints(*sides)
     aligned = align(*sides, frames)
-    keypoints = number_keypoints(aligned, identity, _joints(aligned))
+    keypoints = number_keypoints(aligned, identity, joints_of(aligned))
     similar = near_joints(aligned)
     parts = keypoint_hota_parts(keypoints, similar)
     totals = keypoint_hota_totals(parts)
     hota = keypoint_hota(parts, totals)
     near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
-    evaluated = _evaluated(keypoints)
+    evaluated = evaluated_images(keypoints)
     matched = keypoint_clear(keypoints, near)
     of_sequences = keypoint_clear_parts(keypoints, near, matched, evaluated)
     clear = with_total(of_sequences)
@@ -182,7 +182,7 @@ def pose(
     return tables
 
 
-def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
+def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
     """Raises InputError if a side has no column `joint`, or the truth no valid head sizes."""
     problems = [
         f"{source(side.objects, name)}: column joint is missing; poses have one row a joint"
@@ -201,7 +201,7 @@ def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
         raise InputError(problems)
 
 
-def _joints(aligned: Aligned) -> list[Any]:
+def joints_of(aligned: Aligned) -> list[Any]:
     """PoseTrack's fifteen joints; if any other joint occurs, all that occur."""
     occurring = sorted(pd.Series(aligned.frames["joint"]).dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
@@ -215,7 +215,7 @@ def near_joints(aligned: Aligned) -> Pairs:
     return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
 
 
-def _evaluated(keypoints: Keypoints) -> np.ndarray:
+def evaluated_images(keypoints: Keypoints) -> np.ndarray:
     """Marks the images in which somebody is annotated, including people that preprocessing has taken out."""
     frames, has_truth = keypoints.tracks.aligned.frames, keypoints.truth.counts > 0
     if "n_annotated" not in frames:

@@ -14,7 +14,7 @@ sequences means two objects. Known differences from the official evaluator
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -269,20 +269,34 @@ def rule_of_tracks(
     return rule, flat_boxes(truth.objects, predictions.objects) if rule.name == "iou" else None
 
 
+def similar_chunks(aligned: Aligned, rule: Rule) -> Iterable[Pairs]:
+    """All pairs with a similarity above 0, chunk by chunk in the order of frames, to be iterated over several times."""
+    return _Chunks(aligned, rule.near(aligned, 0.0))
+
+
 def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, Sums]:
     """The identities, CLEAR's pairs and the sums by sequence of two aligned sides; by class if the rule says so.
 
     Raises InputError if the sides have joints, or if an identity is null or occurs twice in a frame.
     """
+    tracks = identify_whole(aligned, rule)
+    return tracks, *track_sums(tracks, similar_chunks(tracks.aligned, rule))
+
+
+def identify_whole(aligned: Aligned, rule: Rule) -> Tracks:
+    """The identities of two sides of whole objects, by the rule's column; raises InputError as `track` does."""
     if "joint" in aligned.frames:
         raise InputError("truth and predictions have a column joint; track() needs whole objects, pose() takes joints")
-    tracks = identify(aligned, rule.identity or "object", rule.by)
-    chunks = _Chunks(tracks.aligned, rule.near(tracks.aligned, 0.0))
+    return identify(aligned, rule.identity or "object", rule.by)
+
+
+def track_sums(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[ClearPairs, Sums]:
+    """CLEAR's pairs and the sums by sequence, from the chunks that `similar_chunks` returns."""
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
     values = hota | clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
-    return tracks, found, Sums(tracks.labels, values, {}, True, {})
+    return found, Sums(tracks.labels, values, {}, True, {})
 
 
 class _Chunks:

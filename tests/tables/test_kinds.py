@@ -47,6 +47,7 @@ def sides() -> tuple[sf.Annotations, ...]:
 
 
 TRUTH, EAGER, CAUTIOUS = sides()
+RESTARTED = TRUTH.objects.assign(object=range(len(TRUTH.objects)))
 MATCHES = sf.match(TRUTH, EAGER)
 NAMED = {"eager": MATCHES, "cautious": sf.match(TRUTH, CAUTIOUS)}
 BOXES = sf.read_motchallenge(PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker")
@@ -82,6 +83,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "worst_slices, none": (lambda table: sf.worst_slices(table, ["frame"], min_sequences=25), (MATCHES,)),
     "check": (sf.check, (TRUTH, EAGER)),
     "check swapped": (sf.check, (TRUTH, TRUTH.objects.rename(columns={"x": "y", "y": "x"}))),
+    "check tracks": (lambda *pair: sf.check(*pair, tracks=True), (TRUTH, RESTARTED)),
+    "sweep tracks": (lambda *pair: sf.sweep(*pair, score=[0.3, 0.6], resamples=50, tracks=True), (TRUTH, EAGER)),
     "sweep": (lambda *pair: sf.sweep(*pair, score=[0.3, 0.6], resamples=50), (TRUTH, EAGER)),
     "track": (sf.track, BOXES),
     "track by class": (lambda *pair: sf.track(*pair, by="category"), CLASSED),
