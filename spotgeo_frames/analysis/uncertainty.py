@@ -68,7 +68,7 @@ def intervals(
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
         a count of quantile bins (2 to 1000) or None. Whole sequences are resampled in groups, too. Rows that are null
         in `by` are left out. Results of tracks and poses are grouped by columns of their table `sums`: `sequence`, its
-        attributes (`sequence_<column>`), and for poses `joint`.
+        attributes (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`.
     metrics
         A list of metrics. Of a match table any that `summarize` returns, your own among them; by default "f1",
         "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
