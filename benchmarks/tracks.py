@@ -6,9 +6,9 @@
 First the engines have to agree: with trackeval in every number, with motrics in HOTA and Identity; motrics 0.3.0 pairs
 a little otherwise than trackeval for CLEAR, and by how much is printed. Then they are timed in turn, and the median of
 the ratios is what counts, since machines drift. "From tables" leaves out reading and preprocessing: this project begins
-with two tables, motrics with its lists of boxes, trackeval with similarities computed already. `identity_breaks` and
-the `track` that it explains are timed in turn. Peak memory is that of a process of its own for each, its imports
-included.
+with two tables, motrics with its lists of boxes, trackeval with similarities computed already. `identity_breaks`,
+`error_costs` and a sweep of 50 thresholds are each timed in turn with `track`. Peak memory is that of a process of its
+own for each, its imports included.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -225,6 +226,20 @@ def made_up(folder: Path) -> tuple[Path, Path]:
     return folder / "gt", folder / "tracker"
 
 
+def time_sweep(truth: sf.Annotations, predictions: sf.Annotations) -> None:
+    """Times a sweep of 50 thresholds, of scores drawn for each track or for each row, beside `track`."""
+    random, objects = np.random.default_rng(0), predictions.objects
+    of_rows = random.random(len(objects))
+    of_tracks = pd.Series(of_rows).groupby([objects["sequence"], objects["object"]]).transform("first")
+    for scores, drawn in (("tracks", of_tracks + of_rows / 100), ("rows", of_rows)):
+        scored = predictions._replace(objects=objects.assign(score=drawn))
+        sweep = partial(sf.sweep, tracks=True)
+        both = [(timed(sf.track, truth, scored), timed(sweep, truth, scored)) for _ in range(5)]
+        times = statistics.median(swept / track for track, swept in both)
+        milliseconds = statistics.median(swept for _, swept in both) * 1e3
+        print(f"{f'sweep, scores of {scores}':24}here {milliseconds:7.0f} ms   {times:.1f} times track")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("given", nargs="*", metavar="TRUTH_DIR TRACKER_DIR [BENCHMARK]")
@@ -251,11 +266,11 @@ def main() -> None:
         report("from tables", {name: [times[name] for times in tables] for name in ENGINES})
         sides = loaded["spotgeo_frames"]
         result = sf.track(*sides)
-        both = [(timed(sf.track, *sides), timed(sf.identity_breaks, result)) for _ in range(15)]
-        share = statistics.median(breaks / track for track, breaks in both)
-        print(
-            f"{'identity_breaks':24}here {statistics.median(t for _, t in both) * 1e3:7.0f} ms   {share:.2f} of track"
-        )
+        for asked, n_rounds in ((sf.identity_breaks, 15), (sf.error_costs, 5)):
+            both = [(timed(sf.track, *sides), timed(asked, result)) for _ in range(n_rounds)]
+            share, seconds = (statistics.median(times) for times in zip(*((b / a, b) for a, b in both), strict=True))
+            print(f"{asked.__name__:24}here {seconds * 1e3:7.0f} ms   {share:.2f} of track")
+        time_sweep(*sides)
         arguments = [*map(str, folders), benchmark]
         peaks = {name: peak_memory(name, arguments) for name in ENGINES}
         print(f"{'peak memory':24}" + ", ".join(f"{name} {peak:.0f} MiB" for name, peak in peaks.items()))

@@ -21,6 +21,7 @@ INSTEAD = {
         'matches.to_parquet("matches.parquet")': 'matches.write_parquet("matches.parquet")',
         "sf.diagnose(matches)": "sf.diagnose(matches, tau=10)",
         "sf.changes(matches, cautious)": "sf.changes(matches, cautious, tau=10)",
+        "sf.error_costs(result)": 'sf.error_costs(result, similarity="iou")',
         'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = pl.col("truth_visibility")',
         'result.matches.groupby(visibility)["event"].value_counts()': (
             'result.matches.group_by(visibility).agg(pl.col("event").value_counts())'

@@ -1,8 +1,8 @@
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
+from .costs import error_costs as error_costs
 from .differences import changes as changes
 from .error_kinds import diagnose as diagnose
-from .error_kinds import error_costs as error_costs
 from .gates import NonInferiority as NonInferiority
 from .gates import non_inferiority as non_inferiority
 from .gates import sample_size as sample_size

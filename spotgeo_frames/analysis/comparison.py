@@ -91,7 +91,7 @@ def compare(
         The groups, each compared by itself: a column of the truth, the frames or the sequences; a list of columns,
         whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Only groups
         that all submissions have are compared. Results of tracks and poses are grouped by `sequence`, its attributes
-        (`sequence_<column>`), and for poses `joint`.
+        (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`.
     baseline
         The name of the submission that all others are compared with. Without it, every pair is compared.
     resamples

@@ -195,6 +195,50 @@ def of_numbers(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterat
                 yield Correction(suspicion, advice, truth, claims.assign(**{column: numbers + step}))
 
 
+def of_first_frames(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+    """Frames that begin at another number than the truth's, by more than 1."""
+    for shift in _frame_shifts(truth.objects, claims) - {-1, 0, 1}:
+        yield _with_frames_shifted(truth, claims, shift)
+
+
+def of_frames_beyond(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
+    """Predictions in frames that the truth's frames table does not have, while a shift brings all into its frames.
+
+    Objects may move so little from frame to frame that F1 hardly tells, but nobody sees a frame that does not exist.
+    """
+    if truth.frames is None:
+        return
+    listed = truth.frames.groupby("sequence")["frame"].agg(["min", "max"])
+    of_claims = claims[claims["sequence"].isin(listed.index)].groupby("sequence")["frame"].agg(["min", "max"])
+    listed = listed.reindex(of_claims.index)
+
+    def inside(shift: int) -> bool:
+        moved = of_claims + shift
+        return bool((moved["min"] >= listed["min"]).all() and (moved["max"] <= listed["max"]).all())
+
+    if not inside(0):
+        for shift in sorted(_frame_shifts(truth.objects, claims) | {-1, 1}, key=abs):
+            if inside(shift):
+                yield _with_frames_shifted(truth, claims, shift)._replace(least_gain=0.0)
+                return
+
+
+def _frame_shifts(truth: pd.DataFrame, claims: pd.DataFrame) -> set[int]:
+    """How much later the truth's frames begin, and end, in the median sequence that both sides have, and in all."""
+    ends = [side.groupby("sequence")["frame"].agg(["min", "max"]) for side in (truth, claims)]
+    later = (ends[0] - ends[1]).dropna()
+    firsts, lasts = ([of_side[end] for of_side in ends] for end in ("min", "max"))
+    in_all = firsts[0].min() - firsts[1].min(), lasts[0].max() - lasts[1].max()
+    return {int(value) for value in (*later.median(), *in_all)} if len(later) else set()
+
+
+def _with_frames_shifted(truth: Annotations, claims: pd.DataFrame, shift: int) -> Correction:
+    """The predictions with all frames numbered later by `shift`."""
+    suspicion = f"frames are numbered too {'low' if shift > 0 else 'high'} by {abs(shift):,}"
+    advice = f"count frames as the truth does: frame = frame {'+' if shift > 0 else '-'} {abs(shift)}"
+    return Correction(suspicion, advice, truth, claims.assign(frame=claims["frame"] + shift))
+
+
 def of_joints(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Joints that go by the name of another one: of the other side of the body, or of the next in the order."""
     if "joint" not in truth.objects or "joint" not in claims:
@@ -280,3 +324,7 @@ def _renamed(claims: pd.DataFrame, column: str, names: Mapping[Any, Any]) -> pd.
 # Mistakes that the tables show, and those that are suspected only because correcting them helps.
 SHOWN: list[Corrections] = [of_names, of_visibility]
 GUESSED: list[Corrections] = [of_places, of_numbers, of_joints]
+
+# The same with those that only tracks show, which have many frames.
+SHOWN_BY_TRACKS: list[Corrections] = [*SHOWN, of_frames_beyond]
+GUESSED_OF_TRACKS: list[Corrections] = [*GUESSED, of_first_frames]

@@ -4,7 +4,7 @@ A truth differs if only one of the submissions found it. False alarms of the two
 other by the rule of the match tables, as if those of the first were truths: as many pairs as possible, and among those
 the nearest. A false alarm that is in no such pair differs. OKS needs the area of a person, which a false alarm does
 not have: it takes the area of the frame's nearest truth, or in a frame without truths that of the convex hull of its
-joints.
+joints. Joints of pose() take the head size of the frame's nearest truth, or in a frame without truths the median.
 """
 
 from collections.abc import Mapping
@@ -23,6 +23,7 @@ from ..support.errors import InputError
 from ..support.keys import locate, ordinals, pack
 from ..tables.annotations import Annotations
 from ..tables.checks import check_matches, decoded
+from ..tables.columns import as_numbers
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
 from ..tables.messages import missing
@@ -66,8 +67,9 @@ def changes(
 
     Two false positives of a frame are the same if they match by the rule of the tables (as many as possible, and among
     those the nearest), for "oks" with the area of the frame's nearest truth, or in a frame without truths that of the
-    convex hull of the joints. Rows are sorted by sequence and frame; in a frame, truths come first in file order, then
-    the false alarms that are gone, then the new ones.
+    convex hull of the joints; for tables of `pose` with the head size of the frame's nearest truth, or in a frame
+    without truths the median of all. Rows are sorted by sequence and frame; in a frame, truths come first in file
+    order, then the false alarms that are gone, then the new ones.
 
     Raises
     ------
@@ -156,8 +158,11 @@ def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> 
     alarms = [
         side.predictions.objects[marked].reset_index(drop=True) for side, marked in zip(sides, false, strict=True)
     ]
+    truths = sides[0].truth.objects
     if rule.of_whole_poses:
-        alarms[0] = alarms[0].assign(area=_areas(alarms[0], sides[0].truth.objects, rule))
+        alarms[0] = alarms[0].assign(area=_areas(alarms[0], truths, rule))
+    if rule.pair_measure == "head_sizes":
+        alarms[0] = alarms[0].assign(head_size=_head_sizes(alarms[0], truths))
     aligned = align(Annotations(alarms[0]), Annotations(alarms[1]), may_be_disjoint=True)
     pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
     matched = rows[0][aligned.truth.row[pairs.truth]], rows[1][aligned.predictions.row[pairs.prediction]]
@@ -167,12 +172,7 @@ def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> 
 
 def _areas(alarms: pd.DataFrame, truths: pd.DataFrame, rule: Rule) -> np.ndarray:
     """The area (px²) of each false alarm: that of the frame's nearest truth, or without one of its joints' hull."""
-    aligned = align(Annotations(truths), Annotations(alarms), may_be_disjoint=True)
-    pairs = Rule("distance", np.inf).near_pairs(without_categories(aligned))
-    pairs = pairs.take(np.lexsort([pairs.measure, pairs.prediction]))
-    nearest = pairs.take(np.flatnonzero(np.diff(pairs.prediction, prepend=-1)))
-    areas = np.full(len(alarms), np.nan)
-    areas[aligned.predictions.row[nearest.prediction]] = aligned.truth.table["area"][nearest.truth]
+    areas = _of_nearest(alarms, truths, "area")
     unknown = np.flatnonzero(np.isnan(areas))
     joints = (
         alarms[pose_columns(rule.joint_sigmas)]
@@ -181,6 +181,25 @@ def _areas(alarms: pd.DataFrame, truths: pd.DataFrame, rule: Rule) -> np.ndarray
     )
     areas[unknown] = [_hull_area(pose[~np.isnan(pose).any(axis=1)]) for pose in joints]
     return areas
+
+
+def _head_sizes(alarms: pd.DataFrame, truths: pd.DataFrame) -> np.ndarray:
+    """The head size (px) of each false joint: that of the frame's nearest truth, or without one the median of all."""
+    if not len(truths) and len(alarms):
+        raise InputError("changes: the match tables have no truth, and so no head size to compare false alarms by")
+    sizes = _of_nearest(alarms.drop(columns="joint"), truths.drop(columns="joint"), "head_size")
+    return np.where(np.isnan(sizes), truths["head_size"].median(), sizes)
+
+
+def _of_nearest(alarms: pd.DataFrame, truths: pd.DataFrame, column: str) -> np.ndarray:
+    """The value that the nearest truth of its frame has in a column, for each false alarm; null without any."""
+    aligned = align(Annotations(truths), Annotations(alarms), may_be_disjoint=True)
+    pairs = Rule("distance", np.inf).near_pairs(without_categories(aligned))
+    pairs = pairs.take(np.lexsort([pairs.measure, pairs.prediction]))
+    nearest = pairs.take(np.flatnonzero(np.diff(pairs.prediction, prepend=-1)))
+    values = np.full(len(alarms), np.nan)
+    values[aligned.predictions.row[nearest.prediction]] = as_numbers(aligned.truth.table[column])[nearest.truth]
+    return values
 
 
 def _hull_area(points: np.ndarray) -> float:

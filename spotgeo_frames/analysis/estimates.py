@@ -18,7 +18,7 @@ from ..tables.columns import Columns, array_of
 from ..tables.messages import missing
 from ..tables.schema import FN, FP
 from ..tables.selections import By, number_groups
-from .jackknife import Functions, Intervals, clopper_pearson, group_totals, jackknife
+from .jackknife import Functions, Intervals, added_rows, clopper_pearson, jackknife
 from .resampling import metrics_of
 
 # Errors per row: a miss or false alarm adds tau², so that where there is none as yet, the next can raise them by that.
@@ -127,7 +127,7 @@ def means(values: np.ndarray, cell: np.ndarray, group: np.ndarray, n_groups: int
         np.zeros(values.shape[1], bool),
     )
     of_sequences = {"value": np.where(known, values, 0.0), "n": known.astype(np.float64)}
-    sums = {name: group_totals(rows, cell, len(group)) for name, rows in of_sequences.items()}
+    sums = {name: added_rows(rows, cell, len(group)) for name, rows in of_sequences.items()}
     return jackknife(sums, group, n_groups, functions, confidence)
 
 
@@ -169,7 +169,7 @@ def clustered(evaluation: Evaluation, table: pd.DataFrame, cluster: str | None) 
     number, _ = grouped(row_keys(Columns({"cluster": array_of(labels)}), ["cluster"]))
     cell, first = grouped(evaluation.group * (int(number.max(initial=0)) + 1) + number)
     singles = evaluation.singles and evaluation.singles._replace(cell=cell[evaluation.singles.cell])
-    sums = {name: group_totals(rows, cell, len(first)) for name, rows in evaluation.sums.items()}
+    sums = {name: added_rows(rows, cell, len(first)) for name, rows in evaluation.sums.items()}
     return evaluation._replace(
         group=evaluation.group[first], sequence=array_of(labels.take(first)), sums=sums, singles=singles
     )

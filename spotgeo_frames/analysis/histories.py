@@ -137,11 +137,14 @@ def object_rows(table: pd.DataFrame, identity: str, name: str) -> ObjectRows:
         raise InputError(missing(name, identity, table.columns, "match() adds it"))
     frame, first_of_frame = grouped(row_keys(table, frame_columns(table)))
     # A name means one object within these columns, which are known for each row from those of each frame.
-    group, first_of_group = grouped(row_keys(table[_group(table)].take(first_of_frame), _group(table)))
+    of_frames = [column for column in _group(table) if column in frame_columns(table)]
+    group, first_of_group = grouped(row_keys(table[of_frames].take(first_of_frame), of_frames))
     rows = np.flatnonzero(np.isin(table["outcome"].array.codes, [TP, FN]))
     rows = rows[stable_order(frame[rows], len(first_of_frame))]
-    [names], span = ordinals([table[identity].array.take(rows)])
-    objects, first = grouped(pack([group[frame[rows]], names], [len(first_of_group), span]))
+    of_rows = [*(column for column in _group(table) if column not in of_frames), identity]
+    numbered = [ordinals([table[column].array.take(rows)]) for column in of_rows]
+    codes, spans = [of_row for [of_row], _ in numbered], [span for _, span in numbered]
+    objects, first = grouped(pack([group[frame[rows]], *codes], [len(first_of_group), *spans]))
     order = stable_order(objects, len(first))
     rows, objects = rows[order], objects[order]
     if np.any((np.diff(objects) == 0) & (np.diff(frame[rows]) == 0)):
@@ -156,8 +159,9 @@ def switches(table: pd.DataFrame) -> np.ndarray:
 
 
 def _group(table: pd.DataFrame) -> list[str]:
-    """The columns within which a name means one object."""
-    return [column for column in ("sequence", "joint") if column in table]
+    """The columns within which a name means one object; tracks that were evaluated by class have their category."""
+    by = [str(table.attrs["by"])] if "by" in table.attrs else []
+    return [column for column in ("sequence", "joint", *by) if column in table]
 
 
 def _patterns(found: np.ndarray, first: np.ndarray) -> pd.Series:

@@ -8,7 +8,7 @@ import pandas as pd
 from ..scoring.evaluations import Evaluation
 from ..support.pandas_versions import TEXT
 from .estimates import singles_of
-from .jackknife import Intervals, group_totals
+from .jackknife import Intervals, added_rows
 from .resampling import metrics_of
 
 # Below these counts of sequences and degrees of freedom, a warning says that little is known.
@@ -31,7 +31,7 @@ def result_table(
 ) -> pd.DataFrame:
     """One row for each group, metric and kind of number: combined, macro mean, and combined without each sequence."""
     n_groups, group = evaluation.n_groups, evaluation.group
-    totals = {name: group_totals(rows, group, n_groups) for name, rows in evaluation.sums.items()}
+    totals = {name: added_rows(rows, group, n_groups) for name, rows in evaluation.sums.items()}
     n_cells = np.bincount(group, minlength=n_groups)[group]
     shown = np.flatnonzero((n_cells > 1) & (n_cells <= MOST_LEFT_OUT))
     of_shown = group[shown]

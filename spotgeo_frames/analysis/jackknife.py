@@ -83,9 +83,9 @@ def jackknife(
     """
     with np.errstate(all="ignore"):
         estimate, variance, weights = _variance(cells, group, n_groups, functions)
-        n_weighted = group_totals(weights > 0, group, n_groups)
+        n_weighted = added_rows(weights > 0, group, n_groups)
         freedom = degrees_of_freedom(weights, group, n_groups)
-        total, squares = group_totals(weights, group, n_groups), group_totals(weights**2, group, n_groups)
+        total, squares = added_rows(weights, group, n_groups), added_rows(weights**2, group, n_groups)
         largest = np.zeros_like(total)
         np.maximum.at(largest, group, weights)
         scale = np.where(functions.totals, n_weighted, 1.0)
@@ -152,9 +152,9 @@ def degrees_of_freedom(weights: np.ndarray, group: np.ndarray, n_groups: int) ->
     tr(A)² / tr(A²) of Bell and McCaffrey (2002), the mean of that under two working variances of a sequence's own
     ratio: constant, as where sequences differ, and 1 / w, as where only objects do; between 1 and n - 1.
     """
-    total = group_totals(weights, group, n_groups)
+    total = added_rows(weights, group, n_groups)
     leverage = np.where(weights > 0, weights / (total[group] - weights), 0.0) ** 2
-    n_weighted = group_totals(weights > 0, group, n_groups)
+    n_weighted = added_rows(weights > 0, group, n_groups)
     found = [
         _satterthwaite(weights, variance, leverage, total, group, n_groups)
         for variance in (np.ones_like(weights), np.where(weights > 0, 1 / weights, 0.0))
@@ -177,7 +177,7 @@ def _satterthwaite(
     """
 
     def added(values: np.ndarray) -> np.ndarray:
-        return group_totals(values, group, n_groups)
+        return added_rows(values, group, n_groups)
 
     b = weights * variance / total[group]
     c = added(weights * b) / total
@@ -192,18 +192,18 @@ def _variance(
     cells: NamedSums, group: np.ndarray, n_groups: int, functions: Functions
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The metrics and their jackknife variances, each (G, M), and the weights of cells, (C, M)."""
-    totals = {name: group_totals(rows, group, n_groups) for name, rows in cells.items()}
+    totals = {name: added_rows(rows, group, n_groups) for name, rows in cells.items()}
     estimate = functions.values(totals)
     left = functions.values({name: totals[name][group] - rows for name, rows in cells.items()})
     weights = np.where(functions.totals, 1.0, functions.weights(cells))
-    n = group_totals(weights > 0, group, n_groups)
+    n = added_rows(weights > 0, group, n_groups)
     # A total without one sequence is that of n - 1 sequences.
     left = np.where(functions.totals, left * (n / (n - 1))[group], left)
     changes = np.where(weights > 0, left - estimate[group], 0.0)
-    return estimate, (n - 1) / n * group_totals(changes**2, group, n_groups), weights
+    return estimate, (n - 1) / n * added_rows(changes**2, group, n_groups), weights
 
 
-def group_totals(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+def added_rows(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """Adds the rows of values (C, ...) by their group: float64 (G, ...)."""
     flat = values.reshape(len(values), int(np.prod(values.shape[1:], dtype=np.int64)))
     sums = [np.bincount(group, column, n_groups) for column in flat.T]

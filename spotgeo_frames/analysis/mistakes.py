@@ -25,7 +25,7 @@ import pandas as pd
 from ..matching.matcher import match_sides
 from ..matching.rule import TAU, Rule
 from ..matching.similarity import Measure
-from ..matching.words import asked, rule_of_tables
+from ..matching.words import asked, asked_with_tracks, rule_of_tables
 from ..scoring.match_sums import match_sums
 from ..scoring.registry import values_of
 from ..support.errors import InputError
@@ -35,8 +35,10 @@ from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
-from .corrections import GAIN, GUESSED, SHOWN, Correction, geometry
+from .corrections import GAIN, GUESSED, GUESSED_OF_TRACKS, SHOWN, SHOWN_BY_TRACKS, Correction, geometry
+from .identity_signs import identity_mistakes
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
+from .track_sweeps import rule_with_identities
 
 # The least gain in F1 from a correction, as a share of 1 - F1; and the fewest errors (FN and FP of objects) that it
 # takes away, because it may mend a few by chance.
@@ -60,6 +62,7 @@ def check(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    tracks: bool = False,
 ) -> pd.DataFrame:
     """Searches a submission for common mistakes.
 
@@ -68,7 +71,10 @@ def check(
     differently, a mean offset, objects listed twice, and a cap on the count of predictions in a frame. Of boxes also:
     the centre instead of the top left corner, the far corner instead of the size, width and height swapped, and sizes
     that are a pixel too large or too small. Of joints also: left and right swapped, an order shifted by one, and a
-    visibility that is misread. Of categories: numbers one too low or too high, and names with other case or spaces.
+    visibility that is misread. Of categories: numbers one too low or too high, and names with other case or spaces. Of
+    tracks also: frames that begin at any other number than the truth's, and identities, of either side, that are new in
+    every frame, that only count the rows of each frame, or that are the same for all objects of a sequence. Whether
+    identities begin anew in each sequence or not is no mistake, since an identity belongs to its sequence.
 
     Frames and sequences of the two sides need not agree. A mistake that may be the consequence of another one is
     searched for only if the other one is not suspected.
@@ -81,12 +87,16 @@ def check(
     tau, epsilon, similarity, threshold, sigmas
         The rule to match by, in the words of `match`. Without any, points and joints are matched by distance with tau
         10 and epsilon 3 (px), and boxes from an IoU of 0.5 on.
+    tracks
+        Whether `object` is an identity that follows an object through its sequence. Then `similarity` and `tau` are all
+        that apply, as in `track`; joints match as in `pose`, and neither applies.
 
     Returns
     -------
     DataFrame of the truth's kind with one row for each suspected mistake, the one with the largest loss of f1 first:
     `suspicion` (text), `f1` as it is, `f1_corrected` after the mistake is corrected (null where that cannot be
-    computed), and `advice` (text). No rows where nothing is suspicious.
+    computed), and `advice` (text). No rows where nothing is suspicious. Mistakes of identities do not change f1; their
+    advice says what shows them.
 
     Raises
     ------
@@ -102,18 +112,20 @@ def check(
     >>> sf.check(truth, swapped)["suspicion"].tolist()
     ['x and y are swapped']
     """
-    words = asked(tau, epsilon, similarity, threshold, sigmas)
+    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas)
     known, claims = as_annotations(truth, "truth"), as_annotations(predictions, "predictions").objects
-    rule = rule_of_tables(words, known, Annotations(claims))
+    rule = (rule_with_identities if tracks else rule_of_tables)(words, known, Annotations(claims))
     if len(known.objects) and len(claims) and known.objects["sequence"].dtype != claims["sequence"].dtype:
         kinds = f"{claims['sequence'].dtype} in the predictions and {known.objects['sequence'].dtype} in the truth"
         raise InputError(f"check: column sequence is {kinds}; make them the same")
     now = _score(known, claims, rule)
-    suspicions = list(_corrected(known, claims, now, rule)) if len(known.objects) and len(claims) else []
+    suspicions = list(_corrected(known, claims, now, rule, tracks)) if len(known.objects) and len(claims) else []
     # Wrong coordinates, wrong numbering and an exchange also show the signs of the mistakes further down.
     suspicions = suspicions or list(nothing_shared(known.objects, claims, now.f1))
     suspicions = suspicions or list(exchanged(known.objects, claims, now.f1))
-    suspicions = suspicions or list(_small_signs(known, claims, now.f1, rule))
+    if not suspicions:
+        suspicions += identity_mistakes(known, claims, rule, now.f1) if tracks else []
+        suspicions += _small_signs(known, claims, now.f1, rule)
     suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
     answer = pd.DataFrame(suspicions, columns=list(Suspicion._fields))
     answer = answer.astype({"suspicion": TEXT, "f1": "float64", "f1_corrected": "float64", "advice": TEXT})
@@ -131,7 +143,7 @@ def _score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
     return Score(float(np.nan_to_num(f1)), float(sums["fn"][0] + sums["fp"][0]))
 
 
-def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule) -> Iterator[Suspicion]:
+def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool) -> Iterator[Suspicion]:
     """The mistakes that the tables show, and the one whose correction helps most, if it helps enough.
 
     Other corrections may help, too, and less: whoever is mirrored has left and right swapped.
@@ -141,19 +153,22 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule)
         return _score(correction.truth, correction.claims, rule)
 
     reach = TAU if rule.tau is None else rule.tau
-    for correction in (found for corrections in SHOWN for found in corrections(truth, claims, reach)):
+    shown, guessed = (SHOWN_BY_TRACKS, GUESSED_OF_TRACKS) if tracks else (SHOWN, GUESSED)
+    told = set()
+    for correction in (found for corrections in shown for found in corrections(truth, claims, reach)):
         f1 = score_of(correction).f1
         if f1 - now.f1 >= correction.least_gain:
+            told.add(correction.suspicion)
             yield Suspicion(correction.suspicion, now.f1, f1, correction.advice)
     if 1 - now.f1 < GAIN:
         return
     # The joints of a person lie together, so one person is one piece of evidence.
     n_objects = len(truth.objects.drop_duplicates(OBJECT_KEY))
     fewest = FEWEST_ERRORS * (1 if rule.of_whole_poses else len(truth.objects) / n_objects)
-    guesses = (guess for corrections in GUESSED for guess in corrections(truth, claims, reach))
+    guesses = (guess for corrections in guessed for guess in corrections(truth, claims, reach))
     best, correction = max(((score_of(guess), guess) for guess in guesses), key=lambda scored: scored[0].f1)
     needed = max(correction.least_gain, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
-    if best.f1 - now.f1 >= needed and now.errors - best.errors >= fewest:
+    if correction.suspicion not in told and best.f1 - now.f1 >= needed and now.errors - best.errors >= fewest:
         yield Suspicion(correction.suspicion, now.f1, best.f1, correction.advice)
 
 

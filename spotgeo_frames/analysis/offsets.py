@@ -3,8 +3,8 @@
 The offset is the mean, over the true positives, of predicted minus true coordinates: of points, of the centres of
 boxes, whose sizes are compared, too, or of all labelled joints of whole poses. For the corrected metrics, predictions
 are moved back by the offset and matched again by the match table's own rule. Predictions keep their file order, so an
-offset of 0 reproduces the match table, also where several assignments are equally good. A table that another matcher
-made may differ, because bias() always matches as `match` does.
+offset of 0 reproduces the match table, also where several assignments are equally good. A table that another matcher,
+track() or pose() made may differ, because bias() always matches as `match` does.
 """
 
 from collections.abc import Mapping
@@ -67,7 +67,8 @@ def bias(
     Parameters
     ----------
     matches
-        A match table of points, boxes, joints or whole poses, with the coordinates of truths and predictions.
+        A match table of points, boxes, joints or whole poses, with the coordinates of truths and predictions; also that
+        of `track` or `pose`.
     by
         The groups, each with an offset of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to

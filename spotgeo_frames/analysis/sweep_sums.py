@@ -63,14 +63,17 @@ def score_levels(sides: Compared, widest: Rule, thresholds: Sequence[float] | No
     counting = without_crowds(sides, widest)
     aligned = counting.sides.aligned
     scores = as_numbers(aligned.predictions.table["score"])
-    rising = _thresholds(scores, thresholds)
+    rising = score_thresholds(scores, thresholds, MOST_THRESHOLDS)
     level = np.searchsorted(rising, scores, side="right") - 1
     near, sequences = widest.near_pairs(aligned), number_sequences(aligned.frames)
     return Scored(aligned, near, rising, level, *sequences, counting.covering)
 
 
-def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray:
-    """The score thresholds in rising order; raises ValueError where those given are not numeric."""
+def score_thresholds(scores: np.ndarray, given: Sequence[float] | None, most: int) -> np.ndarray:
+    """The score thresholds in rising order; without those given, the scores that occur, at most `most` of them.
+
+    Raises ValueError where those given are not numeric.
+    """
     if given is not None:
         thresholds = np.asarray(given)
         numeric = thresholds.ndim == 1 and thresholds.size and thresholds.dtype.kind in "iuf"
@@ -78,10 +81,10 @@ def _thresholds(scores: np.ndarray, given: Sequence[float] | None) -> np.ndarray
             raise ValueError(f"score is {given!r}; a list of thresholds is needed, such as [0.25, 0.5]")
         return np.unique(thresholds.astype(np.float64))
     occurring = np.unique(scores)
-    if len(occurring) <= MOST_THRESHOLDS:
+    if len(occurring) <= most:
         return occurring
     ranked = np.sort(scores)
-    return np.unique(ranked[np.linspace(0, len(ranked) - 1, MOST_THRESHOLDS).astype(np.int64)])
+    return np.unique(ranked[np.linspace(0, len(ranked) - 1, most).astype(np.int64)])
 
 
 def level_sums(scored: Scored, rule: Rule) -> LevelSums:
@@ -141,3 +144,10 @@ def left_at_levels(lost: np.ndarray) -> np.ndarray:
 def _left_in_all(spans: Spans, values: np.ndarray, n_levels: int) -> np.ndarray:
     """The values that there are at each level (levels,), of all sequences together."""
     return left_at_levels(_lost(spans, values, np.zeros_like(spans.pair), (1, n_levels)))[0]
+
+
+def highest(values: np.ndarray) -> np.ndarray:
+    """The position of the highest value in each row of (N, thresholds); the last position where several are equal."""
+    if not values.shape[1]:
+        return np.zeros(len(values), np.int64)
+    return values.shape[1] - 1 - np.argmax(np.nan_to_num(values[:, ::-1], nan=-1.0), axis=1)

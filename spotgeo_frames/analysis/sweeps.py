@@ -9,7 +9,8 @@ highest one at the same or a higher recall (all-point interpolation, as in PASCA
 doi:10.1007/s11263-014-0733-5). Evaluators that match only once, in the order of scores, get other values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ import pandas as pd
 from ..matching.alignment import Aligned, FrameRule
 from ..matching.rule import Rule, compared
 from ..matching.similarity import Measure
-from ..matching.words import Words, asked, rule_of_tables
+from ..matching.words import Words, asked, asked_with_tracks, rule_of_tables
 from ..scoring.registry import METRICS, defined, values_of
 from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
@@ -31,7 +32,8 @@ from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
 from .resampling import bounds, check_options, resampled_sums
-from .sweep_sums import LevelSums, left_at_levels, level_sums, score_levels
+from .sweep_sums import LevelSums, highest, left_at_levels, level_sums, score_levels
+from .track_sweeps import sweep_tracks
 
 # The metrics of the curve, as far as the rule has them.
 CURVE = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
@@ -59,7 +61,7 @@ class Sweep(NamedTuple):
         return as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.best, ["tau", "threshold", "score_threshold", "f1", "average_precision"])
+        return headline(self.best, ["tau", "threshold", "score_threshold", "HOTA", "f1", "average_precision"])
 
 
 @same_kind_as("truth")
@@ -77,10 +79,13 @@ def sweep(
     threshold: float | Sequence[float] | None = None,
     sigmas: Mapping[Any, float] | None = None,
     frames: FrameRule = "truth",
+    tracks: bool = False,
 ) -> Sweep:
     """Computes metrics at every score threshold, matching anew each time, for one or several tau or threshold.
 
-    The rule is that of `match`: without a word, boxes match by IoU, and points and joints by distance.
+    The rule is that of `match`: without a word, boxes match by IoU, and points and joints by distance. With
+    `tracks=True`, `object` is an identity, and the tables are evaluated as `track` does, those of joints as `pose`
+    does.
 
     Parameters
     ----------
@@ -89,8 +94,8 @@ def sweep(
         `joint` for keypoints; predictions also need a `score`, where higher means surer. Truths whose `crowd` is true
         count nowhere, as in `match`.
     score
-        A list of score thresholds. Without it, every score that occurs is a threshold, or 200 scores of evenly spaced
-        ranks if more occur.
+        A list of score thresholds. Without it, every score that occurs is a threshold, or if more than 200 (of tracks
+        50) occur, that many scores of evenly spaced ranks.
     tau
         Match by distance: the largest distance of a true positive (px), or a list of such distances; 10 by default.
     epsilon
@@ -110,6 +115,9 @@ def sweep(
     frames
         "truth": the frames are those of the truth's frames table, and predictions in other frames are refused. Without
         such a table they are the frames in which either side has objects. "union": all frames of either side.
+    tracks
+        Whether identities count. Then `similarity` ("iou", "point" or a function) and one `tau` are all that apply, as
+        in `track`; of poses neither does.
 
     Returns
     -------
@@ -126,13 +134,18 @@ def sweep(
         precision is the area under precision over recall at the thresholds, each precision raised to the highest one at
         the same or a higher recall (PASCAL VOC 2010, doi:10.1007/s11263-014-0733-5).
 
+    With `tracks=True`, the columns of curve are `score_threshold`; `n_predicted`, `tp`, `fn`, `fp`, `precision`,
+        `recall` and `f1` of the matches of CLEAR or, for poses, of poseval; then `HOTA`, `MOTA` and `IDF1` as in the
+        combined row of `track`, or `HOTA` and `mota` (percent) as in that of `pose`, which has no IDF1. best is one row
+        with the score threshold of the highest HOTA: `score_threshold` and `HOTA`, each with `_low` and `_high`.
+
     Raises
     ------
     InputError: a table lacks a column or has invalid values, `score` is missing or null or differs within a pose, the
         sides share no sequence, predictions lie in frames that the truth does not have, or the rule does not fit the
         tables.
     ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas`, `resamples` or `confidence` is out of range or
-        does not fit another argument, or thresholds are not numeric.
+        does not fit another argument, does not apply to tracks, or thresholds are not numeric.
 
     Examples
     --------
@@ -157,25 +170,50 @@ def sweep(
        threshold  score_threshold  tp  fn  fp  loc_a
     0        0.5              0.9   2   0   0    0.6
     1        0.7              0.9   0   2   2    NaN
+
+    With identities:
+
+    >>> walk = truth.assign(sequence=1, frame=[1, 2])
+    >>> swept = sf.sweep(walk, walk.assign(score=[0.4, 0.9]), tracks=True, resamples=100)
+    >>> swept.curve[["score_threshold", "tp", "HOTA", "MOTA", "IDF1"]].round(3)
+       score_threshold  tp  HOTA  MOTA   IDF1
+    0              0.4   2   1.0   1.0  1.000
+    1              0.9   1   0.5   0.5  0.667
     """
-    words = _words(tau, epsilon, similarity, threshold, sigmas)
     check_options(resamples, confidence)
+    options = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    given = tau, epsilon, similarity, threshold, sigmas
+    swept = partial(sweep_tracks, asked_with_tracks(*given)) if tracks else partial(_sweep_detections, _words(*given))
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    rules = [rule_of_tables(of_limit, *sides) for of_limit in words]
     _check_scores(sides[1].objects)
+    curve, best, notes = swept(*sides, score, frames, **options)
+    curve.attrs = best.attrs = notes | options
+    return Sweep(curve, best)
+
+
+def _sweep_detections(
+    words: list[Words],
+    truth: Annotations,
+    predictions: Annotations,
+    score: Sequence[float] | None,
+    frames: FrameRule,
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any]]:
+    """The tables `curve` and `best` of a Sweep, and the notes of the rule."""
+    rules = [rule_of_tables(of_limit, truth, predictions) for of_limit in words]
     widest = rules[-1 if rules[0].by_distance else 0]
-    both = compared(widest, *sides, frames)
-    _check_poses(both.aligned, source(sides[1].objects, "predictions"))
+    both = compared(widest, truth, predictions, frames)
+    _check_poses(both.aligned, source(predictions.objects, "predictions"))
     by_level = score_levels(both, widest, score)
     curves, rows = [], []
     for rule in progress(rules, "matching", rules[0].limit):
         sums = level_sums(by_level, rule)
         curves.append(_curve(sums, rule, by_level.thresholds))
         rows.append(_best(curves[-1], sums, rule, resamples, confidence, seed))
-    curve, best = pd.concat(curves, ignore_index=True), pd.DataFrame(rows, dtype=np.float64)
     notes = {key: value for key, value in rules[0].notes.items() if key != rules[0].limit}
-    curve.attrs = best.attrs = notes | {"resamples": resamples, "confidence": confidence, "seed": seed}
-    return Sweep(curve, best)
+    return pd.concat(curves, ignore_index=True), pd.DataFrame(rows, dtype=np.float64), notes
 
 
 def _check_scores(objects: pd.DataFrame) -> None:
@@ -243,11 +281,11 @@ def _best(
 ) -> dict[str, float]:
     """Makes the row of the table `best` of a Sweep from the rows of its curve."""
     thresholds, f1 = curve["score_threshold"].to_numpy(), curve["f1"].to_numpy()
-    best = _highest(f1[None])[0]
+    best = highest(f1[None])[0]
     low_high = np.full((2, 2), np.nan)
     if len(sums.n_truth) > 1 and len(thresholds):
         f1_of_resamples = _resampled_f1(sums, resamples, seed)
-        samples = np.column_stack([thresholds[_highest(f1_of_resamples)], f1_of_resamples[:, best]])
+        samples = np.column_stack([thresholds[highest(f1_of_resamples)], f1_of_resamples[:, best]])
         low_high = bounds(samples, confidence)
     at_best = (thresholds[best], f1[best]) if len(thresholds) else (np.nan, np.nan)
     row = {rule.limit: getattr(rule, rule.limit), "average_precision": np.nan}
@@ -264,13 +302,6 @@ def _resampled_f1(sums: LevelSums, resamples: int, seed: int) -> np.ndarray:
     drawn = resampled_sums(np.column_stack([sums.lost_tp, sums.lost_fp, sums.n_truth]), resamples, seed)
     tp, fp = map(left_at_levels, np.split(drawn[:, :-1], 2, axis=1))
     return values_of({"tp": tp, "fn": drawn[:, -1:] - tp, "fp": fp}, ["f1"])["f1"]
-
-
-def _highest(f1: np.ndarray) -> np.ndarray:
-    """The position of the highest f1 in each row of (N, thresholds); the last position where several are equal."""
-    if not f1.shape[1]:
-        return np.zeros(len(f1), np.int64)
-    return f1.shape[1] - 1 - np.argmax(np.nan_to_num(f1[:, ::-1], nan=-1.0), axis=1)
 
 
 def average_precision(points: pd.DataFrame) -> float:

@@ -71,9 +71,9 @@ def intervals(
     by
         The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
-        a count of quantile bins (2 to 1000) or None. Rows that are null in `by` are left out. Results of
-        tracks and poses are grouped by columns of their table `sums`: `sequence`, its attributes (`sequence_<column>`),
-        and for poses `joint`.
+        a count of quantile bins (2 to 1000) or None. Rows that are null in `by` are left out. Results of tracks and
+        poses are grouped by columns of their table `sums`: `sequence`, its attributes (`sequence_<column>`), `joint` of
+        poses, and `category` of `track(by="category")`.
     metrics
         A list of metrics. Of a match table any that `summarize` returns, your own among them; by default "f1",
         "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by

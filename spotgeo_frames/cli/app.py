@@ -18,7 +18,7 @@ from typing import NoReturn
 from ..support.errors import first_line
 from .commands import COMMANDS
 from .printing import one_line, tell
-from .problems import WrongUsage
+from .problems import WrongUsage, problems_reported
 from .usage import HELP, command_parser, no_such, parsed, program_parser
 
 # The signals that end a command: Ctrl-C, a request of the system, and the closing of a terminal, which Windows lacks.
@@ -62,9 +62,10 @@ def _run_command(name: str, texts: Sequence[str]) -> None:
             _check_working_folder()
             work = getattr(import_module(f".{command.module}", __package__), command.function)
             if "tau" in given:  # the command takes a rule
-                from .arguments import with_words  # imported only here: help and repartition match nothing
+                from .arguments import with_how  # imported only here: help and repartition match nothing
 
-                given = with_words(given)
+                with problems_reported():
+                    given = with_how(given)
             work(**given)
     except WrongUsage as error:
         parser.error(str(error))

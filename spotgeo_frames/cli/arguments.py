@@ -4,9 +4,11 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..matching.words import asked
+from ..formats.any_file import Layout, read_sides, sequence_layout
+from ..formats.motchallenge.benchmarks import BENCHMARKS
+from ..matching.words import Words, asked, asked_with_tracks
 from ..support.errors import InputError
 from ..support.names import as_text, stem
 from ..tables.annotations import Annotations, SideColumns
@@ -17,14 +19,63 @@ from .problems import WrongUsage
 MOST_SEQUENCES = 10_000_000
 
 
-def with_words(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a command with the options of the rule as `words`; raises WrongUsage if they do not fit."""
+class How(NamedTuple):
+    """How files are evaluated.
+
+    `words` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
+    file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
+    """
+
+    words: Words
+    tracks: bool
+    layout: Layout | None
+    benchmark: str | None
+
+
+def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a command with the options of the rule as `how`.
+
+    Identities count where the option says so, and where the truth is a folder of tracks or poses. Raises WrongUsage if
+    the options do not fit each other or the truth.
+    """
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
-    others = {name: value for name, value in given.items() if name not in rule}
+    others = {name: value for name, value in given.items() if name not in (*rule, "tracks", "benchmark")}
+    tracks, benchmark, layout = given["tracks"], given.get("benchmark"), sequence_layout(given["truth"])
+    if benchmark is not None and benchmark not in BENCHMARKS:
+        raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
+    if benchmark is not None and layout != "motchallenge":
+        raise WrongUsage(f"--benchmark: is for folders of MOTChallenge, and {given['truth']} is none; leave it out")
+    tracks = tracks or layout is not None
     try:
-        return others | {"words": asked(**rule)}
+        words = asked_with_tracks(**rule) if tracks else asked(**rule)
     except ValueError as error:
-        raise WrongUsage(str(error)) from None
+        raise WrongUsage(str(error).replace("with tracks=True", "to tracks")) from None
+    if layout == "posetrack" and any(word is not None for word in words):
+        raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
+    return others | {"how": How(words, tracks, layout, benchmark)}
+
+
+def read_pair(truth: Path, submission: Path, how: How) -> tuple[Annotations, Annotations]:
+    """The truth and a submission; raises InputError where a file cannot be accepted."""
+    known, [found] = _read(truth, [submission], how)
+    return known, found
+
+
+def read_named(
+    truth: Path, submissions: Sequence[Path], how: How, frames: Path | None = None
+) -> tuple[Annotations, dict[str, Annotations]]:
+    """The truth, and the submissions by their names; raises InputError where a file cannot be accepted."""
+    known, sides = _read(truth, submissions, how, frames)
+    return known, dict(zip(submission_names(submissions), sides, strict=True))
+
+
+def _read(
+    truth: Path, submissions: Sequence[Path], how: How, frames: Path | None = None
+) -> tuple[Annotations, list[Annotations]]:
+    """The truth, and the submissions."""
+    similarity = None if how.tracks else how.words.similarity  # by which COCO's files are told, which have no tracks
+    known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark)
+    return known, sides
 
 
 def submission_names(paths: Sequence[Path]) -> list[str]:

@@ -46,6 +46,7 @@ def _number(text: str) -> float:
 
 
 _FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder) or CSV"
+_FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
 _FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
 TRUTH = _argument("truth", _FILE, metavar="TRUTH", type=Path)
 SUBMISSION = _argument("submission", _FILE, metavar="SUBMISSION", type=Path)
@@ -54,7 +55,7 @@ FRAMES = _argument("--frames", _FRAMES, metavar="<path>", type=Path)
 TRUTH_ADDRESS = _argument("truth", _FILE, metavar="TRUTH")
 SUBMISSION_ADDRESS = _argument("submission", _FILE, metavar="SUBMISSION")
 FRAMES_ADDRESS = _argument("--frames", _FRAMES, metavar="<str>")
-RULE = (
+_MATCHING = (
     _argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=_number),
     _argument(
         "--epsilon",
@@ -69,14 +70,18 @@ RULE = (
     ),
     _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
 )
-BY = _argument(
-    "--by",
-    "Slice by a column of the match table: by its values, or in 2 to 1000 quantile bins; A*B crosses columns; may be "
-    "repeated",
-    metavar="COLUMN[:BINS]",
-    action="append",
-    default=[],
+_BENCHMARK = _argument(
+    "--benchmark",
+    f"The benchmark whose rules apply to MOTChallenge folders: {', '.join(BENCHMARKS)} [default: MOT17]",
+    metavar="<str>",
 )
+RULE = (
+    *_MATCHING,
+    _argument("--tracks", "Identities count: evaluate as track does, and joints as pose does", action="store_true"),
+    _BENCHMARK,
+)
+_BY = "Slice by a column of the match table: by its values, or in 2 to 1000 quantile bins; A*B crosses columns"
+BY = _argument("--by", f"{_BY}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
 EXCLUDE = _argument(
     "--exclude",
     "Sequences to leave out, such as 5,9-12; a warning names unknown ones",
@@ -106,7 +111,8 @@ SCORE = Command(
         TRUTH_ADDRESS,
         SUBMISSION_ADDRESS,
         BY,
-        *RULE,
+        *_MATCHING,
+        _argument("--tracks", "Refused: tracks are evaluated by track", action="store_true"),
         EXCLUDE,
         FRAMES_ADDRESS,
         JSON,
@@ -138,12 +144,14 @@ COMPARE = Command(
         TRUTH,
         _argument(
             "submissions",
-            "Two or more files of any kind that score accepts",
+            f"Two or more files of any kind that score accepts, {_FOLDERS}",
             metavar="SUBMISSION SUBMISSION...",
             type=Path,
             nargs="+",
         ),
         *RULE,
+        _argument("--metrics", "The metrics to compare, such as f1,HOTA", metavar="<str>"),
+        _argument("--by", f"{_BY}; of tracks and poses by sequence", metavar="COLUMN[:BINS]"),
         EXCLUDE,
         JSON,
         OUT,
@@ -158,7 +166,7 @@ REPORT = Command(
         TRUTH,
         _argument(
             "submissions",
-            "One or more files of any kind that score accepts",
+            f"One or more files of any kind that score accepts, {_FOLDERS}",
             metavar="SUBMISSION...",
             type=Path,
             nargs="+",
@@ -207,27 +215,35 @@ DIAGNOSE = Command(
 TRACK = Command(
     "tracks",
     "track",
-    "Scores the tracks of a MOTChallenge folder by HOTA, CLEAR (MOTA) and Identity (IDF1), by sequence and combined.",
+    "Scores the tracks of tables or MOTChallenge folders by HOTA, CLEAR (MOTA) and Identity (IDF1), by sequence and "
+    "combined.",
     (
         _argument(
             "truth",
-            "MOTChallenge folder of SEQUENCE/gt/gt.txt (and seqinfo.ini) or of SEQUENCE.txt, or a .zip of the latter",
-            metavar="TRUTH_DIR",
+            "MOTChallenge folder of SEQUENCE/gt/gt.txt (and seqinfo.ini) or of SEQUENCE.txt, or a .zip of the latter; "
+            "or a file of objects that score accepts",
+            metavar="TRUTH",
             type=Path,
         ),
-        _argument("tracker", "Folder of SEQUENCE.txt, or a .zip of one", metavar="TRACKER_DIR", type=Path),
         _argument(
-            "--benchmark",
-            f"The benchmark whose rules apply: {', '.join(BENCHMARKS)} [default: %(default)s]",
+            "tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", metavar="TRACKER", type=Path
+        ),
+        *_MATCHING,
+        _argument("--tracks", "Identities count; they always do here", action="store_true", default=True),
+        _BENCHMARK,
+        _argument(
+            "--identity",
+            "The column that names an object through its sequence [default: %(default)s]",
             metavar="<str>",
-            default="MOT17",
+            default="object",
         ),
         JSON,
         OUT,
     ),
-    "Each line of a file has frame, identity, left, top, width and height. In a tracker's file the score follows; in "
-    "the truth's file the mark, the class and the visibility follow. Frames are numbered from 1, and boxes are in "
-    "pixels.",
+    "Each line of a file of MOTChallenge has frame, identity, left, top, width and height. In a tracker's file the "
+    "score follows; in the truth's file the mark, the class and the visibility follow. Frames are numbered from 1, and "
+    "boxes are in pixels. A folder of PoseTrack is evaluated as pose does. --epsilon and --threshold do not apply to "
+    "tracks.",
 )
 
 POSE = Command(

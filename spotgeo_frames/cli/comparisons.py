@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..analysis import comparison
-from ..formats.any_file import read_sides
-from ..matching.matcher import match
-from ..matching.words import Words
+from ..support.errors import InputError
 from ..support.progress import progress
-from .arguments import names_to_exclude, submission_names
+from ..tracking.evaluate import evaluated
+from .arguments import How, names_to_exclude, read_named, slices_of
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
@@ -19,7 +18,9 @@ from .text import comparison_text, rule_text
 def compare(
     truth: Path,
     submissions: Sequence[Path],
-    words: Words,
+    how: How,
+    metrics: str | None,
+    by: str | None,
     exclude: str,
     as_json: bool,
     out: Path | None,
@@ -27,18 +28,25 @@ def compare(
     """Compares submissions, and prints their leaderboard and their differences."""
     if len(submissions) < 2:
         raise WrongUsage("give two submissions or more")
+    [slices] = slices_of([by]) if by is not None else [None]
+    names = None if metrics is None else [name.strip() for name in metrics.split(",")]
     with problems_reported():
         check_out(out, "compare", [truth, *submissions], comparison.Comparison._fields)
-        sides = read_sides(truth, submissions, similarity=words.similarity)
-        named = dict(zip(submission_names(submissions), sides[1:], strict=True))
-        matches = {
-            name: match(sides[0], side, **words._asdict())
+        known, named = read_named(truth, submissions, how)
+        results = {
+            name: evaluated(known, side, how.words, how.tracks)
             for name, side in progress(list(named.items()), "matching", "submission")
         }
-        compared = comparison.compare(matches, exclude=names_to_exclude(exclude, sides))
+        left_out = names_to_exclude(exclude, [known, *named.values()])
+        try:
+            compared = comparison.compare(results, names, slices, exclude=left_out)
+        except InputError:
+            raise
+        except ValueError as error:  # no such metric
+            raise WrongUsage(f"--{error}") from None
         tables = compared._asdict()
         answer = formatted({name: plain_rows(table) for name, table in tables.items()})
-        read = {"truth": sides[0].objects} | {f"submission {name}": side.objects for name, side in named.items()}
+        read = {"truth": known.objects} | {f"submission {name}": side.objects for name, side in named.items()}
         keep(out, "compare", tables, answer, read, exclude=exclude)
     if as_json:
         tell(answer)

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from ..analysis import error_kinds
-from ..formats.any_file import read_sides
-from ..matching.matcher import match
-from ..matching.words import Words
+from ..analysis import costs, error_kinds
+from ..tracking.evaluate import evaluated, matches_of
+from .arguments import How, read_pair
 from .as_json import formatted, plain_rows, rule_words
 from .outputs import check_out, keep
 from .printing import one_line, tell
@@ -16,21 +15,22 @@ from .text import costs_text, rule_text
 def diagnose(
     truth: Path,
     submission: Path,
-    words: Words,
+    how: How,
     as_json: bool,
     out: Path | None,
 ) -> None:
     """Finds the kind of each error of a submission, and prints what each kind costs."""
     with problems_reported():
         check_out(out, "diagnose", [truth, submission], ["matches", "error_costs"])
-        known, found = read_sides(truth, [submission], similarity=words.similarity)
-        diagnosed = error_kinds.diagnose(match(known, found, **words._asdict()))
-        costs = error_kinds.error_costs(diagnosed)
-        answer = formatted({"kinds": plain_rows(costs)} | rule_words(diagnosed.attrs))
-        tables = {"matches": diagnosed, "error_costs": costs}
+        known, found = read_pair(truth, submission, how)
+        result = evaluated(known, found, how.words, how.tracks)
+        diagnosed = error_kinds.diagnose(matches_of(result))
+        costed = costs.error_costs(result if how.tracks else diagnosed)
+        answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))
+        tables = {"matches": diagnosed, "error_costs": costed}
         keep(out, "diagnose", tables, answer, {"truth": known.objects, "submission": found.objects})
     if as_json:
         tell(answer)
     else:
         tell(one_line(f"{submission} against {truth}, {rule_text(diagnosed.attrs)}"))
-        tell(f"\n{costs_text(costs)}")
+        tell(f"\n{costs_text(costed)}")

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..formats.any_file import read_sides
-from ..matching.words import Words
 from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
 from ..support.writing import writable
-from .arguments import names_to_exclude, slices_of, submission_names
+from .arguments import How, names_to_exclude, read_named, slices_of
 from .printing import one_line, tell
 from .problems import problems_reported
 
@@ -20,7 +18,7 @@ def report(
     submissions: Sequence[Path],
     out: Path,
     by: Sequence[str],
-    words: Words,
+    how: How,
     exclude: str,
     frames: Path | None,
     images: Path | None,
@@ -31,15 +29,15 @@ def report(
     with problems_reported():
         _check_folder_above(out)
         check_beforehand(out, tables, images)
-        sides = read_sides(truth, submissions, frames, words.similarity)
-        left_out = names_to_exclude(exclude, sides)
-        named = dict(zip(submission_names(submissions), sides[1:], strict=True))
+        known, named = read_named(truth, submissions, how, frames)
+        left_out = names_to_exclude(exclude, [known, *named.values()])
         write_report(
-            sides[0],
+            known,
             named,
             out,
             slices,
-            **words._asdict(),
+            **how.words._asdict(),
+            tracks=how.tracks,
             exclude=left_out,
             images=images,
             tables=tables,

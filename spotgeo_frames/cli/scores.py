@@ -16,7 +16,7 @@ from ..support.secrets import without_secrets
 from ..tables.columns import Columns, columns_of
 from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences
-from .arguments import names_to_exclude, slices_of
+from .arguments import How, names_to_exclude, slices_of
 from .as_json import summary_json
 from .outputs import check_out, keep
 from .printing import one_line, tell
@@ -31,7 +31,7 @@ def score(
     truth: str,
     submission: str,
     by: Sequence[str],
-    words: Words,
+    how: How,
     exclude: str,
     frames: str | None,
     as_json: bool,
@@ -40,7 +40,9 @@ def score(
     scheduler: str | None,
 ) -> None:
     """Scores a submission, and prints its summary and a summary for each slicing."""
-    slices = slices_of(by)
+    if how.tracks:
+        raise WrongUsage("score evaluates detections; give the same files to track, which evaluates identities")
+    slices, words = slices_of(by), how.words
     if scheduler is not None and not dataset:
         raise WrongUsage("--scheduler: is for a --dataset; give both")
     summary: pd.DataFrame | Columns

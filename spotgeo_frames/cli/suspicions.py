@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from ..analysis import mistakes
-from ..formats.any_file import read_sides
-from ..matching.words import Words
+from .arguments import How, read_pair
 from .as_json import formatted, plain_rows
 from .printing import one_line, tell
 from .problems import problems_reported
@@ -14,13 +13,13 @@ from .text import number_text
 def check(
     truth: Path,
     submission: Path,
-    words: Words,
+    how: How,
     as_json: bool,
 ) -> None:
     """Searches for common mistakes of a submission, and prints those that are suspected."""
     with problems_reported():
-        sides = read_sides(truth, [submission], similarity=words.similarity)
-        suspicions = mistakes.check(sides[0], sides[1], **words._asdict())
+        known, found = read_pair(truth, submission, how)
+        suspicions = mistakes.check(known, found, **how.words._asdict(), tracks=how.tracks)
     if as_json:
         tell(formatted({"suspicions": plain_rows(suspicions)}))
     elif not len(suspicions):

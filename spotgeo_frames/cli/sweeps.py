@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from ..analysis import sweeps
-from ..formats.any_file import read_sides
-from ..matching.words import Words
+from .arguments import How, read_pair
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
@@ -15,15 +14,15 @@ from .text import rule_text, sweep_text
 def sweep(
     truth: Path,
     submission: Path,
-    words: Words,
+    how: How,
     as_json: bool,
     out: Path | None,
 ) -> None:
     """Evaluates a submission at the thresholds of its scores, and prints the best threshold and the curve."""
     with problems_reported():
         check_out(out, "sweep", [truth, submission], sweeps.Sweep._fields)
-        known, found = read_sides(truth, [submission], similarity=words.similarity)
-        swept = sweeps.sweep(known, found, **words._asdict())
+        known, found = read_pair(truth, submission, how)
+        swept = sweeps.sweep(known, found, **how.words._asdict(), tracks=how.tracks)
         tables = swept._asdict()
         answer = formatted({name: plain_rows(table) for name, table in tables.items()})
         keep(out, "sweep", tables, answer, {"truth": known.objects, "submission": found.objects})

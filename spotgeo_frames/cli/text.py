@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 # How many rows of a curve are printed.
 MOST_STEPS = 10
 
+# The headline numbers of detections, tracks and poses; the first that a leaderboard has is the one that it ranks by.
+HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota")
+
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
     """Formats the rule of a table, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`."""
     units = {"tau": " px", "epsilon": " px"}
     thresholds = [
-        f"{name} {label(notes[name])}{units.get(name, '')}" for name in ("tau", "epsilon", "threshold") if name in notes
+        f"{name.replace('_', ' ')} {label(notes[name])}{units.get(name, '')}"
+        for name in ("tau", "epsilon", "threshold", "head_sizes")
+        if name in notes
     ]
     return ", ".join(thresholds if notes["rule"] == "distance" else [f"similarity {notes['rule']}", *thresholds])
 
@@ -69,30 +74,35 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     """Formats the leaderboard and the differences of a comparison as aligned text."""
     import pandas as pd
 
-    by_similarity = "loc_a" in board
-    pairs = pairs[pairs["metric"].isin(defined(pairs["metric"].unique(), by_similarity))]
-    names = board["name"].map(one_line)
-    chance = board[[column for column in board if str(column).startswith("chance_of_rank_")]].to_numpy()
-    shown = pd.DataFrame(
-        {
-            "rank": board["rank"],
-            "name": names,
-            METRICS["f1"].label: board["f1"].map(number_text),
-            "from": board["f1_low"].map(number_text),
-            "to": board["f1_high"].map(number_text),
-            **({} if by_similarity else {METRICS["kelvins_mse"].label: board["kelvins_mse"].map(_one_decimal)}),
-            "chance of rank 1": pd.Series(chance[:, 0]).map(lambda value: number_text(value, ".1%")),
-            "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
-        }
-    )
+    from ..presentation.metric_text import title  # it knows the metrics of tracks, which `score` need not
+
+    undefined = {name for name, metric in METRICS.items() if not metric.is_defined("loc_a" in board)}
+    first, *others = (name for name in HEADLINES if name in board and name not in undefined)
+    by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
+    ranking = {
+        "rank": board["rank"],
+        "name": board["name"].map(one_line),
+        title(first): board[first].map(number_text),
+        "from": board[f"{first}_low"].map(number_text),
+        "to": board[f"{first}_high"].map(number_text),
+        **{title(name): board[name].map(_one_decimal if name == "kelvins_mse" else number_text) for name in others},
+        "chance of rank 1": board["chance_of_rank_1"].map(lambda value: number_text(value, ".1%")),
+        "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
+    }
+    pairs = pairs[~pairs["metric"].isin(undefined)]
     values = pairs[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
-    differences = pairs[["a", "b"]].map(one_line).join(pairs["metric"]).join(values)
-    return f"""{shown.to_string(index=False)}
+    differences = _named(pairs, [*by, "a", "b", "metric"]).join(values)
+    return f"""{by.join(pd.DataFrame(ranking)).to_string(index=False)}
 
 {differences.to_string(index=False)}
 
 estimate: a minus b; low to high: 95% interval from resampling sequences; p_value: of a test that swaps sequences
-between the two; p_adjusted: over all pairs by Holm's method; apart from next: p_adjusted of F1 is below 0.05"""
+between the two; p_adjusted: over all pairs by Holm's method; apart from next: by {title(first)}, p_adjusted < 0.05"""
+
+
+def _named(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Columns of names and bins as text on one line each."""
+    return bins_as_text(table)[list(columns)].map(lambda value: one_line(f"{value}"))
 
 
 def _one_decimal(value: float) -> str:

@@ -1,63 +1,93 @@
 """The command `track`."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from ..formats.motchallenge.benchmarks import BENCHMARKS
+from ..formats.any_file import read_side_columns, read_sides
 from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
 from ..matching.alignment import align
-from ..matching.words import asked_of_tracks
+from ..support.reading import files_below, readable
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tracking.registry import TRACK_METRICS
 from ..tracking.track_tables import track_columns
 from ..tracking.tracks import TrackResult, evaluate_tracks, rule_of_tracks
 from ..tracking.tracks import track as track_sides
+from .arguments import How
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
-from .problems import WrongUsage, problems_reported
-from .text import track_text
+from .problems import problems_reported
+from .text import rule_text, track_text
 
 
-def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path | None) -> None:
-    """Scores the tracks of a folder, and prints the numbers of every sequence and of all combined."""
-    if benchmark not in BENCHMARKS:
-        raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
+class Found(NamedTuple):
+    """The names of the sequences, the metrics of each and then of all combined, and the notes of the rule."""
+
+    sequences: list[str]
+    numbers: Columns
+    notes: Mapping[Hashable, Any]
+
+
+def track(truth: Path, tracker: Path, how: How, identity: str, as_json: bool, out: Path | None) -> None:
+    """Scores the tracks of folders or tables, and prints the numbers of every sequence and of all combined."""
+    if how.layout == "posetrack":
+        from .poses import pose  # what evaluates poses is imported only here
+
+        pose(truth, tracker, as_json, out)
+        return
     with problems_reported():
         check_out(out, "track", [truth, tracker], TrackResult._fields)
+        benchmark = how.benchmark or "MOT17" if _is_of_sequences(truth, how) else None
         if out is None:
-            sequences, numbers = _numbers(truth, tracker, benchmark)
+            found = _numbers(truth, tracker, how, identity, benchmark)
         else:
-            sequences, numbers = _saved(truth, tracker, benchmark, out)
+            found = _saved(truth, tracker, how, identity, benchmark, out)
     if as_json:
-        tell(_answer(sequences, numbers))
+        tell(_answer(found))
     else:
-        heading = one_line(f"{tracker} against {truth}, by the rules of {benchmark}")
-        tell(f"{heading}\n\n{track_text(dataframe_of(numbers), sequences)}")
+        rules = rule_text(found.notes) if benchmark is None else f"by the rules of {benchmark}"
+        heading = one_line(f"{tracker} against {truth}, {rules}")
+        tell(f"{heading}\n\n{track_text(dataframe_of(found.numbers), found.sequences)}")
 
 
-def _numbers(truth: Path, tracker: Path, benchmark: str) -> tuple[list[str], Columns]:
-    """Returns the names of the sequences, and the metrics of each and of all combined."""
-    read = read_numbered(truth, tracker, benchmark)
-    rule, warning = rule_of_tracks(asked_of_tracks(None, None), read.truth, read.predictions)
-    _, _, sums = evaluate_tracks(align(read.truth, read.predictions), rule)
+def _is_of_sequences(truth: Path, how: How) -> bool:
+    """Whether the truth has MOTChallenge's layout, or is a folder without tables; that reader says what it lacks."""
+    with readable(truth):
+        return how.layout is not None or (truth.is_dir() and not files_below(truth, ".parquet"))
+
+
+def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None) -> Found:
+    """The numbers alone, without the tables behind them."""
+    if benchmark is None:
+        known, found = read_side_columns(truth, [tracker])
+    else:
+        known, found, names, _ = read_numbered(truth, tracker, benchmark)
+    rule, warning = rule_of_tracks(how.words, known, found, identity)
+    _, _, sums = evaluate_tracks(align(known, found), rule)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
-    return [read.names[position] for position in sums.labels["sequence"].tolist()], track_columns(sums)
+    labels = sums.labels["sequence"].tolist()
+    sequences = [str(label) if benchmark is None else names[label] for label in labels]
+    return Found(sequences, track_columns(sums), rule.notes)
 
 
-def _saved(truth: Path, tracker: Path, benchmark: str, out: Path) -> tuple[list[str], Columns]:
-    """Writes the tables behind the numbers to the folder `out`, and returns what `_numbers` does."""
-    sides = read_motchallenge(truth, tracker, benchmark)
-    result = track_sides(*sides)
-    sequences, numbers = result.summary["sequence"].tolist()[:-1], columns_of(result.summary)
-    read = {"truth": sides[0].objects, "tracker": sides[1].objects}
-    keep(out, "track", result._asdict(), _answer(sequences, numbers), read, benchmark=benchmark)
-    return sequences, numbers
+def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None, out: Path) -> Found:
+    """Writes the tables behind the numbers to the folder `out`, and returns the numbers."""
+    if benchmark is None:
+        known, found = read_sides(truth, [tracker])
+    else:
+        known, found = read_motchallenge(truth, tracker, benchmark)
+    result = track_sides(known, found, how.words.similarity, identity, tau=how.words.tau)
+    sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
+    answer = Found(sequences, columns_of(result.summary), result.summary.attrs)
+    read = {"truth": known.objects, "tracker": found.objects}
+    keep(out, "track", result._asdict(), _answer(answer), read, benchmark=benchmark or "")
+    return answer
 
 
-def _answer(sequences: Sequence[str], numbers: Columns) -> str:
+def _answer(found: Found) -> str:
     """Formats the numbers of all sequences combined and of each as JSON."""
-    *by_sequence, combined = plain_rows(numbers.select(list(TRACK_METRICS)))
-    return formatted({"combined": combined, "sequences": dict(zip(sequences, by_sequence, strict=True))})
+    *by_sequence, combined = plain_rows(found.numbers.select(list(TRACK_METRICS)))
+    return formatted({"combined": combined, "sequences": dict(zip(found.sequences, by_sequence, strict=True))})

@@ -1,21 +1,27 @@
-"""Annotations from any file that the project reads, whatever its format."""
+"""Annotations from any file or folder that the project reads, whatever its format."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..support.errors import InputError
+from ..support.reading import readable
 from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
 from ..tables.columns import columns_of
+from ..tables.schema import FRAME_KEY
 from .spotgeo import is_competition_file, spotgeo_columns
 
 if TYPE_CHECKING:
     from ..matching.similarity import Measure
 
 Read = TypeVar("Read")
+
+# The layouts of folders that have a file for each sequence.
+Layout = Literal["motchallenge", "posetrack"]
 
 
 def read_annotations(path: str | Path) -> Annotations:
@@ -51,9 +57,67 @@ def read_sides(
     submissions: Sequence[str | Path],
     frames: str | Path | None = None,
     similarity: str | Measure | None = None,
+    benchmark: str | None = None,
 ) -> list[Annotations]:
-    """The truth, then each submission, as `read_side_columns` reads them."""
-    return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity)]
+    """The truth, then each submission: folders by their layout, and files as `read_side_columns` reads them.
+
+    `benchmark` says what a folder of MOTChallenge leaves out; MOT17 by default.
+    """
+    layout = sequence_layout(truth)
+    if layout is None:
+        return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity)]
+    return _read_folders(layout, truth, submissions, frames, benchmark)
+
+
+def sequence_layout(path: str | Path) -> Layout | None:
+    """The layout of a folder that has a file for each sequence, or of a .zip of .txt; None for everything else."""
+    folder = Path(path)
+    with readable(folder):
+        if not folder.is_dir():
+            return "motchallenge" if folder.suffix.lower() == ".zip" and _packs_text(folder) else None
+        entries = list(folder.iterdir())
+        endings = Counter(entry.suffix for entry in entries)
+        if endings[".parquet"]:
+            return None
+        if any((entry / "gt").is_dir() for entry in entries) or endings[".txt"] > endings[".json"]:
+            return "motchallenge"
+        return "posetrack" if endings[".json"] else None
+
+
+def _packs_text(path: Path) -> bool:
+    """Whether a file is an archive of .txt, which competition files are not."""
+    from zipfile import BadZipFile, ZipFile  # takes a while, and few files are packed
+
+    try:
+        with ZipFile(path) as archive:
+            return any(name.endswith(".txt") for name in archive.namelist())
+    except (OSError, BadZipFile):
+        return False  # what reads it says what is wrong
+
+
+def _read_folders(
+    layout: Layout,
+    truth: str | Path,
+    submissions: Sequence[str | Path],
+    frames: str | Path | None,
+    benchmark: str | None,
+) -> list[Annotations]:
+    """The truth, then each submission, of folders that have a file for each sequence."""
+    import pandas as pd
+
+    if layout == "posetrack":
+        from .posetrack.preprocessing import read_posetrack
+
+        pairs = _all_of([partial(read_posetrack, truth, path) for path in submissions])
+    else:
+        from .motchallenge.preprocessing import read_motchallenge
+
+        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in submissions])
+    # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
+    known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
+    known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
+    first = pairs[0][0]._replace(frames=known)
+    return [annotations_of(_with_frames(side_columns(first), frames)), *(found for _, found in pairs)]
 
 
 def read_side_columns(

@@ -108,7 +108,7 @@ def align(
         objects = [table.filter(marked) for table, marked in zip(objects, labelled, strict=True)]
         listed, positions = _split_joints(listed, positions, objects[0]["joint"], objects[1]["joint"])
     sides = [
-        _side(*columns, len(listed)) for columns in zip(objects, rows, positions, _categories(*objects), strict=True)
+        side_of(*columns, len(listed)) for columns in zip(objects, rows, positions, _categories(*objects), strict=True)
     ]
     return Aligned(listed, sides[0], sides[1], truth.sequences)
 
@@ -134,7 +134,7 @@ def select_rows(aligned: Aligned, truth: np.ndarray, predictions: np.ndarray) ->
             continue
         rows = np.flatnonzero(marked)
         category = None if side.category is None else side.category[rows]
-        sides.append(_side(side.table.take(rows), side.row[rows], side.frame[rows], category, len(aligned.frames)))
+        sides.append(side_of(side.table.take(rows), side.row[rows], side.frame[rows], category, len(aligned.frames)))
     return aligned._replace(truth=sides[0], predictions=sides[1])
 
 
@@ -152,7 +152,7 @@ def drop_empty_joints(aligned: Aligned) -> Aligned:
     frames = aligned.frames.assign({"joint": joint}).filter(kept)
     place = np.cumsum(kept) - 1
     sides = [
-        _side(side.table, side.row, place[side.frame], side.category, len(frames))
+        side_of(side.table, side.row, place[side.frame], side.category, len(frames))
         for side in (aligned.truth, aligned.predictions)
     ]
     return aligned._replace(frames=frames, truth=sides[0], predictions=sides[1])
@@ -258,7 +258,7 @@ def _categories(truth: Columns, predictions: Columns) -> list[np.ndarray | None]
     return list(codes)
 
 
-def _side(table: Columns, row: np.ndarray, position: np.ndarray, category: np.ndarray | None, n_frames: int) -> Side:
+def side_of(table: Columns, row: np.ndarray, position: np.ndarray, category: np.ndarray | None, n_frames: int) -> Side:
     """Makes a side of rows and their frames, sorted by frame; `row` is each row's position in the given table."""
     if not in_order(position):
         order = stable_order(position, n_frames)

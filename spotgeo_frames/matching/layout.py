@@ -31,8 +31,9 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     """The columns of the match table: a row for each TP, FN and FP, and one for each frame without any.
 
     Rows are sorted by frame; within a frame, truths come first in file order, then false positives in file order. The
-    rule says whether the pairs' measure is a distance (px) or a similarity, gives the errors, and writes its notes into
-    the table's attrs. `carried` names the columns to make besides the key, the outcome and the errors; None makes all.
+    rule says whether the pairs' measure is a distance (px, or head sizes) or a similarity, gives the errors, and writes
+    its notes into the table's attrs. `carried` names the columns to make besides the key, the outcome and the errors;
+    None makes all.
     """
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     n_rows, truth_row, predicted_row = _places(aligned, pairs)
@@ -116,7 +117,7 @@ def _measured(outcome: np.ndarray, measure: np.ndarray, rule: Rule) -> dict[str,
     """The columns `distance` or `similarity`, `squared_error` and `kelvins_error`."""
     squared, kelvins = rule.errors(outcome, measure)
     name = "distance" if rule.by_distance else "similarity"
-    return {name: measure, "squared_error": squared, "kelvins_error": kelvins}
+    return {name: rule.in_table(measure), "squared_error": squared, "kelvins_error": kelvins}
 
 
 def _shared_category(
@@ -129,11 +130,11 @@ def _shared_category(
     index = np.full(n_rows, -1, np.int64)
     index[predicted_row] = len(truth_row) + np.arange(len(predicted_row))
     index[truth_row] = np.arange(len(truth_row))
-    categories = _joined_categories([side.table["category"] for side in sides])
+    categories = joined_categories([side.table["category"] for side in sides])
     return {"category": array_of(categories.reindex(index))}
 
 
-def _joined_categories(columns: Sequence[Any]) -> pd.Series:
+def joined_categories(columns: Sequence[Any]) -> pd.Series:
     """The categories of both sides, one after the other: `Int64` if all are integers, float64 for other numbers, text.
 
     A column without rows tells its type only if the other one has no rows, either.

@@ -14,7 +14,7 @@ import pandas as pd
 from ..support.errors import InputError
 from ..tables.messages import missing
 from ..tables.schema import BOX, COUNTS_NOTED, FN, FP, SIDE_PREFIXES, TP, measure_of, pose_columns
-from .rule import NOTED, Rule, check_distances
+from .rule import HEAD_SIZES, NOTED, Rule, check_distances
 from .similarity import Measure
 from .words import SIMILARITIES, Words, similarity_rule
 
@@ -36,7 +36,7 @@ def noted_rule(table: pd.DataFrame, words: Words, needs: Distances = TAU_ONLY, n
 
 
 def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
-    """Raises InputError, which calls the table `name`, if it lacks columns of boxes or poses that the rule compares.
+    """Raises InputError, which calls the table `name`, if it lacks columns besides x and y that the rule compares.
 
     A side without rows needs none.
     """
@@ -47,11 +47,12 @@ def check_measured(table: pd.DataFrame, rule: Rule, name: str) -> None:
     for prefix, missed in zip(SIDE_PREFIXES, (FN, FP), strict=True):
         if not np.isin(outcome, [TP, missed]).any():
             continue
-        needed = [*of_side, *(["area"] if rule.of_whole_poses and missed == FN else [])]
+        needed = [*of_side, *(rule.columns_of_truth if missed == FN else [])]
         lacking = [column for column in needed if f"{prefix}{column}" not in table]
+        maker = "pose()" if rule.name == "keypoint" else "match()"
         # Each joint is like any other, so the names that are there give no hint.
         problems += [
-            missing(name, f"{prefix}{column}", () if column in joints else table.columns, "match() makes it")
+            missing(name, f"{prefix}{column}", () if column in joints else table.columns, f"{maker} makes it")
             for column in lacking
         ]
     if problems:
@@ -66,11 +67,27 @@ def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
         return _distance_rule(table, words, needs)
     if words.similarity is None and words.tau is not None:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
-    similarity = _similarity(table, words.similarity)
+    if words.similarity is None and is_of_poses(table):
+        return _keypoint_rule(table, words)
+    similarity = _similarity(table, words)
     threshold = _needed(table, "threshold", words.threshold)
     tau = _needed(table, "tau", words.tau) if similarity == "point" else None
     sigmas = (words.sigmas or table.attrs.get("sigmas")) if similarity == "oks" else None
     return similarity_rule(similarity, Words(tau, sigmas=sigmas), threshold)
+
+
+def is_of_poses(table: pd.DataFrame) -> bool:
+    """Whether pose() made this match table; without notes its columns tell, since no other table has all of them."""
+    made_by = table.attrs.get("rule")
+    return made_by == "keypoint" or (made_by is None and {"joint", "event", "similarity"} <= {*table.columns})
+
+
+def _keypoint_rule(table: pd.DataFrame, words: Words) -> Rule:
+    """The rule of a table of pose(), which has no words but those of its notes."""
+    if words.threshold is not None:
+        raise InputError("match table: pose() made it, by distances in head sizes; leave out threshold")
+    noted = _noted(table, "head_sizes")
+    return Rule("keypoint", head_sizes=HEAD_SIZES if noted is None else noted)
 
 
 def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float | None = None) -> Rule:
@@ -105,17 +122,16 @@ def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     return Rule("distance", *check_distances(tau, epsilon)) if "epsilon" in needs else Rule("distance", tau, epsilon)
 
 
-def _similarity(table: pd.DataFrame, given: str | Measure | None) -> str | Measure:
+def _similarity(table: pd.DataFrame, words: Words) -> str | Measure:
     """The similarity that is given, or else noted; raises InputError where neither tells it."""
-    if given is not None:
-        return given
+    if words.similarity is not None:
+        return words.similarity
     noted = table.attrs.get("rule")
     if noted in SIMILARITIES:
         return str(noted)
     if noted is None:
-        raise InputError("match table: it does not tell its similarity; give similarity= and threshold=")
-    if noted == "keypoint":
-        raise InputError("match table: pose() made it, in head sizes; give a table of match(), which is in pixels")
+        lacking = "similarity=" if words.threshold is not None else "similarity= and threshold="
+        raise InputError(f"match table: it does not tell its similarity; give {lacking}")
     raise InputError(f"match table: it was matched by {noted}; give this function again, as similarity=")
 
 

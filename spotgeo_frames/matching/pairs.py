@@ -28,7 +28,8 @@ ROOM = 1e-12
 class Pairs(NamedTuple):
     """Pairs of a prediction and a truth: their rows in the two sides, and their `measure`.
 
-    The measure is a distance (px) if the rule is by distance, and otherwise a similarity from 0 to 1.
+    The measure is a distance (px) if the rule is by distance, one in head sizes if it is "keypoint", and otherwise a
+    similarity from 0 to 1.
     """
 
     prediction: np.ndarray

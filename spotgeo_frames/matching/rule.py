@@ -20,19 +20,23 @@ import numpy as np
 from ..support.errors import InputError
 from ..support.version import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
+from ..tables.columns import as_numbers
 from ..tables.joints import COCO_SIGMAS
 from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned, FrameRule, align, at_centres
-from .near_points import near_points
+from .near_points import near_keypoints, near_points
 from .pairs import Pairs, frame_chunks, join_pairs
 from .similar_pairs import check_boxes, covering_boxes, similar_pairs
-from .similarity import Measure
+from .similarity import Measure, keypoint_similarity
 
 # The default distances of a rule, px.
 TAU, EPSILON = 10.0, 3.0
 
+# The largest distance of two joints that match, in head sizes of the truth: that of poseval.
+HEAD_SIZES = 0.5
+
 # The fields of a rule, besides its name, that tables keep in their notes.
-NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity", "sigmas")
+NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity", "by", "sigmas")
 
 # A function that finds the near pairs of the frames [first, last).
 NearPairs = Callable[[int, int], Pairs]
@@ -44,8 +48,9 @@ class Rule:
 
     `name` is "distance", "iou", "oks", "point", "keypoint", or the name of the caller's function, which is then in
     `measure`. `tau` and `epsilon` are in pixels. `threshold` is the least similarity of a match. `identity` is the
-    column that names objects through a sequence. `head_sizes` is the largest distance of joints, in head sizes.
-    `sigmas` are the standard deviations of the joints' places, as shares of the object's size.
+    column that names objects through a sequence, and `by` the column whose values are evaluated one by one.
+    `head_sizes` is the largest distance of joints, in head sizes. `sigmas` are the standard deviations of the joints'
+    places, as shares of the object's size.
     """
 
     name: str
@@ -53,14 +58,20 @@ class Rule:
     epsilon: float | None = None
     threshold: float | None = None
     identity: str | None = None
+    by: str | None = None
     head_sizes: float | None = None
     sigmas: Mapping[Any, float] | None = None
     measure: Measure | None = None
 
     @property
     def by_distance(self) -> bool:
-        """Whether pairs are measured by a distance, and not by a similarity."""
+        """Whether match tables tell the distances of pairs, and not their similarities."""
         return self.name == "distance"
+
+    @property
+    def pair_measure(self) -> str:
+        """What pairs are measured by: "distance" (px), "head_sizes" (a distance, too) or "similarity"."""
+        return {"distance": "distance", "keypoint": "head_sizes"}.get(self.name, "similarity")
 
     @property
     def of_whole_poses(self) -> bool:
@@ -90,7 +101,13 @@ class Rule:
         """
         if self.measure is not None:
             return None
-        return [*BOX, "category", *(["area", *pose_columns(self.joint_sigmas)] if self.of_whole_poses else [])]
+        joints = pose_columns(self.joint_sigmas) if self.of_whole_poses else []
+        return [*BOX, "category", *self.columns_of_truth, *joints]
+
+    @property
+    def columns_of_truth(self) -> list[str]:
+        """The columns, besides those of both sides, that pairs are measured by and only the truth has."""
+        return {"oks": ["area"], "keypoint": ["head_size"]}.get(self.name, [])
 
     @property
     def joint_sigmas(self) -> Mapping[Any, float]:
@@ -108,32 +125,41 @@ class Rule:
 
     @property
     def limit(self) -> str:
-        """The field that says which pairs are near: "tau" or "threshold"."""
-        return "tau" if self.by_distance else "threshold"
+        """The field that says which pairs are near: "tau", "head_sizes" or "threshold"."""
+        return {"distance": "tau", "head_sizes": "head_sizes"}.get(self.pair_measure, "threshold")
 
     @property
     def largest_cost(self) -> float:
         """The cost of the farthest pair that is still near."""
-        return self.tau if self.by_distance and self.tau is not None else 1.0
+        largest = None if self.pair_measure == "similarity" else getattr(self, self.limit)
+        return 1.0 if largest is None else largest
 
     def cost(self, measure: np.ndarray) -> np.ndarray:
-        """The cost of pairs with these distances (px) or similarities."""
-        return measure if self.by_distance else 1.0 - measure
+        """The cost of pairs with these distances (px or head sizes) or similarities."""
+        return 1.0 - measure if self.pair_measure == "similarity" else measure
 
     def is_near(self, measure: np.ndarray) -> np.ndarray:
-        """Marks the distances (px) or similarities at which a pair may match."""
-        if self.by_distance:
+        """Marks the distances (px or head sizes) or similarities at which a pair may match."""
+        if self.pair_measure != "similarity":
             return measure <= self.largest_cost
         return measure >= (0.0 if self.threshold is None else self.threshold)
+
+    def in_table(self, measure: np.ndarray) -> np.ndarray:
+        """What match tables tell of pairs with these measures: their distances (px) or similarities."""
+        return keypoint_similarity(measure) if self.pair_measure == "head_sizes" else measure
 
     def near(self, aligned: Aligned, farthest: float | None = None) -> NearPairs:
         """A function that finds the near pairs of aligned sides.
 
-        `farthest` is the largest distance (px), or the least similarity, of a near pair; None means that of a match.
-        For "oks", the rows of the sides must already be whole poses. Raises InputError if boxes lack a column.
+        `farthest` is the largest distance (px or head sizes), or the least similarity, of a near pair; None means that
+        of a match. For "oks", the rows of the sides must already be whole poses. Raises InputError if boxes lack a
+        column.
         """
         if self.by_distance:
             return partial(near_points, at_centres(aligned), tau=self.largest_cost if farthest is None else farthest)
+        if self.pair_measure == "head_sizes":
+            head_size = as_numbers(aligned.truth.table["head_size"])
+            return partial(near_keypoints, aligned, head_size, self.largest_cost if farthest is None else farthest)
         if self.name == "iou":
             check_boxes(aligned)
         least = (self.threshold or 0.0) if farthest is None else farthest

@@ -23,6 +23,9 @@ Boxes = np.ndarray | Sequence[np.ndarray]
 # The spacing of float64 at 1. trackeval tolerates this much at its thresholds, and takes a smaller area for 0.
 ROUNDING = float(np.finfo(np.float64).eps)
 
+# The distance in head sizes at which two joints have nothing in common, for the PoseTrack21 evaluation kit.
+ZERO_HEAD_SIZES = 0.5001
+
 
 def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """left - right (px); infinite, without a warning, if the difference is too large for float64."""
@@ -43,6 +46,11 @@ def point_distance(dx: np.ndarray, dy: np.ndarray) -> np.ndarray:
 def point_similarity(distance: np.ndarray, zero_distance: float) -> np.ndarray:
     """max(0, 1 - distance / zero_distance), both in pixels: trackeval's similarity of points."""
     return np.maximum(0.0, 1.0 - distance / zero_distance)
+
+
+def keypoint_similarity(distance: np.ndarray) -> np.ndarray:
+    """max(0, 1 - d / ZERO_HEAD_SIZES) of distances in head sizes, in the order of operations of the PoseTrack21 kit."""
+    return np.maximum((-1 / ZERO_HEAD_SIZES) * distance + 1, 0)
 
 
 def iou(truth: Boxes, predictions: Boxes) -> np.ndarray:

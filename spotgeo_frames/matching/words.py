@@ -116,6 +116,25 @@ def asked_of_tracks(tau: float | None, similarity: str | Measure | None) -> Word
     return asked(tau, similarity="point" if similarity is None and tau is not None else similarity)
 
 
+def asked_with_tracks(
+    tau: Any = None, epsilon: Any = None, similarity: Any = None, threshold: Any = None, sigmas: Any = None
+) -> Words:
+    """The caller's words where `tracks=True`, checked; raises ValueError if one does not apply to tracks."""
+    for name, value in (("epsilon", epsilon), ("threshold", threshold), ("sigmas", sigmas)):
+        if value is not None:
+            why = "CLEAR's is 0.5" if name == "threshold" else "only similarity and tau do"
+            raise ValueError(f"{name} does not apply with tracks=True: {why}; leave it out")
+    return asked_of_tracks(tau, similarity)
+
+
+def check_no_words(words: Words) -> None:
+    """Raises InputError if there are any words, which joints that are evaluated as `pose` does do not take."""
+    if any(word is not None for word in words):
+        raise InputError(
+            "similarity and tau do not apply to joints with tracks=True: pose() measures head sizes; leave them out"
+        )
+
+
 def _check_fit(
     tau: float | None, epsilon: float | None, similarity: str | Measure | None, threshold: float | None
 ) -> None:

@@ -66,7 +66,7 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
 
 
 def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
-    """Draws how much F1 would gain if each kind of error alone were corrected.
+    """Draws how much F1, or for tracks and poses HOTA, would gain if each kind of error alone were corrected.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
 
     Returns
     -------
-    The Axes, with one bar for each kind; its label has the counts of misses and of false alarms.
+    The Axes, with one bar for each kind; its label has the counts of misses, of false alarms and of breaks.
 
     Raises
     ------
@@ -92,21 +92,26 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     """
     table = as_pandas(costs, "error costs")
     check_columns(table, ["kind", "n_misses", "n_false_alarms", "f1_gain"], "the table that error_costs() returned")
-    rows = table[table["kind"] != "all"].sort_values("f1_gain")
+    gain = "HOTA_gain" if "HOTA_gain" in table else "f1_gain"
+    rows = table[table["kind"] != "all"].sort_values(gain)
     ax = axes_or_new(ax)
-    bars = ax.barh(rows["kind"].map(words), rows["f1_gain"], color=BLUE)
+    bars = ax.barh(rows["kind"].map(words), rows[gain], color=BLUE)
+    nouns = {"n_misses": "missed", "n_false_alarms": "false", "n_breaks": "breaks"}
+    counted = {noun: rows[column].tolist() for column, noun in nouns.items() if column in rows}
     counts = [
-        ", ".join(f"{n:,} {noun}" for n, noun in ((misses, "missed"), (alarms, "false")) if n) or "none"
-        for misses, alarms in zip(rows["n_misses"], rows["n_false_alarms"], strict=True)
+        ", ".join(f"{n:,} {noun}" for noun, n in zip(counted, row, strict=True) if n) or "none"
+        for row in zip(*counted.values(), strict=True)
     ]
     ax.bar_label(bars, counts, padding=4, fontsize="small")
-    ax.margins(x=0.35)
-    ax.set(xlabel=f"{axis_label('f1_gain')} if this kind alone were corrected", title="Cost of each kind of error")
+    ax.margins(x=0.5 if "n_breaks" in rows else 0.35)
+    ax.set(xlabel=f"{axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
     return ax
 
 
 def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     """Draws F1 over the score threshold, and precision over recall, with one line for each tau or similarity threshold.
+
+    Of tracks, HOTA over the score threshold is drawn in one line.
 
     Parameters
     ----------
@@ -117,11 +122,11 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
 
     Returns
     -------
-    The Figure. The highest F1 is marked; of several equal ones, the one at the highest threshold.
+    The Figure. The highest F1, or HOTA, is marked; of several equal ones, the one at the highest threshold.
 
     Raises
     ------
-    InputError: the table lacks `score_threshold`, `precision`, `recall`, `f1`, or both `tau` and `threshold`.
+    InputError: the table lacks `score_threshold`, `precision`, `recall` or `f1`; or `tau`, `threshold` and `HOTA`.
 
     Examples
     --------
@@ -133,21 +138,23 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     """
     table = as_pandas(curve, "sweep")
     limit, unit = ("threshold", "") if "threshold" in table else ("tau", " px")
-    check_columns(table, [limit, "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
+    metric = "HOTA" if "HOTA" in table else "f1"
+    lines = [] if metric == "HOTA" else [limit]
+    check_columns(table, [*lines, "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
     figure = new_figure((9, 3.8)) if figure is None else figure
     left, right = figure.subplots(1, 2)
-    for position, (value, rows) in enumerate(table.groupby(limit)):
+    for position, (value, rows) in enumerate(table.groupby(limit) if lines else [("", table)]):
         style, marker, color = LINES[position % len(LINES)]
-        best = rows.iloc[len(rows) - 1 - int(rows["f1"][::-1].argmax())] if rows["f1"].notna().any() else None
-        name = f"{limit} {label(value)}{unit}"
-        named = name if best is None else f"{name}, best F1 {best['f1']:.3f}"
-        left.plot(rows["score_threshold"], rows["f1"], style, color=color, label=named)
+        best = rows.iloc[len(rows) - 1 - int(rows[metric][::-1].argmax())] if rows[metric].notna().any() else None
+        name = f"{limit} {label(value)}{unit}" if lines else "tracks"
+        named = name if best is None else f"{name}, best {axis_label(metric)} {best[metric]:.3f}"
+        left.plot(rows["score_threshold"], rows[metric], style, color=color, label=named)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
         if best is not None:
-            left.plot(best["score_threshold"], best["f1"], marker, color=color)
+            left.plot(best["score_threshold"], best[metric], marker, color=color)
             right.plot(best["recall"], best["precision"], marker, color=color)
-    f1, recall, precision = map(axis_label, ("f1", "recall", "precision"))
-    left.set(xlabel="score threshold", ylabel=f1, ylim=(0, 1), title=f"{f1} by threshold (best marked)")
+    height, recall, precision = map(axis_label, (metric, "recall", "precision"))
+    left.set(xlabel="score threshold", ylabel=height, ylim=(0, 1), title=f"{height} by threshold (best marked)")
     right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
     left.legend(loc="lower left")
     right.legend(loc="lower left")
@@ -201,12 +208,12 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
 
 
 def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
-    """Draws HOTA, DetA, AssA and LocA over alpha, for all sequences combined.
+    """Draws HOTA, DetA, AssA and LocA over alpha, for all sequences combined, and all classes if there are any.
 
     Parameters
     ----------
     curve
-        The table `curve` that `track` or `pose` returned.
+        The table `curve` that `track` or `pose` returned; of `track(by="category")` also its rows of one class.
     ax
         The Axes to draw into; a new figure without it.
 
@@ -230,6 +237,7 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     check_columns(table, ["sequence", "alpha", *names], "the curve that track() or pose() returned")
     rows = table[table["sequence"].isna()]
     rows = rows[rows["joint"].isna()] if "joint" in rows else rows
+    rows = rows.drop_duplicates("alpha", keep="last")  # combined rows of classes come before that of all
     ax = axes_or_new(ax)
     for name, (style, marker, color) in zip(names, LINES, strict=True):
         named = f"{name}, mean {rows[name].mean():.2f}"

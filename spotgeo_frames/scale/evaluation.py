@@ -100,7 +100,7 @@ def track_block(
     """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence."""
     aligned = align(truth, predictions, may_be_disjoint=True)
     tracks, found, sums = evaluate_tracks(aligned, rule)
-    matches = track_matches(tracks, found, rule) if keep else None
+    matches = track_matches(aligned, tracks, found, rule) if keep else None
     return matches, [sums]
 
 

@@ -137,7 +137,7 @@ METRICS = by_name(
         "F1",
         "2 TP / (2 TP + FP + FN)",
         _f1,
-        note="ranks submissions first; null where there is nothing to count",
+        note="ranks detectors first; null where there is nothing to count",
         higher_is_better=True,
         high=1.0,
         written="share",

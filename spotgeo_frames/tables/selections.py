@@ -207,6 +207,8 @@ def check_column(table: pd.DataFrame | Columns, column: str, name: str = "match 
         of_sides = [name for name in ("truth_category", "predicted_category") if name in names]
         if column == "category" and len(of_sides) == 1:
             hint = f"; it takes categories on both sides, and there is only {of_sides[0]}"
+        elif column == "category" and "outcome" not in names:
+            hint = "; track(by='category') makes it"
         raise SliceError(f"{name}: there is no column {column}{hint}")
 
 

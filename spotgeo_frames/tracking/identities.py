@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..matching.alignment import Aligned, Side
+from ..matching.alignment import Aligned, Side, select_rows
 from ..support.errors import InputError
-from ..support.keys import grouped, ordinals, pack, row_keys
+from ..support.keys import grouped, ordinals, pack
 from ..tables.columns import Columns, null_rows
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys
 from ..tables.schema import FRAME_KEY, OBJECT_KEY
+from .sequences import Sequences, by_class, by_sequence
 
 
 class Identities(NamedTuple):
@@ -38,21 +39,21 @@ class Identities(NamedTuple):
 class Tracks(NamedTuple):
     """Two aligned sides with their identities.
 
-    `sequence_names` are the sequences in order; `frame_sequence` is the position of each frame's sequence among them.
-    With keypoints, each joint of a sequence counts as a sequence of its own, and `joint_names` are their joints;
-    otherwise it is None.
+    `labels` has one row a sequence, in order, with its name in the column `sequence`. If it also has a column `joint`
+    or `category`, each joint or class of a sequence counts as a sequence of its own. `n_frames` is how many frames each
+    has, and `frame_sequence` the position of each aligned frame's sequence.
     """
 
     aligned: Aligned
-    sequence_names: Any
-    joint_names: Any | None
+    labels: Columns
+    n_frames: np.ndarray
     frame_sequence: np.ndarray
     truth: Identities
     predictions: Identities
 
     @property
     def n_sequences(self) -> int:
-        return len(self.sequence_names)
+        return len(self.labels)
 
     @property
     def n_truth(self) -> np.ndarray:
@@ -84,8 +85,10 @@ class Tracks(NamedTuple):
         return truth, prediction
 
 
-def identify(aligned: Aligned, identity: str) -> Tracks:
+def identify(aligned: Aligned, identity: str, by: str | None = None) -> Tracks:
     """The identities of both sides, from the column `identity` if a side has it, and otherwise from `object`.
+
+    With `by`, which can only be "category", an identity belongs to one class of its sequence.
 
     Raises InputError if neither side has such a column, or if an identity is null or occurs twice in a frame.
     """
@@ -93,26 +96,32 @@ def identify(aligned: Aligned, identity: str) -> Tracks:
         raise InputError(f"identity: {identity} does not name an object")
     if identity != "object" and identity not in aligned.truth.table and identity not in aligned.predictions.table:
         raise InputError(f"identity: neither truth nor predictions have a column {identity}")
-    key = [column for column in ("sequence", "joint") if column in aligned.frames]
-    frame_sequence, first = grouped(row_keys(aligned.frames, key))
-    sides = {"truth": aligned.truth, "predictions": aligned.predictions}
-    named = [_identities(side, identity, frame_sequence, name) for name, side in sides.items()]
-    names = aligned.frames["sequence"].take(first)
-    joints = aligned.frames["joint"].take(first) if "joint" in aligned.frames else None
-    return Tracks(aligned, names, joints, frame_sequence, *named)
+    laid = by_sequence(aligned) if by is None else by_class(aligned)
+    sides = {"truth": laid.aligned.truth, "predictions": laid.aligned.predictions}
+    named = [_identities(side, identity, laid, name) for name, side in sides.items()]
+    return Tracks(*laid, *named)
 
 
-def _identities(side: Side, identity: str, frame_sequence: np.ndarray, name: str) -> Identities:
+def with_predictions(tracks: Tracks, kept: np.ndarray) -> Tracks:
+    """The same frames and truths with only the marked predictions."""
+    everything, whole = np.ones(len(tracks.aligned.truth.frame), bool), tracks.predictions
+    of_row, first = grouped(whole.of_row[kept])
+    sequence = whole.sequence[whole.of_row[kept][first]]
+    left = Identities(whole.column, of_row, sequence, first, np.bincount(of_row, minlength=len(first)))
+    return tracks._replace(aligned=select_rows(tracks.aligned, everything, kept), predictions=left)
+
+
+def _identities(side: Side, identity: str, laid: Sequences, name: str) -> Identities:
     """The identities of one side; `name` names it in messages if it was not read from a file."""
     column = identity if identity in side.table else "object"
     codes, span = _codes(side.table, column, source(side.table, name))
-    sequence = frame_sequence[side.frame]
-    of_row, first = grouped(pack([sequence, codes], [int(frame_sequence.max(initial=-1)) + 1, span]))
+    sequence = laid.frame_sequence[side.frame]
+    of_row, first = grouped(pack([sequence, codes], [len(laid.labels), span]))
     if column != "object":
         from ..tables.checks import repetitions
 
         # `object` needs no check, because every table of objects is refused where it is not unique in its frame.
-        key = [key for key in (*FRAME_KEY, "joint", column) if key in side.table]
+        key = [*dict.fromkeys([*FRAME_KEY, *laid.labels, column])]
         problems = repetitions(side.table, key, source(side.table, name))
         if problems:
             raise InputError(problems)
@@ -140,10 +149,10 @@ def _codes(table: Columns, column: str, name: str) -> tuple[np.ndarray, int]:
     return codes, span
 
 
-def with_null(sequences: Any) -> Any:
-    """The names of the sequences, nullable, then a null, which stands for all of them."""
+def with_nulls(values: Any, n_rows: int) -> Any:
+    """The values, nullable, then nulls, `n_rows` in all; a null stands for all of them together."""
     import pandas as pd
 
-    names = pd.Series(sequences, copy=False)
+    names = pd.Series(values, copy=False)
     names = names.astype("Int64") if names.dtype == np.int64 else names
-    return names.reindex(range(len(names) + 1)).array
+    return names.reindex(range(n_rows)).array

@@ -63,10 +63,9 @@ def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keyp
     """The images, joints and poses of two aligned sides of keypoints."""
     tracks = identify(aligned, identity)
     image, first = grouped(frame_keys([aligned.frames])[0])
-    [codes], _ = ordinals([tracks.sequence_names])
+    [codes], _ = ordinals([tracks.labels["sequence"]])
     track_sequence = grouped(codes)[0]
-    assert tracks.joint_names is not None
-    track_joint = pd.Index(joints).get_indexer(tracks.joint_names)  # -1 for null
+    track_joint = pd.Index(joints).get_indexer(tracks.labels["joint"])  # -1 for null
     image_sequence = track_sequence[tracks.frame_sequence[first]]
     sides = [_poses(side, image, len(first)) for side in (aligned.truth, aligned.predictions)]
     return Keypoints(tracks, joints, image, image_sequence, track_sequence, track_joint, *sides)

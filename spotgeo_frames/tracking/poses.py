@@ -21,7 +21,8 @@ from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.layout import match_table, with_events
 from ..matching.near_points import near_keypoints
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
-from ..matching.rule import Rule
+from ..matching.rule import HEAD_SIZES, Rule
+from ..matching.similarity import ZERO_HEAD_SIZES
 from ..scoring.evaluations import Asked, asked_table
 from ..scoring.group_sums import with_total
 from ..support.errors import InputError
@@ -37,19 +38,12 @@ from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
 from .families import HOTA_SUMS, POSEVAL_SUMS, mean_of_known
-from .identities import with_null
+from .identities import with_nulls
 from .keypoints import Keypoints, number_keypoints
 from .metrics.hota import ALPHAS
 from .metrics.keypoint_ap import keypoint_ap
-from .metrics.keypoint_clear import NEAR, KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
-from .metrics.keypoint_hota import (
-    COUNTS,
-    ZERO_DISTANCE,
-    keypoint_hota,
-    keypoint_hota_parts,
-    keypoint_hota_totals,
-    keypoint_similarity,
-)
+from .metrics.keypoint_clear import KeypointClear, keypoint_clear, keypoint_clear_numbers, keypoint_clear_parts
+from .metrics.keypoint_hota import COUNTS, keypoint_hota, keypoint_hota_parts, keypoint_hota_totals
 from .registry import HOTA_METRICS, POSEVAL_COUNTS, POSEVAL_METRICS
 from .sequence_sums import sums_table
 
@@ -163,20 +157,20 @@ def pose(
     {'HOTA': 0.337, 'mota': 65.939, 'ap': 76.899}
     """
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    _check_keypoints(*sides)
+    check_keypoints(*sides)
     aligned = align(*sides, frames)
-    keypoints = number_keypoints(aligned, identity, _joints(aligned))
+    keypoints = number_keypoints(aligned, identity, joints_of(aligned))
     similar = near_joints(aligned)
     parts = keypoint_hota_parts(keypoints, similar)
     totals = keypoint_hota_totals(parts)
     hota = keypoint_hota(parts, totals)
-    near = similar.take(np.flatnonzero(similar.measure <= NEAR))
-    evaluated = _evaluated(keypoints)
+    near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
+    evaluated = evaluated_images(keypoints)
     matched = keypoint_clear(keypoints, near)
     of_sequences = keypoint_clear_parts(keypoints, near, matched, evaluated)
     clear = with_total(of_sequences)
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
-    rule = Rule("keypoint", head_sizes=NEAR, identity=identity)
+    rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
     tables = PoseResult(
         _summary(keypoints, hota, percentages, clear),
         _curve(keypoints, hota),
@@ -188,7 +182,7 @@ def pose(
     return tables
 
 
-def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
+def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
     """Raises InputError if a side has no column `joint`, or the truth no valid head sizes."""
     problems = [
         f"{source(side.objects, name)}: column joint is missing; poses have one row a joint"
@@ -207,21 +201,21 @@ def _check_keypoints(truth: Annotations, predictions: Annotations) -> None:
         raise InputError(problems)
 
 
-def _joints(aligned: Aligned) -> list[Any]:
+def joints_of(aligned: Aligned) -> list[Any]:
     """PoseTrack's fifteen joints; if any other joint occurs, all that occur."""
     occurring = sorted(pd.Series(aligned.frames["joint"]).dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
 
 
 def near_joints(aligned: Aligned) -> Pairs:
-    """All pairs of joints that are at most ZERO_DISTANCE head sizes apart, sorted by truth."""
+    """All pairs of joints that are at most ZERO_HEAD_SIZES head sizes apart, sorted by truth."""
     head_size = as_numbers(aligned.truth.table["head_size"])
     chunks = list(frame_chunks(aligned.truth, aligned.predictions))
-    near = partial(near_keypoints, aligned, head_size, ZERO_DISTANCE)
+    near = partial(near_keypoints, aligned, head_size, ZERO_HEAD_SIZES)
     return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
 
 
-def _evaluated(keypoints: Keypoints) -> np.ndarray:
+def evaluated_images(keypoints: Keypoints) -> np.ndarray:
     """Marks the images in which somebody is annotated, including people that preprocessing has taken out."""
     frames, has_truth = keypoints.tracks.aligned.frames, keypoints.truth.counts > 0
     if "n_annotated" not in frames:
@@ -273,7 +267,7 @@ def _sums(
 def _sequence_names(keypoints: Keypoints) -> Any:
     """The names of the real sequences."""
     first = np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1))
-    return keypoints.tracks.sequence_names.take(first)
+    return keypoints.tracks.labels["sequence"].take(first)
 
 
 def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
@@ -283,12 +277,11 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     joints = pd.Series(keypoints.joints)
     joints = joints.astype("Int64" if joints.dtype == np.int64 else TEXT)
     joint = np.tile(np.repeat(np.arange(n_columns), repeat), n_rows)
-    names = with_null(_sequence_names(keypoints))
+    names = with_nulls(_sequence_names(keypoints), n_rows)
     return {"sequence": names.take(sequence), "joint": joints.reindex(joint).array}
 
 
 def _matches(aligned: Aligned, matched: KeypointClear, rule: Rule) -> pd.DataFrame:
     """The table `matches`: the match table of joints, with events."""
-    similarity = keypoint_similarity(matched.pairs.measure)
-    table = match_table(aligned, matched.pairs._replace(measure=similarity), rule)
+    table = match_table(aligned, matched.pairs, rule)
     return match_dataframe(with_events(table, matched.switch))

@@ -9,6 +9,7 @@ import pandas as pd
 from ..scoring.evaluations import Asked, Evaluation, Family, Singles
 from ..scoring.match_sums import NamedSums
 from ..support.errors import InputError
+from ..support.keys import grouped, ordinals, pack
 from ..tables.arrow import as_pandas
 from ..tables.columns import Columns, array_of, dataframe_of, null_rows
 from ..tables.messages import missing
@@ -16,7 +17,10 @@ from ..tables.schema import PREFIXES
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
 from .families import JOINTS, POSE_SUMS, POSES, POSEVAL_SUMS, SINGLE_POSES, SINGLE_TRACKS, TRACK_SUMS, TRACKS
-from .sequence_sums import AT_ALPHAS, sums_of_table
+from .sequence_sums import AT_ALPHAS, group_totals, sums_of_table
+
+# The columns of the table `sums` that are the key of its rows.
+KEYS = ("sequence", "joint", "category")
 
 
 def asked_tracks(sums: Table, matches: Table, name: str) -> Asked:
@@ -44,9 +48,9 @@ def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
 def _track_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
     """The evaluation of tracks by groups of sequences; own metrics are those of match tables only."""
     columns = _columns_by(table, by, TRACKS)
-    family = SINGLE_TRACKS if "sequence" in columns else TRACKS
+    family = SINGLE_TRACKS if {"sequence", "category"}.intersection(table) <= {*columns} else TRACKS
     sums = sums_of_table(table, TRACK_SUMS)
-    return _evaluation(table, sums, columns, family, SINGLE_TRACKS.values(sums, list(family.metrics)))
+    return _evaluation(table, sums, columns, family, SINGLE_TRACKS, sums)
 
 
 def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
@@ -66,23 +70,27 @@ def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> 
         }
         of_joints = by_joint if family is SINGLE_POSES else {name: by_joint[name] for name in POSEVAL_SUMS}
         sums |= of_joints
-    singles = single.values(by_joint, list(family.metrics))
     columns = {name: values.take(rows) for name, values in columns.items()}
-    return _evaluation(table.take(rows), sums, columns, family, singles)
+    return _evaluation(table.take(rows), sums, columns, family, single, by_joint)
 
 
 def _columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str, Any]:
     """The columns of `by`, which are attributes of sequences; raises InputError where there is no such column."""
-    key = [name for name in table if name in ("sequence", "joint") or str(name).startswith(PREFIXES["sequences"])]
+    key = [name for name in table if name in KEYS or str(name).startswith(PREFIXES["sequences"])]
     return by_columns(table[key], by, list(family.metrics), "sums")
 
 
 def _evaluation(
-    table: pd.DataFrame, sums: NamedSums, columns: Mapping[str, Any], family: Family, singles: NamedSums
+    table: pd.DataFrame,
+    sums: NamedSums,
+    columns: Mapping[str, Any],
+    family: Family,
+    single: Family,
+    of_single: NamedSums,
 ) -> Evaluation:
     """The evaluation of rows of the table, which have these sums, by groups of their values in the columns.
 
-    `singles` are the metrics of each row by itself.
+    `single` has the metrics of a single sequence, from its sums `of_single`.
     """
     null = np.zeros(len(table), bool)
     for values in columns.values():
@@ -91,25 +99,22 @@ def _evaluation(
     columns = {name: values.take(rows) for name, values in columns.items()}
     of_row, first = number_groups(columns, len(rows))
     n_groups = len(first) if columns else 1
-    order = np.argsort(of_row, kind="stable")
-    group, cells = of_row[order], rows[order]
-    of_cells = {name: values[cells] for name, values in sums.items()}
+    sums = {name: values[rows] for name, values in sums.items()}
     labels = {name: values.take(first) for name, values in columns.items()}
-    totals = {name: _totals(values, group, n_groups) for name, values in of_cells.items()}
-    summary = _summary(family, labels, totals)
+    summary = _summary(family, labels, {name: group_totals(values, of_row, n_groups) for name, values in sums.items()})
     summary.attrs = dict(table.attrs)
-    sequence = array_of(table["sequence"].take(cells))
-    of_each = Singles(np.arange(len(cells)), sequence, {name: values[cells] for name, values in singles.items()})
-    return Evaluation(family, labels, group, sequence, of_cells, summary, singles=of_each)
-
-
-def _totals(sums: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """The sums of each group, added in the order of the rows, as in the summary of all."""
-    if n_groups == 1:
-        return sums.sum(axis=0, keepdims=True)
-    totals = np.zeros((n_groups, *sums.shape[1:]))
-    np.add.at(totals, group, sums)
-    return totals
+    names = table["sequence"].take(rows)
+    # A class also has rows of the sequences in which neither side has it; those are not among the group's sequences.
+    by_class = "category" in table and columns
+    counting = np.flatnonzero(family.counted(sums) > 0) if by_class else np.arange(len(rows))
+    [sequence], span = ordinals([names])
+    cell, first_row = grouped(pack([of_row[counting], sequence[counting]], [n_groups, span]))
+    first_row = counting[first_row]
+    cells = {name: group_totals(values[counting], cell, len(first_row)) for name, values in sums.items()}
+    singles = {name: group_totals(values[rows][counting], cell, len(first_row)) for name, values in of_single.items()}
+    sequences = array_of(names.take(first_row))
+    of_each = Singles(np.arange(len(first_row)), sequences, single.values(singles, list(family.metrics)))
+    return Evaluation(family, labels, of_row[first_row], sequences, cells, summary, singles=of_each)
 
 
 def _summary(family: Family, labels: Mapping[str, Any], totals: NamedSums) -> pd.DataFrame:

@@ -26,8 +26,8 @@ AT_ALPHAS = {name: [f"{name}_{alpha:.2f}" for alpha in ALPHAS] for name in [*HOT
 def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataFrame:
     """The table `sums` of these sums (rows,) or (rows, alphas).
 
-    `labels` have the key of each row, `sequence` and perhaps `joint`, sorted by sequence, to which the attributes of
-    the sequences are added.
+    `labels` have the key of each row, `sequence` and perhaps `joint` or `category`, sorted by sequence, to which the
+    attributes of the sequences are added.
     """
     import pandas as pd
 
@@ -36,6 +36,15 @@ def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataF
     matrix = np.column_stack([np.asarray(rows, np.float64) for rows in values.values()])
     columns = [column for name in values for column in AT_ALPHAS.get(name, [name])]
     return pd.concat([dataframe_of(key), pd.DataFrame(matrix, columns=columns, copy=False)], axis=1)
+
+
+def group_totals(sums: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The sums (rows, ...) added up by group, (groups, ...), in the order of the rows."""
+    if n_groups == 1:
+        return sums.sum(axis=0, keepdims=True)
+    totals = np.zeros((n_groups, *sums.shape[1:]), sums.dtype)
+    np.add.at(totals, group, sums)
+    return totals
 
 
 def sums_of_table(table: pd.DataFrame, names: Iterable[str]) -> dict[str, np.ndarray]:

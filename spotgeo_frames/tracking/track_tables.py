@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..matching.alignment import Aligned, Side
 from ..matching.layout import match_table, with_events
+from ..matching.pairs import Pairs
 from ..matching.rule import Rule
 from ..scoring.group_sums import Sums, with_total
-from ..support.keys import distinct
+from ..support.keys import distinct, grouped, row_keys
 from ..tables.columns import Columns, dataframe_of
 from ..tables.match_tables import match_dataframe
 from .families import TRACK_COLUMNS, track_numbers
-from .identities import Identities, Tracks, with_null
+from .identities import Identities, Tracks, with_nulls
 from .metrics.clear import ClearPairs, coverage, tracked_share
 from .metrics.hota import ALPHAS, HOTA_COUNTS, hota_numbers
+from .sequence_sums import group_totals
+from .sequences import rows_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,37 +28,85 @@ COVERAGES = ["MT", "PT", "ML"]
 
 
 def track_summary(sums: Sums) -> pd.DataFrame:
-    """The table `summary`: one row of metrics a sequence, then a row of all combined."""
+    """The table `summary`: one row of metrics a sequence, or a class of a sequence, then the combined rows."""
     import pandas as pd
 
-    return pd.DataFrame({"sequence": with_null(sums.labels["sequence"]), **track_columns(sums).arrays})
+    return pd.DataFrame(_keys(sums.labels) | track_columns(sums).arrays)
 
 
 def track_columns(sums: Sums) -> Columns:
-    """The metrics of each sequence, in the order of the labels of the sums, then those of all combined."""
-    combined = np.arange(len(sums.labels) + 1) == len(sums.labels)
-    return Columns(track_numbers(with_total(sums.values), list(TRACK_COLUMNS), combined))
+    """The metrics of each sequence, in the order of the labels of the sums, then those of the combined rows."""
+    values = _with_combined(sums)
+    combined = np.arange(len(values["n_frames"])) >= len(sums.labels)
+    return Columns(_with_average(track_numbers(values, list(TRACK_COLUMNS), combined), sums.labels))
 
 
 def track_curve(sums: Sums) -> pd.DataFrame:
-    """The table `curve`: HOTA's metrics of each sequence at every alpha, those of all combined last."""
+    """The table `curve`: HOTA's metrics of each row of the summary at every alpha."""
     import pandas as pd
 
-    values, names = with_total(sums.values), with_null(sums.labels["sequence"])
+    values = _with_combined(sums)
     counts = {name: values[of] for name, of in zip(["TP", "FN", "FP"], HOTA_COUNTS, strict=True)}
-    columns = hota_numbers(values) | counts
-    return pd.DataFrame(
-        {
-            "sequence": names.repeat(len(ALPHAS)),
-            "alpha": np.tile(np.round(ALPHAS, 2), len(names)),
-            **{name: column.ravel() for name, column in columns.items()},
-        }
-    )
+    columns = _with_average(hota_numbers(values) | counts, sums.labels)
+    keys = {name: column.repeat(len(ALPHAS)) for name, column in _keys(sums.labels).items()}
+    alphas = np.tile(np.round(ALPHAS, 2), len(columns["HOTA"]))
+    return pd.DataFrame(keys | {"alpha": alphas, **{name: column.ravel() for name, column in columns.items()}})
 
 
-def track_matches(tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:
-    """The table `matches`: the match table of CLEAR, with events and fragmentations."""
-    table = match_table(tracks.aligned, found.pairs, rule)
+def _with_combined(sums: Sums) -> dict[str, np.ndarray]:
+    """The sums with rows added: one for each class if there are classes, and one for everything."""
+    if "category" not in sums.labels:
+        return with_total(sums.values)
+    of_row, first = grouped(row_keys(sums.labels, ["category"]))
+    of_classes = {name: group_totals(rows, of_row, len(first)) for name, rows in sums.values.items()}
+    combined = with_total(of_classes)
+    return {name: np.concatenate([rows, combined[name]]) for name, rows in sums.values.items()}
+
+
+def _with_average(columns: dict[str, np.ndarray], labels: Columns) -> dict[str, np.ndarray]:
+    """Metrics with a row for the average of the classes before the last row, if there are classes.
+
+    Counts, which alone are integers, are added instead. This is trackeval's `combine_classes_class_averaged`; the last
+    row, from the added sums of all classes, is its `combine_classes_det_averaged`.
+    """
+    if "category" not in labels:
+        return columns
+    averaged = {}
+    for name, rows in columns.items():
+        of_classes = rows[len(labels) : -1]
+        share = 1 if rows.dtype.kind == "i" else len(of_classes) or np.nan
+        average = (of_classes.sum(axis=0, keepdims=True) / share).astype(rows.dtype)
+        averaged[name] = np.concatenate([rows[:-1], average, rows[-1:]])
+    return averaged
+
+
+def _keys(labels: Columns) -> dict[str, Any]:
+    """The key of each row of the summary: those of the labels, then of the combined rows, null where it spans all."""
+    n_rows = len(labels)
+    if "category" not in labels:
+        return {"sequence": with_nulls(labels["sequence"], n_rows + 1)}
+    import pandas as pd
+
+    from ..support.pandas_versions import TEXT
+
+    _, first = grouped(row_keys(labels, ["category"]))
+    n_classes = len(first)
+    index = np.concatenate([np.arange(n_rows), first, [-1, -1]])
+    return {
+        "sequence": with_nulls(labels["sequence"], len(index)),
+        "category": pd.Series(labels["category"], copy=False).reindex(index).array,
+        "average": pd.array([None] * (n_rows + n_classes) + ["class", "detection"], dtype=TEXT),
+    }
+
+
+def track_matches(aligned: Aligned, tracks: Tracks, found: ClearPairs, rule: Rule) -> pd.DataFrame:
+    """The table `matches`: the match table of CLEAR of sides as they were aligned, with events and fragmentations."""
+    if tracks.aligned is not aligned:  # classes were laid out apart
+        truth, prediction = rows_in(aligned, tracks.aligned)
+        pairs = Pairs(prediction[found.pairs.prediction], truth[found.pairs.truth], found.pairs.measure)
+        order = np.argsort(pairs.truth)
+        found = ClearPairs(pairs.take(order), found.switch[order], found.fragmentation[order])
+    table = match_table(aligned, found.pairs, rule)
     return match_dataframe(with_events(table, found.switch, {"fragmentation": found.fragmentation}))
 
 
@@ -64,7 +115,7 @@ def truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     import pandas as pd
 
     of_pair = tracks.truth.of_row[found.pairs.truth]
-    table = _objects(tracks.aligned, tracks.aligned.truth, tracks.truth, of_pair)
+    table = _objects(tracks, tracks.aligned.truth, tracks.truth, of_pair)
     share = tracked_share(tracks, found)
     return table.assign(
         tracked_share=share,
@@ -77,7 +128,7 @@ def truth_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
 def predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     """The table `predicted_objects`: one row a predicted object, and how much of it was right."""
     of_pair = tracks.predictions.of_row[found.pairs.prediction]
-    table = _objects(tracks.aligned, tracks.aligned.predictions, tracks.predictions, of_pair)
+    table = _objects(tracks, tracks.aligned.predictions, tracks.predictions, of_pair)
     together, _ = distinct(np.sort(tracks.joint_keys(found.pairs.truth, found.pairs.prediction)))
     return table.assign(
         matched_share=table["n_matched"] / table["n_frames"],
@@ -86,12 +137,11 @@ def predicted_objects(tracks: Tracks, found: ClearPairs) -> pd.DataFrame:
     )
 
 
-def _objects(aligned: Aligned, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
+def _objects(tracks: Tracks, side: Side, identities: Identities, of_pair: np.ndarray) -> pd.DataFrame:
     """One row an identity of a side: its sequence, its name, how many frames it has, and in how many it is matched."""
     return dataframe_of(
-        Columns(
+        tracks.labels.take(identities.sequence).assign(
             {
-                "sequence": aligned.frames["sequence"].take(side.frame[identities.first_row]),
                 "object": side.table[identities.column].take(identities.first_row),
                 "n_frames": identities.n_rows,
                 "n_matched": np.bincount(of_pair, minlength=len(identities.n_rows)),

@@ -5,15 +5,17 @@ sequences means two objects. Known differences from the official evaluator
 
     - The similarity of points is max(0, 1 - distance / (2 tau)), so tau is the largest distance that CLEAR and Identity
       count. In trackeval, the similarity falls to 0 at 2.0 by default, in metres, for MOT15-3D.
-    - If both sides have a column `category`, only objects of equal categories are similar. trackeval evaluates one
-      class at a time.
+    - If both sides have a column `category`, only objects of equal categories are similar, and all classes are
+      evaluated together. trackeval evaluates one class at a time, as `by="category"` does.
+    - The classes are those that occur on either side, so none of those that are averaged is empty.
     - Identities may be strings or negative integers. trackeval takes negative ones for positions from the end.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,8 +32,9 @@ from ..support.errors import InputError
 from ..support.memory import check_at_hand
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
-from ..tables.columns import Columns
+from ..tables.inputs import source
 from ..tables.kinds import CALLER, same_kind_as
+from ..tables.messages import missing
 from ..tables.table import Table
 from .identities import Tracks, identify
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
@@ -58,6 +61,7 @@ class TrackResult(NamedTuple):
     ----------
     summary
         One row a sequence with the metrics of HOTA, CLEAR and Identity; in the last row, of all, `sequence` is null.
+        With `by="category"`, one row a sequence and class, then one row a class, then two of all classes.
     curve
         One row a sequence (null: all) and `alpha`: HOTA's metrics and OWTA, and `TP`, `FN`, `FP` at this threshold.
     matches
@@ -92,7 +96,7 @@ class TrackResult(NamedTuple):
     def _headline(self) -> list[str]:
         from ..support.named_tables import headline
 
-        return headline(self.summary, ["HOTA", "MOTA", "IDF1"], null=["sequence"])
+        return headline(self.summary, ["average", "HOTA", "MOTA", "IDF1"], null=["sequence", "category"])
 
 
 @asked_table.register(TrackResult)
@@ -110,6 +114,7 @@ def track(
     identity: str = "object",
     *,
     tau: float | None = None,
+    by: str | None = None,
     frames: FrameRule = "truth",
 ) -> TrackResult:
     """Evaluates tracks: HOTA, CLEAR and Identity.
@@ -132,6 +137,9 @@ def track(
     tau
         The largest distance (px) at which CLEAR and Identity count a pair of points, 10 by default. Given for boxes, it
         means that their centres are compared.
+    by
+        None, or "category": each class is evaluated by itself, as trackeval does, and then the classes are averaged.
+        Both sides need a column `category`. An object whose category changes is an object of each.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
         InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
@@ -161,10 +169,25 @@ def track(
         and other sums, from which all metrics follow; HOTA's have a column for each alpha, such as `hota_tp_0.05`.
         `summarize`, `intervals`, `compare` and `leaderboard` add them up.
 
+    With `by="category"`, all tables have a column `category`. summary, curve and sums have a row a sequence and class,
+    for every class that occurs on either side in any sequence; in a sequence without the class, metrics have their fill
+    values. In summary and curve, the row of each class over all sequences follows (`sequence` null), and then two rows
+    of all classes, whose `category` is null, too. Their column `average`, null in all other rows, says how the classes
+    are combined:
+
+    - "class": metrics are the mean of those of the classes (trackeval's `combine_classes_class_averaged`); counts are
+      added;
+    - "detection", the last row: metrics follow from the added sums of the classes (`combine_classes_det_averaged`), so
+      a class weighs as much as it has detections.
+
+    `n_frames` counts all frames of the sequences, also those without the class, and in the two rows of all classes each
+    frame once a class. `summarize`, `intervals` and `compare` take `by="category"` of such a result; without it, they
+    give what is in the last row.
+
     Raises
     ------
     InputError: a column is missing or wrong, only one side has boxes and no `tau` is given, an identity occurs twice in
-        a frame, the sides share no sequence, or their frames do not agree.
+        a frame, the sides share no sequence, their frames do not agree, or `by` is anything but "category".
     ValueError: similarity or tau is out of range, or tau is given with a similarity that has none.
 
     Notes
@@ -184,17 +207,33 @@ def track(
        sequence   MOTA  IDSW   IDF1  n_frames
     0         1  0.667     1  0.667         3
     1      <NA>  0.667     1  0.667         3
+
+    By class: the car above, and a bus that nobody predicts. By detections, the bus weighs a quarter.
+
+    >>> cars = truth.assign(category="car")
+    >>> objects = pd.concat([cars, cars[:1].assign(object=8, category="bus")])
+    >>> sf.track(objects, cars, by="category").summary[["sequence", "category", "average", "MOTA", "FN"]]
+       sequence category    average  MOTA  FN
+    0         1      bus        NaN  0.00   1
+    1         1      car        NaN  1.00   0
+    2      <NA>      bus        NaN  0.00   1
+    3      <NA>      car        NaN  1.00   0
+    4      <NA>      NaN      class  0.50   1
+    5      <NA>      NaN  detection  0.75   1
     """
     words = asked_of_tracks(tau, similarity)
     given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
+    _check_by(by, *given)
     rule, warning = rule_of_tracks(words, *given, identity)
-    tracks, found, sums = evaluate_tracks(align(*given, frames), rule)
+    rule = replace(rule, by=by)
+    aligned = align(*given, frames)
+    tracks, found, sums = evaluate_tracks(aligned, rule)
     if warning is not None:
         warnings.warn(warning, stacklevel=CALLER)
     tables = TrackResult(
         track_summary(sums),
         track_curve(sums),
-        track_matches(tracks, found, rule),
+        track_matches(aligned, tracks, found, rule),
         truth_objects(tracks, found),
         predicted_objects(tracks, found),
         sums_table(tracks.aligned, sums.labels, sums.values),
@@ -202,6 +241,23 @@ def track(
     for table in tables:
         table.attrs = rule.notes
     return tables
+
+
+def _check_by(by: str | None, truth: SideColumns, predictions: SideColumns) -> None:
+    """Raises InputError unless `by` is None, or "category" and both sides have that column."""
+    if by is None:
+        return
+    if by != "category":
+        how = "summarize(result, by=...) takes attributes of sequences, summarize(result.matches, by=...) any column"
+        raise InputError(f"by: is {by!r}; tracks can only be evaluated by 'category'; {how}")
+    why = "by='category' needs it on both sides; without by, all objects are evaluated together"
+    problems = [
+        missing(source(side.objects, name), by, side.objects.columns, why)
+        for name, side in (("truth", truth), ("predictions", predictions))
+        if by not in side.objects
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def rule_of_tracks(
@@ -213,21 +269,34 @@ def rule_of_tracks(
     return rule, flat_boxes(truth.objects, predictions.objects) if rule.name == "iou" else None
 
 
+def similar_chunks(aligned: Aligned, rule: Rule) -> Iterable[Pairs]:
+    """All pairs with a similarity above 0, chunk by chunk in the order of frames, to be iterated over several times."""
+    return _Chunks(aligned, rule.near(aligned, 0.0))
+
+
 def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, Sums]:
-    """The identities, CLEAR's pairs and the sums by sequence of two aligned sides.
+    """The identities, CLEAR's pairs and the sums by sequence of two aligned sides; by class if the rule says so.
 
     Raises InputError if the sides have joints, or if an identity is null or occurs twice in a frame.
     """
+    tracks = identify_whole(aligned, rule)
+    return tracks, *track_sums(tracks, similar_chunks(tracks.aligned, rule))
+
+
+def identify_whole(aligned: Aligned, rule: Rule) -> Tracks:
+    """The identities of two sides of whole objects, by the rule's column; raises InputError as `track` does."""
     if "joint" in aligned.frames:
         raise InputError("truth and predictions have a column joint; track() needs whole objects, pose() takes joints")
-    tracks = identify(aligned, rule.identity or "object")
-    chunks = _Chunks(aligned, rule.near(aligned, 0.0))
+    return identify(aligned, rule.identity or "object", rule.by)
+
+
+def track_sums(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[ClearPairs, Sums]:
+    """CLEAR's pairs and the sums by sequence, from the chunks that `similar_chunks` returns."""
     near = join_pairs([chunk.take(np.flatnonzero(chunk.measure >= LEAST_SIMILARITY)) for chunk in chunks])
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
     values = hota | clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
-    labels = Columns({"sequence": tracks.sequence_names})
-    return tracks, found, Sums(labels, values, {}, True, {})
+    return found, Sums(tracks.labels, values, {}, True, {})
 
 
 class _Chunks:
@@ -259,7 +328,7 @@ def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:
     """How many frames, rows and identities each sequence has."""
     objects = {"truth": tracks.truth, "predicted": tracks.predictions}
     return {
-        "n_frames": np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences),
+        "n_frames": tracks.n_frames,
         "n_truth": tracks.n_truth,
         "n_predicted": tracks.n_predicted,
         **{

@@ -163,3 +163,22 @@ def test_what_changes_refuses() -> None:
         sf.changes(before.drop(columns="predicted_x"), before)
     empty = sf.match(TRUTH.iloc[:0], at().astype({"sequence": "int64"}))
     assert len(sf.changes(empty, empty)) == 0
+
+
+def test_false_joints_are_compared_in_head_sizes() -> None:
+    """A false joint has the head size of the frame's nearest truth, 10 or 40 px, and without truths their median, 25.
+
+    The false alarms move by 8 px: farther than half a head of 10 px, and nearer than half of 25 and of 40.
+    """
+    keys = {"sequence": 1, "object": 1, "joint": "nose", "y": 0.0}
+    truth = pd.DataFrame(keys | {"frame": [1, 2], "x": [0.0, 0.0], "head_size": [10.0, 40.0]})
+    frames = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3]})
+    claims = pd.DataFrame(keys | {"frame": [1, 2, 3], "x": 500.0})
+    tables = [
+        sf.pose(sf.Annotations(truth, frames), side).matches for side in (claims, claims.assign(x=claims["x"] + 8))
+    ]
+    rows = sf.changes(*tables)
+    assert list(zip(rows["frame"], rows["change"], strict=True)) == [(1, "false alarm gone"), (1, "new false alarm")]
+    none = [sf.pose(sf.Annotations(truth[:0], frames), claims).matches] * 2
+    with refused(("changes", "no truth", "head size")):
+        sf.changes(*none)

@@ -130,6 +130,26 @@ def test_kinds_of_whole_poses_by_hand() -> None:
     assert costs.loc["all", ["n_misses", "n_false_alarms", "f1"]].tolist() == [2, 3, 1]
 
 
+def noses(*places: float, **columns: float) -> pd.DataFrame:
+    """One nose a person, in a frame."""
+    keys = {"sequence": 1, "frame": 1, "object": np.arange(len(places)), "joint": "nose"}
+    return pd.DataFrame(keys | {"x": [float(x) for x in places]}).assign(**({"y": 0.0} | columns))
+
+
+def test_kinds_of_joints_in_head_sizes_by_hand() -> None:
+    """Heads of 10 px: joints match up to 5 px, and a mislocated one may lie 15 px away."""
+    truth, claims = noses(0, 100, 200, 300, head_size=10.0), noses(4, 5, 106, 216)
+    diagnosed = sf.diagnose(sf.pose(truth, claims).matches)
+    kinds = [None if pd.isna(kind) else kind for kind in diagnosed["kind"]]
+    assert kinds == [None, "mislocated", "lost", "lost", "duplicate", "mislocated", "background"]
+    assert diagnosed["pair_head_sizes"].dropna().tolist() == pytest.approx([0.6, 0.6])
+    assert (diagnosed.attrs["reach"], diagnosed.attrs["head_sizes"]) == (3.0, 0.5)
+    farther = sf.diagnose(diagnosed, reach=3.2)
+    assert farther["pair_head_sizes"].dropna().tolist() == pytest.approx([0.6, 1.6, 0.6, 1.6])
+    with refused(("least_similarity", "0.5 head sizes"), error=ValueError):
+        sf.diagnose(diagnosed, least_similarity=0.1)
+
+
 def reference_kinds(matches: pd.DataFrame, near: Nearness, categories: bool) -> list[str | None]:
     """The kinds without the pairs of mislocated objects, one row after the other, by the words of the definition."""
     kinds: list[str | None] = []

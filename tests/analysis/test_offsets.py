@@ -266,3 +266,19 @@ def test_what_bias_refuses() -> None:
     by_distance = sf.match(*(objects([(1, 1, 0.0, 0.0)]),) * 2)
     with refused(("match table", "by distance", "leave out similarity")):
         sf.bias(by_distance, similarity="iou")
+
+
+def test_offsets_of_joints_in_head_sizes() -> None:
+    """Two noses found 3 and 4 px to the right, in heads of 10 px: similarities 1 - 0.3 / 0.5001 and 1 - 0.4 / 0.5001.
+
+    The last one, 8 px to the right, is found once predictions are moved back by the mean of the two found, 3.5 px.
+    """
+    keys = {"sequence": [1, 1, 2], "frame": 1, "object": [1, 2, 1], "joint": "nose", "y": 0.0}
+    truth = pd.DataFrame(keys | {"x": [0.0, 100.0, 0.0]})
+    found = truth.assign(x=[3.0, 104.0, 8.0])
+    offset = sf.bias(sf.pose(truth.assign(head_size=10.0), found).matches, resamples=50)
+    estimate = offset.set_index("metric")["estimate"]
+    assert estimate.index.tolist() == ["dx", "dy", "f1", "loc_a", "f1_corrected", "loc_a_corrected"]
+    assert estimate[["dx", "dy", "f1", "f1_corrected"]].tolist() == [3.5, 0.0, 2 / 3, 1.0]
+    assert estimate["loc_a"] == pytest.approx(1 - 0.35 / 0.5001)
+    assert estimate["loc_a_corrected"] == pytest.approx(1 - (0.05 + 0.05 + 0.45) / 3 / 0.5001)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.problems import assert_places, refused
 from helpers.scenes import objects
-from spotgeo_frames.formats.any_file import read_annotations
+from spotgeo_frames.formats.any_file import read_annotations, sequence_layout
 from spotgeo_frames.support import reading
 
 
@@ -493,3 +493,18 @@ def test_a_folder_that_cannot_be_looked_into_is_not_left_out(
     monkeypatch.setattr(os, "scandir", denied)
     with refused(f"{tmp_path}: cannot be read: Permission denied"):
         sf.read_objects(tmp_path)
+
+
+def test_folders_are_told_by_what_they_hold(tracks: Path, poses: Path, sample: Path, tmp_path: Path) -> None:
+    told = {
+        name: sequence_layout(path) for name, path in {"truth": tracks / "truth", "flat": tracks / "tracker"}.items()
+    }
+    assert told == {"truth": "motchallenge", "flat": "motchallenge"}
+    assert sequence_layout(poses / "truth") == "posetrack"
+    for path in (sample / "truth.json", sample / "truth.parquet", sample, tmp_path, tmp_path / "no", "s3://bucket/a"):
+        assert sequence_layout(path) is None
+    (tmp_path / "a" / "gt").mkdir(parents=True)
+    (tmp_path / "lengths.json").write_text("{}")
+    assert sequence_layout(tmp_path) == "motchallenge"
+    (tmp_path / "damaged.zip").write_bytes(b"PK")
+    assert sequence_layout(tmp_path / "damaged.zip") is None

@@ -32,15 +32,41 @@ def evaluate(truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, 
 
     `similarities(truth rows, predicted rows)` gives the matrix of one frame.
     """
-    loaded = {
-        sequence: _sequence(*(t[t["sequence"] == sequence] for t in (truth, predictions)), sorted(rows), similarities)
-        for sequence, rows in frames.groupby("sequence")["frame"]
-    }
-    return numbers(loaded)
+    return numbers(_loaded(truth, predictions, similarities, frames))
+
+
+def evaluate_classes(
+    truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, frames: pd.DataFrame
+) -> dict[Any, Any]:
+    """The same by (sequence, class, None), with None for all sequences; then by (None, None, "class" or "detection").
+
+    Classes are evaluated and combined as `eval.py` does it, with its defaults.
+    """
+    wanted, of_classes = {}, {}
+    for name in sorted({*truth["category"], *predictions["category"]}):
+        sides = (side[side["category"] == name] for side in (truth, predictions))
+        found = _found(_loaded(*sides, similarities, frames))
+        of_classes[name] = found.pop(None)
+        wanted |= {(sequence, name, None): fields(each) for sequence, each in found.items()}
+    wanted |= {(None, name, None): fields(each) for name, each in of_classes.items()}
+    for average, how in {"class": "class", "detection": "det"}.items():
+        combined = {
+            name: getattr(metric, f"combine_classes_{how}_averaged")(
+                {of: each[name] for of, each in of_classes.items()}
+            )
+            for name, metric in METRICS.items()
+        }
+        wanted[None, None, average] = fields(combined)
+    return wanted
 
 
 def numbers(loaded: dict[Any, dict[str, Any]]) -> dict[Any, Any]:
     """The same of sequences as trackeval's datasets load them."""
+    return {sequence: fields(each) for sequence, each in _found(loaded).items()}
+
+
+def _found(loaded: dict[Any, dict[str, Any]]) -> dict[Any, dict[str, Any]]:
+    """What each metric of trackeval returns for each sequence, and under None for all combined."""
     with contextlib.redirect_stdout(io.StringIO()):
         found = {
             sequence: {name: metric.eval_sequence(data) for name, metric in METRICS.items()}
@@ -50,7 +76,7 @@ def numbers(loaded: dict[Any, dict[str, Any]]) -> dict[Any, Any]:
             name: metric.combine_sequences({sequence: each[name] for sequence, each in found.items()})
             for name, metric in METRICS.items()
         }
-    return {sequence: fields(each) for sequence, each in {**found, None: combined}.items()}
+    return {**found, None: combined}
 
 
 def fields(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -59,16 +85,32 @@ def fields(found: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def same(got: sf.TrackResult, wanted: dict[Any, Any]) -> None:
-    """Every number of the summary and of the curve is the official one."""
-    rows = {None if pd.isna(row["sequence"]) else row["sequence"]: row for row in got.summary.to_dict("records")}
-    assert list(rows) == list(wanted)
-    for sequence, values in wanted.items():
-        for field, value in values.items():
-            assert rows[sequence][field] == pytest.approx(np.mean(value), rel=1e-9, abs=1e-9), (sequence, field)
-        names = got.curve["sequence"]
-        in_curve = names.isna() if sequence is None else names.eq(sequence).fillna(False)
+    """Every number of the summary and of the curve is the official one, by sequence."""
+    _same(got, {(sequence,): values for sequence, values in wanted.items()}, ["sequence"])
+
+
+def same_classes(got: sf.TrackResult, wanted: dict[Any, Any]) -> None:
+    """Every number of the summary and of the curve is the official one, by sequence, class and average."""
+    _same(got, wanted, ["sequence", "category", "average"])
+
+
+def _same(got: sf.TrackResult, wanted: dict[Any, Any], key: list[str]) -> None:
+    keys = [tuple(None if pd.isna(value) else value for value in row) for row in got.summary[key].to_numpy(object)]
+    assert set(keys) == set(wanted)
+    assert len(keys) == len(wanted)
+    curves = {field: got.curve[field].to_numpy().reshape(len(keys), -1) for field in CURVES}
+    for place, (name, row) in enumerate(zip(keys, got.summary.to_dict("records"), strict=True)):
+        for field, value in wanted[name].items():
+            assert row[field] == pytest.approx(np.mean(value), rel=1e-9, abs=1e-9), (name, field)
         for field in CURVES:
-            np.testing.assert_allclose(got.curve.loc[in_curve, field], values[field], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(curves[field][place], wanted[name][field], rtol=1e-9, atol=1e-9)
+
+
+def _loaded(truth: pd.DataFrame, predictions: pd.DataFrame, similarities: Any, frames: pd.DataFrame) -> dict[Any, Any]:
+    return {
+        sequence: _sequence(*(t[t["sequence"] == sequence] for t in (truth, predictions)), sorted(rows), similarities)
+        for sequence, rows in frames.groupby("sequence")["frame"]
+    }
 
 
 def _sequence(truth: pd.DataFrame, predictions: pd.DataFrame, frames: list[int], similarities: Any) -> dict[str, Any]:

@@ -74,9 +74,17 @@ def test_a_function_may_have_the_name_of_a_similarity(name: str) -> None:
 
 
 def test_tables_of_pose_are_in_head_sizes(poses: Path) -> None:
-    result = sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker"))
-    with refused(("match table", "pose()", "head sizes", "match()")):
-        sf.diagnose(result.matches)
+    matches = sf.pose(*sf.read_posetrack(poses / "truth", poses / "tracker")).matches
+    assert noted_rule(matches, Words()).notes.items() <= matches.attrs.items()
+    with refused(("match table", "pose()", "head sizes", "leave out threshold")):
+        sf.diagnose(matches, threshold=0.3)
+    with refused(("match table", "has no tau")):
+        sf.diagnose(matches, tau=3)
+    with refused(("match table", "truth_head_size", "pose()")):
+        sf.diagnose(matches.drop(columns="truth_head_size"))
+    bare = matches.copy()
+    bare.attrs = {}
+    pd.testing.assert_frame_equal(sf.diagnose(bare), sf.diagnose(matches), check_flags=False)
 
 
 def test_a_function_sees_the_names_of_objects() -> None:

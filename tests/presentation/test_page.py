@@ -39,7 +39,7 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
     assert [one["name"] for one in page.data["browser"]["submissions"]] == board["name"].tolist(), "the best first"
     assert {*page.data["charts"]} == {
-        *("costs", "differences", "recall_map", "measures", "residuals", "f1_by_threshold", "precision_by_recall")
+        *("costs", "differences", "recall_map", "measures", "residuals", "by_threshold", "precision_by_recall")
     }
 
 
@@ -110,7 +110,7 @@ def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
         )
         costs = sf.error_costs(sf.diagnose(matches))
         assert total("costs", "costs", "gain") == pytest.approx(costs.loc[costs["kind"] != "all", "f1_gain"].sum())
-        lowest = min(row["score_threshold"] for row in charts["f1_by_threshold"]["datasets"]["sweep"])
+        lowest = min(row["score_threshold"] for row in charts["by_threshold"]["datasets"]["sweep"])
         assert lowest == min(one.objects["score"].min() for one in submissions.values())
 
 

@@ -265,6 +265,22 @@ def test_poses_are_drawn_with_their_joints(opened: Opened, tmp_path: Path) -> No
     assert len(box_paths(driver)) == 2 * found + missed + false
 
 
+@pytest.mark.parametrize("kind", ["tracks", "poses"])
+def test_pages_of_tracks_are_drawn_to_their_end(
+    opened: Opened, kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    root = request.getfixturevalue(kind)
+    read = sf.read_motchallenge if kind == "tracks" else sf.read_posetrack
+    truth, found = read(root / "truth", root / "tracker")
+    sf.report(truth, found, tmp_path / "report.html", tracks=True)
+    browser = opened(tmp_path / "report.html")
+    assert text(browser, ".headline tbody th").startswith("HOTA ↑")
+    for name in ("costs", "by_threshold", "measures"):
+        assert marks(browser.find_element(By.CSS_SELECTOR, f"[data-chart='{name}']")), name
+    assert marks(browser.find_element(By.ID, "frame-chart"))
+    assert browser.find_elements(By.CSS_SELECTOR, "#frame-rows tbody tr")
+
+
 def test_a_sequence_of_the_table_is_shown_in_the_browser(opened: Opened, page: Path) -> None:
     driver = opened(page)
     button = "[data-table='slice-0'] tbody tr:nth-child(3) button"

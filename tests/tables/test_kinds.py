@@ -47,9 +47,11 @@ def sides() -> tuple[sf.Annotations, ...]:
 
 
 TRUTH, EAGER, CAUTIOUS = sides()
+RESTARTED = TRUTH.objects.assign(object=range(len(TRUTH.objects)))
 MATCHES = sf.match(TRUTH, EAGER)
 NAMED = {"eager": MATCHES, "cautious": sf.match(TRUTH, CAUTIOUS)}
 BOXES = sf.read_motchallenge(PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker")
+CLASSED = tuple(side._replace(objects=side.objects.assign(category=side.objects["frame"] % 3)) for side in BOXES)
 POSES = sf.read_posetrack(PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker")
 
 # A call of every public function that takes tables and returns some, and the tables that it takes first.
@@ -67,6 +69,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "compare": (lambda tables: sf.compare(tables, resamples=50), (NAMED,)),
     "diagnose": (lambda table: sf.diagnose(table, tau=10), (MATCHES,)),
     "error_costs": (sf.error_costs, (sf.diagnose(MATCHES),)),
+    "error_costs of tracks": (lambda *pair: sf.error_costs(sf.track(*pair), similarity="iou"), BOXES),
+    "error_costs of poses": (lambda *pair: sf.error_costs(sf.pose(*pair)), POSES),
+    "diagnose poses": (sf.diagnose, (sf.pose(*POSES).matches,)),
+    "bias of poses": (lambda table: sf.bias(table, resamples=50), (sf.pose(*POSES).matches,)),
     "changes": (lambda *pair: sf.changes(*pair, tau=10), (MATCHES, sf.match(TRUTH, CAUTIOUS))),
     "bias": (lambda table: sf.bias(table, "sequence", resamples=50, tau=10, epsilon=3), (MATCHES,)),
     "object_summary": (sf.object_summary, (MATCHES,)),
@@ -77,8 +83,11 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "worst_slices, none": (lambda table: sf.worst_slices(table, ["frame"], min_sequences=25), (MATCHES,)),
     "check": (sf.check, (TRUTH, EAGER)),
     "check swapped": (sf.check, (TRUTH, TRUTH.objects.rename(columns={"x": "y", "y": "x"}))),
+    "check tracks": (lambda *pair: sf.check(*pair, tracks=True), (TRUTH, RESTARTED)),
+    "sweep tracks": (lambda *pair: sf.sweep(*pair, score=[0.3, 0.6], resamples=50, tracks=True), (TRUTH, EAGER)),
     "sweep": (lambda *pair: sf.sweep(*pair, score=[0.3, 0.6], resamples=50), (TRUTH, EAGER)),
     "track": (sf.track, BOXES),
+    "track by class": (lambda *pair: sf.track(*pair, by="category"), CLASSED),
     "pose": (sf.pose, POSES),
     "validate_spotgeo": (lambda truth: sf.validate_spotgeo(SAMPLE / "eager.json", truth), (TRUTH,)),
     "read_objects": (sf.read_objects, (TRUTH.objects, TRUTH.frames)),

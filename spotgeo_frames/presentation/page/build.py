@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...matching.rule import Rule
 from ...matching.similarity import Measure
-from ...matching.words import Words, asked, rule_of_tables
+from ...matching.words import Words, asked, asked_with_tracks
 from ...scoring.group_sums import summary_sums
 from ...scoring.summary import summary_of
 from ...support.errors import InputError
@@ -22,6 +22,7 @@ from ...tables.inputs import input_notes, inputs_of, source
 from ...tables.schema import SIDE_PREFIXES
 from ...tables.selections import By, excluded_sequences, slicings, without_sequences
 from ...tables.table import Table
+from ...tracking.evaluate import rule_of_sides
 from . import parquet
 from .evaluation import Evaluation, evaluate
 from .frame_browser import Held, hold, packed
@@ -44,6 +45,7 @@ def report(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    tracks: bool = False,
     exclude: Iterable[int] | Iterable[str] | None = None,
     images: str | Path | None = None,
     tables: str | Path | None = None,
@@ -76,6 +78,9 @@ def report(
         positive, 0.5 by default.
     sigmas
         For "oks", a dict from each joint to its standard deviation, as a share of the object's size; COCO's by default.
+    tracks
+        Whether identities count. The tables are then evaluated as `track` does (by `similarity` and `tau`), those of
+        joints as `pose` does. HOTA, MOTA and IDF1 (of poses HOTA and mota) come first, and HOTA ranks submissions.
     exclude
         Sequences to leave out, a list of strings or of integers like the tables'. A warning names those that no table
         has.
@@ -110,7 +115,7 @@ def report(
     ...     [path.name for path in Path(folder).iterdir()]
     ['report.html']
     """
-    words = asked(tau, epsilon, similarity, threshold, sigmas)
+    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas)
     page_path = Path(path)
     folder = None if tables is None else Path(tables)
     images_folder = None if images is None else Path(images)
@@ -124,9 +129,9 @@ def report(
     left_out = left_out or []
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
-    [rule, *_] = [rule_of_tables(words, known, side) for side in named.values()]
+    [rule, *_] = [rule_of_sides(known, side, words, tracks) for side in named.values()]
     about = made_with(inputs, rule, left_out, known)
-    evaluation, content, texts = _tables_and_page(known, named, slices, words, rule, images_folder, about)
+    evaluation, content, texts = _tables_and_page(known, named, slices, words, rule, tracks, images_folder, about)
     notes = input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
     written = {} if folder is None else parquet.files(evaluation, folder, notes)
     write_together(written | {page_path: text_file(content)})
@@ -163,6 +168,7 @@ def _tables_and_page(
     by: Sequence[Mapping[str, int | None]],
     words: Words,
     rule: Rule,
+    tracks: bool,
     images: Path | None,
     about: Sequence[tuple[str, str]],
 ) -> tuple[Evaluation, str, list[str]]:
@@ -172,7 +178,7 @@ def _tables_and_page(
     from .vega import vega_script
 
     with vega_script() as script:  # another process bundles the script meanwhile
-        evaluation = evaluate(truth, submissions, by, words, rule)
+        evaluation = evaluate(truth, submissions, by, words, rule, tracks)
         browser, notes, warning = _browser(evaluation, images)
         content = page(evaluation, charts(evaluation), browser, notes, about, script())
         return evaluation, content, [*evaluation.warnings, *([] if warning is None else [warning])]

@@ -46,9 +46,9 @@ def short_names(names: Sequence[str]) -> list[str]:
     return [f"\u200b{name}" for name in numbered]
 
 
-def differences(pairs: pd.DataFrame, names: Sequence[str], confidence: float) -> Rows:
-    """The differences of F1 with their intervals, one row for each pair; of many submissions only of neighbours."""
-    known = pairs[(pairs["metric"] == "f1") & pairs["estimate"].notna()]
+def differences(pairs: pd.DataFrame, names: Sequence[str], metric: str, confidence: float) -> Rows:
+    """The differences of a metric with their intervals, one row a pair; of many submissions only of neighbours."""
+    known = pairs[(pairs["metric"] == metric) & pairs["estimate"].notna()]
     if len(names) > MOST_PAIRED:
         neighbours = {*pairwise(names)}
         known = known[[pair in neighbours for pair in zip(known["a"], known["b"], strict=True)]]
@@ -140,7 +140,7 @@ def circle(radius: float) -> Rows:
 
 def sweep(table: pd.DataFrame) -> Rows:
     """The metrics at each row of a table of a sweep."""
-    names = [name for name in ("score_threshold", "f1", "precision", "recall", "mse") if name in table]
+    names = [name for name in ("score_threshold", "HOTA", "f1", "precision", "recall", "mse") if name in table]
     return [
         {"submission": str(row["submission"])} | {name: row[name] for name in names} for row in table.to_dict("records")
     ]

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...matching.rule import Rule
+from ..metric_text import title
 from . import chart_data
 from .chart_data import Rows
 from .encodings import (
@@ -54,10 +55,11 @@ def charts(evaluation: Evaluation) -> dict[str, Spec]:
     costs = chart_data.error_costs(shortened(evaluation.costs))
     if any(np.isfinite(row["gain"]) for row in costs):
         found["costs"] = error_costs(costs, names)
+    metric = evaluation.headline[0]
     if evaluation.compared is not None and (
-        pairs := chart_data.differences(evaluation.compared.pairs, evaluation.names, CONFIDENCE)
+        pairs := chart_data.differences(evaluation.compared.pairs, evaluation.names, metric, CONFIDENCE)
     ):
-        found["differences"] = differences(pairs)
+        found["differences"] = differences(pairs, str(title(metric)))
     places, ratio = chart_data.recall_map(matches, names)
     if places:
         found["recall_map"] = recall_map(places, ratio, names)
@@ -69,31 +71,31 @@ def charts(evaluation: Evaluation) -> dict[str, Spec]:
     if evaluation.sweep is not None:
         rows, best = (chart_data.sweep(shortened(table)) for table in evaluation.sweep)
         scored = [name for name in names if any(row["submission"] == name for row in rows)]
-        found["f1_by_threshold"] = f1_by_threshold(rows, best, scored)
+        found["by_threshold"] = by_threshold(rows, best, scored, metric)
         found["precision_by_recall"] = by_recall(rows, scored)
     return found
 
 
-def differences(pairs: Rows) -> Spec:
-    """The chart of differences of F1 with their intervals, one line for each pair."""
+def differences(pairs: Rows, name: str) -> Spec:
+    """The chart of differences of a metric of this name, with their intervals, one line for each pair."""
     base = alt.Chart(alt.NamedData("pairs")).encode(
         y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
         tooltip=tooltips(
             ("pair:N", "pair", ""),
-            ("estimate:Q", "difference of F1", "+.2%"),
+            ("estimate:Q", f"difference of {name}", "+.2%"),
             ("low:Q", "from", "+.2%"),
             ("high:Q", "to", "+.2%"),
             ("p:Q", "adjusted p-value", ".3~g"),
         ),
     )
-    x = alt.X("low:Q", title="difference of F1, points", axis=alt.Axis(tickCount=6, format=POINTS))
+    x = alt.X("low:Q", title=f"difference of {name}, points", axis=alt.Axis(tickCount=6, format=POINTS))
     zero = alt.Chart(alt.NamedData("zero")).mark_rule(color="var(--faint)", strokeDash=[4, 3]).encode(x="zero:Q")
     bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=x, x2="high:Q")
     filled = alt.Scale(domain=["yes", "no"], range=[SERIES[0], "var(--paper)"])
     points = base.mark_point(filled=True, size=90, opacity=1, stroke=SERIES[0]).encode(
         x="estimate:Q", fill=alt.Fill("sure:N", title=f"adjusted p < {1 - CONFIDENCE:.2g}", scale=filled)
     )
-    about = f"Differences of F1 between submissions, with {CONFIDENCE:.0%} intervals"
+    about = f"Differences of {name} between submissions, with {CONFIDENCE:.0%} intervals"
     return finished(zero + bars + points, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
 
 
@@ -226,15 +228,17 @@ def residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spe
     return finished(chart, data, about, HEIGHT, 1.0, NOTHING)
 
 
-def f1_by_threshold(rows: Rows, best: Rows, names: Sequence[str]) -> Spec:
-    """The chart of F1 over the score threshold, with the best threshold marked."""
+def by_threshold(rows: Rows, best: Rows, names: Sequence[str], metric: str) -> Spec:
+    """The chart of a metric over the score threshold, with the best threshold marked."""
     x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
-    y = share_axis(alt.Y, "f1", "F1")
+    y = share_axis(alt.Y, metric, str(title(metric)))
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
     if len(names) > 1:
         at_best = at_best.encode(color=by_submission(names))
     chart = _sweep_lines(rows, names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
-    return finished(chart, {"sweep": rows, "best": best}, "F1 by the threshold of the score, the best marked", HEIGHT)
+    return finished(
+        chart, {"sweep": rows, "best": best}, f"{title(metric)} by the threshold of the score, the best marked", HEIGHT
+    )
 
 
 def by_recall(rows: Rows, names: Sequence[str]) -> Spec:

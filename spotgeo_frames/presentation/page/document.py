@@ -18,6 +18,7 @@ import msgspec
 from ...support.labels import DASH
 from ...tables.schema import BOX, SIDE_PREFIXES
 from ..display import texts, words
+from ..metric_text import title
 from .chart_data import short_names
 from .encodings import Spec
 from .evaluation import RESAMPLES, Evaluation
@@ -62,6 +63,8 @@ def page(
         title=_heading(evaluation.names),
         lead=lead(evaluation),
         names=evaluation.names,
+        ranked_by=title(evaluation.headline[0]),
+        thresholds=0 if evaluation.sweep is None else int(evaluation.sweep.curve["submission"].value_counts().max()),
         headline=headline(evaluation),
         counts=counts(evaluation),
         suspicions=texts(evaluation.suspicions).to_dict("records"),
@@ -145,7 +148,7 @@ def _embedded(
 def _kinds(evaluation: Evaluation) -> list[tuple[str, str]]:
     """The kinds of errors that the report tells of, in words, with what they mean."""
     notes = evaluation.matches.attrs
-    farthest = notes["reach"] if evaluation.rule.by_distance else notes["least_similarity"]
+    farthest = notes["reach"] if "reach" in notes else notes["least_similarity"]
     kinds = evaluation.costs["kind"].drop_duplicates().tolist()
     return [(words(kind), text) for kind, text in kind_texts(kinds, evaluation.rule, farthest).items()]
 

@@ -4,13 +4,15 @@ Tables with rows of several submissions have a categorical column `submission`, 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ...analysis.comparison import Comparison, compare
-from ...analysis.error_kinds import diagnose, error_costs
+from ...analysis.costs import error_costs
+from ...analysis.error_kinds import diagnose
 from ...analysis.mistakes import check
 from ...analysis.sweeps import Sweep, sweep
 from ...analysis.uncertainty import interval_table
@@ -27,10 +29,13 @@ from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.match_tables import match_dataframe
 from ...tables.selections import By, binned, check_column
+from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
+from ...tracking.evaluate import Evaluated, evaluated, matches_of
 from ..metric_text import reading
 
-# The count of score thresholds of the sweep; more would look the same and take longer than the rest of the report.
-THRESHOLDS = 60
+# The count of score thresholds of the sweep, and of that of tracks, which takes longer at each; more would look the
+# same and take longer than the rest of the report.
+THRESHOLDS, TRACK_THRESHOLDS = 60, 20
 
 # The count of resamples of a report, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
@@ -44,8 +49,8 @@ class Evaluation(NamedTuple):
     matches
         The match tables of all submissions, concatenated, with the `kind` of each error.
     summary, intervals
-        The metrics of each submission, and the headline metrics with confidence intervals. No table has columns or rows
-        of metrics that are not defined for the rule.
+        The metrics of each submission, and the headline metrics with confidence intervals, those of tracks first. No
+        table has columns or rows of metrics that are not defined for the rule.
     slices
         A summary for each slicing, by its columns.
     costs
@@ -80,7 +85,7 @@ class Evaluation(NamedTuple):
 
     @property
     def headline(self) -> list[str]:
-        """The headline metrics that are defined for the rule."""
+        """The headline metrics that are defined for the rule, first that which ranks the submissions."""
         return self.intervals["metric"].drop_duplicates().tolist()
 
 
@@ -90,32 +95,37 @@ def evaluate(
     by: Sequence[Mapping[str, int | None]],
     words: Words,
     rule: Rule,
+    tracks: bool,
 ) -> Evaluation:
     """Computes the tables of a report from checked Annotations.
 
-    `words` are the caller's words on the rule, and `rule` is what they mean for these tables. Each entry of `by` maps
-    columns of the match table, which are crossed, to a count of quantile bins, or to None for the values as they are.
-    Raises InputError if the sides do not fit each other, if a submission and the truth have neither a frame nor an
-    object, or if no match table has the columns of an entry.
+    `words` are the caller's words on the rule, `rule` is what they mean for these tables, and `tracks` says whether
+    identities count. Each entry of `by` maps columns of the match table, which are crossed, to a count of quantile
+    bins, or to None for the values as they are. Raises InputError if the sides do not fit each other, if a submission
+    and the truth have neither a frame nor an object, or if no match table has the columns of an entry.
     """
-    matched = {
-        name: match_dataframe(match_sides(truth, submission, rule))
-        for name, submission in progress(list(submissions.items()), "matching", "submission")
+    results: dict[str, Evaluated] = {
+        name: evaluated(truth, side, words, tracks) if tracks else match_dataframe(match_sides(truth, side, rule))
+        for name, side in progress(list(submissions.items()), "matching", "submission")
     }
+    matched = {name: matches_of(x) for name, x in results.items()}
     empty = [name for name, table in matched.items() if not len(table)]
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
     metrics = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
-    compared = compare(matched, metrics, resamples=RESAMPLES, confidence=CONFIDENCE) if len(matched) > 1 else None
+    ranking = _track_metrics(results)
+    compared = None
+    if len(results) > 1:
+        compared = compare(results, ranking or metrics, resamples=RESAMPLES, confidence=CONFIDENCE)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
     ranked = {name: submissions[name] for name in names}
     scored = {name: side for name, side in ranked.items() if _has_scores(side, matched[name])}
-    headline, texts = interval_table(matches, "submission", metrics, confidence=CONFIDENCE)
+    headline, texts = _intervals(matches, metrics, {name: results[name] for name in names}, ranking)
     return Evaluation(
         matches=matches,
-        summary=_summary(matches, "submission", rule),
+        summary=_with_estimates(_summary(matches, "submission", rule), headline, ranking),
         intervals=headline,
         slices={
             columns: _together(
@@ -124,12 +134,51 @@ def evaluate(
             for columns, of_name in cuts.items()
         },
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
-        suspicions=_suspected(truth, ranked, words),
-        sweep=_swept(truth, scored, words),
-        compared=None if compared is None else compared._replace(leaderboard=_known(compared.leaderboard, rule)),
+        suspicions=_suspected(truth, ranked, words, tracks),
+        sweep=_swept(truth, scored, words, tracks),
+        compared=None if compared is None else _plain(compared, rule),
         warnings=texts,
         rule=rule,
     )
+
+
+def _track_metrics(results: Mapping[str, Evaluated]) -> list[str]:
+    """The headline metrics of results of tracks or poses; none of match tables."""
+    first = next(iter(results.values()))
+    return [] if isinstance(first, pd.DataFrame) else [name for name in TRACK_HEADLINE if name in first.summary]
+
+
+def _intervals(
+    matches: pd.DataFrame, metrics: Sequence[str], results: Mapping[str, Evaluated], ranking: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The headline metrics with confidence intervals, those of tracks first, and the texts of warnings.
+
+    `matches` has the match tables of all submissions; `ranking` are the metrics of the results of tracks, if any.
+    """
+    made = partial(interval_table, confidence=CONFIDENCE)
+    table, texts = made(matches, "submission", metrics)
+    if not ranking:
+        return table, texts
+    of_tracks = _combined(_together({name: made(x, None, ranking)[0] for name, x in results.items()}))
+    answer = pd.concat([of_tracks, table], ignore_index=True)
+    answer.attrs = table.attrs
+    return answer, texts
+
+
+def _with_estimates(summary: pd.DataFrame, intervals: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """A summary by submission that begins with these metrics, whose estimates are in a table of intervals."""
+    columns = {name: intervals.loc[intervals["metric"] == name, "estimate"].to_numpy() for name in metrics}
+    return summary.assign(**columns)[["submission", *columns, *summary.columns.drop("submission")]]
+
+
+def _plain(compared: Comparison, rule: Rule) -> Comparison:
+    """A comparison without the columns of metrics that are not defined for the rule; all its pairs are of all data."""
+    return Comparison(_known(compared.leaderboard, rule), _combined(compared.pairs))
+
+
+def _combined(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of numbers of all sequences together."""
+    return table if "of" not in table else table[table["of"] == "combined"].drop(columns="of").reset_index(drop=True)
 
 
 def _cuts(
@@ -170,9 +219,10 @@ def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     ]
 
 
-def _suspected(truth: Annotations, submissions: Mapping[str, Annotations], words: Words) -> pd.DataFrame:
+def _suspected(truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool) -> pd.DataFrame:
     """The suspected mistakes of all submissions."""
-    return _together({name: check(truth, side, **words._asdict()) for name, side in submissions.items()})
+    found = {name: check(truth, side, **words._asdict(), tracks=tracks) for name, side in submissions.items()}
+    return _together(found)
 
 
 def _has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
@@ -186,13 +236,14 @@ def _has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
     )
 
 
-def _swept(truth: Annotations, submissions: Mapping[str, Annotations], words: Words) -> Sweep | None:
+def _swept(truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool) -> Sweep | None:
     """Sweeps submissions, which have scores; None if there is none."""
-    swept = {}
+    swept, most = {}, TRACK_THRESHOLDS if tracks else THRESHOLDS
     for name in progress(list(submissions), "sweeping", "submission"):
         scores = np.sort(submissions[name].objects["score"].to_numpy(np.float64))
-        ranks = np.linspace(0, len(scores) - 1, THRESHOLDS).astype(np.int64)
-        swept[name] = sweep(truth, submissions[name], np.unique(scores[ranks]).tolist(), **words._asdict())
+        ranks = np.linspace(0, len(scores) - 1, most).astype(np.int64)
+        thresholds = np.unique(scores[ranks]).tolist()
+        swept[name] = sweep(truth, submissions[name], thresholds, **words._asdict(), tracks=tracks)
     if not swept:
         return None
     curves = _together({name: tables.curve for name, tables in swept.items()})

@@ -9,9 +9,9 @@ import pandas as pd
 from ...scoring.registry import METRICS, SLICED, own_metrics
 from ...support.labels import DASH, bins_as_text, label
 from ..display import texts, words
-from ..metric_text import arrow, definition, title
+from ..metric_text import arrow, definition, reading, title
 from .evaluation import Evaluation
-from .rule_texts import f1_title, rule_text
+from .rule_texts import first_title, rule_text
 
 # The titles of columns that belong to no metric.
 TITLES = {
@@ -32,7 +32,8 @@ TITLES = {
 }
 CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths in a frame (frame_n_truth)"}
 COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
-BOARD = ["rank", "name", "f1", "f1_low", "f1_high", "kelvins_mse", "mse", "loc_a"]
+BOARD = ["rank", "name", "HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]
+BOARD += ["f1", "f1_low", "f1_high", "kelvins_mse", "mse", "loc_a"]
 BOARD += ["chance_of_rank_1", "apart_from_next"]
 
 # The count of rows of a table that a page has room for.
@@ -70,8 +71,9 @@ def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
     for metric in evaluation.headline:
         of_metric = evaluation.intervals[evaluation.intervals["metric"] == metric]  # in the order of the submissions
         cells = texts(of_metric)[["estimate", "low", "high"]].assign(exact=of_metric["estimate"].map(_exact))
-        entry = METRICS[metric]
-        head = {"label": title(metric), "better": arrow(entry), "meaning": definition(entry)}
+        known = reading(metric)
+        assert known is not None  # the metrics of intervals are in a registry
+        head = {"label": title(metric), "better": arrow(known.metric), "meaning": definition(known.metric)}
         rows.append(head | {"cells": cells.to_dict("records")})
     return rows
 
@@ -88,16 +90,18 @@ def lead(evaluation: Evaluation) -> list[str]:
     shown = texts(evaluation.summary).to_dict("records")[0]
     data = ", ".join(f"{shown[name]} {METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
     sentences = [f"Evaluated on {data}, with {rule_text(evaluation.rule)}."]
-    f1 = f1_title(evaluation.rule)
+    metric = evaluation.headline[0]
+    name = first_title(metric, evaluation.rule)
     if evaluation.compared is None:
-        return [f"{f1} is {shown['f1']}.", *sentences]
+        return [f"{name} is {shown[metric]}.", *sentences]
     first, second, *_ = evaluation.names
+    article = "an" if metric == "f1" else "a"
     pairs = evaluation.compared.pairs
-    [p] = pairs.loc[(pairs["a"] == first) & (pairs["b"] == second) & (pairs["metric"] == "f1"), "p_adjusted"]
+    [p] = pairs.loc[(pairs["a"] == first) & (pairs["b"] == second) & (pairs["metric"] == metric), "p_adjusted"]
     surely = bool(evaluation.compared.leaderboard["apart_from_next"].fillna(False).iloc[0])
     sure = "more than chance explains" if surely else "no more than chance may explain"
     known = "" if pd.isna(p) else f", by {sure} (adjusted p-value {p:.2g})"
-    return [f"{first} is first with an {f1} of {shown['f1']}, before {second}{known}.", *sentences]
+    return [f"{first} is first with {article} {name} of {shown[metric]}, before {second}{known}.", *sentences]
 
 
 def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names: Sequence[str]) -> Table:

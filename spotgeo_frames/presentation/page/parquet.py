@@ -12,7 +12,7 @@ from ...support.errors import InputError
 from ...support.reading import readable
 from ...support.version import __version__
 from ...support.writing import Write, table_files, text_file
-from ...tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns, measure_of
+from ...tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns
 from ..metric_text import meaning
 from .evaluation import CONFIDENCE, Evaluation
 from .queries import QUERIES
@@ -28,7 +28,7 @@ FILES = {
     "suspicions": "Common mistakes that a submission seems to have; no rows where nothing is suspicious.",
     "sweep": "The metrics at score thresholds, matched anew at each.",
     "sweep_best": "The best score threshold, with its interval.",
-    "leaderboard": "The submissions in the competition's order, with the chance of each rank.",
+    "leaderboard": "The submissions in the competition's order, or by HOTA, with the chance of each rank.",
     "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
 }
 # The meanings of columns that belong to no metric.
@@ -52,8 +52,11 @@ COLUMNS = {
         "confused, mislocated, confused_and_mislocated, background (no truth is near). In `error_costs` also all"
     ),
     "pair_distance": "px, between a mislocated miss and its false alarm; null otherwise",
+    "pair_head_sizes": "in head sizes of the truth, between a mislocated miss and its false alarm; null otherwise",
     "pair_similarity": "0 to 1, of a mislocated miss and its false alarm; null otherwise",
     "predicted_file_order": "the position of the prediction in its frame, in the order of the file",
+    "event": "what happened to a track: match, switch (to another predicted track), miss or false positive",
+    "fragmentation": "whether a truth is matched again after a gap",
     "frame_n_truth": "truths in the frame",
     "frame_n_predicted": "predictions in the frame",
     "metric": "the name of the metric, as the columns of `summary`",
@@ -66,11 +69,11 @@ COLUMNS = {
     "advice": "how to correct it",
     "tau": "px, largest distance of a TP",
     "threshold": "the least similarity of a TP",
-    "score_threshold": "the least score of a prediction that counts; in `sweep_best` the one with the highest f1",
+    "score_threshold": "the least score of a prediction that counts; in `sweep_best` that of the highest f1 or HOTA",
     "score_threshold_low": "lower bound of the interval of the best threshold",
     "score_threshold_high": "upper bound of the interval of the best threshold",
-    "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse",
-    "apart_from_next": "whether its f1 differs from that of the next row by more than chance",
+    "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse; of tracks and poses highest HOTA",
+    "apart_from_next": "whether its f1, or HOTA, differs from that of the next row by more than chance",
     "a": "the first submission",
     "b": "the second submission",
     "p_value": "of a permutation test that swaps whole sequences between the two",
@@ -112,7 +115,8 @@ def files(evaluation: Evaluation, folder: Path, notes: Mapping[str, str]) -> dic
     matches = evaluation.matches
     slices = slice_files(evaluation.slices)
     errors = matches[matches["outcome"].cat.codes.isin([FN, FP])]
-    diagnosed = ["submission", *frame_columns(matches), "outcome", "kind", f"pair_{measure_of(matches)}"]
+    measures = [str(column) for column in matches if str(column).startswith("pair_")]
+    diagnosed = ["submission", *frame_columns(matches), "outcome", "kind", *measures]
     diagnosed += ["truth_object", "predicted_object"]
     diagnosed += [column for column in (f"{side}{name}" for side in SIDE_PREFIXES for name in BOX) if column in matches]
     tables = {

@@ -72,7 +72,6 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
     tp = tracks.per_sequence(frames)
     kinds = coverage(tracked_share(tracks, found))
     sequence = tracks.frame_sequence[frames]
-    n_frames = np.bincount(tracks.frame_sequence, minlength=tracks.n_sequences)
     return {
         "TP": tp,
         "FN": tracks.n_truth - tp,
@@ -84,7 +83,7 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
             for kind in ("MT", "PT", "ML")
         },
         "similarity": np.bincount(sequence, found.pairs.measure, tracks.n_sequences),
-        "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), n_frames, 0),
+        "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), tracks.n_frames, 0),
     }
 
 
@@ -132,7 +131,8 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
     A streak is a truth and a prediction that stay near from step to step. A pair that continues its streak outweighs
     all rivals, so once matched, the streak stays matched to its end. Most pairs have no rivals. For the others, each
     round over the whole dataset decides every pair that outweighs its rivals whether or not these continue, and with it
-    the rest of its streak. Once rounds decide few pairs, the frames of the others are solved one after the other.
+    the rest of its streak. Once rounds decide few pairs, all frames that wait for no other are solved together, and if
+    that decides few pairs, too, the frames of the others one after the other.
     """
     streak, follows = _streaks(tracks, near)
     truth_taken = np.zeros(len(tracks.aligned.truth.frame), bool)
@@ -143,13 +143,14 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
     left = np.arange(len(near.truth))
     shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
     sure = np.flatnonzero(~shared)
+    n_left, solved = len(left), False
     while len(left):
-        n_left = len(left)
         np.minimum.at(first_match, streak[sure], sure)
         continuing = left[first_match[streak[left]] <= left]
         matched[continuing] = truth_taken[near.truth[continuing]] = prediction_taken[near.prediction[continuing]] = True
         left = left[~(truth_taken[near.truth[left]] | prediction_taken[near.prediction[left]])]
-        if len(left) and n_left - len(left) < LEAST_DECIDED * n_left:
+        few, n_left = n_left - len(left) < LEAST_DECIDED * n_left, len(left)
+        if len(left) and few and solved:
             _walk(tracks, near, left, follows, matched)
             break
         # A pair that follows an undecided one may turn out to continue it. It counts as a rival of this weight, and
@@ -157,6 +158,11 @@ def _matched(tracks: Tracks, near: Pairs) -> np.ndarray:
         undecided = np.zeros(len(near.truth) + 1, bool)
         undecided[left] = True
         open_before = undecided[follows[left]]
+        if few:
+            sure, left = _solved(tracks, near, left, left[open_before], follows, matched)
+            matched[sure] = solved = True
+            continue
+        solved = False
         weight = np.where(open_before, CONTINUES + 1, near.measure[left])
         sure = dominant(near.truth[left], near.prediction[left], weight)
         sure = left[sure[~open_before[sure]]]
@@ -167,7 +173,9 @@ def _streaks(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
     """The streak of each pair, and the position of the pair before it there; past the end for a first pair."""
     keys = tracks.joint_keys(near.truth, near.prediction)
     step = _steps(tracks)[tracks.aligned.truth.frame[near.truth]]
-    order = np.argsort(keys, kind="stable")
+    # Sorting by prediction, then by truth, sorts by the keys; sorting short integers twice is faster.
+    order = stable_order(tracks.predictions.of_row[near.prediction], tracks.predictions.n_identities)
+    order = order[stable_order(tracks.truth.of_row[near.truth[order]], tracks.truth.n_identities)]
     begins = np.ones(len(order), bool)
     begins[1:] = (np.diff(step[order]) > 1) | (np.diff(keys[order]) != 0)
     streak, follows = np.empty(len(order), np.int64), np.full(len(order), len(order))
@@ -175,6 +183,26 @@ def _streaks(tracks: Tracks, near: Pairs) -> tuple[np.ndarray, np.ndarray]:
     later = np.flatnonzero(~begins)
     follows[order[later]] = order[later - 1]
     return streak, follows
+
+
+def _solved(
+    tracks: Tracks, near: Pairs, left: np.ndarray, waiting: np.ndarray, follows: np.ndarray, matched: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solves all frames of pairs left, none of which waits for an earlier frame.
+
+    Returns the matches of these frames, and the pairs that are left in others.
+    """
+    aligned = tracks.aligned
+    frame = aligned.truth.frame[near.truth]
+    ready = np.zeros(len(aligned.truth.counts), bool)
+    ready[frame[left]] = True
+    ready[frame[waiting]] = False
+    whole = np.flatnonzero(ready[frame])
+    weight = CONTINUES * matched[follows[whole]] + near.measure[whole]
+    starts = aligned.truth.starts, aligned.predictions.starts
+    entries = Entries(near.truth[whole], near.prediction[whole], -weight, *starts, aligned.names_from(0))
+    chosen = solve(entries, np.zeros(len(ready)))
+    return whole[chosen], left[~ready[frame[left]]]
 
 
 def _walk(tracks: Tracks, near: Pairs, left: np.ndarray, follows: np.ndarray, matched: np.ndarray) -> None:

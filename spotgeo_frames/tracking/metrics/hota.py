@@ -38,6 +38,9 @@ LEAST_SIMILARITIES = ALPHAS - ROUNDING
 HOTA_COUNTS = ["hota_tp", "hota_fn", "hota_fp"]
 HOTA_WEIGHTED = ["hota_similarity", "hota_association", "hota_association_recall", "hota_association_precision"]
 
+# Those of them that HOTA itself needs.
+HOTA_ALONE = [*HOTA_COUNTS, "hota_association"]
+
 # Up to this many possible pairs of identities, those that occur are marked in an array of all.
 LARGEST_SPACE = 1 << 24
 
@@ -87,16 +90,20 @@ def hota_parts(tracks: Tracks, pairs: Pairs) -> dict[str, np.ndarray]:
     return dict(zip([*HOTA_COUNTS, *HOTA_WEIGHTED], [tp, fn, fp, *weighted], strict=True))
 
 
+def hota_alone(parts: NamedSums) -> dict[str, np.ndarray]:
+    """HOTA, DetA and AssA from HOTA_ALONE, each in the shape of the sums."""
+    tp, fn, fp, association = (parts[name] for name in HOTA_ALONE)
+    det_a, ass_a = tp / np.maximum(1, tp + fn + fp), association / np.maximum(1, tp)
+    return {"HOTA": np.sqrt(det_a * ass_a), "DetA": det_a, "AssA": ass_a}
+
+
 def hota_numbers(parts: NamedSums) -> dict[str, np.ndarray]:
     """HOTA, DetA, AssA, DetRe, DetPr, AssRe, AssPr, OWTA and LocA from sums, each in the shape of the sums."""
     tp, fn, fp = (parts[name] for name in HOTA_COUNTS)
     similarity, association, association_recall, association_precision = (parts[name] for name in HOTA_WEIGHTED)
     divisor = np.maximum(1, tp)
-    det_a, ass_a = tp / np.maximum(1, tp + fn + fp), association / divisor
     return {
-        "HOTA": np.sqrt(det_a * ass_a),
-        "DetA": det_a,
-        "AssA": ass_a,
+        **hota_alone(parts),
         "DetRe": tp / np.maximum(1, tp + fn),
         "DetPr": tp / np.maximum(1, tp + fp),
         "AssRe": association_recall / divisor,

@@ -44,9 +44,6 @@ from ...support.keys import stable_order
 if TYPE_CHECKING:  # poses need pandas, and the metrics of tracks, which are in one table with these, do not
     from ..keypoints import Keypoints
 
-# The distance in head sizes up to which two joints are near.
-NEAR = 0.5
-
 
 class KeypointClear(NamedTuple):
     """The matched pairs in the order of their truths; `switch` marks those that are switches.
@@ -60,7 +57,7 @@ class KeypointClear(NamedTuple):
 
 
 def keypoint_clear(keypoints: Keypoints, near: Pairs) -> KeypointClear:
-    """Matches the joints of all frames; `near` has all pairs up to NEAR head sizes apart, sorted by truth."""
+    """Matches the joints of all frames; `near` has all pairs up to 0.5 head sizes apart, sorted by truth."""
     tracks = keypoints.tracks
     pairs = near.take(_matched(keypoints, near))
     truth, prediction = tracks.truth.of_row[pairs.truth], tracks.predictions.of_row[pairs.prediction]

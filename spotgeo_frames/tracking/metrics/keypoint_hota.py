@@ -26,18 +26,12 @@ import numpy as np
 from ...matching.alignment import Side
 from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs
+from ...matching.similarity import keypoint_similarity
 from ...scoring.match_sums import NamedSums
 from ..keypoints import Keypoints, PoseNumbers
 from .hota import HOTA_COUNTS, HOTA_WEIGHTED, LEAST_SIMILARITIES, hota_numbers, hota_parts
 
-# The distance in head sizes at which two joints have nothing in common.
-ZERO_DISTANCE = 0.5001
 COUNTS = ["TP", "FN", "FP"]
-
-
-def keypoint_similarity(distance: np.ndarray) -> np.ndarray:
-    """max(0, 1 - d / ZERO_DISTANCE) of distances in head sizes, in the kit's order of operations."""
-    return np.maximum((-1 / ZERO_DISTANCE) * distance + 1, 0)
 
 
 def keypoint_hota_parts(keypoints: Keypoints, near: Pairs) -> dict[str, np.ndarray]:
