@@ -1,7 +1,8 @@
 """The entry point of the command line: finds the command, and imports and runs the function that does its work.
 
 The exit status is 0 for success; 1 for input that cannot be accepted, with each problem on a line of standard error; 2
-for wrong usage; and 128 with the number of a signal added if one ended the command.
+for wrong usage; 3 where `gate` finds a check not passed; and 128 with the number of a signal added if one ended the
+command.
 """
 
 import os

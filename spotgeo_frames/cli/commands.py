@@ -158,6 +158,31 @@ COMPARE = Command(
     ),
 )
 
+_CHECK = {"metavar": "METRIC=NUMBER", "action": "append", "default": []}
+GATE = Command(
+    "gates",
+    "gate",
+    "Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed.",
+    (
+        _argument("truth", f"{_FILE}, {_FOLDERS}", metavar="TRUTH", type=Path),
+        _argument("submission", f"{_FILE}, {_FOLDERS}", metavar="SUBMISSION", type=Path),
+        _argument("--baseline", "The submission that --margin compares with", metavar="SUBMISSION", type=Path),
+        _argument("--min", "The least value of a metric, such as f1=0.9; may be repeated", dest="least", **_CHECK),
+        _argument("--max", "The greatest value of a metric, such as mse=40; may be repeated", dest="most", **_CHECK),
+        _argument(
+            "--margin",
+            "How much worse than the baseline's a metric may be, such as f1=0.01; may be repeated",
+            **_CHECK,
+        ),
+        *RULE,
+        EXCLUDE,
+        JSON,
+    ),
+    "--min and --max are about the metric as it is; its interval is printed beside it. --margin is passed where the "
+    "metric is surely, at a one-sided 95%, no worse than the baseline's by more than the number; this needs five "
+    "sequences or more. Shares such as F1 are from 0 to 1.",
+)
+
 REPORT = Command(
     "pages",
     "report",
@@ -270,5 +295,5 @@ POSE = Command(
 
 COMMANDS = {
     command.function: command
-    for command in (VALIDATE, SCORE, REPARTITION, COMPARE, REPORT, CHECK, SWEEP, DIAGNOSE, TRACK, POSE)
+    for command in (VALIDATE, SCORE, REPARTITION, COMPARE, GATE, REPORT, CHECK, SWEEP, DIAGNOSE, TRACK, POSE)
 }

@@ -6,13 +6,23 @@ from pathlib import Path
 from ..analysis import comparison
 from ..support.errors import InputError
 from ..support.progress import progress
-from ..tracking.evaluate import evaluated
+from ..tables.annotations import Annotations
+from ..tracking.evaluate import Evaluated, evaluated
 from .arguments import How, names_to_exclude, read_named, slices_of
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
 from .text import comparison_text, rule_text
+
+
+def read_evaluated(
+    truth: Path, submissions: Sequence[Path], how: How
+) -> tuple[Annotations, dict[str, Annotations], dict[str, Evaluated]]:
+    """The truth, and by their names the submissions and what they are evaluated to."""
+    known, named = read_named(truth, submissions, how)
+    sides = progress(list(named.items()), "matching", "submission")
+    return known, named, {name: evaluated(known, side, how.words, how.tracks) for name, side in sides}
 
 
 def compare(
@@ -32,11 +42,7 @@ def compare(
     names = None if metrics is None else [name.strip() for name in metrics.split(",")]
     with problems_reported():
         check_out(out, "compare", [truth, *submissions], comparison.Comparison._fields)
-        known, named = read_named(truth, submissions, how)
-        results = {
-            name: evaluated(known, side, how.words, how.tracks)
-            for name, side in progress(list(named.items()), "matching", "submission")
-        }
+        known, named, results = read_evaluated(truth, submissions, how)
         left_out = names_to_exclude(exclude, [known, *named.values()])
         try:
             compared = comparison.compare(results, names, slices, exclude=left_out)

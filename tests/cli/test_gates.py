@@ -1,0 +1,158 @@
+"""The command `gate`: its checks, what it says of them, and its exit status."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spotgeo_frames as sf
+from helpers.commands import answer_here, refused_here, run_here
+from helpers.problems import assert_places
+from helpers.scenes import objects
+
+KEYS = ["metric", "estimate", "low", "high", "bound", "passed"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """Eight sequences with one truth each; `half` finds the first four, `most` the first seven."""
+    rows = [(f"night {number}", 1, 10.0, 5.0) for number in range(8)]
+    paths = {}
+    for name, n_found in (("truth", 8), ("most", 7), ("half", 4)):
+        paths[name] = tmp_path / f"{name}.csv"
+        objects(rows[:n_found]).to_csv(paths[name], index=False)
+    return paths
+
+
+def process(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    command = [sys.executable, "-m", "spotgeo_frames", "gate", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_exit_status_says_whether_all_passed(files: dict[str, Path], tmp_path: Path) -> None:
+    pair = files["truth"], files["half"]
+    assert process(*pair, "--min", "recall=0.5").returncode == 0
+    assert process(*pair, "--min", "recall=0.5", "--max", "fn=3").returncode == 3
+    assert process(*pair).returncode == 2
+    missing = process(files["truth"], tmp_path / "none.csv", "--min", "f1=0.5")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert "Traceback" not in missing.stderr
+
+
+def test_limits_hold_the_estimate(files: dict[str, Path]) -> None:
+    done = run_here(
+        "gate", files["truth"], files["half"], "--min", "recall=0.5", "--max=fn=3", "--max", "recall=0.4", "--json"
+    )
+    got = json.loads(done.out)
+    assert (done.status, got["passed"]) == (3, False)
+    assert [list(check) for check in got["checks"]] == [KEYS] * 3
+    rows = [[check[name] for name in ("metric", "estimate", "bound", "passed")] for check in got["checks"]]
+    assert rows == [["recall", 0.5, 0.5, True], ["fn", 4, 3, False], ["recall", 0.5, 0.4, False]]
+    with pytest.warns(UserWarning, match="fewer than 20 sequences"):
+        row = sf.intervals(sf.match(*map(sf.read_objects, (files["truth"], files["half"]))), metrics=["recall"]).iloc[0]
+    assert [got["checks"][0][name] for name in ("low", "high")] == pytest.approx([row["low"], row["high"]])
+    assert "fewer than 20 sequences" in done.err
+    assert "warning: --max recall: more is better; did you mean --min?" in done.err.splitlines()
+
+
+def test_margins_hold_the_bound_of_the_difference(sample: Path) -> None:
+    paths = [sample / f"{name}.json" for name in ("truth", "eager", "cautious")]
+    options = ["--margin", "f1=0.01", "--margin", "recall=0", "--margin", "mse=20"]
+    done = run_here("gate", paths[0], paths[1], "--baseline", paths[2], *options, "--json")
+    got = json.loads(done.out)
+    truth, *sides = map(sf.read_spotgeo, paths)
+    matched = [sf.match(truth, side) for side in sides]
+    for check, (metric, margin) in zip(got["checks"], [("f1", 0.01), ("recall", 0), ("mse", 20)], strict=True):
+        answer = sf.non_inferiority(*matched, metric, margin)
+        row = answer.table.iloc[0]
+        assert check == {
+            "metric": metric,
+            "estimate": pytest.approx(row["estimate"]),
+            "low": pytest.approx(row["low"]),
+            "high": None,
+            "bound": -margin,
+            "passed": answer.passed,
+        }
+    assert [check["passed"] for check in got["checks"]] == [False, True, True]
+    assert (done.status, done.err) == (3, "")
+    assert run_here("gate", paths[0], paths[1], "--baseline", paths[2], *options[2:]).status == 0
+
+
+def test_an_unknown_bound_does_not_pass_and_says_why(files: dict[str, Path]) -> None:
+    given = ["gate", files["truth"], files["half"], "--baseline", files["half"], "--margin", "recall=1"]
+    assert run_here(*given).status == 0
+    few = [*given, "--exclude", ",".join(f"night {number}" for number in range(4)), "--json"]
+    done = run_here(*few)
+    [check] = json.loads(done.out)["checks"]
+    assert (done.status, check["low"], check["passed"]) == (3, None, False)
+    assert "4 sequences are too few for a bound; five are needed" in done.err
+    nothing = run_here("gate", files["truth"], files["half"], "--min", "loc_a=0")
+    assert nothing.status == 3
+    assert "NOT PASSED  localisation is not defined here; at least 0 is asked" in nothing.out.splitlines()
+
+
+def test_in_words_there_is_a_line_for_each_check(sample: Path) -> None:
+    paths = [sample / f"{name}.json" for name in ("truth", "eager", "cautious")]
+    options = ["--min", "f1=0.8", "--max", "mse=30", "--margin", "f1=0.01", "--margin", "recall=0.02"]
+    done = run_here("gate", paths[0], paths[1], "--baseline", paths[2], *options)
+    assert (done.status, done.err) == (3, "")
+    heading, _, *lines, _, last = done.out.splitlines()
+    assert heading.endswith("tau 10 px, epsilon 3 px")
+    assert lines[0].startswith("passed      F1 is 0.8194 (95% interval 0.7778 to 0.8546); at least 0.8 is asked")
+    assert lines[1].startswith("NOT PASSED  mse is 35.4226 px² (95% interval ")
+    assert lines[2].startswith("NOT PASSED  F1 is 0.0067 better than the baseline's, but may be 0.03")
+    assert lines[3].startswith("passed      recall is 0.1946 better than the baseline's, surely 0.1")
+    assert last == "2 of 4 checks passed"
+
+
+def test_tracks_and_poses(tracks: Path, poses: Path) -> None:
+    pair = tracks / "truth", tracks / "tracker"
+    hota = sf.track(*sf.read_motchallenge(*pair)).summary["HOTA"].iloc[-1]
+    done = run_here("gate", *pair, "--min", f"HOTA={hota - 0.01}", "--max", "IDSW=10", "--json")
+    [of_hota, of_switches] = json.loads(done.out)["checks"]
+    assert of_hota["estimate"] == pytest.approx(hota)
+    assert (done.status, of_hota["low"], of_switches["estimate"]) == (0, None, 10)
+    assert "no interval" in done.err
+    assert run_here("gate", poses / "truth", poses / "tracker", "--max", "mota=1").status == 3
+
+
+def test_tables_whose_identities_count(files: dict[str, Path]) -> None:
+    got = run_here("gate", files["truth"], files["half"], "--tracks", "--min", "IDF1=0.6", "--json")
+    [check] = json.loads(got.out)["checks"]
+    assert check["estimate"] == pytest.approx(2 / 3)  # IDTP 4, IDFN 4
+    assert "f1" in refused_here("gate", files["truth"], files["half"], "--tracks", "--min", "f1=0.6", status=2)[-1]
+
+
+def test_excluded_sequences_do_not_count(files: dict[str, Path]) -> None:
+    given = ["gate", files["truth"], files["most"], "--exclude", "night 7, night 9"]
+    done = run_here(*given, "--min", "recall=1")
+    assert done.status == 0
+    assert "night 9" in done.err
+
+
+def test_wrong_usage(files: dict[str, Path]) -> None:
+    pair = ["gate", files["truth"], files["half"]]
+    baseline = ["--baseline", files["most"]]
+    cases = [
+        ([], ("nothing to check", "--min", "--max", "--margin")),
+        (["--margin", "f1=0.1"], ("--margin", "--baseline")),
+        ([*baseline, "--min", "f1=0.1"], ("--baseline", "--margin")),
+        (["--min", "F1_=0.1"], ("--min", "'F1_'")),
+        (["--max", "f1"], ("--max", "'f1'", "METRIC=NUMBER")),
+        (["--min", "f1=high"], ("--min", "'f1=high'")),
+        (["--min", "f1=nan"], ("--min", "'f1=nan'")),
+        (["--min", "=0.5"], ("--min", "'=0.5'")),
+        (["--min", "f1=0.1,recall=0.2"], ("--min", "METRIC=NUMBER")),
+        ([*baseline, "--margin", "f1=-0.1"], ("--margin", "below 0")),
+        ([*baseline, "--margin", "tp=1"], ("--margin", "tp", "neither more nor less")),
+    ]
+    for options, words in cases:
+        assert_places([refused_here(*pair, *options, status=2)[-1].removeprefix("Error: ")], words)
+
+
+def test_a_check_may_be_asked_twice(sample: Path) -> None:
+    got = answer_here("gate", sample / "truth.json", sample / "eager.json", "--min", "f1=0.1", "--min", "f1=0.2")
+    assert [check["bound"] for check in got["checks"]] == [0.1, 0.2]
