@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # How many rows of a curve are printed.
 MOST_STEPS = 10
 
+# How the rows of `of` begin that leave out a sequence.
+WITHOUT = "without "
+
 # The headline numbers of detections, tracks and poses; the first that a leaderboard has is the one that it ranks by.
 HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota")
 
@@ -86,18 +89,26 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         "from": board[f"{first}_low"].map(number_text),
         "to": board[f"{first}_high"].map(number_text),
         **{title(name): board[name].map(_one_decimal if name == "kelvins_mse" else number_text) for name in others},
-        "chance of rank 1": board["chance_of_rank_1"].map(lambda value: number_text(value, ".1%")),
+        "bootstrap share first": board["bootstrap_share_first"].map(lambda value: number_text(value, ".1%")),
         "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
     }
-    pairs = pairs[~pairs["metric"].isin(undefined)]
-    values = pairs[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
-    differences = _named(pairs, [*by, "a", "b", "metric"]).join(values)
-    return f"""{by.join(pd.DataFrame(ranking)).to_string(index=False)}
-
-{differences.to_string(index=False)}
-
-estimate: a minus b; low to high: 95% interval from resampling sequences; p_value: of a test that swaps sequences
-between the two; p_adjusted: over all pairs by Holm's method; apart from next: by {title(first)}, p_adjusted < 0.05"""
+    of = [name for name in ("of",) if name in pairs]
+    without = pairs["of"].str.startswith(WITHOUT) if of else pd.Series(False, index=pairs.index)
+    shown = pairs[~(pairs["metric"].isin(undefined) | without)]
+    values = shown[["estimate", "low", "high", "p_value", "p_adjusted"]].map(number_text)
+    differences = _named(shown, [*by, "a", "b", *of, "metric"]).join(values)
+    notes = [
+        "estimate: a minus b; low to high: 95% interval; p_value: both from swapping sequences between the two",
+        "p_adjusted: over all pairs and metrics together",
+        f"apart from next: by {title(first)}, p_adjusted < 0.05; no: not shown to differ",
+        "bootstrap share first: the share of draws of sequences in which it is first",
+    ]
+    if of:
+        notes.append("macro: the mean over sequences, by a paired t test")
+    if without.any():
+        notes[-1] += "; --json has the numbers without each sequence, too"
+    tables = (by.join(pd.DataFrame(ranking)), differences)
+    return "\n\n".join([*(table.to_string(index=False) for table in tables), "\n".join(notes)])
 
 
 def _named(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

@@ -93,7 +93,7 @@ def is_share(name: Hashable) -> bool:
     known = reading(str(name))
     if known is not None:
         return known.metric.written == "share"
-    return str(name).startswith("chance_of_rank_") or str(name).endswith("_share")
+    return name == "bootstrap_share_first" or str(name).endswith("_share")
 
 
 def number_text(value: float, share: bool = False, precision: int | None = None) -> str:

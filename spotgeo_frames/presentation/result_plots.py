@@ -175,7 +175,8 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
 
     Returns
     -------
-    The Axes, which say so if the table has no rows of the metric.
+    The Axes, which say so if the table has no rows of the metric. Of tracks and poses the combined number and the mean
+    over sequences (macro) are drawn.
 
     Raises
     ------
@@ -195,11 +196,14 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
         table, ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"], "the pairs that compare() returned"
     )
     rows = table[table["metric"] == metric]
+    if "of" in rows:  # of tracks and poses; numbers without a sequence have no intervals
+        rows = rows[rows["of"].isin(["combined", "macro"])]
     ax = axes_or_new(ax)
     if not len(rows):
         return nothing_to_draw(ax, f"no rows of {metric}")
     adjusted = [f"p = {p:.2g}" if p >= 0.001 else "p < 0.001" for p in rows["p_adjusted"].fillna(1)]
-    names = [f"{a} - {b}\n{p}" for a, b, p in zip(rows["a"], rows["b"], adjusted, strict=True)]
+    whose = rows["of"].map({"combined": "", "macro": ", macro"}) if "of" in rows else [""] * len(rows)
+    names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(rows["a"], rows["b"], whose, adjusted, strict=True)]
     _points_with_bars(ax, names, rows)
     ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
     ax.set(xlabel=f"difference of {axis_label(metric)}", title=f"Difference of {axis_label(metric)}")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
-from helpers.commands import answer_here, refused_here, run_here
+from helpers.commands import answer_here, complaints, refused_here, run_here
 from helpers.problems import assert_places
 from helpers.scenes import objects
 
@@ -88,19 +88,23 @@ def test_compare_ranks_trackers_by_hota(folders: list[Path]) -> None:
     assert list(got["pairs"][0]) == ["a", "b", "of", "metric", "estimate", "low", "high", "p_value", "p_adjusted"]
     assert [row["estimate"] for row in got["pairs"]] == pytest.approx(pairs["estimate"].tolist())
     itself = answer_here("compare", folders[0], folders[1], folders[1])
-    assert {(row["estimate"], row["p_value"]) for row in itself["pairs"]} == {(0, 1)}
+    assert {(row["estimate"], row["p_value"]) for row in itself["pairs"]} == {(0, 1), (0, None)}
+    assert {row["of"] for row in itself["pairs"] if row["p_value"] is None} == {"without crossing", "without plaza"}
 
 
 def test_compare_of_trackers_in_words(folders: list[Path]) -> None:
     done = run_here("compare", *folders, "--metrics", "IDF1,HOTA", "--by", "sequence")
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, complaints(done.err)) == (0, [])
     lines = done.out.splitlines()
     assert lines[2].split()[:8] == ["sequence", "rank", "name", "HOTA", "from", "to", "MOTA", "IDF1"]
     assert [line.split()[:3] for line in lines[3:7]] == [
         *[["crossing", "1", "tracker"], ["crossing", "2", "cut"]],
         *[["plaza", "1", "tracker"], ["plaza", "2", "cut"]],
     ]
-    assert [line.split()[3] for line in lines[9:13]] == ["IDF1", "HOTA", "IDF1", "HOTA"]
+    for row in (9, 13):
+        names = [["combined", "IDF1"], ["combined", "HOTA"], ["macro", "IDF1"], ["macro", "HOTA"]]
+        assert [line.split()[3:5] for line in lines[row : row + 4]] == names
+    assert "macro: the mean over sequences" in lines[-1]
     assert "apart from next: by HOTA" in done.out
     assert "nan" not in done.out
 

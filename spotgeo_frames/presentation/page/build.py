@@ -181,7 +181,11 @@ def _tables_and_page(
         evaluation = evaluate(truth, submissions, by, words, rule, tracks)
         browser, notes, warning = _browser(evaluation, images)
         content = page(evaluation, charts(evaluation), browser, notes, about, script())
-        return evaluation, content, [*evaluation.warnings, *([] if warning is None else [warning])]
+        return (
+            evaluation,
+            content,
+            [*evaluation.warnings, *evaluation.about_pairs, *([] if warning is None else [warning])],
+        )
 
 
 def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str], str | None]:

@@ -47,7 +47,10 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def differences(pairs: pd.DataFrame, names: Sequence[str], metric: str, confidence: float) -> Rows:
-    """The differences of a metric with their intervals, one row a pair; of many submissions only of neighbours."""
+    """The differences of a metric with their intervals, one row a pair; of many submissions only of neighbours.
+
+    `pairs` has one row for each pair and metric.
+    """
     known = pairs[(pairs["metric"] == metric) & pairs["estimate"].notna()]
     if len(names) > MOST_PAIRED:
         neighbours = {*pairwise(names)}

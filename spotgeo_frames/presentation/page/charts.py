@@ -34,7 +34,7 @@ from .encodings import (
     submission_tooltip,
     tooltips,
 )
-from .evaluation import CONFIDENCE, Evaluation
+from .evaluation import COMBINED, CONFIDENCE, Evaluation, rows_of
 from .rule_texts import measure_limits, measure_name, measure_range, measure_title
 
 # The format of axes of differences. It names no decimals, so Vega writes as many as distinct ticks need.
@@ -56,10 +56,10 @@ def charts(evaluation: Evaluation) -> dict[str, Spec]:
     if any(np.isfinite(row["gain"]) for row in costs):
         found["costs"] = error_costs(costs, names)
     metric = evaluation.headline[0]
-    if evaluation.compared is not None and (
-        pairs := chart_data.differences(evaluation.compared.pairs, evaluation.names, metric, CONFIDENCE)
-    ):
-        found["differences"] = differences(pairs, str(title(metric)))
+    if evaluation.compared is not None:
+        combined = rows_of(evaluation.compared.pairs, COMBINED)
+        if pairs := chart_data.differences(combined, evaluation.names, metric, CONFIDENCE):
+            found["differences"] = differences(pairs, str(title(metric)))
     places, ratio = chart_data.recall_map(matches, names)
     if places:
         found["recall_map"] = recall_map(places, ratio, names)

@@ -22,7 +22,7 @@ from ..metric_text import title
 from .chart_data import short_names
 from .encodings import Spec
 from .evaluation import RESAMPLES, Evaluation
-from .page_tables import Table, counts, headline, lead, other_tables, slice_table
+from .page_tables import Table, counts, headline, lead, other_tables, rests_on, slice_table
 from .rule_texts import kind_texts, measure_name, measure_title
 
 # The count of rows of a table that the page shows at first.
@@ -68,6 +68,9 @@ def page(
         headline=headline(evaluation),
         counts=counts(evaluation),
         suspicions=texts(evaluation.suspicions).to_dict("records"),
+        rests_on=rests_on(evaluation),
+        warnings=evaluation.warnings,
+        about_pairs=evaluation.about_pairs,
         resamples=f"{RESAMPLES:,}",
         dash=DASH,
         rows_shown=ROWS_SHOWN,

@@ -3,8 +3,8 @@
 Tables with rows of several submissions have a categorical column `submission`, best first.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +37,12 @@ from ..metric_text import reading
 # same and take longer than the rest of the report.
 THRESHOLDS, TRACK_THRESHOLDS = 60, 20
 
-# The count of resamples of a report, and the confidence of its intervals.
+# How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
+
+
+# The rows of intervals and pairs with numbers of all sequences together, and with means over sequences.
+COMBINED, MACRO = "combined", "macro"
 
 
 class Evaluation(NamedTuple):
@@ -50,7 +54,8 @@ class Evaluation(NamedTuple):
         The match tables of all submissions, concatenated, with the `kind` of each error.
     summary, intervals
         The metrics of each submission, and the headline metrics with confidence intervals, those of tracks first. No
-        table has columns or rows of metrics that are not defined for the rule.
+        table has columns or rows of metrics that are not defined for the rule. Reports of tracks have a column `of`, as
+        `intervals` returns it; so have the pairs of their comparison.
     slices
         A summary for each slicing, by its columns.
     costs
@@ -61,8 +66,8 @@ class Evaluation(NamedTuple):
         The metrics at score thresholds; None if no submission has a score for each prediction.
     compared
         The comparison of submissions; None if there is only one.
-    warnings
-        The texts of warnings that `report` raises.
+    warnings, about_pairs
+        The texts of warnings about the numbers, and about the comparison, that the page shows and `report` raises.
     rule
         The rule of the matching.
     """
@@ -76,6 +81,7 @@ class Evaluation(NamedTuple):
     sweep: Sweep | None
     compared: Comparison | None
     warnings: list[str]
+    about_pairs: list[str]
     rule: Rule
 
     @property
@@ -115,14 +121,17 @@ def evaluate(
     cuts = _cuts(matched, by)
     metrics = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
     ranking = _track_metrics(results)
-    compared = None
+    compared, about_pairs = None, list[str]()
     if len(results) > 1:
-        compared = compare(results, ranking or metrics, resamples=RESAMPLES, confidence=CONFIDENCE)
+        compared, about_pairs = _compared(results, ranking or metrics)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
     ranked = {name: submissions[name] for name in names}
     scored = {name: side for name, side in ranked.items() if _has_scores(side, matched[name])}
-    headline, texts = _intervals(matches, metrics, {name: results[name] for name in names}, ranking)
+    kinds: list[tuple[Mapping[str, Evaluated], Sequence[str]]] = [({name: matched[name] for name in names}, metrics)]
+    if ranking:
+        kinds.insert(0, ({name: results[name] for name in names}, ranking))
+    headline, texts = _intervals(kinds)
     return Evaluation(
         matches=matches,
         summary=_with_estimates(_summary(matches, "submission", rule), headline, ranking),
@@ -136,8 +145,9 @@ def evaluate(
         costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
         suspicions=_suspected(truth, ranked, words, tracks),
         sweep=_swept(truth, scored, words, tracks),
-        compared=None if compared is None else _plain(compared, rule),
+        compared=compared and compared._replace(leaderboard=_known(compared.leaderboard, rule)),
         warnings=texts,
+        about_pairs=about_pairs,
         rule=rule,
     )
 
@@ -148,37 +158,48 @@ def _track_metrics(results: Mapping[str, Evaluated]) -> list[str]:
     return [] if isinstance(first, pd.DataFrame) else [name for name in TRACK_HEADLINE if name in first.summary]
 
 
-def _intervals(
-    matches: pd.DataFrame, metrics: Sequence[str], results: Mapping[str, Evaluated], ranking: Sequence[str]
-) -> tuple[pd.DataFrame, list[str]]:
-    """The headline metrics with confidence intervals, those of tracks first, and the texts of warnings.
+def _compared(results: Mapping[str, Evaluated], metrics: Sequence[str]) -> tuple[Comparison, list[str]]:
+    """The comparison of submissions, and the texts of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answer = compare(results, metrics, resamples=RESAMPLES, confidence=CONFIDENCE)
+    return answer, [str(warning.message).removeprefix("compare: ") for warning in caught]
 
-    `matches` has the match tables of all submissions; `ranking` are the metrics of the results of tracks, if any.
+
+def _intervals(kinds: Sequence[tuple[Mapping[str, Evaluated], Sequence[str]]]) -> tuple[pd.DataFrame, list[str]]:
+    """The metrics of submissions with confidence intervals, and the texts of warnings, each once.
+
+    `kinds` are what submissions were evaluated to, and the metrics of that: of tracks first, then of match tables.
     """
-    made = partial(interval_table, confidence=CONFIDENCE)
-    table, texts = made(matches, "submission", metrics)
-    if not ranking:
-        return table, texts
-    of_tracks = _combined(_together({name: made(x, None, ranking)[0] for name, x in results.items()}))
-    answer = pd.concat([of_tracks, table], ignore_index=True)
-    answer.attrs = table.attrs
-    return answer, texts
+    tables, texts = [], dict[str, set[str]]()  # of each text, the submissions
+    for sides, metrics in kinds:
+        found = {name: interval_table(x, None, metrics, confidence=CONFIDENCE) for name, x in sides.items()}
+        tables.append(_together({name: table for name, (table, _) in found.items()}))
+        for name, (_, of_name) in found.items():
+            for text in of_name:
+                texts.setdefault(text, set()).add(name)
+    answer = pd.concat(tables, ignore_index=True)
+    if "of" in answer:
+        answer["of"] = answer["of"].fillna(COMBINED)  # of match tables
+    answer.attrs = tables[-1].attrs
+    # That there are few sequences may be said in more words, too.
+    said = [text for text in texts if not any(other != text and other.startswith(text) for other in texts)]
+    of_all = len(kinds[0][0])
+    return answer, [
+        text if len(texts[text]) == of_all else f"{', '.join(sorted(texts[text]))}: {text}" for text in said
+    ]
 
 
 def _with_estimates(summary: pd.DataFrame, intervals: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """A summary by submission that begins with these metrics, whose estimates are in a table of intervals."""
-    columns = {name: intervals.loc[intervals["metric"] == name, "estimate"].to_numpy() for name in metrics}
+    rows = rows_of(intervals, COMBINED)
+    columns = {name: rows.loc[rows["metric"] == name, "estimate"].to_numpy() for name in metrics}
     return summary.assign(**columns)[["submission", *columns, *summary.columns.drop("submission")]]
 
 
-def _plain(compared: Comparison, rule: Rule) -> Comparison:
-    """A comparison without the columns of metrics that are not defined for the rule; all its pairs are of all data."""
-    return Comparison(_known(compared.leaderboard, rule), _combined(compared.pairs))
-
-
-def _combined(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of numbers of all sequences together."""
-    return table if "of" not in table else table[table["of"] == "combined"].drop(columns="of").reset_index(drop=True)
+def rows_of(table: pd.DataFrame, of: str) -> pd.DataFrame:
+    """The rows of combined numbers, or of macro means, which detections have none of."""
+    return table[table["of"] == of] if "of" in table else table if of == COMBINED else table.iloc[:0]
 
 
 def _cuts(

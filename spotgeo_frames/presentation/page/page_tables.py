@@ -1,6 +1,7 @@
 """The tables of the page as text: their titles, the order in which columns sort, and their cells."""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from ...scoring.registry import METRICS, SLICED, own_metrics
 from ...support.labels import DASH, bins_as_text, label
 from ..display import texts, words
 from ..metric_text import arrow, definition, reading, title
-from .evaluation import Evaluation
+from .evaluation import COMBINED, MACRO, Evaluation, rows_of
 from .rule_texts import first_title, rule_text
 
 # The titles of columns that belong to no metric.
@@ -27,14 +28,26 @@ TITLES = {
     "estimate": "difference",
     "a": "submission",
     "b": "minus",
-    "chance_of_rank_1": "chance of rank 1",
+    "of": "of",
+    "bootstrap_share_first": "bootstrap share first",
     "apart_from_next": "differs from the next",
 }
 CAPTIONS = {"sequence": "By sequence", "frame_n_truth": "By the number of truths in a frame (frame_n_truth)"}
 COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
 BOARD = ["rank", "name", "HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]
 BOARD += ["f1", "f1_low", "f1_high", "kelvins_mse", "mse", "loc_a"]
-BOARD += ["chance_of_rank_1", "apart_from_next"]
+BOARD += ["bootstrap_share_first", "apart_from_next"]
+
+# What the mean over sequences is called in a cell of the headline, by its column; and where there is none.
+MEANS = {"mean": "estimate", "mean_low": "low", "mean_high": "high"}
+NO_MEAN = dict.fromkeys(["estimate", "low", "high"], DASH)
+
+# What an interval rests on, by its column.
+RESTS_ON = {
+    "n_effective": "effective sequences: of equal size, as even; for",
+    "largest_share": "largest share of a sequence; for",
+    "degrees_of_freedom": "degrees of freedom; for",
+}
 
 # The count of rows of a table that a page has room for.
 MOST_ROWS = 16_000
@@ -66,16 +79,33 @@ class Table(NamedTuple):
 
 
 def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """One row for each metric: its label and meaning, and for each submission its value, interval and all digits."""
+    """One row for each metric: its label and meaning, and for each submission its value, interval and all digits.
+
+    Where the combined number has no interval, `mean`, `mean_low` and `mean_high` are the mean over sequences and its
+    interval; otherwise they are dashes.
+    """
     rows = []
+    combined, macro = (rows_of(evaluation.intervals, of) for of in (COMBINED, MACRO))
     for metric in evaluation.headline:
-        of_metric = evaluation.intervals[evaluation.intervals["metric"] == metric]  # in the order of the submissions
+        of_metric = combined[combined["metric"] == metric]  # in the order of the submissions
         cells = texts(of_metric)[["estimate", "low", "high"]].assign(exact=of_metric["estimate"].map(_exact))
+        means = texts(macro[macro["metric"] == metric])[["estimate", "low", "high"]].to_dict("records")
+        named = [
+            cell | {name: mean[of] for name, of in MEANS.items()}
+            for cell, mean in zip_longest(cells.to_dict("records"), means, fillvalue=NO_MEAN)
+        ]
         known = reading(metric)
         assert known is not None  # the metrics of intervals are in a registry
         head = {"label": title(metric), "better": arrow(known.metric), "meaning": definition(known.metric)}
-        rows.append(head | {"cells": cells.to_dict("records")})
+        rows.append(head | {"cells": named})
     return rows
+
+
+def rests_on(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
+    """What the interval of the metric that ranks rests on: labels with the values of all submissions."""
+    rows = rows_of(evaluation.intervals, COMBINED)
+    shown = texts(rows[rows["metric"] == evaluation.headline[0]])
+    return [(f"{text} {title(evaluation.headline[0])}", shown[name].tolist()) for name, text in RESTS_ON.items()]
 
 
 def counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
@@ -96,11 +126,11 @@ def lead(evaluation: Evaluation) -> list[str]:
         return [f"{name} is {shown[metric]}.", *sentences]
     first, second, *_ = evaluation.names
     article = "an" if metric == "f1" else "a"
-    pairs = evaluation.compared.pairs
+    pairs = rows_of(evaluation.compared.pairs, COMBINED)
     [p] = pairs.loc[(pairs["a"] == first) & (pairs["b"] == second) & (pairs["metric"] == metric), "p_adjusted"]
     surely = bool(evaluation.compared.leaderboard["apart_from_next"].fillna(False).iloc[0])
-    sure = "more than chance explains" if surely else "no more than chance may explain"
-    known = "" if pd.isna(p) else f", by {sure} (adjusted p-value {p:.2g})"
+    sure = "by more than chance explains" if surely else "but not shown to differ"
+    known = "" if pd.isna(p) else f", {sure} (adjusted p-value {p:.2g})"
     return [f"{first} is first with {article} {name} of {shown[metric]}, before {second}{known}.", *sentences]
 
 
@@ -139,7 +169,8 @@ def other_tables(evaluation: Evaluation) -> list[Table]:
     tables = [_table("costs", "Kinds of error and their cost", _having(costs, [*whose, *COSTS]))]
     if evaluation.compared is not None:
         tables.append(_table("leaderboard", "Leaderboard", _having(evaluation.compared.leaderboard, BOARD)))
-        pairs = _table("pairs", "Differences between submissions", evaluation.compared.pairs)
+        differences = pd.concat([rows_of(evaluation.compared.pairs, of) for of in (COMBINED, MACRO)])
+        pairs = _table("pairs", "Differences between submissions", differences)
         metric = pairs.titles.index("metric")
         rows = [[*row[:metric], _title(row[metric]), *row[metric + 1 :]] for row in pairs.rows]
         tables.append(pairs._replace(rows=rows))

@@ -22,13 +22,13 @@ TITLE = "# The tables behind a report"
 FILES = {
     "matches": "A row for each hit, miss and false alarm, and for each empty frame; all metrics follow from it.",
     "summary": "The headline metrics.",
-    "intervals": "The headline metrics with their confidence intervals, from resampling whole sequences.",
+    "intervals": "The headline metrics with their confidence intervals, from leaving out one sequence at a time.",
     "diagnosis": "Each miss and each false alarm with its kind.",
     "error_costs": "The cost of each kind of error: the metrics if this kind alone were corrected.",
     "suspicions": "Common mistakes that a submission seems to have; no rows where nothing is suspicious.",
     "sweep": "The metrics at score thresholds, matched anew at each.",
     "sweep_best": "The best score threshold, with its interval.",
-    "leaderboard": "The submissions in the competition's order, or by HOTA, with the chance of each rank.",
+    "leaderboard": "The submissions in the competition's order, or by HOTA.",
     "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
 }
 # The meanings of columns that belong to no metric.
@@ -73,11 +73,16 @@ COLUMNS = {
     "score_threshold_low": "lower bound of the interval of the best threshold",
     "score_threshold_high": "upper bound of the interval of the best threshold",
     "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse; of tracks and poses highest HOTA",
-    "apart_from_next": "whether its f1, or HOTA, differs from that of the next row by more than chance",
+    "bootstrap_share_first": "the share of draws of sequences, with replacement, in which the submission is first",
+    "apart_from_next": "whether its f1, or HOTA, is shown to differ from that of the next row: p_adjusted below 0.05",
     "a": "the first submission",
     "b": "the second submission",
-    "p_value": "of a permutation test that swaps whole sequences between the two",
-    "p_adjusted": "p_value adjusted over all pairs by Holm's method",
+    "p_value": "of a test that swaps whole sequences between the two, by which the interval is, too",
+    "p_adjusted": "p_value adjusted over all pairs and metrics together",
+    "of": "`combined` (all sequences together), `macro` (the mean over sequences) or `without` a sequence",
+    "n_effective": "of as many sequences of equal size their weights in the metric would be as even",
+    "degrees_of_freedom": "how many sequences the standard error rests on; of the t distribution",
+    "largest_share": "the greatest share that one sequence has of all weights",
 }
 GEOMETRY = {
     "object": "the name, within the frame,",
@@ -198,8 +203,6 @@ def _meaning(column: str) -> str:
     known = COLUMNS.get(column) or meaning(column)
     if known is not None:
         return known
-    if column.startswith("chance_of_rank_"):
-        return f"the share of resamples in which the submission has rank {column.rpartition('_')[2]}"
     side, _, name = column.partition("_")
     nouns = {"truth": "truth", "predicted": "prediction", "frame": "frame", "sequence": "sequence"}
     of = f"the {nouns.get(side, 'input')}"
