@@ -315,29 +315,27 @@ def _values(sums: NamedSums, names: Sequence[str]) -> np.ndarray:
 
 
 def speed() -> None:
-    """The default intervals against `summarize`, and 10,000 swaps of ten pairs, of 5,120 sequences."""
-    random, tables = np.random.default_rng(3), {}
-    n_truth = 1 + random.poisson(8, 5120)
+    """The default intervals against `summarize`, and 10,000 swaps of ten pairs, of 5,120 sequences of five frames."""
+    random, n_frames = np.random.default_rng(3), 5120 * 5
+    frame = np.repeat(np.arange(n_frames), random.poisson(2, n_frames))
+    truth = pd.DataFrame({"sequence": frame // 5, "frame": frame % 5, "object": np.arange(len(frame))})
+    truth = truth.assign(x=600 * random.random(len(frame)), y=400 * random.random(len(frame)))
+    frames = pd.DataFrame({"sequence": np.arange(n_frames) // 5, "frame": np.arange(n_frames) % 5})
+    tables = {}
     for k in range(5):
-        tp = random.binomial(n_truth, 0.6 + 0.01 * k)
-        tables[f"{k}"] = match_table((tp, n_truth - tp, random.poisson(1.0, 5120), np.ones(5120)), random)
-    times = {
-        "summarize": _median(lambda: sf.summarize(tables["0"])),
-        "intervals": _median(lambda: sf.intervals(tables["0"])),
-        "percentile": _median(lambda: sf.intervals(tables["0"], method="percentile"), 3),
-        "compare": _median(lambda: sf.compare(tables), 1),
-    }
-    print("5,120 sequences: " + ", ".join(f"{name} {seconds:.3f} s" for name, seconds in times.items()))
-    print(f"  intervals take {times['intervals'] / times['summarize']:.1f} times as long as summarize")
+        found = truth[random.random(len(truth)) < 0.6 + 0.01 * k]
+        found = found.assign(x=found["x"] + random.normal(0, 2, len(found)))
+        tables[f"{k}"] = sf.match(sf.Annotations(truth, frames), found)
+    both = [(_taken(sf.summarize, tables["0"]), _taken(sf.intervals, tables["0"])) for _ in range(41)]
+    of_summary, of_intervals = (statistics.median(column) for column in zip(*both, strict=True))
+    print(f"5,120 sequences: summarize {of_summary:.4f} s, intervals {of_intervals:.4f} s, ", end="")
+    print(f"{of_intervals / of_summary:.1f} times as long; compare {_taken(sf.compare, tables):.1f} s")
 
 
-def _median(call: Callable[[], object], repeats: int = 9) -> float:
-    taken = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        call()
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+def _taken(function: Callable[..., object], *arguments: object) -> float:
+    began = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

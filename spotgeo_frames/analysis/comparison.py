@@ -2,8 +2,8 @@
 
 Submissions are compared on the same sequences, because a sequence that is hard for one submission is usually hard for
 the others. p-values and intervals come from one test: swapping what two submissions made of whole sequences (see
-`swaps.py`). Where the two are exchangeable, the p-values are exact; where they are only equal in the metric, they are
-at most 0.05 in no more than 7.5% of simulated comparisons (docs/uncertainty.md).
+`swaps.py`). Where the two are exchangeable, the p-values are exact; where they are only equal in the metric, nearly
+(docs/uncertainty.md says how nearly, and where not).
 """
 
 import warnings
@@ -92,6 +92,9 @@ def compare(
         whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Only groups
         that all submissions have are compared. Results of tracks and poses are grouped by `sequence`, its attributes
         (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`.
+    cluster
+        A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
+        groups are then swapped.
     baseline
         The name of the submission that all others are compared with. Without it, every pair is compared.
     resamples
@@ -118,10 +121,13 @@ def compare(
     pairs: one row for each pair and metric: `a`, `b` (the baseline, or the lower-ranked of the two), `metric`,
         `estimate` (the metric of `a` minus that of `b`), `low` and `high`, the differences that the test does not
         reject, `p_value` of a two-sided test that swaps the sequences of both (studentised: Janssen, 1997,
-        doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013, doi:10.1214/13-AOS1090), and `p_adjusted` over all
-        pairs and metrics (max-T of Westfall and Young, 1993). The interval excludes 0 just where p_value is at most
+        doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013, doi:10.1214/13-AOS1090; never below that of a t test
+        with the jackknife's standard error), and `p_adjusted` over all pairs and metrics (max-T of Westfall and Young,
+        1993). The interval excludes 0 just where p_value is at most
         1 - confidence. `low` and `high` are null below six sequences, whose p-values cannot be below 0.05. All are null
-        where the metric is undefined.
+        where the metric is undefined. Tracks and poses have a column `of`, as in `intervals`: "combined", "macro" (a
+        paired t test of the sequences' own values, adjusted by Holm's method) and, up to 20 sequences, "without NAME",
+        the difference alone.
 
     Raises
     ------

@@ -24,6 +24,9 @@ from .resampling import metrics_of
 # Errors per row: a miss or false alarm adds tau², so that where there is none as yet, the next can raise them by that.
 OF_ERRORS = 2
 
+# The metric that is 1 where there is no miss and no false alarm.
+ACCURACY = "det_a"
+
 
 def tau_of(matches: pd.DataFrame) -> float:
     """The tau (px) of a match table, from its notes or from the error of a miss or false alarm; null if unknown."""
@@ -38,20 +41,19 @@ def tau_of(matches: pd.DataFrame) -> float:
 
 def combined(evaluation: Evaluation, names: Sequence[str], tau: float, confidence: float) -> Intervals:
     """The jackknife intervals of the named metrics of each group, (groups, metrics)."""
-    family = evaluation.family
-    metrics = [family.metrics[name] for name in names]
-    of_errors = np.array([metric.tau_power == OF_ERRORS for metric in metrics])
-    functions = functions_of(evaluation, names, tau)
+    of_errors = np.array([evaluation.family.metrics[name].tau_power == OF_ERRORS for name in names])
+    all_names = list(dict.fromkeys([*names, ACCURACY])) if of_errors.any() else names
+    functions = functions_of(evaluation, all_names, tau)
     found = jackknife(evaluation.sums, evaluation.group, evaluation.n_groups, functions, confidence)
     if not of_errors.any():
         return found
+    at, n = all_names.index(ACCURACY), len(names)
     # Nothing tells how large the errors are that have not been seen yet, so each is taken for a miss.
-    functions_of_accuracy = functions_of(evaluation, ["det_a"], tau)
-    accuracy = jackknife(evaluation.sums, evaluation.group, evaluation.n_groups, functions_of_accuracy, confidence)
+    unseen = np.where(found.estimate[:, [at]] >= 1, 1 - found.low[:, [at]], 0.0)
+    found = Intervals(*(values[:, :n] for values in found))
     with np.errstate(invalid="ignore"):
-        most = functions.greatest * np.where(functions.totals, found.n_weighted, 1.0)
-        unseen = np.where(accuracy.estimate >= 1, 1 - accuracy.low, 0.0) * most
-        high = np.where(of_errors, np.minimum(found.high + unseen, most), found.high)
+        most = functions.greatest[:n] * np.where(functions.totals[:n], found.n_weighted, 1.0)
+        high = np.where(of_errors, np.minimum(found.high + unseen * most, most), found.high)
     unknown = of_errors & np.isnan(tau)
     return found._replace(low=np.where(unknown, np.nan, found.low), high=np.where(unknown, np.nan, high))
 

@@ -123,7 +123,7 @@ def intervals(
     >>> sf.intervals(matches, metrics=["f1", "recall"]).round(2)[["metric", "estimate", "low", "high", "n_sequences"]]
        metric  estimate   low  high  n_sequences
     0      f1      0.82  0.78  0.85           60
-    1  recall      0.89  0.83  0.94           60
+    1  recall      0.89  0.82  0.94           60
     """
     answer, texts = interval_table(x, by, metrics, method, cluster, confidence, resamples, seed)
     for text in texts:
@@ -161,8 +161,7 @@ def interval_table(
     evaluation = clustered(evaluation, asked.table, cluster)
     tau = tau_of(asked.matches)
     found = combined(evaluation, names, tau, confidence)
-    estimate = evaluation.summary.reindex(columns=names).to_numpy(np.float64, na_value=np.nan)
-    found = found._replace(estimate=estimate)
+    found = found._replace(estimate=_estimates(evaluation.summary, names))
     if method == "percentile":
         low, high = _percentile(evaluation, names, resamples, confidence, seed)
         found = found._replace(low=low, high=high, degrees_of_freedom=np.full_like(low, np.nan))
@@ -175,6 +174,13 @@ def interval_table(
         answer = metric_table(evaluation, names, n_sequences, found)
     answer.attrs = evaluation.attrs | {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
     return answer, [text for text in [*texts, evaluation.missing] if text]
+
+
+def _estimates(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    """The named metrics of a summary, (groups, metrics); null where it has no such column."""
+    unknown = np.full(len(summary), np.nan)
+    columns = [summary[name].to_numpy(np.float64, na_value=np.nan) if name in summary else unknown for name in names]
+    return np.stack(columns, axis=-1)
 
 
 def _percentile(

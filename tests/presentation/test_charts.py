@@ -22,7 +22,7 @@ def percents(spec: Spec) -> list[str]:
 @pytest.mark.parametrize("lowest", [-0.8, 0.25])
 def test_labels_of_differences_are_distinct(extent: float, lowest: float) -> None:
     pair = {"pair": "a − b", "sure": "no", "estimate": extent / 2, "low": lowest * extent, "high": extent, "p": 0.2}
-    labels = percents(charts.differences([pair]))
+    labels = percents(charts.differences([pair], "F1"))
     assert len({*labels}) == len(labels) > 2
 
 
@@ -38,4 +38,4 @@ def test_labels_of_error_costs_are_distinct(extent: float) -> None:
 
 def test_wide_differences_have_no_decimals() -> None:
     pair = {"pair": "a − b", "sure": "yes", "estimate": 0.2, "low": 0.1, "high": 0.3, "p": 0.01}
-    assert percents(charts.differences([pair]))[:2] == ["+0%", "+5%"]
+    assert percents(charts.differences([pair], "F1"))[:2] == ["+0%", "+5%"]

@@ -185,7 +185,7 @@ def test_the_report_describes_a_new_metric(monkeypatch: pytest.MonkeyPatch, tmp_
     entry = METRICS["recall"]._replace(name="found_part", label="part that is found", formula="as recall", note="")
     monkeypatch.setitem(METRICS, "found_part", entry)
     truth = sf.Annotations(objects([(1, 1, 0, 0), (2, 1, 0, 0)]))
-    evaluation = evaluate(truth, {"a": truth}, [{"sequence": None}], Words(), Rule("distance", 10.0, 3.0))
+    evaluation = evaluate(truth, {"a": truth}, [{"sequence": None}], Words(), Rule("distance", 10.0, 3.0), tracks=False)
     write_together(parquet.files(evaluation, tmp_path, {}))
     readme = (tmp_path / "README.md").read_text("utf-8")
     assert "| `found_part` | float64 | as recall |" in readme

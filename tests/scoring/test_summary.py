@@ -240,11 +240,14 @@ def test_sequences_to_leave_out_that_are_not_there_are_named() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sf.leaderboard(tables, exclude=[2])
+    few = ("compare: fewer than 20 sequences", "0.5")
+    with warned(few):
         sf.compare({"a": MATCHES, "b": MATCHES}, exclude=iter([2]), resamples=10)
-    for function in (sf.leaderboard, sf.compare):
-        with warned((f"{function.__name__}: exclude", "98")) as caught:
+    few = ("compare: fewer than 20 sequences", "0.25")
+    for function, others in ((sf.leaderboard, []), (sf.compare, [few])):
+        with warned((f"{function.__name__}: exclude", "98"), *others) as caught:
             function({"a": MATCHES, "b": MATCHES}, exclude=[98])
-        assert [warning.filename for warning in caught] == [__file__]
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_every_way_to_say_by() -> None:

@@ -67,6 +67,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "leaderboard": (sf.leaderboard, (NAMED,)),
     "intervals": (lambda table: sf.intervals(table, {"truth_x": 2}, resamples=50), (MATCHES,)),
     "compare": (lambda tables: sf.compare(tables, resamples=50), (NAMED,)),
+    "non_inferiority": (lambda table, other: sf.non_inferiority(table, other, "f1", 0.1).table, (MATCHES, MATCHES)),
+    "sample_size": (lambda table: sf.sample_size(table, "f1", 0.1), (MATCHES,)),
     "diagnose": (lambda table: sf.diagnose(table, tau=10), (MATCHES,)),
     "error_costs": (sf.error_costs, (sf.diagnose(MATCHES),)),
     "error_costs of tracks": (lambda *pair: sf.error_costs(sf.track(*pair), similarity="iou"), BOXES),

@@ -211,20 +211,25 @@ def test_results_by_class_can_be_asked(rare: sf.TrackResult) -> None:
         summary["n_truth"].iloc[11],
     ]
     with pytest.warns(UserWarning, match="1 of 2 groups have only one sequence"):
-        assert sf.intervals(rare, wider, ["HOTA"], resamples=50)["n_sequences"].tolist() == [3, 1]
+        of_wider = sf.intervals(rare, wider, ["HOTA"])
+    assert of_wider[of_wider["of"] == "combined"]["n_sequences"].tolist() == [3, 1]
     with pytest.warns(UserWarning, match="1 of 3 groups have only one sequence"):
-        asked = sf.intervals(rare, by="category", metrics=["HOTA"], resamples=50)
+        found = sf.intervals(rare, by="category", metrics=["HOTA"])
+    asked, macro = (found[found["of"] == of] for of in ("combined", "macro"))
     assert asked["estimate"].tolist() == pytest.approx(summary[9:12]["HOTA"].tolist())
     assert asked["n_sequences"].tolist() == [3, 3, 1]
-    assert asked["low"].isna().tolist() == [False, False, True]
-    [whole] = sf.intervals(rare, metrics=["MOTA"], resamples=50).to_dict("records")
+    assert macro["low"].isna().tolist() == [False, False, True]
+    each = sf.summarize(rare, by=["sequence", "category"])
+    assert macro["estimate"].iloc[0] == pytest.approx(each[each["category"] == 0]["HOTA"].mean())
+    whole, macro_of_all = sf.intervals(rare, metrics=["MOTA"]).head(2).to_dict("records")
     assert (whole["estimate"], whole["n_sequences"]) == (pytest.approx(summary["MOTA"].iloc[-1]), 3)
-    assert whole["low"] < whole["high"]
+    assert macro_of_all["estimate"] == pytest.approx(of_sequences["MOTA"].mean())
+    assert macro_of_all["low"] < macro_of_all["high"]
 
 
 def test_results_by_class_are_compared_with_their_like(rare: sf.TrackResult) -> None:
     pairs = sf.compare({"a": rare, "b": rare}, by={"category": None}, metrics=["HOTA"], resamples=50).pairs
-    assert pairs["category"].tolist() == [0, 1, 2]
+    assert pairs[pairs["of"] == "combined"]["category"].tolist() == [0, 1, 2]
     assert (pairs["estimate"] == 0).all()
     assert sf.leaderboard({"a": rare, "b": rare})["HOTA"].tolist() == pytest.approx([rare.summary["HOTA"].iloc[-1]] * 2)
     truth, predictions, frames = crowds(5, 3)
