@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
-from helpers.commands import run_here
+from helpers.commands import complaints, run_here
 from helpers.report_inputs import Page, many
 
 Sides = tuple[sf.Annotations, sf.Annotations]
@@ -52,6 +52,20 @@ def test_hota_comes_first_and_ranks(made: dict[str, Any]) -> None:
     )
 
 
+def test_the_mean_over_sequences_stands_in_where_there_is_no_interval(made: dict[str, Any]) -> None:
+    text = " ".join(Page(made["folder"] / "report.html").text)
+    for result in made["results"].values():
+        macro = sf.intervals(result, metrics=["HOTA"]).query("of == 'macro'").iloc[0]
+        shown = f"mean of sequences {macro['estimate']:.2%}: {macro['low']:.2%} to {macro['high']:.2%}"
+        assert f"no interval; {shown}" in text
+    assert text.count("combined numbers, which one large sequence may decide, have no interval") == 1
+    assert text.count("no p-value can be below") == 1
+    assert "effective sequences: of equal size, as even; for HOTA" in text
+    assert "without " not in "".join(
+        row[2] for row in Page(made["folder"] / "report.html").data["tables"]["pairs"]["rows"]
+    )
+
+
 def test_the_tables_have_them_too_and_every_column_is_described(made: dict[str, Any]) -> None:
     tables = made["folder"] / "tables"
     read = {path.stem: pd.read_parquet(path) for path in tables.glob("*.parquet")}
@@ -59,11 +73,11 @@ def test_the_tables_have_them_too_and_every_column_is_described(made: dict[str, 
         first = read[name].iloc[0]
         for metric in made["headline"]:
             assert first[metric] == pytest.approx(made["results"][expected].summary.iloc[-1][metric]), (name, metric)
-    intervals = read["intervals"].set_index(["metric", "submission"])
-    expected = sf.intervals(made["results"]["good"], metrics=["HOTA"]).iloc[0]
-    assert intervals.loc[("HOTA", "good"), ["estimate", "low", "high"]].tolist() == pytest.approx(
-        expected[["estimate", "low", "high"]].tolist()
-    )
+    rows = read["intervals"].query("metric == 'HOTA' and submission == 'good'")
+    expected = sf.intervals(made["results"]["good"], metrics=["HOTA"])
+    for name in ("of", "estimate", "low", "high", "n_effective"):
+        assert rows[name].tolist() == pytest.approx(expected[name].tolist(), nan_ok=True), name
+    assert {"combined", "macro"} < {*read["pairs"]["of"]}
     assert {*read["pairs"]["metric"]} == {*made["headline"]}
     readme = (tables / "README.md").read_text("utf-8")
     for name, table in read.items():
@@ -74,7 +88,8 @@ def test_the_tables_have_them_too_and_every_column_is_described(made: dict[str, 
 
 def test_the_command_line_makes_the_same_of_folders(tracks: Path, tmp_path: Path) -> None:
     done = run_here("report", tracks / "truth", tracks / "tracker", "--out", tmp_path / "report.html")
-    assert (done.status, done.err) == (0, "")
+    assert (done.status, complaints(done.err)) == (0, [])
+    assert len(done.err.splitlines()) == 1, "that there are few sequences is said once"
     hota = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker")).summary["HOTA"].iloc[-1]
     page = Page(tmp_path / "report.html")
     assert page.exact()[0] == pytest.approx(hota)
