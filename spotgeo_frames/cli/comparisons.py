@@ -28,7 +28,7 @@ def compare(
     if len(submissions) < 2:
         raise WrongUsage("give two submissions or more")
     with problems_reported():
-        check_out(out, "compare", [truth, *submissions], comparison.Comparison._fields)
+        check_out(out, [truth, *submissions])
         sides = read_sides(truth, submissions, similarity=words.similarity)
         named = dict(zip(submission_names(submissions), sides[1:], strict=True))
         matches = {
@@ -36,10 +36,9 @@ def compare(
             for name, side in progress(list(named.items()), "matching", "submission")
         }
         compared = comparison.compare(matches, exclude=names_to_exclude(exclude, sides))
-        tables = compared._asdict()
-        answer = formatted({name: plain_rows(table) for name, table in tables.items()})
+        answer = formatted({name: plain_rows(table) for name, table in compared._asdict().items()})
         read = {"truth": sides[0].objects} | {f"submission {name}": side.objects for name, side in named.items()}
-        keep(out, "compare", tables, answer, read, exclude=exclude)
+        keep(out, "compare", compared, answer, read, exclude=exclude)
     if as_json:
         tell(answer)
     else:

@@ -22,13 +22,13 @@ def diagnose(
 ) -> None:
     """Finds the kind of each error of a submission, and prints what each kind costs."""
     with problems_reported():
-        check_out(out, "diagnose", [truth, submission], ["matches", "error_costs"])
+        check_out(out, [truth, submission])
         known, found = read_sides(truth, [submission], similarity=words.similarity)
         diagnosed = error_kinds.diagnose(match(known, found, **words._asdict()))
         costs = error_kinds.error_costs(diagnosed)
         answer = formatted({"kinds": plain_rows(costs)} | rule_words(diagnosed.attrs))
-        tables = {"matches": diagnosed, "error_costs": costs}
-        keep(out, "diagnose", tables, answer, {"truth": known.objects, "submission": found.objects})
+        read = {"truth": known.objects, "submission": found.objects}
+        keep(out, "diagnose", diagnosed, answer, read, {"error_costs": costs})
     if as_json:
         tell(answer)
     else:

@@ -21,12 +21,11 @@ def sweep(
 ) -> None:
     """Evaluates a submission at the thresholds of its scores, and prints the best threshold and the curve."""
     with problems_reported():
-        check_out(out, "sweep", [truth, submission], sweeps.Sweep._fields)
+        check_out(out, [truth, submission])
         known, found = read_sides(truth, [submission], similarity=words.similarity)
         swept = sweeps.sweep(known, found, **words._asdict())
-        tables = swept._asdict()
-        answer = formatted({name: plain_rows(table) for name, table in tables.items()})
-        keep(out, "sweep", tables, answer, {"truth": known.objects, "submission": found.objects})
+        answer = formatted({name: plain_rows(table) for name, table in swept._asdict().items()})
+        keep(out, "sweep", swept, answer, {"truth": known.objects, "submission": found.objects})
     if as_json:
         tell(answer)
     else:

@@ -11,7 +11,7 @@ from ..matching.words import asked_of_tracks
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tracking.registry import TRACK_METRICS
 from ..tracking.track_tables import track_columns
-from ..tracking.tracks import TrackResult, evaluate_tracks, rule_of_tracks
+from ..tracking.tracks import evaluate_tracks, rule_of_tracks
 from ..tracking.tracks import track as track_sides
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
@@ -25,7 +25,7 @@ def track(truth: Path, tracker: Path, benchmark: str, as_json: bool, out: Path |
     if benchmark not in BENCHMARKS:
         raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
     with problems_reported():
-        check_out(out, "track", [truth, tracker], TrackResult._fields)
+        check_out(out, [truth, tracker])
         if out is None:
             sequences, numbers = _numbers(truth, tracker, benchmark)
         else:
@@ -53,7 +53,7 @@ def _saved(truth: Path, tracker: Path, benchmark: str, out: Path) -> tuple[list[
     result = track_sides(*sides)
     sequences, numbers = result.summary["sequence"].tolist()[:-1], columns_of(result.summary)
     read = {"truth": sides[0].objects, "tracker": sides[1].objects}
-    keep(out, "track", result._asdict(), _answer(sequences, numbers), read, benchmark=benchmark)
+    keep(out, "track", result, _answer(sequences, numbers), read, benchmark=benchmark)
     return sequences, numbers
 
 

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ..support.decoding import decode
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
@@ -29,7 +30,7 @@ from ..tables.inputs import file_state, note_source
 from ..tables.joints import COCO_SIGMAS
 from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
-from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, opening, repeated_ids
+from .documents import MOST_PROBLEMS, Integer, integers, matrix, opening, repeated_ids
 
 
 class _Image(msgspec.Struct, gc=False):
