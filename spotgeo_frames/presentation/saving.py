@@ -100,20 +100,20 @@ def save_result(
     `read` are the tables that were read, by their roles, such as truth; the folder gets the names and digests of their
     files, and the `notes`. Raises InputError as `save` does.
     """
-    kind, parts = _parts(x)
+    kind, parts = _parts(x, f"{folder}: cannot be written")
     write_folder(folder, kind, parts, beside or {}, texts or {}, inputs_of(read), notes or {})
 
 
-def _parts(x: Any) -> tuple[str, dict[str, tuple[pd.DataFrame, TableForm]]]:
-    """The kind of a result, and its tables with their forms, by name."""
+def _parts(x: Any, problem: str) -> tuple[str, dict[str, tuple[pd.DataFrame, TableForm]]]:
+    """The kind of a result, and its tables with their forms, by name; messages begin with `problem`."""
     kind = type(x).__name__
     if kind in RESULTS and isinstance(x, getattr(RESULTS[kind], kind)):
         optional = x._field_defaults
         given = {name: table for name, table in x._asdict().items() if table is not None or name not in optional}
-        return kind, {name: table_and_form(table, f"save: {name}") for name, table in given.items()}
+        return kind, {name: table_and_form(table, f"{problem}: {name}") for name, table in given.items()}
     if not isinstance(x, pd.DataFrame | ArrowStream | LazyTable):
         raise InputError(f"save: x is of type {kind}; a table is needed, or one of {', '.join(RESULTS)}")
-    table, form = table_and_form(x, "save: x")
+    table, form = table_and_form(x, problem)
     kind = "match table" if {*MATCH_COLUMNS} <= {*table} else "table"
     return kind, {SINGLE[kind]: (table, form)}
 
