@@ -6,8 +6,9 @@
 First the engines have to agree: with trackeval in every number, with motrics in HOTA and Identity; motrics 0.3.0 pairs
 a little otherwise than trackeval for CLEAR, and by how much is printed. Then they are timed in turn, and the median of
 the ratios is what counts, since machines drift. "From tables" leaves out reading and preprocessing: this project begins
-with two tables, motrics with its lists of boxes, trackeval with similarities computed already. Peak memory is that of a
-process of its own for each, its imports included.
+with two tables, motrics with its lists of boxes, trackeval with similarities computed already. `identity_breaks` and
+the `track` that it explains are timed in turn. Peak memory is that of a process of its own for each, its imports
+included.
 """
 
 import argparse
@@ -248,6 +249,13 @@ def main() -> None:
         loaded = {name: engine.load() for name, engine in engines.items()}
         tables = [{name: timed(engine.evaluate, loaded[name]) for name, engine in engines.items()} for _ in rounds]
         report("from tables", {name: [times[name] for times in tables] for name in ENGINES})
+        sides = loaded["spotgeo_frames"]
+        result = sf.track(*sides)
+        both = [(timed(sf.track, *sides), timed(sf.identity_breaks, result)) for _ in range(15)]
+        share = statistics.median(breaks / track for track, breaks in both)
+        print(
+            f"{'identity_breaks':24}here {statistics.median(t for _, t in both) * 1e3:7.0f} ms   {share:.2f} of track"
+        )
         arguments = [*map(str, folders), benchmark]
         peaks = {name: peak_memory(name, arguments) for name in ENGINES}
         print(f"{'peak memory':24}" + ", ".join(f"{name} {peak:.0f} MiB" for name, peak in peaks.items()))

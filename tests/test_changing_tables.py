@@ -52,6 +52,7 @@ MADE: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "error_costs": (lambda: sf.diagnose(matches()), sf.error_costs),
     "bias": (matches, lambda table: sf.bias(table, by="sequence", resamples=100)),
     "object_summary": (matches, sf.object_summary),
+    "identity_breaks": (lambda: sf.track(*tracks()).matches, sf.identity_breaks),
     "intervals": (matches, lambda table: sf.intervals(table, by="sequence", resamples=100)),
     "worst_slices": (matches, lambda table: sf.worst_slices(table, ["truth_x"], rate=1, resamples=100)),
     "sweep": (lambda: (read("truth"), read("eager")), lambda sides: sf.sweep(*sides, tau=10)),

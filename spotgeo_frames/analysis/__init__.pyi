@@ -4,6 +4,7 @@ from .differences import changes as changes
 from .error_kinds import diagnose as diagnose
 from .error_kinds import error_costs as error_costs
 from .histories import object_summary as object_summary
+from .identity_changes import identity_breaks as identity_breaks
 from .mistakes import check as check
 from .offsets import bias as bias
 from .sweeps import Sweep as Sweep

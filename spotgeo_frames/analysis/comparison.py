@@ -84,13 +84,20 @@ def compare(
     Parameters
     ----------
     matches
-        A dict from the name of each submission to its match table. All tables are of the same truth and were made with
-        the same rule.
+        A dict from the name of each submission to its match table, or to what `track` or `pose` returned. All are of
+        the same truth and were made with the same rule.
+    metrics
+        A list of metrics. Of match tables any that `summarize` returns, your own among them; by default "f1",
+        "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
+        default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
+    by
+        The groups, each compared by itself: a column of the truth, the frames or the sequences; a list of columns,
+        whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Only groups
+        that all submissions have are compared. Results of tracks and poses are grouped by `sequence`, its attributes
+        (`sequence_<column>`), and for poses `joint`.
     baseline
         The name of the submission that all others are compared with. Without it, every pair is compared.
-    metrics
-        A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
-        (px), "loc_a" and "kelvins_mse", and your own metrics, which `metric()` added.
     resamples
         How often sequences are drawn for the intervals, and how often they are swapped for the p-values; at least 1.
     confidence
@@ -105,16 +112,18 @@ def compare(
     -------
     Comparison of two DataFrames, of the first match table's kind (pandas, polars or pyarrow).
 
-    leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse: `rank`, `name`, the metrics that
-        `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low` and `kelvins_mse_high` (null after matching by
-        similarity), then `chance_of_rank_1`, `chance_of_rank_2` and so on, the share of resamples in which the
-        submission has this rank (equal submissions share a rank; null if there is only one sequence), and
-        `apart_from_next`, whether its f1 differs from the f1 of the next row (p_adjusted below 1 - confidence; null in
-        the last row, and where the two were not compared).
-    pairs: one row for each pair and metric: `a`, `b` (the baseline, or the lower-ranked of the two), `metric`,
-        `estimate` (the metric of `a` minus that of `b`), its percentile bootstrap interval `low` to `high`, `p_value`
-        of a two-sided permutation test (Phipson and Smyth, 2010, doi:10.2202/1544-6115.1585), and `p_adjusted` over all
-        pairs by Holm's method (1979). All are null where the metric is undefined; `low` and `high` also if there is
+    leaderboard: the `by` columns, then one row for each submission, by highest f1, then lowest kelvins_mse (tracks and
+        poses: by highest HOTA): `rank`, `name`, the metrics that `summarize` computes, the intervals of those that
+        rank, such as `f1_low` and `f1_high` (those of `kelvins_mse` are null after matching by similarity), then
+        `chance_of_rank_1`, `chance_of_rank_2` and so on, the share of resamples in which the submission has this rank
+        (equal submissions share a rank; null if there is only one sequence), and `apart_from_next`, whether its f1
+        (HOTA) differs from that of the next row (p_adjusted below 1 - confidence; null in the last row, and where the
+        two were not compared).
+    pairs: the `by` columns, then one row for each pair and metric: `a`, `b` (the baseline, or the lower-ranked of the
+        two), for tracks and poses `of` ("combined": the metric of all sequences together), `metric`, `estimate` (the
+        metric of `a` minus that of `b`), its percentile bootstrap interval `low` to `high`, `p_value` of a two-sided
+        permutation test (Phipson and Smyth, 2010, doi:10.2202/1544-6115.1585), and `p_adjusted` over all pairs by
+        Holm's method (1979). All are null where the metric is undefined; `low` and `high` also if there is
         only one sequence.
 
     Raises

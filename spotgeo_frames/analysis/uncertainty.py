@@ -1,4 +1,4 @@
-"""intervals(): the metrics of a match table with their confidence intervals.
+"""intervals(): the metrics of a match table, of tracks or of poses with their confidence intervals.
 
 The intervals come from the bootstrap (Efron, 1979, doi:10.1214/aos/1176344552): whole sequences are drawn with
 replacement, as many as there are, many times, and each metric is computed for every such resample. A sequence that is
@@ -55,22 +55,25 @@ def intervals(
     method: Method = "percentile",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Computes metrics of a match table with confidence intervals, by resampling whole sequences.
+    """Computes metrics with confidence intervals, by resampling whole sequences.
 
     Sequences have to be independent of each other; frames and objects of one sequence need not be.
 
     Parameters
     ----------
-    matches
-        A match table.
+    x
+        A match table, or what `track` or `pose` returned.
     by
         The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
         a count of quantile bins (2 to 1000) or None. Whole sequences are resampled in groups, too. Rows that are null
-        in `by` are left out.
+        in `by` are left out. Results of tracks and poses are grouped by columns of their table `sums`: `sequence`, its
+        attributes (`sequence_<column>`), and for poses `joint`.
     metrics
-        A list of any of "f1", "precision", "recall", "mse" (px²), "det_a", "rmse" (px), "one_minus_f1", "mean_distance"
-        (px), "loc_a" and "kelvins_mse", and your own metrics, which `metric()` added.
+        A list of metrics. Of a match table any that `summarize` returns, your own among them; by default "f1",
+        "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
+        default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
     resamples
         How often sequences are drawn, with replacement; at least 1.
     confidence
@@ -84,14 +87,15 @@ def intervals(
 
     Returns
     -------
-    DataFrame of the match table's kind with one row for each group and metric: the `by` columns, `metric`, `estimate`
-    (the value that `summarize` computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of
-    sequences that have rows in the group. Where it is below two, `low` and `high` are null, and a warning says so.
+    DataFrame of the kind of `x` with one row for each group and metric: the `by` columns, for results of tracks and
+    poses `of` ("combined": the metric of all sequences of the group together), `metric`, `estimate` (the value that
+    `summarize` computes), `low` and `high` (the bounds of the interval) and `n_sequences`, the count of sequences that
+    have rows in the group. Where it is below two, `low` and `high` are null, and a warning says so.
 
     Raises
     ------
-    InputError: `matches` is no match table or has no rows; a column of `by` is missing, or has the name of a column of
-        the result; a metric of your own fails.
+    InputError: `x` is no match table and no result, or has no rows; a column of `by` is missing, or has the name of a
+        column of the result; a metric of your own fails.
     ValueError: an unknown metric or method, `resamples` below 1, or `confidence` not between 0 and 1.
 
     Examples

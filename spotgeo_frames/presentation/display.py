@@ -20,7 +20,7 @@ from .metric_text import reading
 OF_METRIC = ("estimate", "low", "high", "value", "rest")
 
 # Columns whose integers are names, not counts; they get no thousands separators.
-IDENTIFIERS = ("sequence", "frame", "object", "joint", "category", "rank", "track")
+IDENTIFIERS = ("sequence", "frame", "object", "joint", "category", "rank", "track", "before", "after", "by")
 
 
 def show_tables(on: bool = True) -> None:

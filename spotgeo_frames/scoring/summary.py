@@ -42,7 +42,10 @@ def summarize(
     Parameters
     ----------
     matches
-        A match table, as `match` makes it or as it comes back from a file; of pandas, polars or pyarrow.
+        A match table, as `match` makes it or as it comes back from a file; of pandas, polars or pyarrow. Or what
+        `track` or `pose` returned: then the columns are the metrics of its `summary` (without poseval's `ap`, `ap_pre`
+        and `ap_rec`, which do not follow from sums of sequences), and `by` takes columns of its `sums`: `sequence`,
+        its attributes (`sequence_<column>`), and for poses `joint`.
     by
         The groups: the name of a column of the match table; a Series with a value for each row (of pandas, with the
         table's index, such as a `pd.cut` of a column, or of polars); where the match table is of polars, an expression

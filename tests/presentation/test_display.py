@@ -229,3 +229,12 @@ def test_importing_does_not_bring_ipython_or_the_extra() -> None:
     code = "import sys, spotgeo_frames; print({'IPython', 'altair', 'jinja2', 'vl_convert', 'PIL'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_identities_are_no_counts() -> None:
+    truth = pd.DataFrame({"sequence": 1, "frame": [1, 2], "object": 1001, "x": 5.0, "y": 5.0})
+    both = pd.concat([truth, truth.assign(object=1002, x=90.0)])
+    swapped = both.assign(object=[1003, 1004, 1004, 1003])
+    shown = texts(sf.identity_breaks(sf.track(both, swapped)))
+    assert shown["predicted_before"].tolist() == ["1003", "1004"]
+    assert shown["taken_by"].tolist() == ["1002", "1001"]

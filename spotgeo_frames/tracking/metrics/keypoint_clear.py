@@ -30,7 +30,9 @@ Known differences
     - poseval fails on sequences of a single frame. Here they are accepted and add nothing.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -38,7 +40,9 @@ from ...matching.assignment import Entries, solve
 from ...matching.pairs import Pairs
 from ...scoring.match_sums import NamedSums
 from ...support.keys import stable_order
-from ..keypoints import Keypoints
+
+if TYPE_CHECKING:  # poses need pandas, and the metrics of tracks, which are in one table with these, do not
+    from ..keypoints import Keypoints
 
 # The distance in head sizes up to which two joints are near.
 NEAR = 0.5
