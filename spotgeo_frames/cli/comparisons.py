@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..analysis import comparison
-from ..formats.any_file import read_sides
 from ..matching.matcher import match
 from ..matching.words import Words
 from ..support.progress import progress
-from .arguments import names_to_exclude, submission_names
+from ..tables.annotations import Annotations
+from .arguments import names_to_exclude
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
+from .saved import Saved, check_saved, read_named, source_of
 from .text import comparison_text, rule_text
 
 
@@ -29,15 +30,18 @@ def compare(
         raise WrongUsage("give two submissions or more")
     with problems_reported():
         check_out(out, [truth, *submissions])
-        sides = read_sides(truth, submissions, similarity=words.similarity)
-        named = dict(zip(submission_names(submissions), sides[1:], strict=True))
+        known, named = read_named(truth, submissions, words)
+        sides = {name: side for name, side in named.items() if isinstance(side, Annotations)}
+        saved = {name: side for name, side in named.items() if isinstance(side, Saved)}
+        left_out = names_to_exclude(exclude, [known, *sides.values()])
+        check_saved(known, list(saved.values()), words, left_out)
         matches = {
-            name: match(sides[0], side, **words._asdict())
-            for name, side in progress(list(named.items()), "matching", "submission")
-        }
-        compared = comparison.compare(matches, exclude=names_to_exclude(exclude, sides))
+            name: match(known, side, **words._asdict())
+            for name, side in progress(list(sides.items()), "matching", "submission")
+        } | {name: side.result for name, side in saved.items()}
+        compared = comparison.compare({name: matches[name] for name in named}, exclude=left_out)
         answer = formatted({name: plain_rows(table) for name, table in compared._asdict().items()})
-        read = {"truth": sides[0].objects} | {f"submission {name}": side.objects for name, side in named.items()}
+        read = {"truth": known.objects} | {f"submission {name}": source_of(side) for name, side in named.items()}
         keep(out, "compare", compared, answer, read, exclude=exclude)
     if as_json:
         tell(answer)

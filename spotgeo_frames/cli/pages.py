@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..formats.any_file import read_sides
 from ..matching.words import Words
 from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
 from ..support.writing import writable
-from .arguments import names_to_exclude, slices_of, submission_names
+from .arguments import names_to_exclude, slices_of
 from .printing import one_line, tell
 from .problems import problems_reported
+from .saved import Saved, check_saved, predictions_of, read_named
 
 
 def report(
@@ -31,12 +31,13 @@ def report(
     with problems_reported():
         _check_folder_above(out)
         check_beforehand(out, tables, images)
-        sides = read_sides(truth, submissions, frames, words.similarity)
-        left_out = names_to_exclude(exclude, sides)
-        named = dict(zip(submission_names(submissions), sides[1:], strict=True))
+        known, named = read_named(truth, submissions, words, frames)
+        sides = {name: predictions_of(submission) for name, submission in named.items()}
+        left_out = names_to_exclude(exclude, [known, *sides.values()])
+        check_saved(known, [side for side in named.values() if isinstance(side, Saved)], words, left_out)
         write_report(
-            sides[0],
-            named,
+            known,
+            sides,
             out,
             slices,
             **words._asdict(),

@@ -100,7 +100,7 @@ def _digested(name: str, write: Write, manifest: Manifest) -> Write:
 
 def _write_manifest(manifest: Manifest, path: Path) -> None:
     """Writes the manifest; by then it has the digests of all files, since they are written in their order."""
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
 
 
 def earlier_files(folder: Path) -> list[str]:

@@ -83,8 +83,7 @@ def check_target(folder: Path, inputs: list[Path]) -> None:
     Nothing is written yet.
     """
     check_folder_writable(folder)
-    check_inputs_kept(folder, inputs, ["*"])
-    earlier_files(folder)
+    check_inputs_kept(folder, inputs, earlier_files(folder))
 
 
 def save_result(

@@ -71,7 +71,7 @@ def _check_objects(frame: pd.DataFrame, name: str) -> None:
             back = pa.array(frame[column], from_pandas=True).to_pandas().dtype
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             raise InputError(f"{name}: column {column}: cannot be kept: {first_line(error)}; drop it") from None
-        if back != object:
+        if not pd.api.types.is_object_dtype(back):
             problem = f"has Python objects, which would come back as {back}"
             raise InputError(f"{name}: column {column}: {problem}; give it a type, such as by convert_dtypes()")
 
@@ -133,7 +133,7 @@ def _frame(arrow: pa.Table, form: TableForm) -> pd.DataFrame:
             frame[field.name] = frame[field.name].astype(TEXT)
     for column, categories in form.categories.items():
         frame[column] = _categorical(arrow.column(column), categories)
-    frame.attrs = form.notes
+    frame.attrs = dict(form.notes.items())
     return frame
 
 

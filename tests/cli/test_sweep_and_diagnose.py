@@ -241,11 +241,12 @@ def test_out_that_cannot_be_written_to(command: str, files: list[Path], tmp_path
     (tmp_path / "file").write_text("in the way")
     said = refused_here(command, *given, "--out", tmp_path / "file")
     assert_places(said, (f"{tmp_path / 'file'}: cannot be written", "not a folder"))
-    # A table of this name would be replaced.
-    there = tmp_path / f"{KEPT[command][0]}.parquet"
-    pd.read_csv(files[1]).to_parquet(there)
+    # The file of an earlier result would be replaced, and a file that is none would be in the way.
+    there = tmp_path / "earlier" / "table.parquet"
+    sf.save(pd.read_csv(files[1]), there.parent)
     given[-1] = there
-    assert_places(refused_here(command, *given, "--out", tmp_path), (f"{tmp_path}", f"{there}, an input"))
+    assert_places(refused_here(command, *given, "--out", there.parent), (f"{there.parent}", f"{there}, an input"))
+    assert_places(refused_here(command, *given, "--out", tmp_path), f"{tmp_path / 'earlier'}: is no file of a result")
     assert "score" in pd.read_parquet(there)
     # There is something else: no table is there either.
     given[-1] = files[1]
