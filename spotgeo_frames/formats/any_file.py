@@ -69,7 +69,7 @@ def read_side_columns(
     if similarity in ("iou", "oks") and all(is_competition_file(Path(path)) for path in (truth, *submissions)):
         from .coco import coco_sides
 
-        results = list(submissions) or [None]
+        results: list[str | Path | None] = [*submissions] or [None]
         read = _all_of([partial(coco_sides, truth, path, similarity == "iou") for path in results])
         sides = [side_columns(side) for side in (read[0][0], *(predictions for _, predictions in read))]
         return [_with_frames(sides[0], frames), *sides[1 : 1 + len(submissions)]]

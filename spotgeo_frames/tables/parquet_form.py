@@ -57,11 +57,11 @@ def table_and_form(table: Table, name: str) -> tuple[pd.DataFrame, TableForm]:
     kind, table = kind_of(table), collected(table, name)
     frame = bins_as_text(as_pandas(table, name)).reset_index(drop=True)
     _check_objects(frame, name)
-    notes = {key: value for key, value in frame.attrs.items() if key != SOURCE}
+    of_table = {key: value for key, value in frame.attrs.items() if key != SOURCE}
+    notes = _plain(of_table, f"{name}: notes (attrs)")
+    frame.attrs = dict(notes)
     categorical = [column for column in categorical_columns(table) if column in frame]
-    form = TableForm(len(frame), kind, _plain(notes, f"{name}: notes (attrs)"), _categories(frame, name), categorical)
-    frame.attrs = notes
-    return frame, form
+    return frame, TableForm(len(frame), kind, notes, _categories(frame, name), categorical)
 
 
 def _check_objects(frame: pd.DataFrame, name: str) -> None:
