@@ -6,12 +6,14 @@ from pathlib import Path
 from ..analysis import comparison
 from ..support.errors import InputError
 from ..support.progress import progress
+from ..tables.annotations import Annotations
 from ..tracking.evaluate import evaluated
-from .arguments import How, names_to_exclude, read_named, slices_of
+from .arguments import How, names_to_exclude, slices_of
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
+from .saved import Saved, check_saved, read_named, source_of
 from .text import comparison_text, rule_text
 
 
@@ -31,23 +33,25 @@ def compare(
     [slices] = slices_of([by]) if by is not None else [None]
     names = None if metrics is None else [name.strip() for name in metrics.split(",")]
     with problems_reported():
-        check_out(out, "compare", [truth, *submissions], comparison.Comparison._fields)
+        check_out(out, [truth, *submissions])
         known, named = read_named(truth, submissions, how)
+        sides = {name: side for name, side in named.items() if isinstance(side, Annotations)}
+        saved = {name: side for name, side in named.items() if isinstance(side, Saved)}
+        left_out = names_to_exclude(exclude, [known, *sides.values()])
+        check_saved(known, list(saved.values()), how.words, left_out)
         results = {
             name: evaluated(known, side, how.words, how.tracks)
-            for name, side in progress(list(named.items()), "matching", "submission")
-        }
-        left_out = names_to_exclude(exclude, [known, *named.values()])
+            for name, side in progress(list(sides.items()), "matching", "submission")
+        } | {name: side.result for name, side in saved.items()}
         try:
-            compared = comparison.compare(results, names, slices, exclude=left_out)
+            compared = comparison.compare({name: results[name] for name in named}, names, slices, exclude=left_out)
         except InputError:
             raise
         except ValueError as error:  # no such metric
             raise WrongUsage(f"--{error}") from None
-        tables = compared._asdict()
-        answer = formatted({name: plain_rows(table) for name, table in tables.items()})
-        read = {"truth": known.objects} | {f"submission {name}": side.objects for name, side in named.items()}
-        keep(out, "compare", tables, answer, read, exclude=exclude)
+        answer = formatted({name: plain_rows(table) for name, table in compared._asdict().items()})
+        read = {"truth": known.objects} | {f"submission {name}": source_of(side) for name, side in named.items()}
+        keep(out, "compare", compared, answer, read, exclude=exclude)
     if as_json:
         tell(answer)
     else:

@@ -131,11 +131,12 @@ def read_side_columns(
     Raises InputError with the problems of all files.
     """
     if similarity in ("iou", "oks") and all(is_competition_file(Path(path)) for path in (truth, *submissions)):
-        from .coco import read_coco
+        from .coco import coco_sides
 
-        read = _all_of([partial(read_coco, truth, path, boxes=similarity == "iou") for path in submissions])
+        results: list[str | Path | None] = [*submissions] or [None]
+        read = _all_of([partial(coco_sides, truth, path, similarity == "iou") for path in results])
         sides = [side_columns(side) for side in (read[0][0], *(predictions for _, predictions in read))]
-        return [_with_frames(sides[0], frames), *sides[1:]]
+        return [_with_frames(sides[0], frames), *sides[1 : 1 + len(submissions)]]
     readers = [partial(_read_side, truth, frames), *(partial(_read_side, path) for path in submissions)]
     return _all_of(readers)
 

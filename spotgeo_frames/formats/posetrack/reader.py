@@ -27,12 +27,13 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ...support.decoding import decode
 from ...support.errors import InputError
 from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...support.reading import readable
 from ...tables.joints import EARS, JOINTS, RAW_JOINTS
-from ..documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
+from ..documents import MOST_PROBLEMS, Integer, integers, matrix, repeated_ids
 from ..sequence_files import File, flat_files, of_sequences
 
 # Corners beyond this (px) are a mistake, and their squares may be too large for a number.
