@@ -168,5 +168,6 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _is_own_name(name: str) -> bool:
-    """Whether a name can be that of a file that was written to the folder itself."""
-    return PureWindowsPath(name).name == name != MANIFEST and "\0" not in name and name.endswith(ENDINGS)
+    """Whether a name can be that of a file that was written to the folder itself; none of these is hidden."""
+    is_plain = PureWindowsPath(name).name == name and "\0" not in name and not name.startswith(".")
+    return is_plain and name.endswith(ENDINGS) and name != MANIFEST

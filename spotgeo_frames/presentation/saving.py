@@ -47,8 +47,8 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
         A folder of its own: one that is not there (its parents are made), an empty one, or one with an earlier result,
         which is replaced. It gets one Parquet file a table, and spotgeo_frames.json, which says what they are.
 
-    Rows are numbered anew, bins become text such as `12 to 47`, and what exports an Arrow stream becomes a table of
-    pandas. Nothing is left half written after an error: either all files change or none.
+    Rows are numbered anew, bins become text such as `12 to 47`, lists in cells of pandas become arrays, and what
+    exports an Arrow stream becomes a table of pandas. Nothing is left half written after an error: either all files change or none.
 
     Returns
     -------
@@ -143,7 +143,16 @@ def load(folder: str | Path) -> Any:
     >>> truth, predictions = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sf.save(sf.track(truth, predictions), f"{folder}/june")
-    ...     sf.load(f"{folder}/june")
+    ...     june = sf.load(f"{folder}/june")
+    >>> june
+    TrackResult
+      HOTA 0.7238, MOTA 0.878, IDF1 0.8445
+      summary            3 rows × 43 columns
+      curve              57 rows × 14 columns
+      matches            1,314 rows × 23 columns
+      truth_objects      15 rows × 8 columns
+      predicted_objects  30 rows × 7 columns
+      sums               2 rows × 152 columns
     """
     folder = Path(folder)
     manifest, parts = read_folder(folder)

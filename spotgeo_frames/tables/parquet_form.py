@@ -56,6 +56,8 @@ def table_and_form(table: Table, name: str) -> tuple[pd.DataFrame, TableForm]:
     """
     kind, table = kind_of(table), collected(table, name)
     frame = bins_as_text(as_pandas(table, name)).reset_index(drop=True)
+    if len(frame) and not len(frame.columns):  # whose rows Parquet does not count
+        raise InputError(f"{name}: has rows and no columns; give it a column, or drop the rows")
     _check_objects(frame, name)
     of_table = {key: value for key, value in frame.attrs.items() if key != SOURCE}
     notes = _plain(of_table, f"{name}: notes (attrs)")
