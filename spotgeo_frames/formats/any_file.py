@@ -105,19 +105,23 @@ def _read_folders(
     """The truth, then each submission, of folders that have a file for each sequence."""
     import pandas as pd
 
+    trackers: Sequence[str | Path | None] = submissions or [None]
     if layout == "posetrack":
         from .posetrack.preprocessing import read_posetrack
 
-        pairs = _all_of([partial(read_posetrack, truth, path) for path in submissions])
+        pairs = _all_of([partial(read_posetrack, truth, path) for path in trackers])
     else:
         from .motchallenge.preprocessing import read_motchallenge
 
-        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in submissions])
+        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in trackers])
     # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
     known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
     known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
     first = pairs[0][0]._replace(frames=known)
-    return [annotations_of(_with_frames(side_columns(first), frames)), *(found for _, found in pairs)]
+    return [
+        annotations_of(_with_frames(side_columns(first), frames)),
+        *(found for _, found in pairs[: len(submissions)]),
+    ]
 
 
 def read_side_columns(
