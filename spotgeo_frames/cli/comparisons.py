@@ -38,7 +38,7 @@ def compare(
         sides = {name: side for name, side in named.items() if isinstance(side, Annotations)}
         saved = {name: side for name, side in named.items() if isinstance(side, Saved)}
         left_out = names_to_exclude(exclude, [known, *sides.values()])
-        check_saved(known, list(saved.values()), how.words, left_out)
+        check_saved(known, list(saved.values()), how, left_out)
         results = {
             name: evaluated(known, side, how.words, how.tracks)
             for name, side in progress(list(sides.items()), "matching", "submission")

@@ -33,7 +33,7 @@ def report(
         known, named = read_named(truth, submissions, how, frames)
         sides = {name: predictions_of(submission) for name, submission in named.items()}
         left_out = names_to_exclude(exclude, [known, *sides.values()])
-        check_saved(known, [side for side in named.values() if isinstance(side, Saved)], how.words, left_out)
+        check_saved(known, [side for side in named.values() if isinstance(side, Saved)], how, left_out)
         write_report(
             known,
             sides,

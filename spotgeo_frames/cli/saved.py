@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..analysis.same_truth import truth_differences
-from ..matching.matcher import match
 from ..matching.noted_rule import rule_notes
-from ..matching.words import Words
 from ..presentation.saved_folder import MANIFEST, is_saved
-from ..presentation.saving import load
+from ..presentation.saving import load_as
 from ..scoring.evaluations import asked_table
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, as_annotations
@@ -19,8 +17,9 @@ from ..tables.inputs import FileState, file_state, note_source
 from ..tables.match_sides import sides_of
 from ..tables.schema import FILE_ORDER, PREFIXES, pose_columns, pose_joints
 from ..tables.selections import without_sequences
-from ..tracking.poses import PoseResult, pose
-from ..tracking.tracks import TrackResult, track
+from ..tracking.evaluate import evaluated, matches_of
+from ..tracking.poses import PoseResult
+from ..tracking.tracks import TrackResult
 from .arguments import How, read_submissions, submission_names
 from .text import rule_text
 
@@ -51,7 +50,7 @@ def read_named(
 def _loaded(path: Path) -> Annotations | Saved:
     """The submission in a folder that was saved."""
     state = file_state(path, (MANIFEST,))
-    result = load(path)
+    result = load_as(path, "pandas")
     if isinstance(result, Annotations) or (not isinstance(result, tuple) and "outcome" not in [*result.columns]):
         return as_annotations(result, str(path))
     if isinstance(result, tuple) and not isinstance(result, TrackResult | PoseResult):
@@ -61,18 +60,25 @@ def _loaded(path: Path) -> Annotations | Saved:
 
 
 def check_saved(
-    truth: Annotations, saved: Sequence[Saved], words: Words, exclude: Sequence[int] | Sequence[str] | None
+    truth: Annotations, saved: Sequence[Saved], how: How, exclude: Sequence[int] | Sequence[str] | None
 ) -> None:
-    """Raises InputError if saved submissions were made by another rule than this, or with another truth.
+    """Raises InputError if saved submissions were evaluated in another way than this, or with another truth.
 
     Sequences of `exclude` do not count.
     """
     problems = []
     for submission in saved:
         matches = submission.matches
-        without = _of_nothing(truth, submission, words)
+        identity = matches.attrs.get("identity", "object")
+        of_nothing = evaluated(truth, Annotations(truth.objects.iloc[:0]), how.words, how.tracks, identity)
+        kind, needed = _kind(submission.result), _kind(of_nothing)
+        if kind != needed:
+            hint = "; give --tracks" if kind == "tracks" and not how.tracks else ""
+            problems.append(f"{submission.path}: holds {kind}, and {needed} are evaluated here{hint}")
+            continue
+        without = matches_of(of_nothing)
         if rule_notes(matches) and rule_notes(matches) != rule_notes(without):
-            rules = f"was evaluated by {_rule(matches)}, and the rule is {_rule(without)} now"
+            rules = f"was evaluated by {rule_text(matches.attrs)}, and the rule is {rule_text(without.attrs)} now"
             problems.append(f"{submission.path}: {rules}; give the same rule, or evaluate the submission again")
             continue
         tables = {"TRUTH": without_sequences(without, exclude), "this folder": without_sequences(matches, exclude)}
@@ -81,20 +87,9 @@ def check_saved(
         raise InputError(problems)
 
 
-def _rule(table: pd.DataFrame) -> str:
-    """The rule of a table as text."""
-    return rule_text(table.attrs) if "rule" in table.attrs else "a rule that is not noted"
-
-
-def _of_nothing(truth: Annotations, submission: Saved, words: Words) -> pd.DataFrame:
-    """The match table of the truth and no predictions, evaluated as a submission was."""
-    nothing = Annotations(truth.objects.iloc[:0])
-    identity = submission.matches.attrs.get("identity", "object")
-    if isinstance(submission.result, TrackResult):
-        return track(truth, nothing, words.similarity, identity, tau=words.tau).matches
-    if isinstance(submission.result, PoseResult):
-        return pose(truth, nothing, identity).matches
-    return match(truth, nothing, **words._asdict())
+def _kind(result: Any) -> str:
+    """What a result is of."""
+    return {TrackResult: "tracks", PoseResult: "poses"}.get(type(result), "detections")
 
 
 def predictions_of(submission: Annotations | Saved) -> Annotations:

@@ -22,6 +22,7 @@ from ..support.reading import read_bytes, readable
 from ..support.version import __version__
 from ..support.writing import Write, table_files, text_file, write_together
 from ..tables.inputs import Input, input_notes, sha256
+from ..tables.kinds import TableKind
 from ..tables.parquet_form import TableForm, table_of
 
 MANIFEST = "spotgeo_frames.json"
@@ -118,8 +119,8 @@ def earlier_files(folder: Path) -> list[str]:
     return known
 
 
-def read_folder(folder: Path) -> tuple[Manifest, dict[str, Any]]:
-    """The manifest of a folder, and its tables by name, of the kinds that they were saved as.
+def read_folder(folder: Path, kind: TableKind | None) -> tuple[Manifest, dict[str, Any]]:
+    """The manifest of a folder, and its tables by name, of a kind, or for None of those that they were saved as.
 
     Raises InputError if there is none, or if any file is missing or not as it was saved.
     """
@@ -135,7 +136,8 @@ def read_folder(folder: Path) -> tuple[Manifest, dict[str, Any]]:
         if hashlib.sha256(content).hexdigest() != digest:
             raise InputError(f"{path}: is not as it was saved (its SHA-256 differs); {AGAIN}")
         if path.suffix == ".parquet" and path.stem in manifest.tables:
-            tables[path.stem] = table_of(content, manifest.tables[path.stem], path)
+            form = manifest.tables[path.stem]
+            tables[path.stem] = table_of(content, form, path, kind or form.kind)
     return manifest, {name: tables[name] for name in manifest.tables}
 
 

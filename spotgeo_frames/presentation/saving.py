@@ -17,6 +17,7 @@ from ..support.version import __version__
 from ..support.writing import check_folder_writable
 from ..tables.columns import Columns
 from ..tables.inputs import inputs_of
+from ..tables.kinds import TableKind
 from ..tables.parquet_form import TableForm, table_and_form
 from ..tables.schema import MATCH_COLUMNS
 from ..tables.table import ArrowStream, LazyTable, Table
@@ -48,7 +49,8 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
         which is replaced. It gets one Parquet file a table, and spotgeo_frames.json, which says what they are.
 
     Rows are numbered anew, bins become text such as `12 to 47`, lists in cells of pandas become arrays, and what
-    exports an Arrow stream becomes a table of pandas. Nothing is left half written after an error: either all files change or none.
+    exports an Arrow stream becomes a table of pandas. Nothing is left half written after an error: either all files
+    change or none.
 
     Returns
     -------
@@ -154,8 +156,12 @@ def load(folder: str | Path) -> Any:
       predicted_objects  30 rows × 7 columns
       sums               2 rows × 152 columns
     """
-    folder = Path(folder)
-    manifest, parts = read_folder(folder)
+    return load_as(Path(folder), None)
+
+
+def load_as(folder: Path, table: TableKind | None) -> Any:
+    """What `load` returns, with tables of the kind `table` whatever was saved, unless that is None."""
+    manifest, parts = read_folder(folder, table)
     kind, path = manifest.kind, folder / MANIFEST
     if kind not in SINGLE and kind not in RESULTS:
         raise InputError(f"{path}: kind: {kind!r} is none that spotgeo_frames {__version__} knows")

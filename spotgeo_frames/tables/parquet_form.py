@@ -103,13 +103,13 @@ def _categories(frame: pd.DataFrame, name: str) -> dict[str, Categories]:
     return found
 
 
-def table_of(content: bytes, form: TableForm, path: Path) -> Any:
-    """The table in the content of a Parquet file, of the kind and with the notes and categories that its form tells.
+def table_of(content: bytes, form: TableForm, path: Path, kind: TableKind) -> Any:
+    """The table in the content of a Parquet file, of a kind, with the notes and categories that its form tells.
 
     Raises InputError, which names the file at `path`, if it is no such table, or if the memory would not hold it;
-    ImportError if it is of polars, which is not installed.
+    ImportError if the kind is polars, which is not installed.
     """
-    check_kind(form.kind)
+    check_kind(kind)
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
         n_rows, n_columns = file.metadata.num_rows, file.metadata.num_columns
@@ -123,7 +123,7 @@ def table_of(content: bytes, form: TableForm, path: Path) -> Any:
         raise InputError(f"{path}: cannot be read: {first_line(error)}") from None
     if n_rows != form.rows:
         raise InputError(f"{path}: has {n_rows:,} rows, and {form.rows:,} were saved; save the result again")
-    return as_kind(frame, form.kind, form.categorical)
+    return as_kind(frame, kind, form.categorical)
 
 
 def _frame(arrow: pa.Table, form: TableForm) -> pd.DataFrame:
