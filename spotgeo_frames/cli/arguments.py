@@ -57,22 +57,14 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_pair(truth: Path, submission: Path, how: How) -> tuple[Annotations, Annotations]:
     """The truth and a submission; raises InputError where a file cannot be accepted."""
-    known, [found] = _read(truth, [submission], how)
+    known, [found] = read_submissions(truth, [submission], how)
     return known, found
 
 
-def read_named(
-    truth: Path, submissions: Sequence[Path], how: How, frames: Path | None = None
-) -> tuple[Annotations, dict[str, Annotations]]:
-    """The truth, and the submissions by their names; raises InputError where a file cannot be accepted."""
-    known, sides = _read(truth, submissions, how, frames)
-    return known, dict(zip(submission_names(submissions), sides, strict=True))
-
-
-def _read(
+def read_submissions(
     truth: Path, submissions: Sequence[Path], how: How, frames: Path | None = None
 ) -> tuple[Annotations, list[Annotations]]:
-    """The truth, and the submissions."""
+    """The truth, and the submissions; raises InputError where a file cannot be accepted."""
     similarity = None if how.tracks else how.words.similarity  # by which COCO's files are told, which have no tracks
     known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark)
     return known, sides

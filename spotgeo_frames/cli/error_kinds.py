@@ -21,14 +21,14 @@ def diagnose(
 ) -> None:
     """Finds the kind of each error of a submission, and prints what each kind costs."""
     with problems_reported():
-        check_out(out, "diagnose", [truth, submission], ["matches", "error_costs"])
+        check_out(out, [truth, submission])
         known, found = read_pair(truth, submission, how)
         result = evaluated(known, found, how.words, how.tracks)
         diagnosed = error_kinds.diagnose(matches_of(result))
         costed = costs.error_costs(result if how.tracks else diagnosed)
         answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))
-        tables = {"matches": diagnosed, "error_costs": costed}
-        keep(out, "diagnose", tables, answer, {"truth": known.objects, "submission": found.objects})
+        read = {"truth": known.objects, "submission": found.objects}
+        keep(out, "diagnose", diagnosed, answer, read, {"error_costs": costed})
     if as_json:
         tell(answer)
     else:

@@ -15,11 +15,11 @@ from ..scoring.evaluations import asked_table
 from ..scoring.registry import Metric
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tracking.evaluate import Evaluated, matches_of
-from .arguments import How, names_to_exclude
+from .arguments import How
 from .as_json import formatted, plain_rows
-from .comparisons import read_evaluated
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
+from .saved import read_evaluated
 from .text import rule_text
 from .usage import no_such
 
@@ -69,8 +69,8 @@ def gate(
     _check_asked(wanted, baseline)
     with problems_reported():
         paths = [submission] if baseline is None else [submission, baseline]
-        known, named, results = read_evaluated(truth, paths, how)
-        sides = _without(list(results.values()), names_to_exclude(exclude, [known, *named.values()]))
+        _, _, results, left_out = read_evaluated(truth, paths, how, exclude)
+        sides = _without(list(results.values()), left_out)
         checks = _checks(sides, wanted)
     passed = all(check.passed for check in checks)
     if as_json:

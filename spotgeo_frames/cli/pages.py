@@ -8,9 +8,10 @@ from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
 from ..support.writing import writable
-from .arguments import How, names_to_exclude, read_named, slices_of
+from .arguments import How, names_to_exclude, slices_of
 from .printing import one_line, tell
 from .problems import problems_reported
+from .saved import Saved, check_saved, predictions_of, read_named
 
 
 def report(
@@ -30,10 +31,12 @@ def report(
         _check_folder_above(out)
         check_beforehand(out, tables, images)
         known, named = read_named(truth, submissions, how, frames)
-        left_out = names_to_exclude(exclude, [known, *named.values()])
+        sides = {name: predictions_of(submission) for name, submission in named.items()}
+        left_out = names_to_exclude(exclude, [known, *sides.values()])
+        check_saved(known, [side for side in named.values() if isinstance(side, Saved)], how, left_out)
         write_report(
             known,
-            named,
+            sides,
             out,
             slices,
             **how.words._asdict(),

@@ -44,13 +44,13 @@ POSEVAL_JOINTS = {
 def pose(truth: Path, predictions: Path, as_json: bool, out: Path | None) -> None:
     """Scores the poses of a folder, and prints the numbers of every joint."""
     with problems_reported():
-        check_out(out, "pose", [truth, predictions], poses.PoseResult._fields)
+        check_out(out, [truth, predictions])
         sides = read_posetrack(truth, predictions)
         result = poses.pose(*sides)
         combined = result.summary[result.summary["sequence"].isna()]
         answer = _answer(combined)
         read = {"truth": sides[0].objects, "predictions": sides[1].objects}
-        keep(out, "pose", result._asdict(), answer, read)
+        keep(out, "pose", result, answer, read)
     if as_json:
         tell(answer)
     else:

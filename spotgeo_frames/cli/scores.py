@@ -75,7 +75,7 @@ def _score_files(
     """Scores files that fit into memory; returns the summary, and a summary for each slicing by its columns."""
     folder = None if out is None else Path(out)
     given = [Path(path) for path in (truth, submission, frames) if path is not None]
-    check_out(folder, "score", given, ["matches", "summary", "by_*"])
+    check_out(folder, given)
     sides = read_side_columns(truth, [submission], frames, words.similarity)
     matches, warning = matched(sides[0], sides[1], words, carried=None if slices or out is not None else ())
     left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])
@@ -88,7 +88,8 @@ def _score_files(
     if folder is not None:
         from ..scoring.slice_files import slice_files
 
-        tables = {"matches": match_dataframe(matches), "summary": summary_of(sums)} | slice_files(by_slice)
+        beside = {"summary": summary_of(sums)} | slice_files(by_slice)
         read = {"truth": sides[0].objects, "frames": sides[0].frames, "submission": sides[1].objects}
-        keep(folder, "score", tables, summary_json(summary, by_slice), read, exclude=exclude)
+        answer = summary_json(summary, by_slice)
+        keep(folder, "score", match_dataframe(matches), answer, read, beside, exclude=exclude)
     return summary, by_slice

@@ -20,12 +20,11 @@ def sweep(
 ) -> None:
     """Evaluates a submission at the thresholds of its scores, and prints the best threshold and the curve."""
     with problems_reported():
-        check_out(out, "sweep", [truth, submission], sweeps.Sweep._fields)
+        check_out(out, [truth, submission])
         known, found = read_pair(truth, submission, how)
         swept = sweeps.sweep(known, found, **how.words._asdict(), tracks=how.tracks)
-        tables = swept._asdict()
-        answer = formatted({name: plain_rows(table) for name, table in tables.items()})
-        keep(out, "sweep", tables, answer, {"truth": known.objects, "submission": found.objects})
+        answer = formatted({name: plain_rows(table) for name, table in swept._asdict().items()})
+        keep(out, "sweep", swept, answer, {"truth": known.objects, "submission": found.objects})
     if as_json:
         tell(answer)
     else:

@@ -25,13 +25,17 @@ HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota")
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
     """Formats the rule of a table, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`."""
+    if "rule" not in notes:  # as in tables of polars, which have no place for it
+        return "a rule that is not noted"
     units = {"tau": " px", "epsilon": " px"}
     thresholds = [
         f"{name.replace('_', ' ')} {label(notes[name])}{units.get(name, '')}"
         for name in ("tau", "epsilon", "threshold", "head_sizes")
         if name in notes
     ]
-    return ", ".join(thresholds if notes["rule"] == "distance" else [f"similarity {notes['rule']}", *thresholds])
+    of_class = [f"by {notes['by']}"] if "by" in notes else []
+    measure = [] if notes["rule"] == "distance" else [f"similarity {notes['rule']}"]
+    return ", ".join([*measure, *thresholds, *of_class])
 
 
 def overview(row: Mapping[str, Any]) -> str:

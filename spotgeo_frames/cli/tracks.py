@@ -12,7 +12,7 @@ from ..support.reading import files_below, readable
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tracking.registry import TRACK_METRICS
 from ..tracking.track_tables import track_columns
-from ..tracking.tracks import TrackResult, evaluate_tracks, rule_of_tracks
+from ..tracking.tracks import evaluate_tracks, rule_of_tracks
 from ..tracking.tracks import track as track_sides
 from .arguments import How
 from .as_json import formatted, plain_rows
@@ -38,7 +38,7 @@ def track(truth: Path, tracker: Path, how: How, identity: str, as_json: bool, ou
         pose(truth, tracker, as_json, out)
         return
     with problems_reported():
-        check_out(out, "track", [truth, tracker], TrackResult._fields)
+        check_out(out, [truth, tracker])
         benchmark = how.benchmark or "MOT17" if _is_of_sequences(truth, how) else None
         if out is None:
             found = _numbers(truth, tracker, how, identity, benchmark)
@@ -83,7 +83,7 @@ def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str |
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
     answer = Found(sequences, columns_of(result.summary), result.summary.attrs)
     read = {"truth": known.objects, "tracker": found.objects}
-    keep(out, "track", result._asdict(), _answer(answer), read, benchmark=benchmark or "")
+    keep(out, "track", result, _answer(answer), read, benchmark=benchmark or "")
     return answer
 
 

@@ -105,19 +105,23 @@ def _read_folders(
     """The truth, then each submission, of folders that have a file for each sequence."""
     import pandas as pd
 
+    trackers: Sequence[str | Path | None] = submissions or [None]
     if layout == "posetrack":
         from .posetrack.preprocessing import read_posetrack
 
-        pairs = _all_of([partial(read_posetrack, truth, path) for path in submissions])
+        pairs = _all_of([partial(read_posetrack, truth, path) for path in trackers])
     else:
         from .motchallenge.preprocessing import read_motchallenge
 
-        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in submissions])
+        pairs = _all_of([partial(read_motchallenge, truth, path, benchmark or "MOT17") for path in trackers])
     # Sequences of unknown length end with the last row of either side, so each submission may know more frames.
     known = pd.concat([side.frames for side, _ in pairs if side.frames is not None], ignore_index=True)
     known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
     first = pairs[0][0]._replace(frames=known)
-    return [annotations_of(_with_frames(side_columns(first), frames)), *(found for _, found in pairs)]
+    return [
+        annotations_of(_with_frames(side_columns(first), frames)),
+        *(found for _, found in pairs[: len(submissions)]),
+    ]
 
 
 def read_side_columns(
@@ -131,11 +135,12 @@ def read_side_columns(
     Raises InputError with the problems of all files.
     """
     if similarity in ("iou", "oks") and all(is_competition_file(Path(path)) for path in (truth, *submissions)):
-        from .coco import read_coco
+        from .coco import coco_sides
 
-        read = _all_of([partial(read_coco, truth, path, boxes=similarity == "iou") for path in submissions])
+        results: list[str | Path | None] = [*submissions] or [None]
+        read = _all_of([partial(coco_sides, truth, path, similarity == "iou") for path in results])
         sides = [side_columns(side) for side in (read[0][0], *(predictions for _, predictions in read))]
-        return [_with_frames(sides[0], frames), *sides[1:]]
+        return [_with_frames(sides[0], frames), *sides[1 : 1 + len(submissions)]]
     readers = [partial(_read_side, truth, frames), *(partial(_read_side, path) for path in submissions)]
     return _all_of(readers)
 

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ..support.decoding import decode
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
@@ -29,7 +30,7 @@ from ..tables.inputs import file_state, note_source
 from ..tables.joints import COCO_SIGMAS
 from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
-from .documents import MOST_PROBLEMS, Integer, decode, integers, matrix, opening, repeated_ids
+from .documents import MOST_PROBLEMS, Integer, integers, matrix, opening, repeated_ids
 
 
 class _Image(msgspec.Struct, gc=False):
@@ -116,9 +117,16 @@ def read_coco(
     [{'x': 11.0, 'y': 10.0, 'w': 20.0, 'h': 40.0, 'score': 0.9, 'category': 'person'}]
     """
     kind = check_kind(table)
-    truth_path, predictions_path = Path(truth_path), Path(predictions_path)
-    states = file_state(truth_path), file_state(predictions_path)
-    contents = read_bytes(truth_path), read_bytes(predictions_path)
+    return as_kind(coco_sides(truth_path, predictions_path, boxes), kind)
+
+
+def coco_sides(
+    truth_path: str | Path, predictions_path: str | Path | None, boxes: bool
+) -> tuple[Annotations, Annotations]:
+    """What `read_coco` returns, of pandas; without a file of results there are no predictions."""
+    paths = [Path(path) for path in (truth_path, predictions_path) if path is not None]
+    states = [*map(file_state, paths), None]
+    contents = [*map(read_bytes, paths), b"[]"][:2]
     if [opening(content) for content in contents] == [b"[", b"{"]:
         what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
         raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")
@@ -141,8 +149,8 @@ def read_coco(
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
         predictions = _with_joints(predictions, results, joints, "joint_score")
     note_source(truth, truth_path, states[0])
-    note_source(predictions, predictions_path, states[1])
-    return as_kind((Annotations(truth, _frames(document.images)), Annotations(predictions)), kind)
+    note_source(predictions, str(predictions_path), states[1])
+    return Annotations(truth, _frames(document.images)), Annotations(predictions)
 
 
 def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[int, list[str]], list[str]]:

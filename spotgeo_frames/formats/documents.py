@@ -1,18 +1,13 @@
-"""JSON documents of a known form: decoded into structs, with the file and the place of whatever is wrong in one."""
+"""What the documents of COCO, PoseTrack and the challenge share: their integers, ids and arrays of numbers."""
 
-import gc
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
-from ..support.errors import InputError
+from ..support.decoding import BYTE_ORDER_MARK
 from ..tables.schema import LARGEST_EXACT_INTEGER
-
-Document = TypeVar("Document")
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 # A key or an identity: what float64, and so a match table, holds exactly.
 Integer = Annotated[int, msgspec.Meta(ge=-LARGEST_EXACT_INTEGER, le=LARGEST_EXACT_INTEGER)]
@@ -21,37 +16,9 @@ Integer = Annotated[int, msgspec.Meta(ge=-LARGEST_EXACT_INTEGER, le=LARGEST_EXAC
 MOST_PROBLEMS = 10_000
 
 
-def decode(content: bytes, form: type[Document], name: str) -> Document:
-    """The document in a file's content; raises InputError with the place where it is not of this form."""
-    if b"\0" in content:  # which the decoder does not look for in strings that it skips
-        raise InputError(f"{name}: byte {content.index(0)}: is a NUL byte; JSON in UTF-8 is needed")
-    try:
-        with collector_paused():
-            return msgspec.json.decode(content.removeprefix(BYTE_ORDER_MARK), type=form)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        what, _, place = str(error).partition(" - at `$")
-        place = place.rstrip("`").removeprefix(".")
-        what = what if what.startswith("JSON") else what[:1].lower() + what[1:]
-        raise InputError(": ".join(filter(None, [name, place, what]))) from None
-    except RecursionError:
-        raise InputError(f"{name}: is nested too deeply") from None
-
-
 def opening(content: bytes) -> bytes:
     """The first character of a document, which tells a list from an object."""
     return content.removeprefix(BYTE_ORDER_MARK)[:10_000].lstrip()[:1]
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: it would walk through all that decoding makes, and find no cycles."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def integers(values: Iterable[int]) -> np.ndarray:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from ..support.decoding import BYTE_ORDER_MARK, collector_paused
 from ..support.errors import InputError
 from ..support.keys import distinct, frame_keys, locate, row_keys
 from ..support.reading import read_bytes
@@ -35,7 +36,7 @@ from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
 from ..tables.messages import first_keys, row_text
 from ..tables.schema import FRAME_KEY, OBJECT_KEY
 from ..tables.table import Table
-from .documents import BYTE_ORDER_MARK, collector_paused, matrix
+from .documents import matrix
 from .inspection import Limits, Pair, Problem, Range, inspect, out_of_range, pair_text
 
 if TYPE_CHECKING:

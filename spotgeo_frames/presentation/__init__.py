@@ -1,7 +1,7 @@
-"""Displays results to people: tables as text, plots, and the HTML report with a folder of Parquet tables.
+"""Displays results to people and keeps them: text, plots, the HTML report with its Parquet, and saved results.
 
-In come truth, predictions and the tables of the other rooms; out come texts, HTML and files. `cli` may use it; it uses
-`analysis`.
+In come truth, predictions and the results of the other rooms; out come texts, HTML and files, and what was saved in
+them. `cli` may use it; it uses `analysis`.
 """
 
 import lazy_loader

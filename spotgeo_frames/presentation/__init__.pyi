@@ -1,2 +1,4 @@
 from .display import show_tables as show_tables
 from .page.build import report as report
+from .saving import load as load
+from .saving import save as save

@@ -128,24 +128,15 @@ def write_files(contents: Mapping[str, bytes], folder: Path) -> None:
         _replace_with(folder / name, content)
 
 
-def write_tables(
-    tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mapping[str, str], texts: Mapping[str, str] | None = None
-) -> None:
-    """Writes tables as `folder`/NAME.parquet, NaN as null, and `texts` as files of their names; all change together.
-
-    The metadata of each table's file gets the table's attrs and the `notes`, for example the names of the inputs.
-    Raises InputError if a file cannot be written.
-    """
-    files = {folder / name: text_file(text) for name, text in (texts or {}).items()}
-    write_together(table_files(tables, folder, notes) | files)
-
-
 # What writes a file to the path it is given.
 Write = Callable[[Path], object]
 
 
 def table_files(tables: Mapping[str, pd.DataFrame], folder: Path, notes: Mapping[str, str]) -> dict[Path, Write | None]:
-    """For each path `folder`/NAME.parquet, what writes the table there, for `write_together`."""
+    """For each path `folder`/NAME.parquet, what writes the table there, NaN as null, for `write_together`.
+
+    The metadata of each file gets the table's attrs and the `notes`, for example the names of the inputs.
+    """
     return {
         folder / f"{name}.parquet": partial(_write_parquet, table, attrs=dict(notes) | table.attrs)
         for name, table in tables.items()

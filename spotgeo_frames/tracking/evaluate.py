@@ -15,17 +15,19 @@ HEADLINE = ("HOTA", "MOTA", "IDF1", "mota")
 Evaluated = pd.DataFrame | TrackResult | PoseResult
 
 
-def evaluated(truth: Annotations, predictions: Annotations, words: Words, tracks: bool) -> Evaluated:
+def evaluated(
+    truth: Annotations, predictions: Annotations, words: Words, tracks: bool, identity: str = "object"
+) -> Evaluated:
     """The match table of two checked sides, or with `tracks` what `track` returns, or `pose` of joints.
 
-    With `tracks`, the words are those of tracks. Raises InputError as these functions do, and if words are given for
-    joints.
+    With `tracks`, the words are those of tracks, and `identity` is the column that says who is who. Raises InputError
+    as these functions do, and if words are given for joints.
     """
     if not tracks:
         return match(truth, predictions, **words._asdict())
     if rule_of_sides(truth, predictions, words, tracks).name == "keypoint":
-        return pose(truth, predictions)
-    return track(truth, predictions, words.similarity, tau=words.tau)
+        return pose(truth, predictions, identity)
+    return track(truth, predictions, words.similarity, identity, tau=words.tau)
 
 
 def rule_of_sides(truth: Annotations, predictions: Annotations, words: Words, tracks: bool) -> Rule:

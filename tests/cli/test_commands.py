@@ -23,6 +23,7 @@ from helpers.problems import Place, assert_places
 from helpers.reference import PROJECT
 from helpers.scenes import objects
 from spotgeo_frames.cli.commands import COMMANDS
+from spotgeo_frames.presentation.saved_folder import MANIFEST
 from spotgeo_frames.scoring.registry import summary_columns
 from spotgeo_frames.support.pandas_versions import with_text
 
@@ -173,7 +174,7 @@ def test_out_writes_tables_that_say_what_they_were_made_from(sample: Path, tmp_p
     done = run(*command, "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
     names = ["by_frame.parquet", "by_truth_brightness.parquet", "matches.parquet", "summary.parquet"]
-    assert {path.name for path in out.iterdir()} == {*names, "score.json"}
+    assert {path.name for path in out.iterdir()} == {*names, "score.json", MANIFEST}
     assert (out / "score.json").read_text() == run(*command, "--json").stdout
     expected = {
         "tau": "10.0",
@@ -426,11 +427,11 @@ def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
         said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
         assert_places(said, (f"{out}: cannot be written", f"{file}"))
     assert file.read_text() == "in the way"
-    # A folder stands where a file should go: what was begun is taken away again.
+    # There is something else: nothing is begun.
     out = tmp_path / "out"
     (out / "summary.parquet" / "something").mkdir(parents=True)
     said = refused("score", sample / "truth.json", sample / "eager.json", "--by", "frame", "--out", out)
-    assert_places(said, f"{out / 'summary.parquet'}: cannot be written")
+    assert_places(said, (f"{out / 'summary.parquet'}: is no file of a result", "empty or not there"))
     assert [path.name for path in out.iterdir()] == ["summary.parquet"]
 
 
@@ -444,7 +445,7 @@ def test_columns_that_cannot_be_written(tmp_path: Path) -> None:
     path, out = tmp_path / "table.parquet", tmp_path / "out"
     table = pa.Table.from_pandas(objects([(1, 1, 0, 0)]), preserve_index=False)
     pq.write_table(table.append_column("map", pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))), path)
-    assert_places(refused("score", path, path, "--out", out), f"{out / 'matches.parquet'}: cannot be written")
+    assert_places(refused("score", path, path, "--out", out), (f"{out}: cannot be written: column truth_map",))
     assert not out.exists()
 
 
@@ -607,6 +608,7 @@ def test_track_keeps_its_tables(tracks: Path, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         *(f"{name}.parquet" for name in result._fields),
         "track.json",
+        MANIFEST,
     }
     assert json.loads((tmp_path / "out" / "track.json").read_text()) == got
     for name, table in result._asdict().items():

@@ -16,6 +16,7 @@ import spotgeo_frames as sf
 from helpers.commands import answer_here, complaints, refused_here, run_here
 from helpers.problems import Place, assert_places
 from helpers.scenes import objects
+from spotgeo_frames.presentation.saved_folder import MANIFEST
 from spotgeo_frames.support.pandas_versions import with_text
 
 # Four truths: one found, one found 15 px off (mislocated), one never (lost), one found twice (its second is a
@@ -181,7 +182,8 @@ def test_out_keeps_the_tables_and_the_json(command: str, files: list[Path], tmp_
     others = files[1:] if command == "compare" else []
     done = run_here(command, *files, *others, "--tau", 12, "--json", "--out", out)
     assert (done.status, complaints(done.err)) == (0, [])
-    assert {path.name for path in out.iterdir()} == {f"{command}.json", *(f"{name}.parquet" for name in KEPT[command])}
+    expected = {f"{command}.json", MANIFEST, *(f"{name}.parquet" for name in KEPT[command])}
+    assert {path.name for path in out.iterdir()} == expected
     assert (out / f"{command}.json").read_text() == done.out
     assert run_here(command, *files, *others, "--tau", 12, "--json").out == done.out
     roles = ["truth", *(["submission found", "submission found (2)"] if others else ["submission"])]
@@ -225,7 +227,12 @@ def test_poses_are_kept(poses: Path, tmp_path: Path) -> None:
         metadata = pq.read_schema(tmp_path / f"{name}.parquet").metadata
         assert metadata[b"predictions"] == b"tracker"
         assert len(metadata[b"truth_sha256"]) == len(metadata[b"predictions_sha256"]) == 64
-    assert len([*tmp_path.iterdir()]) == len(result) + 1
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *(f"{name}.parquet" for name in result._fields),
+        "pose.json",
+        MANIFEST,
+    }
+    assert isinstance(sf.load(tmp_path), sf.PoseResult)
 
 
 @pytest.mark.parametrize("command", KEPT)
@@ -234,17 +241,20 @@ def test_out_that_cannot_be_written_to(command: str, files: list[Path], tmp_path
     (tmp_path / "file").write_text("in the way")
     said = refused_here(command, *given, "--out", tmp_path / "file")
     assert_places(said, (f"{tmp_path / 'file'}: cannot be written", "not a folder"))
-    # A table of this name would be replaced.
-    there = tmp_path / f"{KEPT[command][0]}.parquet"
-    pd.read_csv(files[1]).to_parquet(there)
+    # The file of an earlier result would be replaced, and a file that is none would be in the way.
+    there = tmp_path / "earlier" / "table.parquet"
+    sf.save(pd.read_csv(files[1]), there.parent)
     given[-1] = there
-    assert_places(refused_here(command, *given, "--out", tmp_path), (f"{tmp_path}", f"{there}, an input"))
+    assert_places(refused_here(command, *given, "--out", there.parent), (f"{there.parent}", f"{there}, an input"))
+    assert_places(refused_here(command, *given, "--out", tmp_path), f"{tmp_path / 'earlier'}: is no file of a result")
     assert "score" in pd.read_parquet(there)
-    # A folder stands where the JSON should go: no table is there either.
+    # There is something else: no table is there either.
     given[-1] = files[1]
     (tmp_path / "out" / f"{command}.json").mkdir(parents=True)
     said = refused_here(command, *given, "--out", tmp_path / "out")
-    assert_places(complaints(said), f"{tmp_path / 'out' / command}.json: cannot be written")
+    assert_places(
+        complaints(said), (f"{tmp_path / 'out' / command}.json: is no file of a result", "empty or not there")
+    )
     assert [path.name for path in (tmp_path / "out").iterdir()] == [f"{command}.json"]
 
 

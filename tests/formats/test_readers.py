@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.problems import assert_places, refused
+from helpers.reference import PROJECT
 from helpers.scenes import objects
 from spotgeo_frames.formats.any_file import read_annotations, sequence_layout
 from spotgeo_frames.support import reading
@@ -508,3 +509,14 @@ def test_folders_are_told_by_what_they_hold(tracks: Path, poses: Path, sample: P
     assert sequence_layout(tmp_path) == "motchallenge"
     (tmp_path / "damaged.zip").write_bytes(b"PK")
     assert sequence_layout(tmp_path / "damaged.zip") is None
+
+
+@pytest.mark.parametrize(("read", "folder"), [(sf.read_motchallenge, "tracks"), (sf.read_posetrack, "poses")])
+def test_a_truth_alone(read, folder: str) -> None:
+    truth, tracker = (PROJECT / "data" / folder / name for name in ("truth", "tracker"))
+    alone, nothing = read(truth, None)
+    expected, found = read(truth, tracker)
+    pd.testing.assert_frame_equal(alone.objects, expected.objects)
+    pd.testing.assert_frame_equal(alone.frames, expected.frames)
+    assert len(nothing.objects) == 0
+    assert {*found.objects} == {*nothing.objects}

@@ -21,7 +21,7 @@ from helpers.datasets import assert_same, in_files, points, states
 from helpers.problems import refused
 from spotgeo_frames.scale import blocks, journal, parts, run
 from spotgeo_frames.support.storage import place_of
-from spotgeo_frames.support.writing import write_bytes, write_tables
+from spotgeo_frames.support.writing import table_files, write_bytes, write_together
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")
 
@@ -386,9 +386,9 @@ KILL = "import os, signal\ndef kill(*a, **k): os.kill(os.getpid(), signal.SIGKIL
 
 def test_temporary_files_of_killed_processes(killed: Callable[[str], None], tmp_path: Path) -> None:
     out, page = tmp_path / "out", tmp_path / "page.txt"
-    tables = "write_tables({'matches': pd.DataFrame({'a': [1]})}, Path(sys.argv[1]), {})"
+    tables = "write_together(table_files({'matches': pd.DataFrame({'a': [1]})}, Path(sys.argv[1]), {}))"
     code = f"import sys; sys.argv[1:] = [{str(out)!r}]\n{KILL}import pandas as pd\nfrom pathlib import Path\n"
-    code += "from spotgeo_frames.support.writing import write_bytes, write_tables\n"
+    code += "from spotgeo_frames.support.writing import table_files, write_bytes, write_together\n"
     out.mkdir()
     killed(f"{code}Path.replace = os.replace = kill\n{tables}")
     killed(f"{code}Path.replace = os.replace = kill\nwrite_bytes(Path({str(page)!r}), b'x')")
@@ -404,7 +404,7 @@ def test_temporary_files_of_killed_processes(killed: Callable[[str], None], tmp_
             time.sleep(0.05)
         write_bytes(tmp_path / "other.txt", b"x")  # of another target
         assert len(list(tmp_path.glob(".*.tmp"))) == 1
-        write_tables({"matches": pd.DataFrame({"a": [1]})}, out, {})
+        write_together(table_files({"matches": pd.DataFrame({"a": [1]})}, out, {}))
         write_bytes(page, b"x")
         assert set(tmp_path.rglob(".*.tmp")) == {*new, out / ".mine.tmp"}
     finally:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -54,6 +55,14 @@ BOXES = sf.read_motchallenge(PROJECT / "data/tracks/truth", PROJECT / "data/trac
 CLASSED = tuple(side._replace(objects=side.objects.assign(category=side.objects["frame"] % 3)) for side in BOXES)
 POSES = sf.read_posetrack(PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker")
 
+
+def saved_and_loaded(x: Any) -> Any:
+    """What comes back of a table or a result; a tuple of tables of another kind is a result of the same type."""
+    with TemporaryDirectory() as folder:
+        sf.save(x if not isinstance(x, tuple) else sf.TrackResult(*x), folder)
+        return sf.load(folder)
+
+
 # A call of every public function that takes tables and returns some, and the tables that it takes first.
 CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "match": (sf.match, (TRUTH, EAGER)),
@@ -91,6 +100,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "track": (sf.track, BOXES),
     "track by class": (lambda *pair: sf.track(*pair, by="category"), CLASSED),
     "pose": (sf.pose, POSES),
+    "save and load": (saved_and_loaded, (MATCHES,)),
+    "save and load tracks": (saved_and_loaded, (sf.track(*BOXES),)),
     "validate_spotgeo": (lambda truth: sf.validate_spotgeo(SAMPLE / "eager.json", truth), (TRUTH,)),
     "read_objects": (sf.read_objects, (TRUTH.objects, TRUTH.frames)),
 }  # fmt: skip

@@ -34,7 +34,7 @@ LEAST_SIMILARITY = 0.5 - ROUNDING
 
 def read_motchallenge(
     truth_dir: str | Path,
-    tracker_dir: str | Path,
+    tracker_dir: str | Path | None,
     benchmark: str = "MOT17",
     preprocess: bool = True,
     *,
@@ -47,6 +47,7 @@ def read_motchallenge(
     truth_dir, tracker_dir
         Folders laid out as `truth_dir`/SEQUENCE/gt/gt.txt (with SEQUENCE/seqinfo.ini where the length is known) or
         `truth_dir`/SEQUENCE.txt, and `tracker_dir`/SEQUENCE.txt; the flat layouts also as a .zip archive.
+        Without a `tracker_dir`, None, there are no predictions.
     benchmark
         "MOT15", "MOT16", "MOT17", "MOT20" or "DanceTrack": whether there are classes, and which distract.
     preprocess
@@ -74,11 +75,12 @@ def read_motchallenge(
     ['sequence', 'frame', 'object', 'x', 'y', 'w', 'h', 'score']
     """
     kind = check_kind(table)
-    states = [file_state(folder, MOTCHALLENGE_FILES) for folder in (truth_dir, tracker_dir)]
+    folders = [folder for folder in (truth_dir, tracker_dir) if folder is not None]
+    states = [file_state(folder, MOTCHALLENGE_FILES) for folder in folders]
     *sides, names, n_rows = read_numbered(truth_dir, tracker_dir, benchmark, preprocess)
     truth, predictions = (annotations_of(_named(side, names)) for side in sides)
-    note_source(truth.objects, truth_dir, states[0], n_rows[0])
-    note_source(predictions.objects, tracker_dir, states[1], n_rows[1])
+    for side, folder, state, rows in zip((truth, predictions), folders, states, n_rows, strict=False):
+        note_source(side.objects, folder, state, rows)
     return as_kind((truth, predictions), kind)
 
 
@@ -95,14 +97,15 @@ class Numbered(NamedTuple):
 
 
 def read_numbered(
-    truth_dir: str | Path, tracker_dir: str | Path, benchmark: str = "MOT17", preprocess: bool = True
+    truth_dir: str | Path, tracker_dir: str | Path | None, benchmark: str = "MOT17", preprocess: bool = True
 ) -> Numbered:
     """Reads the folders as `read_motchallenge` does, whose arguments these are, and raises what it raises."""
     _check_benchmark(benchmark)
-    truth, predictions, names = read_folders(Path(truth_dir), Path(tracker_dir), has_classes=benchmark != "MOT15")
+    tracker = None if tracker_dir is None else Path(tracker_dir)
+    truth, predictions, names = read_folders(Path(truth_dir), tracker, has_classes=benchmark != "MOT15")
     n_rows = len(truth.objects), len(predictions.objects)
     name_source(truth.objects, str(truth_dir))
-    name_source(predictions.objects, str(tracker_dir))
+    name_source(predictions.objects, "predictions" if tracker is None else str(tracker_dir))
     if preprocess:
         truth, predictions = _preprocessed(truth, predictions, benchmark)
     return Numbered(truth, predictions, names, n_rows)

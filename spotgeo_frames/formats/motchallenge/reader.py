@@ -57,8 +57,12 @@ LARGEST_SEQINFO = 1 << 20
 INTEGERS = ["frame", "object", "considered", "class_id"]  # as such, decimals are cut off
 
 
-def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple[SideColumns, SideColumns, list[str]]:
+def read_folders(
+    truth_dir: Path, tracker_dir: Path | None, has_classes: bool
+) -> tuple[SideColumns, SideColumns, list[str]]:
     """All rows of the truth and of the predictions of the sequences in a folder of truth, as the files have them.
+
+    There are no predictions without a folder of theirs.
 
     In `sequence` stand numbers, which are much cheaper to work with than names; the last are the names, in that order.
 
@@ -72,8 +76,12 @@ def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple
     with readable(truth_dir):
         truth_files = _truth_files(truth_dir)
         lengths = _lengths(truth_dir, truth_files)
-    with readable(tracker_dir):
-        tracker_files = _tracker_files(tracker_dir, [file.sequence for file in truth_files], truth_dir)
+    names = [file.sequence for file in truth_files]
+    if tracker_dir is None:
+        tracker_files = [File(name, name, bytes) for name in names]  # bytes() is empty, as a tracker's file may be
+    else:
+        with readable(tracker_dir):
+            tracker_files = _tracker_files(tracker_dir, names, truth_dir)
     kinds = [truth_kind(has_classes)] * len(truth_files) + [tracker_kind(has_classes)] * len(tracker_files)
     with ThreadPoolExecutor(2) as threads:  # pyarrow parses without holding the interpreter
         waiting = [
@@ -89,7 +97,7 @@ def read_folders(truth_dir: Path, tracker_dir: Path, has_classes: bool) -> tuple
     frames = _frames(truth_files, lengths, rows, truth_dir)
     truth = _table(rows[: len(truth_files)])
     predictions = _table(rows[len(truth_files) :])
-    return SideColumns(truth, frames), SideColumns(predictions), [file.sequence for file in truth_files]
+    return SideColumns(truth, frames), SideColumns(predictions), names
 
 
 def _read(file: File, kind: Kind, length: int | None) -> Rows:

@@ -31,14 +31,15 @@ from .reader import Regions, read_folders
 
 
 def read_posetrack(
-    truth_dir: str | Path, prediction_dir: str | Path, *, table: TableKind = "pandas"
+    truth_dir: str | Path, prediction_dir: str | Path | None, *, table: TableKind = "pandas"
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of all sequences of a folder of truth, as they are evaluated.
 
     Parameters
     ----------
     truth_dir, prediction_dir
-        Folders, or .zip archives, of SEQUENCE.json in the format of PoseTrack18 and PoseTrack21.
+        Folders, or .zip archives, of SEQUENCE.json in the format of PoseTrack18 and PoseTrack21. Without a
+        `prediction_dir`, None, there are no predictions.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
 
@@ -64,8 +65,9 @@ def read_posetrack(
     ['head_size']
     """
     kind = check_kind(table)
-    states = [file_state(folder, POSETRACK_FILES) for folder in (truth_dir, prediction_dir)]
-    folders = read_folders(Path(truth_dir), Path(prediction_dir))
+    paths = [Path(folder) for folder in (truth_dir, prediction_dir) if folder is not None]
+    states = [file_state(path, POSETRACK_FILES) for path in paths]
+    folders = read_folders(paths[0], None if prediction_dir is None else paths[1])
     labelled = folders.frames["labelled"].to_numpy()
     keys = frame_keys([folders.frames, folders.truth, folders.predictions])
     sequences = pd.Series(folders.names, dtype=TEXT).array
@@ -77,8 +79,9 @@ def read_posetrack(
     frames = folders.frames[labelled].drop(columns="labelled").reset_index(drop=True)
     for rows in (*sides, frames):
         rows["sequence"] = sequences.take(rows["sequence"].to_numpy())
-    note_source(sides[0], truth_dir, states[0], len(folders.truth))
-    note_source(sides[1], prediction_dir, states[1], len(folders.predictions))
+    n_rows = len(folders.truth), len(folders.predictions)
+    for side, path, state, rows in zip(sides, paths, states, n_rows, strict=False):
+        note_source(side, path, state, rows)
     return as_kind((Annotations(sides[0], frames), Annotations(sides[1])), kind)
 
 

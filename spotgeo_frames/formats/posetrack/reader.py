@@ -27,12 +27,13 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ...support.decoding import decode
 from ...support.errors import InputError
 from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...support.reading import readable
 from ...tables.joints import EARS, JOINTS, RAW_JOINTS
-from ..documents import MOST_PROBLEMS, Integer, decode, integers, matrix, repeated_ids
+from ..documents import MOST_PROBLEMS, Integer, integers, matrix, repeated_ids
 from ..sequence_files import File, flat_files, of_sequences
 
 # Corners beyond this (px) are a mistake, and their squares may be too large for a number.
@@ -103,8 +104,8 @@ class _People(NamedTuple):
     number: np.ndarray
 
 
-def read_folders(truth_dir: Path, prediction_dir: Path) -> Folders:
-    """Reads truth and predictions of the sequences in a folder of truth.
+def read_folders(truth_dir: Path, prediction_dir: Path | None) -> Folders:
+    """Reads truth and predictions of the sequences in a folder of truth; without a folder there are no predictions.
 
     Raises InputError with every problem, file and place, where a file is missing, is of a sequence that is not known,
     or holds what cannot be used.
@@ -112,14 +113,7 @@ def read_folders(truth_dir: Path, prediction_dir: Path) -> Folders:
     with readable(truth_dir):
         truth_files = flat_files(truth_dir, ".json", "no SEQUENCE.json", [truth_dir / "gt", truth_dir / "val"])
     names = [file.sequence for file in truth_files]
-    with readable(prediction_dir):
-        prediction_files = of_sequences(
-            flat_files(prediction_dir, ".json", "no SEQUENCE.json", [prediction_dir / "sequences"]),
-            names,
-            prediction_dir,
-            truth_dir,
-            ".json is missing; a tracker that found nobody there has a file with its images and no annotations",
-        )
+    prediction_files = [None] * len(names) if prediction_dir is None else _found(prediction_dir, names, truth_dir)
     pairs = list(zip(truth_files, prediction_files, strict=True))
     images, truth, predictions, problems = [], [], [], []
     for truth_file, prediction_file in progress(pairs, "reading", "sequence"):
@@ -138,25 +132,35 @@ def read_folders(truth_dir: Path, prediction_dir: Path) -> Folders:
     return Folders(*tables, frames, regions, names)
 
 
-def _sequence(truth_file: File, prediction_file: File) -> tuple[list[_Image], _People, _People]:
-    """The images of a sequence and the people of both sides in them."""
+def _found(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File]:
+    """The predictions' files of the sequences; raises InputError where one is missing or is of another sequence."""
+    missing = ".json is missing; a tracker that found nobody there has a file with its images and no annotations"
+    with readable(folder):
+        files = flat_files(folder, ".json", "no SEQUENCE.json", [folder / "sequences"])
+        return of_sequences(files, sequences, folder, truth_dir, missing)
+
+
+def _sequence(truth_file: File, prediction_file: File | None) -> tuple[list[_Image], _People, _People]:
+    """The images of a sequence and the people of both sides in them; without a file nobody was predicted."""
     problems: list[str] = []
     documents = []
-    for file in (truth_file, prediction_file):
+    files = [file for file in (truth_file, prediction_file) if file is not None]
+    for file in files:
         try:
             documents.append(decode(file.read(), _Document, file.name))
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
-    truth, predictions = documents
+    truth, predictions = documents if prediction_file else (*documents, _Document(documents[0].images, []))
     problems += _image_problems(truth, truth_file.name)
     problems += repeated_ids([image.id for image in truth.images], f"{truth_file.name}: images")
-    problems += repeated_ids([image.id for image in predictions.images], f"{prediction_file.name}: images")
-    problems += _surplus_images(predictions, truth, prediction_file.name)
+    if prediction_file is not None:
+        problems += repeated_ids([image.id for image in predictions.images], f"{prediction_file.name}: images")
+        problems += _surplus_images(predictions, truth, prediction_file.name)
     place = {image.id: number for number, image in enumerate(truth.images)}
     labelled = {image.id for image in truth.images if image.is_labeled}
-    for document, file in zip(documents, (truth_file, prediction_file), strict=True):
+    for document, file in zip(documents, files, strict=True):
         problems += _category_problems(document, file.name)
         problems += _person_problems(document.annotations, file.name, place, labelled, document is truth)
     if problems:

@@ -1,0 +1,127 @@
+"""Folders that `save` or `--out` wrote, as submissions of `compare` and `report`."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spotgeo_frames as sf
+from helpers.commands import answer_here, complaints, refused_here, run_here
+from helpers.problems import assert_places
+
+# For each command with `--out` that evaluates: its kind of folder below data/, a truth and a submission in it.
+OF_COMMAND = {
+    "score": ("sample", "truth.json", "eager.json"),
+    "diagnose": ("boxes", "truth.parquet", "v1.parquet"),
+    "track": ("tracks", "truth", "tracker"),
+    "pose": ("poses", "truth", "tracker"),
+}
+
+
+@pytest.fixture
+def data(sample: Path) -> Path:
+    return sample.parent
+
+
+def kept(out: Path, command: str, *arguments: object) -> Path:
+    """The folder that a command's `--out` wrote."""
+    done = run_here(command, *arguments, "--out", out)
+    assert (done.status, complaints(done.err)) == (0, [])
+    return out
+
+
+@pytest.mark.parametrize("command", OF_COMMAND)
+def test_what_out_wrote_is_a_submission(command: str, data: Path, tmp_path: Path) -> None:
+    folder, *names = OF_COMMAND[command]
+    truth, found = (data / folder / name for name in names)
+    june = kept(tmp_path / "june", command, truth, found)
+    for submissions in ([june, found], [june, june]):  # the latter read nothing but the truth
+        got = answer_here("compare", truth, *submissions)
+        assert [row["a"] for row in got["pairs"][:1]] == ["june"]
+        differences = [row["estimate"] for row in got["pairs"]]
+        assert differences
+        assert not any(differences)
+    done = run_here("report", truth, june, "--out", tmp_path / "report.html")
+    assert (done.status, complaints(done.err)) == (0, [])
+    assert "june" in (tmp_path / "report.html").read_text()
+
+
+def test_tracks_of_tables_need_the_option(data: Path, tmp_path: Path) -> None:
+    truth, found = data / "sample/truth.json", data / "sample/eager.json"
+    june = kept(tmp_path / "june", "track", truth, found)
+    got = answer_here("compare", truth, june, found, "--tracks")
+    assert {row["estimate"] for row in got["pairs"]} == {0}
+    for command in (["compare", truth, june, found], ["report", truth, june, "--out", tmp_path / "r.html"]):
+        assert_places(refused_here(*command), f"{june}: holds tracks, and detections are evaluated here; give --tracks")
+    score = kept(tmp_path / "score", "score", truth, found)
+    assert_places(
+        refused_here("compare", truth, score, june, "--tracks"),
+        f"{score}: holds detections, and tracks are evaluated here",
+    )
+    poses = kept(tmp_path / "poses", "pose", data / "poses/truth", data / "poses/tracker")
+    tracks = kept(tmp_path / "tracks", "track", data / "tracks/truth", data / "tracks/tracker")
+    assert_places(
+        refused_here("compare", data / "tracks/truth", poses, tracks),
+        f"{poses}: holds poses, and tracks are evaluated here",
+    )
+
+
+def test_another_rule_is_refused(data: Path, tmp_path: Path) -> None:
+    truth, found = data / "sample/truth.json", data / "sample/eager.json"
+    june = kept(tmp_path / "june", "score", truth, found, "--tau", 5)
+    rules = "was evaluated by tau 5 px, epsilon 3 px, and the rule is tau 10 px, epsilon 3 px now"
+    problem = (f"{june}: {rules}", "give the same rule")
+    assert_places(refused_here("compare", truth, june, found), problem)
+    assert_places(refused_here("report", truth, june, "--out", tmp_path / "r.html"), problem)
+    assert not (tmp_path / "r.html").exists()
+    got = answer_here("compare", truth, june, found, "--tau", 5)
+    assert {row["estimate"] for row in got["pairs"]} == {0}
+    boxes = [sf.read_objects(data / "boxes" / f"{name}.parquet") for name in ("truth", "v1")]
+    sf.save(sf.track(*boxes, by="category"), tmp_path / "classes")
+    lines = refused_here("compare", data / "boxes/truth.parquet", tmp_path / "classes", june, "--tracks")
+    assert "by category" in lines[0]
+
+
+def test_another_truth_is_refused(data: Path, tmp_path: Path) -> None:
+    june = kept(tmp_path / "june", "track", data / "tracks/truth", data / "tracks/tracker")
+    shutil.copytree(data / "tracks/truth", tmp_path / "truth")
+    lines = (tmp_path / "truth/plaza/gt/gt.txt").read_text().splitlines(keepends=True)
+    (tmp_path / "truth/plaza/gt/gt.txt").write_text("".join(lines[1:]))
+    for command, *rest in (["compare", june], ["report", "--out", tmp_path / "r.html"]):
+        [line] = refused_here(command, tmp_path / "truth", june, *rest)[:1]
+        assert line.startswith(f"{june}: 1 truth is in only one of TRUTH and this folder: sequence plaza, frame 1")
+
+
+def test_what_is_no_submission_is_refused(data: Path, tmp_path: Path) -> None:
+    truth, found = data / "boxes/truth.parquet", data / "boxes/v1.parquet"
+    swept = kept(tmp_path / "swept", "sweep", truth, found)
+    assert_places(
+        refused_here("compare", truth, swept, found), (f"{swept}: holds a result of type Sweep", "match table")
+    )
+    june = kept(tmp_path / "june", "score", truth, found)
+    (june / "matches.parquet").write_bytes(b"PAR1")
+    damaged = f"{june / 'matches.parquet'}: is not as it was saved"
+    assert_places(refused_here("compare", truth, june, found), damaged)
+
+
+@pytest.mark.parametrize("table", ["polars", "pyarrow"])
+def test_results_and_predictions_of_other_kinds(table: str, data: Path, tmp_path: Path) -> None:
+    truth, found = (sf.read_objects(data / "boxes" / f"{name}.parquet", table=table) for name in ("truth", "v1"))
+    sf.save(sf.match(truth, found), tmp_path / "matches")
+    sf.save(found, tmp_path / "found")
+    done = run_here("compare", data / "boxes/truth.parquet", tmp_path / "matches", tmp_path / "found")
+    assert (done.status, complaints(done.err)) == (0, [])
+    noted = "a rule that is not noted" if table == "polars" else "similarity iou, threshold 0.5"
+    assert done.out.splitlines()[0].endswith(noted)
+    assert answer_here("compare", data / "boxes/truth.parquet", tmp_path / "matches", tmp_path / "found")["pairs"]
+
+
+def test_as_processes(data: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "spotgeo_frames"]
+    truth, found, june = data / "tracks/truth", data / "tracks/tracker", tmp_path / "june"
+    for arguments in (["track", truth, found, "--out", june], ["compare", truth, june, found]):
+        done = subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert "june tracker   HOTA   0.0000" in done.stdout
