@@ -22,7 +22,7 @@ from spotgeo_frames.presentation.page import chart_data, frame_browser, page_tab
 from spotgeo_frames.support.labels import bins_as_text
 from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
 
-ONE_SEQUENCE = "there is only one sequence"
+ONE_SEQUENCE = "only one sequence"
 
 
 def sample_sides(sample: Path) -> tuple[sf.Annotations, dict[str, sf.Annotations]]:
@@ -469,7 +469,7 @@ def test_pictures_lie_behind_their_frames_and_others_are_told_once(tmp_path: Pat
     (tmp_path / "images" / "2" / "4.png").write_bytes(b"GIF89a, it is no PNG")
     (tmp_path / "images" / "2" / "5.png").unlink()
     (tmp_path / "images" / "2" / "5.png").mkdir()
-    with warned(("images: 5 of 15 frames", f"{tmp_path / 'images'}")):
+    with warned("fewer than 20 sequences", ("images: 5 of 15 frames", f"{tmp_path / 'images'}")):
         sf.report(truth, predictions, tmp_path / "report.html", images=tmp_path / "images")
     page = Page(tmp_path / "report.html")
     behind = page.data["browser"]["pictures"]

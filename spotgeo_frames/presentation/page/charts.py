@@ -78,25 +78,31 @@ def charts(evaluation: Evaluation) -> dict[str, Spec]:
 
 def differences(pairs: Rows, name: str) -> Spec:
     """The chart of differences of a metric of this name, with their intervals, one line for each pair."""
+    # Few sequences have no intervals, and Vega would warn of bars without any bound.
+    has_bars = any(np.isfinite(row["low"]) for row in pairs)
+    bounds = [("low:Q", "from", "+.2%"), ("high:Q", "to", "+.2%")] if has_bars else []
     base = alt.Chart(alt.NamedData("pairs")).encode(
         y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
         tooltip=tooltips(
             ("pair:N", "pair", ""),
             ("estimate:Q", f"difference of {name}", "+.2%"),
-            ("low:Q", "from", "+.2%"),
-            ("high:Q", "to", "+.2%"),
+            *bounds,
             ("p:Q", "adjusted p-value", ".3~g"),
         ),
     )
-    x = alt.X("low:Q", title=f"difference of {name}, points", axis=alt.Axis(tickCount=6, format=POINTS))
+    title_of_x, axis = f"difference of {name}, points", alt.Axis(tickCount=6, format=POINTS)
     zero = alt.Chart(alt.NamedData("zero")).mark_rule(color="var(--faint)", strokeDash=[4, 3]).encode(x="zero:Q")
-    bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=x, x2="high:Q")
+    bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(
+        x=alt.X("low:Q", title=title_of_x, axis=axis), x2="high:Q"
+    )
     filled = alt.Scale(domain=["yes", "no"], range=[SERIES[0], "var(--paper)"])
     points = base.mark_point(filled=True, size=90, opacity=1, stroke=SERIES[0]).encode(
-        x="estimate:Q", fill=alt.Fill("sure:N", title=f"adjusted p < {1 - CONFIDENCE:.2g}", scale=filled)
+        x=alt.X("estimate:Q", title=title_of_x, axis=axis),
+        fill=alt.Fill("sure:N", title=f"adjusted p < {1 - CONFIDENCE:.2g}", scale=filled),
     )
     about = f"Differences of {name} between submissions, with {CONFIDENCE:.0%} intervals"
-    return finished(zero + bars + points, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
+    layers = zero + bars + points if has_bars else zero + points
+    return finished(layers, {"pairs": pairs, "zero": [{"zero": 0}]}, about, 34 * len(pairs) + 10)
 
 
 def error_costs(costs: Rows, names: Sequence[str]) -> Spec:
