@@ -83,7 +83,7 @@ def _cuts(asked: Mapping[str, Asked], columns: Mapping[str, int | None]) -> dict
         raise InputError(f"compare: by: {of_predictions[0]} {problem}")
     for of in asked.values():
         for column in columns:
-            check_column(of.table, column)
+            check_column(of.table[of.columns], column, of.called)
     together = pd.concat({name: of.table[list(columns)] for name, of in asked.items()})
     values = [binned(together, column, bins) for column, bins in columns.items()]
     return {name: [column.loc[name] for column in values] for name in asked}
@@ -103,12 +103,6 @@ def groups_of(evaluations: Mapping[str, Evaluation]) -> Iterator[tuple[dict[str,
         at = {name: of[key] for name, of in positions.items()}
         labels = {name: values.take([next(iter(at.values()))]) for name, values in first.labels.items()}
         yield labels, {name: group_of(of, at[name]) for name, of in evaluations.items()}
-
-
-def _positions(evaluation: Evaluation) -> dict[tuple[Any, ...], int]:
-    """The position of each group by its labels."""
-    keys = zip(*evaluation.labels.values(), strict=True) if evaluation.labels else [()]
-    return {key: position for position, key in enumerate(keys)}
 
 
 def labelled(table: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:

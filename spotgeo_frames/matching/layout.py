@@ -56,8 +56,10 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
         "outcome": outcome,
         **_measured(outcome, measure, rule),
         **_shared_category(aligned, truth_row, predicted_row, len(outcome), carried),
-        **_carried(truth.table, PREFIXES["truth"], truth_row, len(outcome), key, carried),
-        **_carried(predictions.table, PREFIXES["predictions"], predicted_row, len(outcome), key, carried),
+        **_carried(truth.table, PREFIXES["truth"], truth_row, len(outcome), key, carried, rule.identity),
+        **_carried(
+            predictions.table, PREFIXES["predictions"], predicted_row, len(outcome), key, carried, rule.identity
+        ),
     }
     if _is_wanted(FILE_ORDER, carried):
         in_frame = np.arange(len(predictions.frame)) - predictions.starts[predictions.frame]
@@ -163,15 +165,28 @@ def _carried(
     n_rows: int,
     key: Sequence[str],
     carried: Collection[str] | None,
+    identity: str | None,
 ) -> dict[str, Any]:
-    """The columns of a table without its key, with a prefix, placed at their rows; geometry first, then the score."""
+    """The columns of a table without its key, with a prefix, placed at their rows; geometry first, then the score.
+
+    Names of objects, in `object` and in the column `identity`, stay integers.
+    """
     order = [column for column in dict.fromkeys(["object", "x", "y", "w", "h", "score", *table]) if column in table]
     named = {f"{prefix}{column}": column for column in order if column not in key}
     return {
-        name: _placed(table[column] if column == "object" else _nullable(table[column]), rows, n_rows)
+        name: _placed(_fillable(column, table[column], identity), rows, n_rows)
         for name, column in named.items()
         if _is_wanted(name, carried)
     }
+
+
+def _fillable(column: str, values: Any, identity: str | None) -> Any:
+    """A column as an array that `_placed` can fill with nulls; names of objects stay integers."""
+    if column == "object":
+        return values
+    if column == identity and getattr(values.dtype, "kind", "") in ("i", "u"):
+        return values.astype(np.int64 if isinstance(values, np.ndarray) else "Int64")
+    return _nullable(values)
 
 
 def _placed(values: Any, rows: np.ndarray, n_rows: int) -> Any:

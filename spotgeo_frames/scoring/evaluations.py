@@ -144,12 +144,15 @@ class Asked(NamedTuple):
     """What may be evaluated by groups: a table with a column `sequence`, and its match table.
 
     `evaluate` makes an Evaluation of the table, or of rows of it: it takes the table, `by`, and the names of the own
-    metrics that are needed. It raises InputError where `by` does not fit the table or an own metric fails.
+    metrics that are needed. It raises InputError where `by` does not fit the table or an own metric fails. `by` may
+    name `columns`; messages say `called` for the table.
     """
 
     table: pd.DataFrame
     matches: pd.DataFrame
     evaluate: Callable[[pd.DataFrame, By | None, Sequence[str]], Evaluation]
+    columns: Sequence[Hashable]
+    called: str = "match table"
 
 
 @singledispatch
@@ -161,7 +164,7 @@ def asked_table(x: Any, name: str) -> Asked:
     from ..tables.checks import check_matches
 
     table = check_matches(x, name)
-    return Asked(table, table, match_evaluation)
+    return Asked(table, table, match_evaluation, list(table))
 
 
 def is_result(x: Any) -> bool:

@@ -22,17 +22,20 @@ from .sequence_sums import AT_ALPHAS, group_totals, sums_of_table
 # The columns of the table `sums` that are the key of its rows.
 KEYS = ("sequence", "joint", "category")
 
+# What messages call the table `sums`.
+CALLED = "sums"
+
 
 def asked_tracks(sums: Table, matches: Table, name: str) -> Asked:
     """What a TrackResult is evaluated by: its tables `sums` and `matches`; messages begin with `name`."""
     table = _checked(sums, ["sequence", *TRACK_SUMS], name)
-    return Asked(table, as_pandas(matches, name), _track_evaluation)
+    return Asked(table, as_pandas(matches, name), _track_evaluation, _attributes(table), CALLED)
 
 
 def asked_poses(sums: Table, matches: Table, name: str) -> Asked:
     """What a PoseResult is evaluated by: its tables `sums` and `matches`; messages begin with `name`."""
     table = _checked(sums, ["sequence", "joint", *POSE_SUMS], name)
-    return Asked(table, as_pandas(matches, name), _pose_evaluation)
+    return Asked(table, as_pandas(matches, name), _pose_evaluation, _attributes(table), CALLED)
 
 
 def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
@@ -76,8 +79,12 @@ def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> 
 
 def _columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str, Any]:
     """The columns of `by`, which are attributes of sequences; raises InputError where there is no such column."""
-    key = [name for name in table if name in KEYS or str(name).startswith(PREFIXES["sequences"])]
-    return by_columns(table[key], by, list(family.metrics), "sums")
+    return by_columns(table[_attributes(table)], by, list(family.metrics), CALLED)
+
+
+def _attributes(table: pd.DataFrame) -> list[str]:
+    """The columns of the table `sums` that rows may be grouped by: its key and the attributes of sequences."""
+    return [name for name in map(str, table) if name in KEYS or name.startswith(PREFIXES["sequences"])]
 
 
 def _evaluation(

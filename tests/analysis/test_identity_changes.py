@@ -107,6 +107,20 @@ def test_scenes_with_other_identities(name: str) -> None:
     assert "truth_track" in sf.identity_breaks(by_track)
 
 
+@pytest.mark.parametrize("kind", ["int64", "int32", "uint16", "Int64"])
+def test_identities_of_another_column_stay_integers(kind: str) -> None:
+    truth, found = sides({"A": "11-2"})
+    columns = {"track": pd.array([7] * len(truth), dtype=kind)}
+    found = found.assign(track=pd.array([1, 1, 2], dtype=kind))
+    result = sf.track(truth.assign(**columns), found, identity="track")
+    assert result.matches[["truth_track", "predicted_track"]].dtypes.eq("Int64").all()
+    breaks = sf.identity_breaks(result)
+    names = ["truth_object", "predicted_before", "predicted_after", "taken_by"]
+    assert breaks[names].dtypes.eq("Int64").all()
+    assert breaks[names[:3]].to_numpy().tolist() == [[7, 1, 2], [7, 1, 2]]
+    assert sf.object_summary(result.matches)["object"].dtype == "Int64"
+
+
 def test_the_frame_before_a_break_has_the_similarity() -> None:
     truth, found = sides({"A": "11-2"})
     found["x"] += [0.0, 3.0, 0.0]

@@ -204,6 +204,11 @@ def test_what_does_not_fit_results_is_refused(results: dict[str, sf.TrackResult]
         sf.intervals(result, metrics=["f1"])
     with refused(("metrics", "ap", "sums of sequences"), error=ValueError):
         sf.intervals(posed, metrics=["HOTA", "ap"])
+    with pytest.raises(sf.InputError, match=r"^sums: there is no column foo; there are sequence, .*sequence_seeing$"):
+        sf.compare(results, by="foo")
+    for column in ("hota_tp_0.05", "n_frames"):  # sums are no attributes
+        with refused(("sums", column)):
+            sf.compare(results, by=column)
     with refused(("sums", "sky", "sequence_sky")):
         sf.summarize(result, by="sky")
     others = sf.track(walkers(9), tracker(walkers(9), 2))
