@@ -124,4 +124,4 @@ def test_as_processes(data: Path, tmp_path: Path) -> None:
     for arguments in (["track", truth, found, "--out", june], ["compare", truth, june, found]):
         done = subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False)
         assert (done.returncode, complaints(done.stderr)) == (0, [])
-    assert "june tracker   HOTA   0.0000" in done.stdout
+    assert "june tracker combined   HOTA   0.0000" in done.stdout
