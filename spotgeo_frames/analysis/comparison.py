@@ -22,7 +22,7 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
 from .estimates import combined
-from .interval_tables import FEW_SEQUENCES
+from .interval_tables import FEW_SEQUENCES, QUESTION
 from .pair_tables import Group, n_cells, pair_table
 from .resampling import (
     BLUR,
@@ -123,11 +123,10 @@ def compare(
         reject, `p_value` of a two-sided test that swaps the sequences of both (studentised: Janssen, 1997,
         doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013, doi:10.1214/13-AOS1090; never below that of a t test
         with the jackknife's standard error), and `p_adjusted` over all pairs and metrics (max-T of Westfall and Young,
-        1993). The interval excludes 0 just where p_value is at most
-        1 - confidence. `low` and `high` are null below six sequences, whose p-values cannot be below 0.05. All are null
-        where the metric is undefined. Tracks and poses have a column `of`, as in `intervals`: "combined", "macro" (a
-        paired t test of the sequences' own values, adjusted by Holm's method) and, up to 20 sequences, "without NAME",
-        the difference alone.
+        1993). The interval excludes 0 just where p_value is at most 1 - confidence. `low` and `high` are null below six
+        sequences, whose p-values cannot be below 0.05. All are null where the metric is undefined. Tracks and poses
+        have a column `of`, as in `intervals`: "combined", "macro" (a paired t test of the sequences' own values,
+        adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference alone.
 
     Raises
     ------
@@ -165,7 +164,8 @@ def compare(
         for board, group in zip(boards, groups, strict=True)
     ]
     answer = Comparison(with_text(pd.concat(tables, ignore_index=True)), pairs)
-    notes = boards[0].attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    options = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    notes = boards[0].attrs | {"question": QUESTION} | options
     for table in answer:
         table.attrs = notes
     for text in dict.fromkeys(filter(None, [*texts, *warning_texts(groups, confidence)])):

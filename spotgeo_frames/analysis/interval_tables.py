@@ -11,6 +11,9 @@ from .estimates import singles_of
 from .jackknife import Intervals, added_rows
 from .resampling import metrics_of
 
+# What intervals and p-values say something about; a note of every table that has them.
+QUESTION = "what many more sequences like these would give, each weighted by its size"
+
 # Below these counts of sequences and degrees of freedom, a warning says that little is known.
 FEW_SEQUENCES, FEW_DEGREES = 20, 5
 

@@ -52,13 +52,16 @@ def check_metrics(metrics: Any, family: Family) -> list[str]:
     """
     if metrics is None:
         return list(family.asked)
-    names = metrics if isinstance(metrics, list) else [metrics]
-    not_added = [name for name in names if name in OF_SORTED_SCORES]
+    known = ", ".join(family.metrics)
+    if not isinstance(metrics, list) or not metrics:
+        raise ValueError(f"metrics is {metrics!r}; a list is needed, of {known}")
+    not_added = [name for name in metrics if name in OF_SORTED_SCORES]
     if not_added:
         raise ValueError(f"metrics: {not_added[0]} does not follow from sums of sequences; leave it out")
-    if names is not metrics or not names or any(name not in family.metrics for name in names):
-        raise ValueError(f"metrics is {metrics!r}; a list is needed, of {', '.join(family.metrics)}")
-    return list(dict.fromkeys(names))
+    unknown = [name for name in metrics if name not in family.metrics]
+    if unknown:
+        raise ValueError(f"metrics: {unknown[0]!r} is none of those that there are here: {known}")
+    return list(dict.fromkeys(metrics))
 
 
 def check_options(resamples: int, confidence: float) -> None:

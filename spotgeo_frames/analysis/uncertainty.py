@@ -23,7 +23,7 @@ from ..tables.selections import By
 from ..tables.table import Table
 from .batches import batches
 from .estimates import clustered, combined, macro, tau_of
-from .interval_tables import metric_table, result_table, warning_texts
+from .interval_tables import QUESTION, metric_table, result_table, warning_texts
 from .resampling import (
     bounds,
     check_labels,
@@ -102,7 +102,7 @@ def intervals(
     `n_sequences`, the count of sequences that have rows in the group; `n_effective`, of as many sequences of equal size
     their weights would be as even; `degrees_of_freedom`; `largest_share`, the greatest share that one sequence has of
     all weights. Bounds are null where nothing is known of them, and a warning says why; another warns of fewer than 20
-    sequences or 5 degrees of freedom.
+    sequences or 5 degrees of freedom. The notes (`attrs`) say which `question` the intervals answer.
 
     Tracks and poses have a column `of`: "combined" (its interval is null below 20 sequences, of which a single one may
     decide it), "macro", the mean over sequences of each one's own value, with its t interval (the mean sequence is
@@ -172,7 +172,8 @@ def interval_table(
         answer = result_table(evaluation, names, n_sequences, found, macro(evaluation, names, confidence))
     else:
         answer = metric_table(evaluation, names, n_sequences, found)
-    answer.attrs = evaluation.attrs | {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
+    options = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
+    answer.attrs = evaluation.attrs | {"question": QUESTION} | options
     return answer, [text for text in [*texts, evaluation.missing] if text]
 
 

@@ -103,6 +103,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     differences = _named(shown, [*by, "a", "b", *of, "metric"]).join(values)
     notes = [
         "estimate: a minus b; low to high: 95% interval; p_value: both from swapping sequences between the two",
+        f"both ask {board.attrs['question']}",
         "p_adjusted: over all pairs and metrics together",
         f"apart from next: by {title(first)}, p_adjusted < 0.05; no: not shown to differ",
         "bootstrap share first: the share of draws of sequences in which it is first",

@@ -55,6 +55,7 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         frame.attrs = _notes(arrow.schema.metadata)
     else:
         hint = next((f"; {way}() makes one ({of})" for way, of in WAYS_OUT.items() if hasattr(table, way)), "")
+        hint = "; give its field matches" if hasattr(table, "matches") else hint
         package = type(table).__module__.partition(".")[0]
         kind = f"{type(table).__name__}{'' if package == 'builtins' else f' of {package}'}"
         raise InputError(f"{name}: is of type {kind}; {TAKEN}{hint}")

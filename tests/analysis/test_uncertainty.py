@@ -145,7 +145,9 @@ def test_what_intervals_refuse() -> None:
         sf.intervals(matches.head(0))
     with refused(("match table", "column truth_brightnes", "did you mean")):
         sf.intervals(matches, by="truth_brightnes")
-    for wrong in ({"metrics": ["f2"]}, {"metrics": "f1"}, {"resamples": 0}, {"confidence": 95}, {"method": "bca"}):
+    with refused(("metrics", "'f2'", "f1"), error=ValueError):
+        sf.intervals(matches, metrics=["f1", "f2"])
+    for wrong in ({"metrics": "f1"}, {"resamples": 0}, {"confidence": 95}, {"method": "bca"}):
         [(argument, value)] = wrong.items()
         with refused((argument, str(value)), error=ValueError):
             sf.intervals(matches, **wrong)

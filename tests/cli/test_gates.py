@@ -156,3 +156,12 @@ def test_wrong_usage(files: dict[str, Path]) -> None:
 def test_a_check_may_be_asked_twice(sample: Path) -> None:
     got = answer_here("gate", sample / "truth.json", sample / "eager.json", "--min", "f1=0.1", "--min", "f1=0.2")
     assert [check["bound"] for check in got["checks"]] == [0.1, 0.2]
+
+
+def test_saved_folders_are_submissions_too(files: dict[str, Path], tmp_path: Path) -> None:
+    options = ["--min", "recall=0.5", "--margin", "recall=0.9", "--json"]
+    given = run_here("gate", files["truth"], files["half"], "--baseline", files["most"], *options)
+    assert run_here("score", files["truth"], files["half"], "--out", tmp_path / "out").status == 0
+    sf.save(sf.match(*(sf.read_objects(files[name]) for name in ("truth", "most"))), tmp_path / "saved")
+    kept = run_here("gate", files["truth"], tmp_path / "out", "--baseline", tmp_path / "saved", *options)
+    assert (kept.status, kept.out) == (given.status, given.out)
