@@ -112,7 +112,7 @@ def _parts(x: Any, problem: str) -> tuple[str, dict[str, tuple[pd.DataFrame, Tab
         optional = x._field_defaults
         given = {name: table for name, table in x._asdict().items() if table is not None or name not in optional}
         return kind, {name: table_and_form(table, f"{problem}: {name}") for name, table in given.items()}
-    if not isinstance(x, pd.DataFrame | ArrowStream | LazyTable):
+    if not isinstance(x, pd.DataFrame | ArrowStream | LazyTable) or isinstance(x, pd.Series):
         raise InputError(f"save: x is of type {kind}; a table is needed, or one of {', '.join(RESULTS)}")
     table, form = table_and_form(x, problem)
     kind = "match table" if {*MATCH_COLUMNS} <= {*table} else "table"

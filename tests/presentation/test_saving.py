@@ -236,11 +236,9 @@ def test_the_manifest_says_what_the_folder_holds(tmp_path: Path) -> None:
 
 def test_what_cannot_be_saved(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    for x in (None, 5, {"a": 1}, [pd.DataFrame()], (pd.DataFrame(),)):
+    for x in (None, 5, {"a": 1}, [pd.DataFrame()], (pd.DataFrame(),), pd.Series([1])):
         with refused(f"save: x is of type {type(x).__name__}"):
             sf.save(x, out)
-    with refused((f"{out}: cannot be written", "Series", "DataFrame")):
-        sf.save(pd.Series([1]), out)
     table = pd.DataFrame({"a": [1]})
     wrong: dict[str, pd.DataFrame] = {
         "has rows and no columns": pd.DataFrame(index=[0]),
