@@ -30,6 +30,7 @@ RESULTS: dict[str, ModuleType] = {
     "PoseResult": tracking,
     "Comparison": analysis,
     "Sweep": analysis,
+    "NonInferiority": analysis,
 }
 
 # The results that are one table, each with the name of that table.
@@ -43,7 +44,7 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
     ----------
     x
         A match table or any other table, of pandas, polars or pyarrow; or an Annotations, a TrackResult, a PoseResult,
-        a Comparison or a Sweep.
+        a Comparison, a Sweep or a NonInferiority.
     folder
         A folder of its own: one that is not there (its parents are made), an empty one, or one with an earlier result,
         which is replaced. It gets one Parquet file a table, and spotgeo_frames.json, which says what they are.

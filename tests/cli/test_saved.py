@@ -10,6 +10,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.commands import answer_here, complaints, refused_here, run_here
 from helpers.problems import assert_places
+from helpers.scenes import objects
 
 # For each command with `--out` that evaluates: its kind of folder below data/, a truth and a submission in it.
 OF_COMMAND = {
@@ -68,6 +69,18 @@ def test_tracks_of_tables_need_the_option(data: Path, tmp_path: Path) -> None:
     )
 
 
+def test_results_by_class_are_compared_with_each_other_alone(tmp_path: Path) -> None:
+    truth, found, june = tmp_path / "truth.csv", tmp_path / "found.csv", tmp_path / "june"
+    cars = objects([(1, frame, 10.0 * frame, 0.0) for frame in range(4)], category=["car", "car", "car", "bus"])
+    cars.to_csv(truth, index=False)
+    cars[:3].to_csv(found, index=False)
+    sf.save(sf.track(sf.read_objects(truth), sf.read_objects(found), by="category"), june)
+    got = answer_here("compare", truth, june, june, "--tracks")
+    assert {row["estimate"] for row in got["pairs"]} == {0}
+    [problem] = complaints(refused_here("compare", truth, june, found, "--tracks"))
+    assert "by category" in problem
+
+
 def test_another_rule_is_refused(data: Path, tmp_path: Path) -> None:
     truth, found = data / "sample/truth.json", data / "sample/eager.json"
     june = kept(tmp_path / "june", "score", truth, found, "--tau", 5)
@@ -78,10 +91,6 @@ def test_another_rule_is_refused(data: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "r.html").exists()
     got = answer_here("compare", truth, june, found, "--tau", 5)
     assert {row["estimate"] for row in got["pairs"]} == {0}
-    boxes = [sf.read_objects(data / "boxes" / f"{name}.parquet") for name in ("truth", "v1")]
-    sf.save(sf.track(*boxes, by="category"), tmp_path / "classes")
-    lines = refused_here("compare", data / "boxes/truth.parquet", tmp_path / "classes", june, "--tracks")
-    assert "by category" in lines[0]
 
 
 def test_another_truth_is_refused(data: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from helpers.kinds import of_kind
 from helpers.problems import refused
 from helpers.reference import PROJECT
 from helpers.scenes import SCENES
-from spotgeo_frames.presentation import saved_folder
+from spotgeo_frames.presentation import saved_folder, saving
 from spotgeo_frames.presentation.saved_folder import MANIFEST
 from spotgeo_frames.support import memory
 from spotgeo_frames.support.pandas_versions import TEXT
@@ -78,6 +78,7 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "intervals": lambda table: sf.intervals(poses(table), by="joint"),
     "Comparison": lambda table: sf.compare({name: tracks(table) for name in "ab"}),
     "Sweep": lambda table: sf.sweep(*boxes(table)),
+    "NonInferiority": lambda table: sf.non_inferiority(*[sf.match(*boxes(table))] * 2, "f1", 0.01),
     "changes": lambda table: sf.changes(*[sf.match(*boxes(table))] * 2),
     "bias": lambda table: sf.bias(sf.match(*points(table))),
     "objects": lambda table: sf.object_summary(sf.match(*boxes(table))),
@@ -85,6 +86,10 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "slices": lambda table: sf.worst_slices(sf.match(*points(table)), ["truth_brightness"]),
     "suspicions": lambda table: sf.check(*points(table)),
 }
+
+
+def test_every_result_of_tables_can_be_saved() -> None:
+    assert {name for name in sf.__all__ if hasattr(getattr(sf, name), "_fields")} == {*saving.RESULTS}
 
 
 @pytest.mark.parametrize("name", RESULTS)
