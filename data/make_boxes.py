@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from spotgeo_frames.support.writing import write_tables
+from spotgeo_frames.support.writing import table_files, write_together
 
 FOLDER = Path(__file__).parent / "boxes"
 N_SEQUENCES, N_FRAMES, WIDTH, HEIGHT = 60, 5, 960, 540
@@ -135,7 +135,7 @@ def main() -> None:
             ["sequence", "frame"], kind="stable", ignore_index=True
         )
         tables[name] = table.assign(object=table.groupby(["sequence", "frame"]).cumcount())
-    write_tables({name: table.round(2) for name, table in tables.items()}, FOLDER, {})
+    write_together(table_files({name: table.round(2) for name, table in tables.items()}, FOLDER, {}))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import spotgeo_frames as sf
-from spotgeo_frames.support.writing import write_tables
+from spotgeo_frames.support.writing import table_files, write_together
 
 FOLDER = Path(__file__).parent / "sample"
 N_SEQUENCES, N_FRAMES, WIDTH, HEIGHT = 60, 5, 640, 480
@@ -90,7 +90,7 @@ def main() -> None:
     }
     for name, table in tables.items():
         sf.write_spotgeo(sf.Annotations(table, frames), FOLDER / f"{name}.json")
-    write_tables(tables | {"frames": frames}, FOLDER, notes={})
+    write_together(table_files(tables | {"frames": frames}, FOLDER, notes={}))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import pandas as pd
 from ..support.decoding import decode
 from ..support.errors import InputError
 from ..support.reading import read_bytes, readable
+from ..support.targets import check_inputs_kept
 from ..support.version import __version__
 from ..support.writing import Write, table_files, text_file, write_together
 from ..tables.inputs import Input, input_notes, sha256
@@ -77,11 +78,13 @@ def write_folder(
     """Writes a result, its tables with their forms, in place of an earlier one if there is one.
 
     `beside` are further tables, and `texts` further files by name. The metadata of all tables has the names and digests
-    of the `inputs`, and the `notes`. Raises InputError if the folder holds anything else or cannot be written.
+    of the `inputs`, and the `notes`. Other files of the folder stay. Raises InputError if an input would be replaced,
+    or if a file cannot be written.
     """
     made_from = input_notes(inputs) | dict(notes)
     written = table_files({name: table for name, (table, _) in tables.items()} | dict(beside), folder, made_from)
     written |= {folder / name: text_file(text) for name, text in texts.items()}
+    check_inputs_kept(folder, [file.path for file in inputs], [path.name for path in written])
     forms = {name: form for name, (_, form) in tables.items()}
     manifest = Manifest(FORMAT, __version__, kind, forms, {}, made_from)
     outdated: dict[Path, Write | None] = {folder / name: None for name in earlier_files(folder) if name != MANIFEST}
@@ -105,18 +108,8 @@ def _write_manifest(manifest: Manifest, path: Path) -> None:
 
 
 def earlier_files(folder: Path) -> list[str]:
-    """The names of the files of the result in a folder; none if it is empty or not there.
-
-    Raises InputError if anything else is in the folder, but for hidden files.
-    """
-    with readable(folder):
-        names = sorted(name for name in os.listdir(folder) if not name.startswith(".")) if folder.is_dir() else []
-    known = [*read_manifest(folder).files, MANIFEST] if MANIFEST in names else []
-    others = [name for name in names if name not in known]
-    if others:
-        problem = "is no file of a result that save or --out wrote, and such a result needs a folder of its own"
-        raise InputError(f"{folder / others[0]}: {problem}; give a folder that is empty or not there")
-    return known
+    """The names of the files of the result in a folder; none if there is no result."""
+    return [*read_manifest(folder).files, MANIFEST] if is_saved(folder) else []
 
 
 def read_folder(folder: Path, kind: TableKind | None) -> tuple[Manifest, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""save() and load(): any result in a folder of its own, and back.
+"""save() and load(): any result in a folder, and back.
 
 Both stand in this room because it is the lowest one over all results: those of `tables`, `tracking` and `analysis`.
 """
@@ -46,8 +46,8 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
         A match table or any other table, of pandas, polars or pyarrow; or an Annotations, a TrackResult, a PoseResult,
         a Comparison, a Sweep or a NonInferiority.
     folder
-        A folder of its own: one that is not there (its parents are made), an empty one, or one with an earlier result,
-        which is replaced. It gets one Parquet file a table, and spotgeo_frames.json, which says what they are.
+        A folder, which is made if it is not there, and its parents, too. An earlier result in it is replaced; other
+        files stay. It gets one Parquet file a table, and spotgeo_frames.json, which says what they are.
 
     Rows are numbered anew, bins become text such as `12 to 47`, lists in cells of pandas become arrays, and what
     exports an Arrow stream becomes a table of pandas. Nothing is left half written after an error: either all files
@@ -60,7 +60,7 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
     Raises
     ------
     InputError: `x` is neither a table nor a result; a column or a note (attrs) holds what Parquet or JSON would not
-        give back; the folder holds other files, or files that `x` was read from, or cannot be written.
+        give back; files that `x` was read from would be replaced; or the folder cannot be written.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
 
 
 def check_target(folder: Path, inputs: list[Path]) -> None:
-    """Raises InputError if a result cannot be saved to a folder: it cannot be written, or holds inputs or other files.
+    """Raises InputError if a result cannot be saved to a folder: it cannot be written, or has inputs to be replaced.
 
     Nothing is written yet.
     """

@@ -427,11 +427,11 @@ def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
         said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
         assert_places(said, (f"{out}: cannot be written", f"{file}"))
     assert file.read_text() == "in the way"
-    # There is something else: nothing is begun.
+    # A folder stands where a file should go: what was begun is taken away again.
     out = tmp_path / "out"
     (out / "summary.parquet" / "something").mkdir(parents=True)
     said = refused("score", sample / "truth.json", sample / "eager.json", "--by", "frame", "--out", out)
-    assert_places(said, (f"{out / 'summary.parquet'}: is no file of a result", "empty or not there"))
+    assert_places(said, f"{out / 'summary.parquet'}: cannot be written")
     assert [path.name for path in out.iterdir()] == ["summary.parquet"]
 
 

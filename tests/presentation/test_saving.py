@@ -271,24 +271,21 @@ def test_numbers_of_numpy_in_notes_become_plain(tmp_path: Path) -> None:
     assert sf.load(tmp_path).attrs == {"a": 0.5, "b": {"c": [3, True]}}
 
 
-def test_folders_that_hold_something_else_stay_as_they_are(tmp_path: Path) -> None:
+def test_other_files_of_the_folder_stay(tmp_path: Path) -> None:
     table = pd.DataFrame({"a": [1]})
     (tmp_path / "notes.txt").write_text("mine")
-    with refused((f"{tmp_path / 'notes.txt'}: is no file of a result", "empty or not there")):
-        sf.save(table, tmp_path)
     with refused(f"{tmp_path / 'notes.txt'}: cannot be written"):
         sf.save(table, tmp_path / "notes.txt")
     with refused(f"{tmp_path / 'notes.txt'}: is no folder"):
         sf.load(tmp_path / "notes.txt")
     out = tmp_path / "out"
     sf.save(table, out)
-    (out / "mine.parquet").write_bytes(b"")
-    with refused(f"{out / 'mine.parquet'}: is no file of a result"):
-        sf.save(table, out)
-    (out / "mine.parquet").unlink()
-    (out / ".hidden").touch()
+    (out / "mine.parquet").write_bytes(b"mine")
     sf.save(table.assign(a=2), out)
     assert sf.load(out)["a"].tolist() == [2]
+    sf.save(sf.match(*points()), out)
+    assert {path.name for path in out.iterdir()} == {MANIFEST, "matches.parquet", "mine.parquet"}
+    assert (out / "mine.parquet").read_bytes() == b"mine"
     assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", "out"}
 
 

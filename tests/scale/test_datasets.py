@@ -25,6 +25,7 @@ from helpers.datasets import assert_same, command, file_of_row, in_files, once_d
 from helpers.pandas_versions import quantile_bins
 from helpers.problems import Place, assert_places, refused, warned
 from helpers.scenes import SCENES, Scene, grid
+from spotgeo_frames.presentation.saved_folder import MANIFEST
 from spotgeo_frames.scale import blocks, parts, repartition, run
 from spotgeo_frames.support.pandas_versions import with_text
 
@@ -800,7 +801,7 @@ def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None
         assert [mine[name] for name in mine if name not in numbers] == [
             theirs[name] for name in theirs if name not in numbers
         ]
-    names = {path.name for path in (tmp_path / "plain").iterdir()} - {"matches.parquet"}
+    names = {path.name for path in (tmp_path / "plain").iterdir()} - {"matches.parquet", MANIFEST}
     assert names <= {path.name for path in (tmp_path / "out").iterdir()}
     assert json.loads((tmp_path / "out" / "score.json").read_text()) == json.loads(said.stdout)
     for name in names - {"score.json"}:
