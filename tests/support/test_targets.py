@@ -68,7 +68,8 @@ def test_results_that_would_replace_an_input_are_refused(inputs: Path) -> None:
     for name in ("matches.parquet", "summary.parquet", "by_sequence.parquet"):
         (inputs / "truth" / "summary.parquet").replace(inputs / "truth" / name)
         with pytest.raises(SystemExit, match="1"):
-            run(["score", str(inputs / "truth" / name), str(inputs / "eager"), "--out", str(inputs / "link_to_truth")])
+            sides = str(inputs / "truth" / name), str(inputs / "eager")
+            run(["score", *sides, "--by", "sequence", "--out", str(inputs / "link_to_truth")])
         (inputs / "truth" / name).replace(inputs / "truth" / "summary.parquet")
     assert len(pd.read_parquet(inputs / "truth" / "summary.parquet")) > 500
 
