@@ -67,8 +67,8 @@ def test_results_that_would_replace_an_input_are_refused(inputs: Path) -> None:
         sf.score_dataset(file, inputs / "eager", out)
     for name in ("matches.parquet", "summary.parquet", "by_sequence.parquet"):
         (inputs / "truth" / "summary.parquet").replace(inputs / "truth" / name)
+        sides = str(inputs / "truth" / name), str(inputs / "eager")
         with pytest.raises(SystemExit, match="1"):
-            sides = str(inputs / "truth" / name), str(inputs / "eager")
             run(["score", *sides, "--by", "sequence", "--out", str(inputs / "link_to_truth")])
         (inputs / "truth" / name).replace(inputs / "truth" / "summary.parquet")
     assert len(pd.read_parquet(inputs / "truth" / "summary.parquet")) > 500
