@@ -20,6 +20,7 @@ from ..support.errors import InputError
 from ..support.keys import distinct, grouped, locate, ordinals, row_keys
 from ..tables.checks import decoded
 from ..tables.columns import Columns
+from ..tracking.families import OF_SORTED_SCORES
 
 # Metrics are equal up to this share of them, because resampling and swapping change the order of additions.
 BLUR = 1e-9
@@ -32,9 +33,6 @@ MOST_GATHERED = 32
 
 # Where more than this share of the sums is not 0, BLAS multiplies them all faster than a sparse product multiplies few.
 MOST_NONZERO = 0.6
-
-# The metrics of poses that come from predictions sorted by score.
-OF_SORTED_SCORES = ("ap", "ap_pre", "ap_rec")
 
 # A function from drawn sequences (resamples, sequences) to their sums (resamples, sums).
 BatchSums = Callable[[np.ndarray], np.ndarray]

@@ -23,11 +23,8 @@ from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import as_numbers
 from ..tracking.families import pose_numbers, track_numbers
 from ..tracking.identities import with_predictions
-from ..tracking.keypoints import number_keypoints
 from ..tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
-from ..tracking.metrics.keypoint_clear import keypoint_clear, keypoint_clear_parts
-from ..tracking.metrics.keypoint_hota import keypoint_hota_parts, keypoint_hota_totals
-from ..tracking.poses import check_keypoints, evaluated_images, joints_of, near_joints
+from ..tracking.poses import check_keypoints, evaluate_poses, near_joints
 from ..tracking.tracks import identify_whole, rule_of_tracks, similar_chunks, track_sums
 from .resampling import bounds, resampled_sums
 from .sweep_sums import highest, score_thresholds
@@ -118,15 +115,10 @@ def _evaluate_poses(truth: SideColumns, predictions: SideColumns, frames: FrameR
         rows[whole.predictions.row[~kept]] = False
         left = predictions._replace(objects=predictions.objects.filter(rows))
         aligned, pairs = align(truth, left, frames, may_be_disjoint=True), _left(similar, kept)
-        keypoints = number_keypoints(aligned, "object", joints_of(aligned))
-        near = pairs.take(np.flatnonzero(pairs.measure <= HEAD_SIZES))
-        matched = keypoint_clear(keypoints, near)
-        clear = keypoint_clear_parts(keypoints, near, matched, evaluated_images(keypoints))
-        tp = len(matched.pairs.truth)
+        found = evaluate_poses(aligned, pairs, "object")
+        tp = len(found.matched.pairs.truth)
         counts = {"tp": tp, "fn": len(aligned.truth.frame) - tp, "fp": len(aligned.predictions.frame) - tp}
-        first = np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1))
-        sums = keypoint_hota_totals(keypoint_hota_parts(keypoints, pairs)) | clear
-        return Evaluated(keypoints.tracks.labels["sequence"].take(first), sums, counts)
+        return Evaluated(found.keypoints.sequence_names, found.totals | found.clear, counts)
 
     return evaluate
 

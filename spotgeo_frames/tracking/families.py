@@ -17,8 +17,9 @@ from .registry import HOTA_METRICS, OTHER_TRACK_METRICS, POSEVAL_COUNTS, POSEVAL
 TRACK_COLUMNS = TRACK_METRICS | OTHER_TRACK_METRICS | TRACK_SIZES
 POSE_COLUMNS = HOTA_METRICS | POSEVAL_METRICS | POSEVAL_COUNTS
 
-# The metrics of poses that follow from added sums; AP does not.
-ADDED = {name: metric for name, metric in POSE_COLUMNS.items() if not name.startswith("ap")}
+# The metrics of poses that come from predictions sorted by score, and those that follow from added sums.
+OF_SORTED_SCORES = ("ap", "ap_pre", "ap_rec")
+ADDED = {name: metric for name, metric in POSE_COLUMNS.items() if name not in OF_SORTED_SCORES}
 
 # The sums of `track` and of `pose`, in the order of the table `sums`.
 HOTA_SUMS = [*HOTA_COUNTS, *HOTA_WEIGHTED]

@@ -47,6 +47,12 @@ class Keypoints(NamedTuple):
     def n_sequences(self) -> int:
         return int(self.track_sequence.max(initial=-1)) + 1
 
+    @property
+    def sequence_names(self) -> Any:
+        """The names of the real sequences, in order."""
+        first = np.flatnonzero(np.diff(self.track_sequence, prepend=-1))
+        return self.tracks.labels["sequence"].take(first)
+
     def grid(self, values: np.ndarray) -> np.ndarray:
         """Values of each sequence of `tracks` as an array by sequence and joint, (sequences, joints, ...)."""
         grid = np.zeros((self.n_sequences, len(self.joints), *values.shape[1:]), values.dtype)

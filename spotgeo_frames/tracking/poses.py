@@ -86,6 +86,23 @@ class PoseResult(NamedTuple):
         return headline(self.summary, ["HOTA", "mota", "ap"], null=["sequence", "joint"])
 
 
+class EvaluatedPoses(NamedTuple):
+    """Two sides of keypoints and what they add up to.
+
+    `near` are the pairs of joints at most HEAD_SIZES head sizes apart, `evaluated` marks the images in which somebody
+    is annotated, and `matched` are poseval's matches. `parts` are HOTA's sums by sequence and joint, `totals` those of
+    all joints, and `clear` poseval's sums by sequence and joint.
+    """
+
+    keypoints: Keypoints
+    near: Pairs
+    evaluated: np.ndarray
+    matched: KeypointClear
+    parts: dict[str, np.ndarray]
+    totals: dict[str, np.ndarray]
+    clear: dict[str, np.ndarray]
+
+
 @asked_table.register(PoseResult)
 def _(x: PoseResult, name: str) -> Asked:
     from .results import asked_poses
@@ -159,27 +176,35 @@ def pose(
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     check_keypoints(*sides)
     aligned = align(*sides, frames)
-    keypoints = number_keypoints(aligned, identity, joints_of(aligned))
-    similar = near_joints(aligned)
-    parts = keypoint_hota_parts(keypoints, similar)
-    totals = keypoint_hota_totals(parts)
-    hota = keypoint_hota(parts, totals)
-    near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
-    evaluated = evaluated_images(keypoints)
-    matched = keypoint_clear(keypoints, near)
-    of_sequences = keypoint_clear_parts(keypoints, near, matched, evaluated)
-    clear = with_total(of_sequences)
+    found = evaluate_poses(aligned, near_joints(aligned), identity)
+    keypoints, near, evaluated = found.keypoints, found.near, found.evaluated
+    hota = keypoint_hota(found.parts, found.totals)
+    clear = with_total(found.clear)
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
     rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
     tables = PoseResult(
         _summary(keypoints, hota, percentages, clear),
         _curve(keypoints, hota),
-        _matches(aligned, matched, rule),
-        _sums(keypoints, parts, totals, of_sequences),
+        _matches(aligned, found.matched, rule),
+        _sums(keypoints, found.parts, found.totals, found.clear),
     )
     for table in tables:
         table.attrs = rule.notes
     return tables
+
+
+def evaluate_poses(aligned: Aligned, similar: Pairs, identity: str) -> EvaluatedPoses:
+    """What two aligned sides add up to, average precision aside; `similar` are the pairs that `near_joints` returns.
+
+    Raises InputError if an identity is null or occurs twice in a frame.
+    """
+    keypoints = number_keypoints(aligned, identity, _joints_of(aligned))
+    parts = keypoint_hota_parts(keypoints, similar)
+    near = similar.take(np.flatnonzero(similar.measure <= HEAD_SIZES))
+    evaluated = _evaluated_images(keypoints)
+    matched = keypoint_clear(keypoints, near)
+    clear = keypoint_clear_parts(keypoints, near, matched, evaluated)
+    return EvaluatedPoses(keypoints, near, evaluated, matched, parts, keypoint_hota_totals(parts), clear)
 
 
 def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
@@ -201,7 +226,7 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
         raise InputError(problems)
 
 
-def joints_of(aligned: Aligned) -> list[Any]:
+def _joints_of(aligned: Aligned) -> list[Any]:
     """PoseTrack's fifteen joints; if any other joint occurs, all that occur."""
     occurring = sorted(pd.Series(aligned.frames["joint"]).dropna().unique().tolist())
     return list(JOINTS) if {*occurring} <= {*JOINTS} else occurring
@@ -215,7 +240,7 @@ def near_joints(aligned: Aligned) -> Pairs:
     return join_pairs([near(*chunk) for chunk in progress(chunks, "comparing", "part")])
 
 
-def evaluated_images(keypoints: Keypoints) -> np.ndarray:
+def _evaluated_images(keypoints: Keypoints) -> np.ndarray:
     """Marks the images in which somebody is annotated, including people that preprocessing has taken out."""
     frames, has_truth = keypoints.tracks.aligned.frames, keypoints.truth.counts > 0
     if "n_annotated" not in frames:
@@ -258,16 +283,10 @@ def _sums(
     counts = {name: np.column_stack([clear[name], clear[name].sum(axis=1)]) for name in POSEVAL_SUMS}
     keys = _keys(keypoints)
     n_rows = keypoints.n_sequences * (len(keypoints.joints) + 1)
-    sequence = _sequence_names(keypoints).take(np.arange(keypoints.n_sequences).repeat(len(keypoints.joints) + 1))
+    sequence = keypoints.sequence_names.take(np.arange(keypoints.n_sequences).repeat(len(keypoints.joints) + 1))
     labels = Columns({"sequence": sequence, "joint": keys["joint"][:n_rows]})
     values = {name: rows.reshape(n_rows, *rows.shape[2:]) for name, rows in (hota | counts).items()}
     return sums_table(keypoints.tracks.aligned, labels, values)
-
-
-def _sequence_names(keypoints: Keypoints) -> Any:
-    """The names of the real sequences."""
-    first = np.flatnonzero(np.diff(keypoints.track_sequence, prepend=-1))
-    return keypoints.tracks.labels["sequence"].take(first)
 
 
 def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
@@ -277,7 +296,7 @@ def _keys(keypoints: Keypoints, repeat: int = 1) -> dict[str, Any]:
     joints = pd.Series(keypoints.joints)
     joints = joints.astype("Int64" if joints.dtype == np.int64 else TEXT)
     joint = np.tile(np.repeat(np.arange(n_columns), repeat), n_rows)
-    names = with_nulls(_sequence_names(keypoints), n_rows)
+    names = with_nulls(keypoints.sequence_names, n_rows)
     return {"sequence": names.take(sequence), "joint": joints.reindex(joint).array}
 
 
