@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import asked_table
-from ..scoring.registry import Metric, own_metrics
+from ..scoring.registry import Metric
 from ..support.pandas_versions import TEXT
 from ..tables.arrow import as_pandas
 from ..tables.kinds import CALLER, same_kind_as
@@ -94,10 +93,10 @@ def non_inferiority(
     >>> sf.non_inferiority(new, old, "recall", margin=0.02).passed
     True
     """
-    entry = _metric(x, metric)
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
     group, unknown = _pair(x, baseline, "non_inferiority")
+    entry = _metric(group, metric)
     row = pair_table([group], [metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
     sign = 1.0 if entry.higher_is_better else -1.0
     estimate, low = sign * row["estimate"], row["low"] if sign > 0 else -row["high"]
@@ -118,10 +117,9 @@ def non_inferiority(
     return NonInferiority(table)
 
 
-def _metric(x: Any, metric: str) -> Metric:
+def _metric(group: Group, metric: str) -> Metric:
     """The entry of a metric; raises ValueError if it is unknown or has no better direction."""
-    asked = asked_table(x, "x")
-    family = asked.evaluate(asked.table, None, own_metrics()).family
+    family = group.evaluations["x"].family
     [name] = check_metrics([metric], family)
     entry = family.metrics[name]
     if entry.higher_is_better is None:
@@ -189,12 +187,12 @@ def sample_size(
       metric  n_pilot
     0     f1       60
     """
-    _metric(x, metric)
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin > 0:
         raise ValueError(f"margin is {margin!r}; a number above 0 is needed, in the unit of {metric}")
     if isinstance(power, bool) or not isinstance(power, float | np.number) or not 0 < power < 1:
         raise ValueError(f"power is {power!r}; a share between 0 and 1 is needed")
     group, unknown = _pair(x, x if baseline is None else baseline, "sample_size")
+    _metric(group, metric)
     if unknown:
         warnings.warn(f"sample_size: {unknown}", stacklevel=CALLER)
     error, n_pilot = _standard_error(group, metric, of_one=baseline is None), n_cells(group)
