@@ -454,7 +454,8 @@ def test_a_killed_run_goes_on(
     out = tmp_path / "out"
     words = [sys.executable, "-c", RUN, *map(str, large), str(out), str(workers)]
     assert subprocess.run(words, start_new_session=True).returncode == -signal.SIGKILL
-    finished = states(out / "sums")
+    # The second process may have been in the middle of a file.
+    finished = {name: state for name, state in states(out / "sums").items() if name.endswith(".arrow")}
     assert 4 <= len(finished) < 20
     # What the kill may leave: half a file, and a match table without its sums.
     last = f"part-{json.loads((out / 'plan.json').read_text())['n_parts'] - 1:05}.parquet"
