@@ -1,6 +1,6 @@
 """How often `check` suspects sound submissions, and how often it finds a mistake that was planted, by simulation.
 
-    python benchmarks/mistakes.py [--replicates 25]
+    python benchmarks/mistakes.py [--replicates 22]
 
 Each set is drawn anew: its kind, how many sequences, frames and objects it has, how good the detector is, whether
 places lie on whole pixels, and whether the counts of a frame are constant. A sound set has no mistake, so that anything
@@ -344,8 +344,8 @@ def print_found(rows: pd.DataFrame) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--replicates", type=int, default=25, help="sound sets of each kind and size; a tenth of it planted"
+        "--replicates", type=int, default=22, help="sound sets of each kind and size; 1/22 of it planted"
     )
     replicates = parser.parse_args().replicates
     print_alarms(pd.DataFrame(sound(replicates)))
-    print_found(pd.DataFrame(planted(max(1, replicates // 10))))
+    print_found(pd.DataFrame(planted(max(1, replicates // 22))))
