@@ -99,13 +99,13 @@ def test_error_costs(matches: pd.DataFrame) -> None:
 
 
 def test_sweep_curves(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None:
-    figure = plots.sweep_curves(sf.sweep(sides[0], sides[1]["eager"], tau=[5, 10], resamples=20).curve)
+    figure = plots.sweep_curves(sf.sweep(sides[0], sides[1]["eager"], tau=[5, 10]).curve)
     left, right = figure.axes
     assert "score threshold | F1" in texts(left)
     assert "best F1 0." in texts(left)
     assert "tau 5 px" in texts(right)
     boxes = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": 5.0, "h": 5.0})
-    curve = sf.sweep(boxes, boxes.assign(score=[0.5, 0.6]), threshold=[0.5, 0.7], resamples=2).curve
+    curve = sf.sweep(boxes, boxes.assign(score=[0.5, 0.6]), threshold=[0.5, 0.7]).curve
     assert "threshold 0.5 | threshold 0.7" in texts(plots.sweep_curves(curve).axes[1])
 
 
