@@ -74,7 +74,8 @@ def null_texts(best: pd.DataFrame) -> list[str]:
 def _functions(metric: Metric) -> Functions:
     """The metric, a share of 1, for the jackknife."""
     value, weight = metric.value, metric.weight
-    assert value is not None and weight is not None  # noqa: PT018  what is swept follows from sums
+    assert value is not None  # what is swept follows from sums
+    assert weight is not None
     return Functions(
         lambda sums: value(sums)[..., None],
         lambda sums: weight(sums)[..., None],
