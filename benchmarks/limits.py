@@ -25,16 +25,18 @@ MANY = 100_000  # sequences that stand for all
 
 
 class Population(NamedTuple):
-    """Sequences whose truths have a value, of standard deviation 1, and a logit of recall that is a function of it.
+    """Sequences whose truths have a normal value, of variance 1, and a logit of recall that is a function of it.
 
     `unlike` is the standard deviation of the sequences' difficulty, in logits; `uneven` that of the logarithm of their
-    sizes; `shared` the share of the values' variance that lies between sequences.
+    sizes; `shared` the share of the values' variance that lies between sequences. `column` makes of the value what the
+    table has of it.
     """
 
     logit_of: Callable[[np.ndarray], np.ndarray]
     unlike: float = 1.0
     uneven: float = 1.0
     shared: float = 0.0
+    column: Callable[[np.ndarray], np.ndarray] = np.positive
 
     def draw(self, random: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The sequence, the value and whether it was found, of each truth of n sequences."""
@@ -42,7 +44,8 @@ class Population(NamedTuple):
         sequence = np.repeat(np.arange(n), size)
         of_sequence, difficulty = random.normal(0, np.sqrt(self.shared), n), random.normal(0, self.unlike, n)
         value = of_sequence[sequence] + random.normal(0, np.sqrt(1 - self.shared), len(sequence))
-        return sequence, value, random.random(len(sequence)) < expit(self.logit_of(value) - difficulty[sequence])
+        found = random.random(len(sequence)) < expit(self.logit_of(value) - difficulty[sequence])
+        return sequence, self.column(value), found
 
 
 LOGISTIC: Mapping[str, Population] = {
@@ -52,10 +55,12 @@ LOGISTIC: Mapping[str, Population] = {
     "steep": Population(lambda x: 0.5 + 5 * x),
     "weak": Population(lambda x: 1 + 0.6 * x),
     "few missed": Population(lambda x: 3 + x),
-    "a value a sequence": Population(lambda x: 1 + 1.5 * x, shared=0.99),
+    "alike in a sequence": Population(lambda x: 1 + 1.5 * x, shared=0.99),
+    "long tail": Population(lambda x: 1.5 * np.exp(x) - 1, column=np.exp),
 }
 BENT: Mapping[str, Population] = {
-    "logarithmic": Population(lambda x: 0.5 + 6 * np.log(np.maximum(x + 3, 0.1) / 3), unlike=0.6),
+    "in the logarithm": Population(lambda x: 0.5 + 2 * x, column=np.exp),
+    "in the logarithm, 0.25": Population(lambda x: 0.5 + 2 * x, column=lambda x: np.exp(x / 4)),
     "at most 80%": Population(lambda x: logit(0.8 * expit(1 + 3 * x)), unlike=0.6),
     "best in the middle": Population(lambda x: 2 - x**2, unlike=0.6),
 }
@@ -86,7 +91,7 @@ def coverage(replicates: int) -> None:
     print(
         f"Limits told, of these 95% intervals that hold the true one, and naive ones that do; {replicates:,} replicates"
     )
-    print(f"  {'population':20}{'n':>4}{'at 50%':>26}{'at 90%':>26}")
+    print(f"  {'population':22}{'n':>4}{'at 50%':>26}{'at 90%':>26}")
     for name, population in LOGISTIC.items():
         many, _ = drawn(population, [99], MANY, 1)
         true = np.tile(sf.detection_limit(many, "truth_value").limits["estimate"], replicates)
@@ -101,14 +106,14 @@ def coverage(replicates: int) -> None:
                 for of in (limits["recall"] == 0.5, limits["recall"] == 0.9)
             ]
             print(
-                f"  {name:20}{n:4}" + "".join("{:10.1%}{:8.1%}{:8.1%}".format(*share) for share in shares), flush=True
+                f"  {name:22}{n:4}" + "".join("{:10.1%}{:8.1%}{:8.1%}".format(*share) for share in shares), flush=True
             )
 
 
 def bends(replicates: int) -> None:
     """How often `bend_p_value` is at most 0.05: of logistic curves, where 5% may be, and of others."""
     print(
-        f"bend_p_value of at most 0.05, {replicates:,} replicates\n  {'curve':20}" + "".join(f"{n:>8}" for n in SIZES)
+        f"bend_p_value of at most 0.05, {replicates:,} replicates\n  {'curve':22}" + "".join(f"{n:>8}" for n in SIZES)
     )
     for name, population in {**LOGISTIC, **BENT}.items():
         shares = []
@@ -116,7 +121,7 @@ def bends(replicates: int) -> None:
             matches, replicate = drawn(population, [2, n], n, replicates)
             limits = sf.detection_limit(matches, "truth_value", by=replicate).limits
             shares.append((limits["bend_p_value"].dropna() <= 0.05).mean())
-        print(f"  {name:20}" + "".join(f"{share:8.1%}" for share in shares), flush=True)
+        print(f"  {name:22}" + "".join(f"{share:8.1%}" for share in shares), flush=True)
 
 
 def speed(_: int) -> None:

@@ -42,22 +42,25 @@ def why_no_curve(truths: Truths) -> np.ndarray:
     return reasons
 
 
-def why_null(row: Mapping[Hashable, Any], is_sloped: bool, crossing: float, values: tuple[float, float]) -> str:
+def why_null(row: Mapping[Hashable, Any]) -> str:
     """Why a row of `limits` of a group that has a curve holds nulls.
 
-    `crossing` is where the curve has the recall, and `values` are the least and the greatest value of the group.
+    The row has what the curve says besides: `least` and `greatest`, of the group's values; `crossing`, where the curve
+    has the recall; `is_sloped`, whether the slope can be told from 0; `agree`, whether the interval has no width.
     """
-    outside = f"all values, which go from {values[0]:.6g} to {values[1]:.6g}"
+    outside = f"all values, which go from {row['least']:.6g} to {row['greatest']:.6g}"
     if np.isnan(row["slope"]):
         return "the curve cannot be fitted, because a few values are far from all others"
-    if row["n_sequences"] > 1 and not is_sloped:
+    if row["n_sequences"] > 1 and not row["is_sloped"]:
         degrees = f"{row['degrees_of_freedom']:.2g} degrees of freedom"
         return f"the slope cannot be told from 0 by {row['n_sequences']} sequences ({degrees})"
     if np.isnan(row["estimate"]):
-        where = "above" if (row["slope"] > 0) == (crossing < values[0]) else "below"
+        where = "above" if (row["slope"] > 0) == (row["crossing"] < row["least"]) else "below"
         return f"the curve is {where} {row['recall']:.0%} at {outside}"
     if row["n_sequences"] == 1:
         return "there is only one sequence, so nothing tells how others differ"
+    if row["agree"]:
+        return "all sequences agree, so nothing tells how others differ"
     return f"{' and '.join(name for name in ('low', 'high') if np.isnan(row[name]))} would lie outside {outside}"
 
 

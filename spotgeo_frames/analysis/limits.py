@@ -107,10 +107,10 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     limits: two rows for each group, with the `by` columns; `recall`, 0.5 and 0.9; `estimate`, the value of the column
         where the curve has this recall, with the bounds `low` and `high` (in the column's unit); `slope` and
         `intercept` of logit(recall) = intercept + slope * value; `bend_p_value`, which is small if the logit is no
-        straight line of the column, so the curve is not logistic; `n_truth` and `n_sequences`, of the truths with a
-        value; `degrees_of_freedom` of the interval; `reason`, why `estimate`, `low` or `high` is null. They are null
-        where they would lie outside the values of the data, and the estimate also where the slope cannot be told from
-        0 or found and missed truths do not overlap.
+        straight line of the column, so recall is no logistic curve; `n_truth` and `n_sequences`, of the truths with a
+        value; `degrees_of_freedom` of the interval; `reason`, why `estimate`, `low` or `high` is null. Each is null
+        where it would lie outside the values of the data, and all are where the slope cannot be told from 0, or where
+        all truths on one side of a value were found and all on the other missed.
     bins: one row for each group and each bin of the column that has truths (8 quantile bins of all truths), with the
         `by` columns; the bin, under the column's name; `mean`, the mean value in the bin; `n_truth`, `n_sequences`;
         `recall` with its jackknife interval, `recall_low` and `recall_high`; and `recall_of_curve`, the mean of the
@@ -132,9 +132,12 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     >>> import spotgeo_frames as sf
     >>> truth = sf.read_objects("data/sample/truth.parquet", "data/sample/frames.parquet")
     >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
-    >>> found = sf.detection_limit(matches, "truth_brightness")
-    >>> found.limits[["recall", "estimate", "low", "high", "n_truth"]].round(1)
-       recall  estimate   low  high  n_truth
+    >>> contrast = matches.assign(contrast=matches["truth_brightness"] / matches["frame_sky"])
+    >>> found = sf.detection_limit(contrast, "contrast")
+    >>> found.limits[["recall", "estimate", "low", "high", "n_truth", "n_sequences"]].round(2)
+       recall  estimate   low  high  n_truth  n_sequences
+    0     0.5      1.23  1.14  1.32      627           50
+    1     0.9      1.87  1.71  2.16      627           50
     """
     check_options(1, confidence)
     table = check_matches(matches, "detection_limit: matches")
@@ -198,12 +201,11 @@ def _limits(groups: Groups, truths: Truths, curves: Curves, no_curve: np.ndarray
     n_recalls = len(RECALLS)
     least, greatest = (end[:, None] for end in ends(truths.value, truths.group, truths.n_groups))
     n_sequences = np.bincount(truths.group_of_cell, minlength=truths.n_groups)
-    is_read = (
-        (least <= curves.crossing) & (curves.crossing <= greatest) & (curves.is_sloped | (n_sequences == 1)[:, None])
-    )
-    low, high = (
-        np.where(is_read & (least <= bound) & (bound <= greatest), bound, np.nan) for bound in (curves.low, curves.high)
-    )
+    inside = (least <= curves.crossing) & (curves.crossing <= greatest)
+    is_read = inside & (curves.is_sloped | (n_sequences == 1)[:, None])
+    has_width = is_read & (curves.low < curves.high)
+    low = np.where(has_width & (least <= curves.low), curves.low, np.nan)
+    high = np.where(has_width & (curves.high <= greatest), curves.high, np.nan)
     columns = {name: values.repeat(n_recalls) for name, values in groups.labels.items()}
     columns |= {
         "recall": np.tile(RECALLS, truths.n_groups),
@@ -219,11 +221,16 @@ def _limits(groups: Groups, truths: Truths, curves: Curves, no_curve: np.ndarray
     }
     limits = pd.DataFrame(columns)
     null = np.flatnonzero(limits[["estimate", "low", "high"]].isna().any(axis=1))
+    facts = limits.assign(
+        least=least.repeat(n_recalls),
+        greatest=greatest.repeat(n_recalls),
+        crossing=curves.crossing.ravel(),
+        is_sloped=curves.is_sloped.ravel(),
+        agree=(curves.low == curves.high).ravel(),
+    )
     reasons = np.full(len(limits), None, object)
-    for row, told in zip(null.tolist(), limits.iloc[null].to_dict("records"), strict=True):
-        g, p = divmod(row, n_recalls)
-        values = float(least[g, 0]), float(greatest[g, 0])
-        reasons[row] = no_curve[g] or why_null(told, bool(curves.is_sloped[g, p]), curves.crossing[g, p], values)
+    for row, known in zip(null.tolist(), facts.iloc[null].to_dict("records"), strict=True):
+        reasons[row] = no_curve[row // n_recalls] or why_null(known)
     return limits.assign(reason=pd.array(reasons, dtype=TEXT))
 
 

@@ -11,15 +11,17 @@ test does not tell the curve from p (Fieller, 1954, doi:10.1111/j.2517-6161.1954
 from 0, no v is ruled out on at least one side. t has the degrees of freedom of Bell and McCaffrey (2002, Survey
 Methodology 28, 169-181), with the information of each sequence on the curve at v as its weight.
 
-If the curve is logistic, the logit has no squared term. The score of such a term, made orthogonal to intercept and
-slope, is a sum over sequences, and a t test with n - 1 degrees of freedom tells their mean from 0.
+If the curve is logistic, no other function of the value adds to the logit. The one tried is the squared normal score of
+the value's rank, which is large at both ends. Of normal values it is the square; of values with a long tail, whose
+squares rest on a few truths, it tells more. The score of such a term, made orthogonal to intercept and slope, is a sum
+over sequences, and a t test with n - 1 degrees of freedom tells their mean from 0.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .jackknife import added_rows, degrees_of_freedom
+from .jackknife import ROUNDING, added_rows, degrees_of_freedom
 
 # Newton's method ends where no coefficient moves by more than this, or after so many steps, each halved so many times.
 CLOSE, MOST_STEPS, MOST_HALVINGS = 1e-8, 50, 20
@@ -62,13 +64,13 @@ class Curves(NamedTuple):
         What the curve says of each truth, (N,).
     crossing, low, high
         The value where the curve has each height, and the bounds of its interval, (G, P); a bound is infinite where no
-        value is ruled out on its side.
+        value is ruled out on its side. The bounds are equal where all sequences agree.
     is_sloped
         Whether the slope can be told from 0, (G, P), by the same t as the interval.
     degrees_of_freedom
         Those of t, (G, P).
     bend_p_value
-        The p-value of a squared term, (G,).
+        The p-value of a bend of the logit, (G,).
     """
 
     intercept: np.ndarray
@@ -202,21 +204,41 @@ def _crossings(
     b = intercept * slope - t2 * variance[:, [1]]
     c = intercept**2 - t2 * variance[:, [0]]
     is_sloped, reach = a > 0, np.sqrt(np.maximum(b**2 - a * c, 0.0))
+    variance_there = variance[:, [0]] + 2 * crossing * variance[:, [1]] + crossing**2 * variance[:, [2]]
+    reach = np.where(variance_there > (ROUNDING * slope) ** 2, reach, 0.0)
     low, high = np.where(is_sloped, (-b - reach) / a, -np.inf), np.where(is_sloped, (-b + reach) / a, np.inf)
     return crossing, low, high, is_sloped, freedom
 
 
 def _bend_p_values(truths: Truths, powers: np.ndarray, recall: np.ndarray) -> np.ndarray:
-    """The p-values (G,) of a squared term of the logit, by a t test over sequences."""
-    from scipy.special import stdtr
+    """The p-values (G,) of a bend of the logit, by a t test over sequences; null where all agree."""
+    from scipy.special import ndtri, stdtr
 
     group, n_groups, of_cell = truths.group, truths.n_groups, truths.group_of_cell
-    z, squared = powers[:, [1]], powers[:, 2]
-    total = added_rows(_weight(recall) * powers, group, n_groups)
-    explained = _solved(total, added_rows(_weight(recall) * powers[:, 1:] * z, group, n_groups))
-    left = squared - (explained[group] * powers[:, :2]).sum(axis=-1)
-    score = np.bincount(truths.cell, (truths.found - recall) * left, len(of_cell))
+    bend = ndtri(_rank_shares(truths)) ** 2
+    weighted = _weight(recall) * powers
+    total = added_rows(weighted, group, n_groups)
+    explained = _solved(total, added_rows(weighted[:, :2] * bend[:, None], group, n_groups))
+    left = bend - (explained[group] * powers[:, :2]).sum(axis=-1)
+    of_truth = (truths.found - recall) * left
+    score = np.bincount(truths.cell, of_truth, len(of_cell))
     n = np.bincount(of_cell, minlength=n_groups)
     mean = np.bincount(of_cell, score, n_groups) / n
-    variance = np.bincount(of_cell, (score - mean[of_cell]) ** 2, n_groups) / (n - 1)
-    return 2 * stdtr(n - 1.0, -np.abs(mean) / np.sqrt(variance / n))
+    error = np.sqrt(np.bincount(of_cell, (score - mean[of_cell]) ** 2, n_groups) / (n - 1) / n)
+    agree = error <= ROUNDING * np.bincount(group, np.abs(of_truth), n_groups) / n
+    return np.where(agree, np.nan, 2 * stdtr(n - 1.0, -np.abs(mean) / error))
+
+
+def _rank_shares(truths: Truths) -> np.ndarray:
+    """The rank of each value in its group, (N,), as a share between 0 and 1; equal values have their mean rank."""
+    order = np.lexsort([truths.value, truths.group])
+    value, group = truths.value[order], truths.group[order]
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = (value[1:] != value[:-1]) | (group[1:] != group[:-1])
+    starts = np.flatnonzero(is_first)
+    middles = (starts + np.append(starts[1:], len(order))) / 2
+    n = np.bincount(group, minlength=truths.n_groups)
+    rank = middles[np.cumsum(is_first) - 1] - (np.cumsum(n) - n)[group]
+    shares = np.empty(len(order))
+    shares[order] = rank / n[group]
+    return shares

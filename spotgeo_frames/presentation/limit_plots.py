@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..analysis import DetectionLimit
 from ..support.errors import InputError
-from ..support.labels import label
+from ..support.labels import bins_as_text, label
 from ..tables.arrow import as_pandas
 from ..tables.schema import PREFIXES
 from .plot_parts import LINES, axes_or_new, nothing_to_draw
@@ -37,8 +37,8 @@ def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
     Returns
     -------
     The Axes, which say so if there are no truths. Points are recall in bins, at the mean value of each, with intervals;
-    each group has a curve over its bins, and at heights of 50% and 90% a bar from `low` to `high`. A bar whose bound is
-    null ends at the limit itself.
+    each group has a curve over its bins, and at heights of 50% and 90% a bar from `low` to `high`. Where a bound is
+    null, the bar goes on to the end of the curve.
 
     Raises
     ------
@@ -49,14 +49,14 @@ def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
     >>> import spotgeo_frames as sf
     >>> truth = sf.read_objects("data/sample/truth.parquet")
     >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
-    >>> found = sf.detection_limit(matches.assign(logarithm=np.log(matches["truth_brightness"])), "logarithm")
+    >>> found = sf.detection_limit(matches.assign(magnitude=-np.log(matches["truth_brightness"])), "magnitude")
     >>> sf.plots.detection_limit(found).get_title()
-    'recall by logarithm, and where it is 50% and 90%'
+    'recall by magnitude, and where it is 50% and 90%'
     """
     if not isinstance(found, DetectionLimit):
         problem = f"plots: found is of type {type(found).__name__}; pass what detection_limit() returned"
         raise InputError(problem)
-    limits, bins = as_pandas(found.limits, "limits"), as_pandas(found.bins, "bins")
+    limits, bins = (bins_as_text(as_pandas(table, "found")) for table in found)
     by = list(limits.columns[: list(limits.columns).index("recall")])
     column = str(bins.columns[len(by)])
     ax = axes_or_new(ax)
@@ -92,6 +92,5 @@ def _draw(ax: Axes, bins: pd.DataFrame, limits: pd.DataFrame, name: str, line: t
     value = np.linspace(ends.min(), ends.max(), POINTS)
     logit = limits["intercept"].iloc[0] + limits["slope"].iloc[0] * value
     ax.plot(value, 1 / (1 + np.exp(-logit)), style, color=color, label=f"{name}, logistic curve")
-    left, right = (told[bound].fillna(told["estimate"]) for bound in ("low", "high"))
-    ax.hlines(told["recall"], left, right, color=color, linewidth=3)
+    ax.hlines(told["recall"], told["low"].fillna(value[0]), told["high"].fillna(value[-1]), color=color, linewidth=3)
     ax.plot(told["estimate"], told["recall"], marker, color=color, markeredgecolor="white", markersize=9)
