@@ -129,15 +129,16 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
 
     Examples
     --------
+    >>> import numpy as np
     >>> import spotgeo_frames as sf
     >>> truth = sf.read_objects("data/sample/truth.parquet", "data/sample/frames.parquet")
     >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
-    >>> contrast = matches.assign(contrast=matches["truth_brightness"] / matches["frame_sky"])
-    >>> found = sf.detection_limit(contrast, "contrast")
+    >>> contrast = np.log(matches["truth_brightness"] / matches["frame_sky"])
+    >>> found = sf.detection_limit(matches.assign(log_contrast=contrast), "log_contrast")
     >>> found.limits[["recall", "estimate", "low", "high", "n_truth", "n_sequences"]].round(2)
        recall  estimate   low  high  n_truth  n_sequences
-    0     0.5      1.23  1.14  1.32      627           50
-    1     0.9      1.87  1.71  2.16      627           50
+    0     0.5      0.16  0.08  0.23      627           50
+    1     0.9      0.63  0.54  0.76      627           50
     """
     check_options(1, confidence)
     table = check_matches(matches, "detection_limit: matches")
