@@ -1,5 +1,6 @@
 """Pictures: what they draw, their labels, and what they say where there is nothing to draw."""
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from matplotlib.axes import Axes
 
 import spotgeo_frames as sf
+from helpers.kinds import of_kind
 from helpers.problems import refused
 
 mpl.use("Agg")
@@ -67,6 +69,33 @@ def test_residuals(matches: pd.DataFrame) -> None:
     assert len(ax.collections[0].get_offsets()) == (matches["outcome"] == "TP").sum()
     assert ax.patches[0].get_radius() == 10
     assert "predicted - true x, px" in texts(ax)
+
+
+def test_detection_limit(matches: pd.DataFrame) -> None:
+    matches = matches.assign(contrast=matches["truth_brightness"] / matches["frame_sky"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sf.detection_limit(matches, "contrast")
+        by_sky = sf.detection_limit(matches, "truth_x", by={"frame_sky": 2})
+        nothing = sf.detection_limit(matches.head(0), "truth_x")
+        of_kinds = [sf.detection_limit(of_kind(matches, kind), "contrast") for kind in ("polars", "pyarrow")]
+    ax = plots.detection_limit(found)
+    points, curve, marks = ax.lines
+    assert points.get_ydata().tolist() == found.bins["recall"].tolist()
+    assert marks.get_xdata().tolist() == found.limits["estimate"].tolist()
+    at_marks = np.interp(marks.get_xdata(), curve.get_xdata(), curve.get_ydata())
+    assert at_marks.tolist() == pytest.approx([0.5, 0.9], abs=0.01)
+    [[_, (right, _)]] = [bar for bar in ax.collections[1].get_segments() if bar[0][1] == 0.9]
+    assert right == found.limits["high"][1]
+    assert "where it is 50% and 90% | contrast | recall" in texts(ax)
+    of_groups = texts(plots.detection_limit(by_sky))
+    assert "truth_x, px" in of_groups
+    assert "19.2 to 40.7, in bins" in of_groups
+    assert "no truth has a value of truth_x" in texts(plots.detection_limit(nothing))
+    for same in of_kinds:
+        assert texts(plots.detection_limit(same)) == texts(ax)
+    with refused(("plots: found", "DataFrame", "detection_limit()")):
+        plots.detection_limit(found.limits)  # type: ignore[arg-type]
 
 
 def test_metric_by_slice(matches: pd.DataFrame) -> None:

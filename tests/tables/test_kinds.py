@@ -92,6 +92,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "object_summary of tracks": (sf.object_summary, (sf.track(*BOXES).matches,)),
     "worst_slices": (lambda table: sf.worst_slices(table, ["truth_x", "frame"], rate=1, min_sequences=2), (MATCHES,)),
     "worst_slices, none": (lambda table: sf.worst_slices(table, ["frame"], min_sequences=25), (MATCHES,)),
+    "detection_limit": (lambda table: sf.detection_limit(table, "truth_brightness", "frame_sky"), (MATCHES,)),
+    "detection_limit of bins": (lambda table: sf.detection_limit(table, "frame_sky", {"truth_x": 2}), (MATCHES,)),
     "check": (sf.check, (TRUTH, EAGER)),
     "check swapped": (sf.check, (TRUTH, TRUTH.objects.rename(columns={"x": "y", "y": "x"}))),
     "check tracks": (lambda *pair: sf.check(*pair, tracks=True), (TRUTH, RESTARTED)),
