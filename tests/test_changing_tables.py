@@ -54,7 +54,7 @@ MADE: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "object_summary": (matches, sf.object_summary),
     "identity_breaks": (lambda: sf.track(*tracks()).matches, sf.identity_breaks),
     "intervals": (matches, lambda table: sf.intervals(table, by="sequence", resamples=100)),
-    "worst_slices": (matches, lambda table: sf.worst_slices(table, ["truth_x"], rate=1, resamples=100)),
+    "worst_slices": (matches, lambda table: sf.worst_slices(table, ["truth_x"], rate=1)),
     "sweep": (lambda: (read("truth"), read("eager")), lambda sides: sf.sweep(*sides, tau=10)),
     "leaderboard": (matches, lambda table: sf.leaderboard({"a": table, "b": table})),
     "track": (tracks, lambda sides: sf.track(*sides)),

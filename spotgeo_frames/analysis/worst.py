@@ -4,44 +4,35 @@ A slice is a value of a column (numeric columns are cut into bins of equal count
 Each slice is compared with all other rows: by recall if its columns describe truths or frames, by precision if they
 describe predictions or frames. The difference of the two has two causes, and each is tested by itself:
 
-- within sequences: rows in the slice are worse than other rows of the same sequence. A sequence with n rows in the slice
-  and r outside weighs n r / (n + r), as in the method of Mantel and Haenszel (1959, doi:10.1093/jnci/22.4.719).
+- within sequences: rows in the slice are worse than other rows of the same sequence. A sequence with n rows in the
+  slice and r outside weighs n r / (n + r), as in the method of Mantel and Haenszel (1959, doi:10.1093/jnci/22.4.719).
 - between sequences: sequences that have much of the slice are worse than those that have little. Each row counts as its
   whole sequence does: the estimate is the mean of the sequences' rates y over the rows in the slice minus that over the
-  other rows, the sum of (n / N - r / R) y, where N and R are the totals of n and r. Where no sequence has both, that is
-  the difference of the two rates.
+  other rows, the sum of (n / N - r / R) y, where N and R are the totals of n and r.
 
 The difference of the rates is the estimate between sequences plus W (1 / N + 1 / R) times that within sequences, where
-W is the sum of the weights. So whichever way a slice is worse, one of the two shows it, and how many sequences have rows
-on both sides changes nothing about the other.
+W is the sum of the weights. So nothing of it is lost where sequences have rows on both sides. Where too few have for a
+test within sequences, the difference of the rates itself is tested, as one between sequences.
 """
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..scoring.match_sums import share
 from ..support.errors import InputError
-from ..support.labels import bins_as_text, is_binned
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.messages import counted
-from ..tables.schema import FN, FP, TP
-from ..tables.selections import binned, check_column
+from ..tables.schema import FN, FP
 from ..tables.table import Table
 from .resampling import check_confidence, number_sequences
 from .sign_flips import flip_tests
-
-# Integer columns with up to this many distinct values are not binned.
-MOST_VALUES = 10
-
-# A column with more distinct values than this is not looked at; it is likely to hold names or times.
-MOST_LABELS = 200
+from .slice_counts import Coded, Slices, coded_column, counted_slices
 
 WITHIN, BETWEEN = "within sequences", "between sequences"
 
@@ -62,40 +53,6 @@ ROW_TYPES: dict[str, Any] = {
     "rest": "float64",
     "estimate": "float64",
 }
-
-
-class _Coded(NamedTuple):
-    """A column as codes: the position of each row's value in `labels` (-1 for null), and the values as text."""
-
-    name: str
-    codes: np.ndarray
-    labels: list[str]
-
-
-class _Slices(NamedTuple):
-    """Slices by the same columns, for one metric.
-
-    Attributes
-    ----------
-    columns
-        The names of the columns.
-    labels
-        The slices as text.
-    metric
-        The name of the metric.
-    n_rows, n_hits
-        The counts of rows and of TP of each sequence in each slice, (sequences, slices).
-    all_rows, all_hits
-        The same of all slices together, (sequences, 1).
-    """
-
-    columns: list[str]
-    labels: list[str]
-    metric: str
-    n_rows: np.ndarray
-    n_hits: np.ndarray
-    all_rows: np.ndarray
-    all_hits: np.ndarray
 
 
 @same_kind_as("matches")
@@ -151,14 +108,14 @@ def worst_slices(
     value, rest: the metric in the slice, and in all other rows.
     estimate: by how much the slice differs. Within sequences, the mean of the differences, weighted as by Mantel and
         Haenszel (1959, doi:10.1093/jnci/22.4.719). Between sequences, the difference that `value` and `rest` would have
-        if all rows of a sequence were equally good; where no sequence has both, `value` minus `rest`.
+        if all rows of a sequence were equally good; `value` minus `rest` where fewer than `min_sequences` have both.
     low, high: the interval of the estimate, which allows for the choice of the slice; null where no sequence differs.
     p_value, p_adjusted: of a two-sided test, and adjusted for the count of tests (max-T of Westfall and Young, 1993).
     selected: True if the slice was chosen because it stands out, so that its estimate looks worse than it is; False
         in all rows if `rate` is 1.
 
-    A warning and the note `not_tested` (`attrs`) say which columns were not looked at, and why: for example because they
-    have one value, or too few sequences.
+    A warning and the note `not_tested` (`attrs`) say which columns were not looked at, and why: they have one value, no
+    values, more than 200 values, no errors, or too few sequences. The note `n_tests` counts the tests.
 
     Raises
     ------
@@ -184,10 +141,10 @@ def worst_slices(
     if n_sequences < 2:
         raise InputError(f"worst_slices: {counted(n_sequences, 'sequence')} there; two or more are needed to compare")
     columns = list(dict.fromkeys(columns))
-    coded = {column: _coded(table, column, bins) for column in columns}
-    usable = [of for of in coded.values() if isinstance(of, _Coded)]
+    coded = {column: coded_column(table, column, bins) for column in columns}
+    usable = [of for of in coded.values() if isinstance(of, Coded)]
     rows, contributions, tested = [], [], set()
-    for slices in _tables(table, usable, depth, sequence, n_sequences, min_sequences):
+    for slices in counted_slices(table, usable, depth, sequence, n_sequences, min_sequences):
         for row, contribution in _compared(slices, min_sequences):
             rows.append(row)
             contributions.append(contribution)
@@ -226,74 +183,7 @@ def _check_arguments(columns: Any, depth: Any, min_sequences: Any, rate: Any, bi
         raise ValueError(f"rate is {rate!r}; a share above 0 and up to 1 is needed")
 
 
-def _coded(table: pd.DataFrame, column: str, bins: int) -> _Coded | str:
-    """Codes the values of a column, or says why it cannot be looked at; numbers are binned unless few integers."""
-    check_column(table, column)
-    values = table[column]
-    if pd.api.types.is_any_real_numeric_dtype(values.dtype):
-        values = values.where(np.isfinite(values.to_numpy(np.float64, na_value=np.nan)))
-        distinct = values.dropna().unique()
-        if len(distinct) > MOST_VALUES or not np.all(np.asarray(distinct, np.float64) % 1 == 0):
-            values = binned(values.to_frame(), column, bins)
-    try:
-        codes, labels = pd.factorize(values, sort=True)
-    except TypeError as error:
-        raise InputError(f"worst_slices: column {column} cannot be sliced by: {error}") from None
-    if len(labels) > MOST_LABELS:
-        return f"it has {len(labels):,} values; bin it first, {MOST_LABELS} are possible"
-    if len(labels) < 2:
-        return f"it has {'a single value' if len(labels) else 'no values'}, which leaves no rows to compare with"
-    if is_binned(values):
-        texts = bins_as_text(pd.Series(labels).to_frame(column))[column]
-        return _Coded(column, codes, [f"{column} {text}" for text in texts])
-    return _Coded(column, codes, [f"{column} = {value}" for value in labels])
-
-
-def _tables(
-    table: pd.DataFrame,
-    coded: Sequence[_Coded],
-    depth: int,
-    sequence: np.ndarray,
-    n_sequences: int,
-    min_sequences: int,
-) -> Iterator[_Slices]:
-    """Counts rows and TP of the slices by each column or pair of columns, for each metric that is known there.
-
-    Slices with rows in fewer than `min_sequences` sequences are left out, because a crossing may have thousands.
-    """
-    outcome = table["outcome"].array.codes
-    for columns in (chosen for size in range(1, depth + 1) for chosen in combinations(coded, size)):
-        codes, labels = columns[0].codes, columns[0].labels
-        for other in columns[1:]:
-            codes = np.where((codes >= 0) & (other.codes >= 0), codes * len(other.labels) + other.codes, -1)
-            labels = [f"{label} and {other_label}" for label in labels for other_label in other.labels]
-        for metric, missing in (("recall", FN), ("precision", FP)):
-            # If no miss has a value here, recall is 1 or unknown in all slices; the same holds for precision.
-            if not ((codes >= 0) & (outcome == missing)).any():
-                continue
-            known = (codes >= 0) & ((outcome == TP) | (outcome == missing))
-            code, of_row, is_hit = codes[known], sequence[known], outcome[known] == TP
-            pairs = np.unique(code * n_sequences + of_row) // n_sequences
-            chosen = np.flatnonzero(np.bincount(pairs, minlength=len(labels)) >= min_sequences)
-            place = np.full(len(labels), len(chosen))
-            place[chosen] = np.arange(len(chosen))
-            cell = of_row * (len(chosen) + 1) + place[code]
-            n_rows, n_hits = (
-                np.bincount(cell, weights, n_sequences * (len(chosen) + 1)).reshape(n_sequences, -1)
-                for weights in (None, is_hit)
-            )
-            yield _Slices(
-                [column.name for column in columns],
-                [labels[at] for at in chosen],
-                metric,
-                n_rows[:, :-1].astype(np.float64),
-                n_hits[:, :-1],
-                n_rows.sum(axis=1, keepdims=True).astype(np.float64),
-                n_hits.sum(axis=1, keepdims=True),
-            )
-
-
-def _compared(slices: _Slices, min_sequences: int) -> Iterator[tuple[tuple[Any, ...], np.ndarray]]:
+def _compared(slices: Slices, min_sequences: int) -> Iterator[tuple[tuple[Any, ...], np.ndarray]]:
     """For each slice and contrast with enough sequences: its row of the result, and what sequences contribute.
 
     The contributions of the sequences (sequences,) add up to the estimate.
@@ -302,19 +192,20 @@ def _compared(slices: _Slices, min_sequences: int) -> Iterator[tuple[tuple[Any, 
     hits, other_hits = slices.n_hits, slices.all_hits - slices.n_hits
     total, total_others = n.sum(axis=0), others.sum(axis=0)
     # Numerators are differences of whole numbers, so that what is equal gives 0.
+    of_all, all_hits = slices.all_rows.sum(), slices.all_hits.sum()
     weight = share(n * others, slices.all_rows, nothing=0.0)
     difference = share(hits * others - other_hits * n, slices.all_rows, nothing=0.0)
+    within = share(difference, weight.sum(axis=0), nothing=0.0)
     more = n * total_others - others * total
-    of_all = slices.all_rows.sum()
-    above = share(slices.all_hits * of_all - slices.all_rows * slices.all_hits.sum(), slices.all_rows * of_all, nothing=0.0)
-    contrasts = (
-        (WITHIN, np.count_nonzero(weight, axis=0), share(difference, weight.sum(axis=0), nothing=0.0)),
-        (
-            BETWEEN,
-            np.minimum(np.count_nonzero(more > 0, axis=0), np.count_nonzero(more < 0, axis=0)),
-            share(more * above, total * total_others, nothing=0.0),
-        ),
-    )
+    above = share(slices.all_hits * of_all - slices.all_rows * all_hits, slices.all_rows * of_all, nothing=0.0)
+    between = share(more * above, total * total_others, nothing=0.0)
+    n_both = np.count_nonzero(weight, axis=0)
+    n_apart = np.minimum(np.count_nonzero(more > 0, axis=0), np.count_nonzero(more < 0, axis=0))
+    # What is within sequences would be lost where it is not tested by itself: the rates are compared as they are.
+    as_they_are = share(hits * of_all - n * all_hits, total * of_all, nothing=0.0)
+    as_they_are -= share(other_hits * of_all - others * all_hits, total_others * of_all, nothing=0.0)
+    between = np.where(n_both < min_sequences, as_they_are, between)
+    contrasts = (WITHIN, n_both, within), (BETWEEN, n_apart, between)
     value, rest = share(hits.sum(axis=0), total), share(other_hits.sum(axis=0), total_others)
     n_sequences = np.count_nonzero(n, axis=0)
     for contrast, enough, contributions in contrasts:
@@ -334,7 +225,7 @@ def _tested(rows: list[Any], contributions: list[np.ndarray], confidence: float,
     return answer.assign(p_value=tests.p_value, p_adjusted=tests.p_adjusted)
 
 
-def _why_not(table: pd.DataFrame, column: _Coded, n_sequences: int, min_sequences: int) -> str:
+def _why_not(table: pd.DataFrame, column: Coded, n_sequences: int, min_sequences: int) -> str:
     """Says why no slice by a column was tested."""
     outcome = table["outcome"].array.codes
     if not ((column.codes >= 0) & ((outcome == FN) | (outcome == FP))).any():
