@@ -230,8 +230,10 @@ def _why_not(table: pd.DataFrame, column: Coded, n_sequences: int, min_sequences
     outcome = table["outcome"].array.codes
     if not ((column.codes >= 0) & ((outcome == FN) | (outcome == FP))).any():
         return "no miss and no false alarm has a value of it"
-    needed = f"a slice needs {min_sequences} sequences with rows in it and outside it (min_sequences)"
-    return f"{needed}; there are {n_sequences:,} sequences in all"
+    return (
+        f"no slice has {min_sequences} sequences with rows in it and outside it, nor {min_sequences} with more of it than "
+        f"the average and as many with less (min_sequences); there are {n_sequences:,} sequences"
+    )
 
 
 def _warning_text(not_tested: dict[str, str], columns: Sequence[str]) -> str:

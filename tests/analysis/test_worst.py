@@ -74,7 +74,7 @@ def test_noise_is_not_reported() -> None:
 
 def test_all_slices() -> None:
     matches = made_up(2)
-    found = sf.worst_slices(matches, ["truth_kind", "predicted_score", "frame_n_truth"], rate=1)
+    found = sf.worst_slices(matches, ["truth_kind", "predicted_score"], rate=1)
     assert set(found["slice"]) == {f"truth_kind = {kind}" for kind in "abc"} | {
         *found["slice"][found["metric"] == "precision"]
     }, "of truths recall, of predictions precision; all frames have as many truths, so that there is no slice"
