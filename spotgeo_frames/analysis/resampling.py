@@ -70,7 +70,7 @@ def check_options(resamples: int, confidence: float) -> None:
 
 
 def check_confidence(confidence: float) -> None:
-    """Raises ValueError where the confidence is out of range."""
+    """Raises ValueError where the confidence is no share between 0 and 1."""
     if not isinstance(confidence, int | float | np.number) or not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence!r}; a share between 0 and 1 is needed")
 

@@ -231,8 +231,8 @@ def _why_not(table: pd.DataFrame, column: Coded, n_sequences: int, min_sequences
     if not ((column.codes >= 0) & ((outcome == FN) | (outcome == FP))).any():
         return "no miss and no false alarm has a value of it"
     return (
-        f"no slice has {min_sequences} sequences with rows in it and outside it, nor {min_sequences} with more of it than "
-        f"the average and as many with less (min_sequences); there are {n_sequences:,} sequences"
+        f"no slice has {min_sequences} sequences with rows in it and outside it, nor {min_sequences} with more of it "
+        f"than the average and as many with less (min_sequences); there are {n_sequences:,} sequences"
     )
 
 
