@@ -69,7 +69,8 @@ def coded_column(table: pd.DataFrame, column: str, bins: int) -> Coded | str:
     if len(labels) > MOST_LABELS:
         return f"it has {len(labels):,} values; bin it first, {MOST_LABELS} are possible"
     if len(labels) < 2:
-        return f"it has {'a single value' if len(labels) else 'no values'}, which leaves no rows to compare with"
+        what = "no values" if not len(labels) else "a single bin" if is_binned(values) else "a single value"
+        return f"it has {what}, which leaves no rows to compare with"
     if is_binned(values):
         texts = bins_as_text(pd.Series(labels).to_frame(column))[column]
         return Coded(column, codes, [f"{column} {text}" for text in texts])

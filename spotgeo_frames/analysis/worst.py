@@ -119,8 +119,8 @@ def worst_slices(
 
     Raises
     ------
-    InputError: `matches` is no match table, `columns` is no list of names, a column is missing or cannot be sorted, or
-        there is only one sequence.
+    InputError: `matches` is no match table, `columns` is no list of names or is empty, a column is missing or cannot be
+        sorted, or there is only one sequence.
     ValueError: `depth`, `min_sequences`, `rate`, `bins` or `confidence` is out of range.
 
     Examples
@@ -135,12 +135,12 @@ def worst_slices(
     0  truth_band = 1.0  recall  within sequences      36    0.0   1.0      -1.0
     """
     check_confidence(confidence)
-    _check_arguments(columns, depth, min_sequences, rate, bins)
+    columns = _checked_columns(columns)
+    _check_arguments(depth, min_sequences, rate, bins)
     table = check_matches(matches, "worst_slices: matches")
     sequence, n_sequences = number_sequences(table)
     if n_sequences < 2:
         raise InputError(f"worst_slices: {counted(n_sequences, 'sequence')} there; two or more are needed to compare")
-    columns = list(dict.fromkeys(columns))
     coded = {column: coded_column(table, column, bins) for column in columns}
     usable = [of for of in coded.values() if isinstance(of, Coded)]
     rows, contributions, tested = [], [], set()
@@ -166,14 +166,22 @@ def worst_slices(
     return answer
 
 
-def _check_arguments(columns: Any, depth: Any, min_sequences: Any, rate: Any, bins: Any) -> None:
-    """Raises InputError or ValueError that names the argument that cannot be used."""
+def _checked_columns(columns: Any) -> list[str]:
+    """The columns, each once; raises InputError if they are no names, or if there are none."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
         such = f"[{columns!r}]" if isinstance(columns, str) else "['truth_x']"
         raise InputError(f"worst_slices: columns is {columns!r}; a list of names of columns is needed, such as {such}")
+    columns = list(columns)
+    if not columns:
+        raise InputError("worst_slices: columns is empty; name the columns to slice by")
     no_names = [column for column in columns if not isinstance(column, str)]
     if no_names:
         raise InputError(f"worst_slices: columns holds a {type(no_names[0]).__name__}; names of columns are needed")
+    return list(dict.fromkeys(columns))
+
+
+def _check_arguments(depth: Any, min_sequences: Any, rate: Any, bins: Any) -> None:
+    """Raises ValueError that names the argument that is out of range."""
     if depth not in (1, 2):
         raise ValueError(f"depth is {depth!r}; 1 or 2 is needed")
     for name, value in (("min_sequences", min_sequences), ("bins", bins)):

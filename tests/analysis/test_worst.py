@@ -193,12 +193,14 @@ def test_what_was_not_looked_at_is_said_once() -> None:
     matches = made_up(6, n_sequences=12)
     names = [f"n{k}" for k in range(len(matches))]
     matches = matches.assign(one=1, unknown=np.nan, name=names, half=matches["sequence"] < 6)
-    columns = ["truth_kind", "one", "unknown", "name", "half"]
+    matches["most"] = np.where(matches.index == 0, 0.5, 0.0)
+    columns = ["truth_kind", "one", "unknown", "name", "most", "half"]
     with warned(("worst_slices: some columns were not looked at", "one", "unknown", "name", "half", "200", "12")):
         found = sf.worst_slices(matches, columns, rate=1)
-    assert set(found.attrs["not_tested"]) == {"one", "unknown", "name", "half"}
+    assert set(found.attrs["not_tested"]) == {"one", "unknown", "name", "most", "half"}
     assert found.attrs["not_tested"]["one"] == "it has a single value, which leaves no rows to compare with"
     assert found.attrs["not_tested"]["unknown"] == "it has no values, which leaves no rows to compare with"
+    assert found.attrs["not_tested"]["most"] == "it has a single bin, which leaves no rows to compare with"
     assert found.attrs["not_tested"]["name"] == "it has 300 values; bin it first, 200 are possible"
     assert found["slice"].str.startswith("truth_kind").all()
     assert found.attrs["n_tests"] == len(found) == 3
@@ -268,3 +270,5 @@ def test_what_worst_slices_refuses() -> None:
             sf.worst_slices(matches, ["truth_kind"], **wrong)
     with refused(("worst_slices: columns", "'truth_kind'", "['truth_kind']")):
         sf.worst_slices(matches, "truth_kind")
+    with refused("worst_slices: columns is empty"):
+        sf.worst_slices(matches, [])
