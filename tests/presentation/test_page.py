@@ -279,7 +279,6 @@ def test_only_our_scripts_may_run_and_nothing_may_be_loaded(sample: Path, tmp_pa
     assert loaded == []
 
 
-@pytest.mark.filterwarnings(f"ignore:{ONE_SEQUENCE}")
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_every_scene_can_be_reported(scene: Any, tmp_path: Path) -> None:
     truth, predictions = scene.sides()

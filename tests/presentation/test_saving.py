@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.kinds import of_kind
-from helpers.problems import refused
+from helpers.problems import refused, warned
 from helpers.reference import PROJECT
 from helpers.scenes import SCENES
 from spotgeo_frames.presentation import saved_folder, saving
@@ -353,7 +353,8 @@ def test_another_version_of_the_format_is_named(tmp_path: Path) -> None:
 
 
 def test_results_of_datasets_are_told_apart(tmp_path: Path) -> None:
-    sf.score_dataset(DATA / "sample/truth.parquet", DATA / "sample/eager.parquet", tmp_path)
+    with warned(("10 sequences", "predictions only")):
+        sf.score_dataset(DATA / "sample/truth.parquet", DATA / "sample/eager.parquet", tmp_path)
     with refused((f"{tmp_path}: holds no result", "summary.parquet")):
         sf.load(tmp_path)
 

@@ -500,11 +500,16 @@ def test_damaged_sums_are_done_again(tmp_path: Path, small: None) -> None:
     truth, predictions = points(30)
     paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
     expected = sf.score_dataset(*paths, tmp_path / "out")
-    sums = sorted((tmp_path / "out" / "sums").iterdir())
-    sums[0].write_bytes(sums[0].read_bytes()[:100])
-    (tmp_path / "out" / "matches" / "part-00001.parquet").unlink()
-    (tmp_path / "out" / "matches" / "part-00002.parquet").write_bytes(b"")
-    assert_same(sf.score_dataset(*paths, tmp_path / "out"), expected)
+    damaged = [
+        tmp_path / "out" / name
+        for name in ("sums/part-00000.arrow", "matches/part-00001.parquet", "matches/part-00002.parquet")
+    ]
+    cut, gone, empty = damaged
+    cut.write_bytes(cut.read_bytes()[:100])
+    gone.unlink()
+    empty.write_bytes(b"")
+    with warned(*map(str, damaged)):
+        assert_same(sf.score_dataset(*paths, tmp_path / "out"), expected)
     assert_same(sf.summarize(ds.dataset(tmp_path / "out" / "matches").to_table().to_pandas()), expected)
 
 
