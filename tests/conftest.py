@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from helpers.reference import PROJECT, outside
 from spotgeo_frames.presentation.page import vega
 
-# No test measures time: slow machines may take as long as they need for an example.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# No test measures time: slow machines may take as long as they need for an example, and to make one up.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 
 @pytest.fixture(scope="session")

@@ -178,7 +178,7 @@ def tables(draw: st.DrawFn) -> pd.DataFrame:
 
 
 @given(tables())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_table_comes_back(tmp_path: Path, table: pd.DataFrame) -> None:
     sf.save(table, tmp_path)
     assert_same(table, sf.load(tmp_path))

@@ -17,7 +17,7 @@ import pyarrow.csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
@@ -53,7 +53,7 @@ def test_scenes(scene: Scene, tmp_path: Path, small: None) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 def test_however_the_data_lies(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Any cut into files and row groups, any order of the files, any size of parts and blocks, sorted or not."""
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
