@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOWEST := .venv-lowest/bin
 SAMPLE := data/sample
+# A process for each core, up to four; one that has nothing left to do takes tests of another.
+PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 .PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-scale bench-start clean
 .NOTPARALLEL: # the targets share .venv
@@ -19,11 +21,11 @@ demo: .venv/ready-all
 	$(BIN)/spotgeo-frames report $(SAMPLE)/truth.json $(SAMPLE)/eager.parquet $(SAMPLE)/cautious.parquet --out out/report.html
 
 test: .venv/ready-test
-	$(BIN)/python -m pytest
+	$(BIN)/python $(PYTEST)
 
 # The tests with the lowest versions that pyproject.toml allows, except for the browser and the notebooks.
 test-lowest: .venv-lowest/ready
-	$(LOWEST)/python -m pytest --ignore tests/presentation/test_page_in_browser.py --ignore tests/test_notebooks.py
+	$(LOWEST)/python $(PYTEST) --ignore tests/presentation/test_page_in_browser.py --ignore tests/test_notebooks.py
 
 lint: .venv/ready-lint
 	$(BIN)/ruff check .

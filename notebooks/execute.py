@@ -1,6 +1,7 @@
-"""Runs every notebook from top to bottom and keeps the executed copies: python notebooks/execute.py FOLDER
+"""Runs notebooks from top to bottom and keeps the executed copies: python notebooks/execute.py FOLDER [NAME ...]
 
-Stops at the first cell that fails. With --inplace for FOLDER the notebooks themselves get their outputs.
+Without names it runs all. Stops at the first cell that fails. With --inplace for FOLDER the notebooks themselves get
+their outputs.
 """
 
 import sys
@@ -12,9 +13,9 @@ from nbclient import NotebookClient
 HERE = Path(__file__).parent
 
 
-def main(target: Path) -> None:
+def main(target: Path, names: list[str]) -> None:
     target.mkdir(parents=True, exist_ok=True)
-    for path in sorted(HERE.glob("*.ipynb")):
+    for path in [HERE / name for name in names] or sorted(HERE.glob("*.ipynb")):
         print(f"running {path.name}", flush=True)
         notebook = nbformat.read(path, as_version=4)
         client = NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": HERE}})
@@ -24,4 +25,4 @@ def main(target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(HERE if sys.argv[1] == "--inplace" else Path(sys.argv[1]))
+    main(HERE if sys.argv[1] == "--inplace" else Path(sys.argv[1]), sys.argv[2:])

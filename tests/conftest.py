@@ -1,15 +1,19 @@
-"""Folders of data: the project's samples, and what lies outside it; and how Hypothesis runs."""
+"""Folders of data: the project's samples, and what lies outside it; how Hypothesis runs; and a script made once."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from helpers.reference import PROJECT, outside
+from spotgeo_frames.presentation.page import vega
 
-# No test measures time: slow machines may take as long as they need for an example.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# No test measures time: slow machines may take as long as they need for an example, and to make one up.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +49,30 @@ def poses() -> Path:
 def tracks() -> Path:
     """The sample's folder of truth and of a tracker."""
     return PROJECT / "data" / "tracks"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bundling() -> Iterator[Callable[..., Any]]:
+    """Bundles the charts' script, which is the same on each page, for the first report only; yields what bundles it.
+
+    It takes a second and a half of a processor, of all tests of reports more than all else. Commands in processes of
+    their own still bundle it.
+    """
+    bundled, scripts = vega.vega_script, []
+
+    @contextmanager
+    def once() -> Iterator[Callable[[], str]]:
+        if not scripts:
+            with bundled() as script:
+                scripts.append(script())
+        yield lambda: scripts[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vega, "vega_script", once)
+        yield bundled
+
+
+@pytest.fixture
+def bundled_anew(bundling: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each report bundles its script, as outside the tests."""
+    monkeypatch.setattr(vega, "vega_script", bundling)

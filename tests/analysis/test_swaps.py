@@ -71,7 +71,8 @@ def plain_test(a: np.ndarray, b: np.ndarray) -> pd.DataFrame:
         error = plain_statistic(a, b, metric)[1]
         quantile = np.sort(t[:, k])[::-1][int(0.05 * 2**n)]
         estimate = ratio(a, metric) - ratio(b, metric)
-        reach = np.fmax(quantile * error, reach)
+        if error:  # else there may be no quantile either
+            reach = np.fmax(quantile * error, reach)
         low, high = (estimate - reach, estimate + reach) if n >= 6 else (np.nan, np.nan)
         # Step down: of the metrics whose t is no larger.
         adjusted, order = 0.0, np.argsort(-t[0], kind="stable")

@@ -16,7 +16,7 @@ EARS = (3, 4)
 KEPT = [joint for joint in range(17) if joint not in EARS]
 ALPHAS = np.arange(0.05, 0.99, 0.05)
 ASSOCIATIONS = ("AssA", "AssRe", "AssPr")
-EVENTS = ["num_misses", "num_switches", "num_false_positives", "num_objects", "num_detections"]
+EVENTS = ["MATCH", "SWITCH", "MISS", "FP"]
 
 
 class Person(NamedTuple):
@@ -149,33 +149,40 @@ def annotated(frames: list[Frame]) -> list[Frame]:
     return [frame for frame in frames if frame.n_annotated]
 
 
-def clear(sequences: list[list[Frame]]) -> dict[str, np.ndarray]:
-    """mota, motp, pre and rec by joint, the total last."""
+def events(frames: list[Frame]) -> dict[str, np.ndarray]:
+    """How many events of each type py-motmetrics finds in a sequence, and its sum of distances, by joint."""
     sums = {name: np.zeros(15) for name in [*EVENTS, "distance"]}
-    computer = motmetrics.metrics.create()
-    for frames in map(annotated, sequences):
-        accumulators = [motmetrics.MOTAccumulator(auto_id=True) for _ in range(15)]
-        for frame in frames[:-1]:
-            distances, both = frame.distances(), bool(frame.truth and frame.predictions)
-            for joint, accumulator in enumerate(accumulators):
-                if not both:
-                    accumulator.update([0], [0], np.full((1, 1), np.nan))
-                    continue
-                rows = [np.flatnonzero(there(people)[:, joint]) for people in (frame.truth, frame.predictions)]
-                table = distances[np.ix_(*rows, [joint])][:, :, 0]
-                truths, claims = (
-                    [frame.truth[row].identity for row in rows[0]],
-                    [frame.predictions[row].identity for row in rows[1]],
-                )
-                accumulator.update(truths, claims, np.where(table <= 0.5, table, np.nan))
+    frames = annotated(frames)[:-1]
+    accumulators = [motmetrics.MOTAccumulator(auto_id=True) for _ in range(15)]
+    for frame in frames:
+        distances, both = frame.distances(), bool(frame.truth and frame.predictions)
         for joint, accumulator in enumerate(accumulators):
-            if len(frames) > 1:
-                for name, value in computer.compute(accumulator, metrics=EVENTS, return_dataframe=False).items():
-                    sums[name][joint] += value
-                sums["distance"][joint] += accumulator.events["D"].sum()
-    truths, found = np.where(sums["num_objects"] > 0, sums["num_objects"], np.nan), sums["num_detections"]
-    claims = found + sums["num_false_positives"]
-    mistakes = sums["num_misses"] + sums["num_switches"] + sums["num_false_positives"]
+            if not both:
+                accumulator.update([0], [0], np.full((1, 1), np.nan))
+                continue
+            rows = [np.flatnonzero(there(people)[:, joint]) for people in (frame.truth, frame.predictions)]
+            table = distances[np.ix_(*rows, [joint])][:, :, 0]
+            truths, claims = (
+                [frame.truth[row].identity for row in rows[0]],
+                [frame.predictions[row].identity for row in rows[1]],
+            )
+            accumulator.update(truths, claims, np.where(table <= 0.5, table, np.nan))
+    for joint, accumulator in enumerate(accumulators if frames else []):
+        found = accumulator.events
+        for name, count in found["Type"].value_counts().items():
+            if name in EVENTS:
+                sums[name][joint] = count
+        sums["distance"][joint] = found["D"].sum()
+    return sums
+
+
+def clear(sequences: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """mota, motp, pre and rec of the events of sequences, by joint, the total last."""
+    sums = {name: sum(one[name] for one in sequences) for name in [*EVENTS, "distance"]}
+    found = sums["MATCH"] + sums["SWITCH"]
+    truths, claims = found + sums["MISS"], found + sums["FP"]
+    truths = np.where(truths > 0, truths, np.nan)
+    mistakes = sums["MISS"] + sums["SWITCH"] + sums["FP"]
     numbers = {
         "mota": 100 * (1 - mistakes / truths),
         "motp": np.where(found > 0, 100 * (1 - sums["distance"] / np.maximum(found, 1)), 0.0),

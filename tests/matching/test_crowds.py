@@ -168,7 +168,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ROWS, ROWS, st.sampled_from(["boxes", "points"]))
 def test_equals_a_loop_over_unmatched_predictions(truth_rows: list, predicted_rows: list, kind: str) -> None:
     names = ["frame", "x", "y", "category", "crowd", "w"]

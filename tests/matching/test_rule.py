@@ -119,7 +119,7 @@ def report(truth: pd.DataFrame, predictions: pd.DataFrame, folder: Path, **words
     [
         ({"threshold": 0.7}, "threshold"),
         ({"tau": 10, "similarity": "iou"}, "tau"),
-        ({"tau": 10, "similarity": lambda t, p: np.ones(len(t))}, "tau"),
+        pytest.param({"tau": 10, "similarity": lambda t, p: np.ones(len(t))}, "tau", id="tau and a function"),
         ({"epsilon": 1, "similarity": "point"}, "epsilon"),
         ({"tau": 10, "threshold": 0.5}, "threshold"),
         ({"similarity": "iou", "threshold": 1.5}, "threshold"),

@@ -279,7 +279,6 @@ def test_only_our_scripts_may_run_and_nothing_may_be_loaded(sample: Path, tmp_pa
     assert loaded == []
 
 
-@pytest.mark.filterwarnings(f"ignore:{ONE_SEQUENCE}")
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_every_scene_can_be_reported(scene: Any, tmp_path: Path) -> None:
     truth, predictions = scene.sides()
@@ -742,7 +741,9 @@ def test_nothing_of_the_users_is_replaced(tmp_path: Path) -> None:
     assert not (tmp_path / "report.html").exists()
 
 
-def test_no_python_of_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_python_of_the_current_folder_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bundled_anew: None
+) -> None:
     truth, predictions = many(2)
     (tmp_path / "vl_convert.py").write_text("open('run', 'w'); raise ImportError('not this one')")
     monkeypatch.chdir(tmp_path)

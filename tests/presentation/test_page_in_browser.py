@@ -64,7 +64,7 @@ def opened(driver: webdriver.Chrome) -> Iterator[Opened]:
         pages.append(path.as_uri())
         driver.get(path.as_uri())
         drawn = "return document.documentElement.dataset.drawn === 'yes'"
-        WebDriverWait(driver, 20).until(lambda one: one.execute_script(drawn))
+        WebDriverWait(driver, 60).until(lambda one: one.execute_script(drawn))
         return driver
 
     yield open_page
@@ -140,7 +140,7 @@ def test_axes_of_pixels_keep_their_ratio_when_the_window_changes(opened: Opened,
             across, down = one.execute_script(shape)
             return across > 100 and abs(across - down) < 3
 
-        WebDriverWait(driver, 5).until(square)
+        WebDriverWait(driver, 60).until(square)
 
 
 def test_a_table_sorts_by_a_click_and_a_dash_stays_last(opened: Opened, page: Path) -> None:
@@ -296,7 +296,7 @@ def test_charts_show_the_submission_that_is_picked(opened: Opened, page: Path) -
     place = driver.find_element(By.CSS_SELECTOR, "[data-chart='residuals']")
     before = [mark.get_attribute("d") for mark in marks(place)]
     Select(driver.find_element(By.ID, "picked")).select_by_visible_text("cautious")
-    WebDriverWait(driver, 5).until(lambda _: [mark.get_attribute("d") for mark in marks(place)] != before)
+    WebDriverWait(driver, 60).until(lambda _: [mark.get_attribute("d") for mark in marks(place)] != before)
 
 
 @pytest.mark.parametrize("name", ["constructor", "__proto__", "a name of many characters " * 3])
@@ -385,7 +385,7 @@ def test_hostile_names_are_only_text(opened: Opened, tmp_path: Path) -> None:
     mark = driver.find_element(By.CSS_SELECTOR, "#frame-chart g.mark-symbol.role-mark > path")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", mark)
     webdriver.ActionChains(driver).move_to_element(mark).perform()
-    WebDriverWait(driver, 5).until(lambda one: HOSTILE in text(one, "#vg-tooltip-element"))
+    WebDriverWait(driver, 60).until(lambda one: HOSTILE in text(one, "#vg-tooltip-element"))
     assert driver.find_elements(By.CSS_SELECTOR, "main img, #vg-tooltip-element img, main script") == []
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.kinds import of_kind
-from helpers.problems import refused
+from helpers.problems import refused, warned
 from helpers.reference import PROJECT
 from helpers.scenes import SCENES
 from spotgeo_frames.presentation import saved_folder, saving
@@ -182,7 +182,7 @@ def tables(draw: st.DrawFn) -> pd.DataFrame:
 
 
 @given(tables())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_any_table_comes_back(tmp_path: Path, table: pd.DataFrame) -> None:
     sf.save(table, tmp_path)
     assert_same(table, sf.load(tmp_path))
@@ -357,7 +357,8 @@ def test_another_version_of_the_format_is_named(tmp_path: Path) -> None:
 
 
 def test_results_of_datasets_are_told_apart(tmp_path: Path) -> None:
-    sf.score_dataset(DATA / "sample/truth.parquet", DATA / "sample/eager.parquet", tmp_path)
+    with warned(("10 sequences", "predictions only")):
+        sf.score_dataset(DATA / "sample/truth.parquet", DATA / "sample/eager.parquet", tmp_path)
     with refused((f"{tmp_path}: holds no result", "summary.parquet")):
         sf.load(tmp_path)
 

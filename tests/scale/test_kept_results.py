@@ -236,6 +236,8 @@ truth, predictions, out, pids = sys.argv[1:]
 
 def measure(truth, predicted):
     open(os.path.join(pids, str(os.getpid())), "w").close()
+    while len(os.listdir(pids)) < 2:  # or one worker may be done before the other has started
+        time.sleep(0.01)
     time.sleep(0.5)
     return np.full(len(truth), 0.6)
 
@@ -255,7 +257,7 @@ def test_workers_end_with_their_parent(paths: tuple[Path, Path], tmp_path: Path)
         time.sleep(0.05)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while alive := [pid.name for pid in pids.iterdir() if is_running(int(pid.name))]:
         assert time.monotonic() < deadline, alive
         time.sleep(0.05)
@@ -395,10 +397,10 @@ def test_temporary_files_of_killed_processes(killed: Callable[[str], None], tmp_
     (out / ".mine.tmp").touch()
     left = set(tmp_path.rglob(".*.tmp"))
     assert len(left) == 3
-    sleeping = f"{code}import time\nPath.replace = os.replace = lambda *a: time.sleep(60)\n{tables}"
+    sleeping = f"{code}import time\nPath.replace = os.replace = lambda *a: time.sleep(600)\n{tables}"
     living = subprocess.Popen([sys.executable, "-c", sleeping])
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not (new := set(out.iterdir()) - left):
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -70,11 +70,10 @@ def same(folders: tuple[Path, Path], result: sf.PoseResult | None = None) -> Non
         [name for name, some in zip(names, frames, strict=True) if some],
         [some for some in frames if some],
     )
-    hota = [pose_official.hota(some) for some in frames]
-    wanted = [(name, one, [some]) for name, one, some in zip(names, hota, frames, strict=True)] + [
-        (None, pose_official.combined_hota(hota), frames)
-    ]
-    for name, numbers, some in wanted:
+    hota, events = ([loop(some) for some in frames] for loop in (pose_official.hota, pose_official.events))
+    wanted = [(name, one, [some], [found]) for name, one, some, found in zip(names, hota, frames, events, strict=True)]
+    wanted.append((None, pose_official.combined_hota(hota), frames, events))
+    for name, numbers, some, found in wanted:
         of = [table["sequence"].isna() if name is None else table["sequence"] == name for table in result[:2]]
         rows, curve = result.summary[of[0]], result.curve[of[1]]
         for number in HOTA_NUMBERS:
@@ -84,7 +83,7 @@ def same(folders: tuple[Path, Path], result: sf.PoseResult | None = None) -> Non
             np.testing.assert_allclose(curve[number], numbers[number].T.ravel(), rtol=1e-9, atol=1e-12)
         for count in ("TP", "FN", "FP"):
             assert curve[count].tolist() == numbers[count].T.ravel().tolist(), (name, count)
-        for number, values in (pose_official.clear(some) | pose_official.average_precision(some)).items():
+        for number, values in (pose_official.clear(found) | pose_official.average_precision(some)).items():
             np.testing.assert_allclose(rows[number], values, rtol=1e-9, atol=1e-9, err_msg=f"{name} {number}")
 
 
@@ -273,20 +272,20 @@ def matched_by_motmetrics(truth: list[list[tuple]], claims: list[list[tuple]], h
             *([row[0] for row in side] for side in (people, others)), np.where(table <= 0.5, table, np.nan)
         )
     events = accumulator.events[accumulator.events["Type"].isin(["MATCH", "SWITCH"])]
-    frames = events.index.get_level_values(0)
-    return [
-        set(events.loc[frames == number, ["OId", "HId"]].itertuples(index=False, name=None))
-        for number in range(len(truth))
-    ]
+    pairs: list[set[tuple]] = [set() for _ in truth]
+    for frame, *pair in zip(events.index.get_level_values(0), events["OId"], events["HId"], strict=True):
+        pairs[frame].add(tuple(pair))
+    return pairs
 
 
 def same_matches(truth: list[list[tuple]], claims: list[list[tuple]], head: float) -> None:
     matches = sf.pose(noses(truth, head_size=head), noses(claims)).matches
     matches = matches[matches["outcome"] == "TP"]
     wanted = matched_by_motmetrics(truth, claims, head)
-    for number, pairs in enumerate(wanted):
-        rows = matches.loc[matches["frame"] == number, ["truth_object", "predicted_object"]]
-        assert set(rows.itertuples(index=False, name=None)) == pairs, number
+    found: list[set[tuple]] = [set() for _ in truth]
+    for frame, *pair in matches[["frame", "truth_object", "predicted_object"]].itertuples(index=False, name=None):
+        found[frame].add(tuple(pair))
+    assert found == wanted
 
 
 def test_who_is_kept_is_not_in_the_matrix() -> None:
