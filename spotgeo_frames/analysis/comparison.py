@@ -91,8 +91,9 @@ def compare(
     by
         The groups, each compared by itself: a column of the truth, the frames or the sequences; a list of columns,
         whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. All
-        submissions share their bins, and only groups that all have are compared. Results of tracks and poses are grouped by `sequence`, its attributes
-        (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`.
+        submissions share their bins, and only groups that all have are compared. Results of tracks and poses are
+        grouped by `sequence`, its attributes (`sequence_<column>`), `joint` of poses, and `category` of
+        `track(by="category")`.
     cluster
         A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
         groups are then swapped.
