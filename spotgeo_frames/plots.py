@@ -19,6 +19,7 @@ from pandas.api.types import is_integer_dtype, is_string_dtype
 from .matching.noted_rule import distance_rule
 from .presentation.frame_marks import draw_frame, frame_legend, tally
 from .presentation.image_plane import recall_grid
+from .presentation.limit_plots import detection_limit
 from .presentation.plot_parts import (
     BLUE,
     GREY,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "detection_limit",
     "distances",
     "error_costs",
     "forest",

@@ -55,6 +55,7 @@ MADE: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "identity_breaks": (lambda: sf.track(*tracks()).matches, sf.identity_breaks),
     "intervals": (matches, lambda table: sf.intervals(table, by="sequence", resamples=100)),
     "worst_slices": (matches, lambda table: sf.worst_slices(table, ["truth_x"], rate=1, resamples=100)),
+    "detection_limit": (matches, lambda table: sf.detection_limit(table, "truth_brightness")),
     "sweep": (lambda: (read("truth"), read("eager")), lambda sides: sf.sweep(*sides, tau=10)),
     "leaderboard": (matches, lambda table: sf.leaderboard({"a": table, "b": table})),
     "track": (tracks, lambda sides: sf.track(*sides)),

@@ -8,6 +8,8 @@ from .gates import non_inferiority as non_inferiority
 from .gates import sample_size as sample_size
 from .histories import object_summary as object_summary
 from .identity_changes import identity_breaks as identity_breaks
+from .limits import DetectionLimit as DetectionLimit
+from .limits import detection_limit as detection_limit
 from .mistakes import check as check
 from .offsets import bias as bias
 from .sweeps import Sweep as Sweep

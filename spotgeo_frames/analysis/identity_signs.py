@@ -3,10 +3,11 @@
 Identities do not change F1. What tells is whether they follow objects: a truth that is matched in two frames one after
 the other either keeps its predicted identity or does not. Each function yields the mistake that it finds, F1 unchanged.
 
-    new in every frame     no identity occurs twice, although at least FEWEST_STEPS matched objects go on
+    new in every frame     no identity occurs twice, although matched objects go on
     rows of the frame      the identities of every frame are 0, 1, 2 ... or 1, 2, 3 ..., and objects linked to the
                            nearest one of the frame before would keep their identities far more often
-    one for all            a sequence has one object a frame, and one identity that follows several of the others
+    one for all            a sequence has one object a frame, and one identity, which leaps from object to object faster
+                           than any of them moves
 
 An identity belongs to its sequence, so identities may as well be unique across sequences, or begin anew in each.
 """
@@ -25,14 +26,17 @@ from ..tables.annotations import Annotations
 from ..tables.columns import dataframe_of, null_rows
 from ..tables.schema import FRAME_KEY, OBJECT_KEY, centres
 from ..tracking.identities import Identities, identify
+from .evidence import enough
 from .signs import Suspicion
 
-# Steps from frame to frame of matched objects that are needed as evidence; and by how many steps, and what share of
-# those that break an identity, others have to be better.
-FEWEST_STEPS, FEWEST_MENDED, SHARE_MENDED = 10, 6, 0.25
+# By what share of the steps that break an identity others have to be better.
+SHARE_MENDED = 0.25
 
 # Identities that follow objects in at least this share of their steps need more evidence than being 0, 1, 2 ...
 FOLLOWS = 0.5
+
+# An object that moves this many times as fast as objects do is another one.
+FASTER = 2.0
 
 
 class Followed(NamedTuple):
@@ -99,7 +103,7 @@ def _followed(tables: Mapping[str, pd.DataFrame], aligned: Aligned, pairs: Pairs
 
 def _new_in_every_frame(followed: Followed) -> tuple[str, str] | None:
     """The mistake that no identity occurs in two frames."""
-    if len(followed.before) < FEWEST_STEPS or followed.identities.n_identities < len(followed.side.frame):
+    if not enough("steps", len(followed.before)) or followed.identities.n_identities < len(followed.side.frame):
         return None
     where = _column_that_follows(followed)
     advice = f"give an object the same identity in all its frames{where}: no identity occurs twice in a sequence"
@@ -109,7 +113,7 @@ def _new_in_every_frame(followed: Followed) -> tuple[str, str] | None:
 def _rows_of_the_frame(followed: Followed) -> tuple[str, str] | None:
     """The mistake that identities only count the rows of each frame."""
     n_steps, numbers = len(followed.before), followed.side.table["object"]
-    if n_steps < FEWEST_STEPS or not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
+    if not enough("steps", n_steps) or not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
         return None
     frames = followed.objects.drop_duplicates(OBJECT_KEY).groupby(FRAME_KEY)["object"].agg(["min", "max", "size"])
     first, size = frames["min"], frames["size"]
@@ -117,8 +121,9 @@ def _rows_of_the_frame(followed: Followed) -> tuple[str, str] | None:
         return None
     kept, linked = followed.kept(numbers), int(np.count_nonzero(_links(followed)[followed.after] == followed.before))
     n_changes = int((size.groupby("sequence").diff().fillna(0) != 0).sum())
-    telling = n_changes >= FEWEST_MENDED or kept < FOLLOWS * n_steps
-    if not telling or linked - kept < max(FEWEST_MENDED, SHARE_MENDED * (n_steps - kept)):
+    telling = enough("mended steps", n_changes) or kept < FOLLOWS * n_steps
+    better = enough("mended steps", linked - kept) and linked - kept >= SHARE_MENDED * (n_steps - kept)
+    if not telling or not better:
         return None
     reason = (
         f"they stay the same in {kept:,} of {n_steps:,} steps of matched objects; those of the nearest in {linked:,}"
@@ -162,8 +167,28 @@ def _one_for_all(followed: Followed) -> tuple[str, str] | None:
     n_sequences = len(np.unique(followed.identities.sequence))
     if max(count.max(initial=0) for count in counts) != 1 or followed.identities.n_identities > n_sequences:
         return None
-    n_others = len(np.unique(followed.of_other[followed.of_other >= 0]))
-    if n_others - n_sequences < FEWEST_MENDED:
+    if not enough("mended steps", _leaps(followed)):
         return None
+    n_others = len(np.unique(followed.of_other[followed.of_other >= 0]))
     advice = f"give each object an identity of its own: {n_others:,} objects have {n_sequences:,} identities"
     return f"identities of the {followed.name} are the same for all objects of a sequence", advice
+
+
+def _leaps(followed: Followed) -> int:
+    """How often the one object goes from one of the others to the next at more than FASTER times their speed.
+
+    One object that the other side follows under several identities does not leap.
+    """
+    rows = np.flatnonzero(followed.of_other >= 0)
+    rows = rows[np.argsort(followed.side.frame[rows], kind="stable")]
+    x, y = centres(followed.side.table)
+
+    def speed(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        frames = followed.side.frame[after] - followed.side.frame[before]
+        return np.hypot(x[after] - x[before], y[after] - y[before]) / frames
+
+    before, after = rows[:-1], rows[1:]
+    same = followed.identities.of_row[before] == followed.identities.of_row[after]
+    goes_on = same & (followed.of_other[before] != followed.of_other[after])
+    usual = speed(followed.before, followed.after).max(initial=0.0)
+    return int((speed(before[goes_on], after[goes_on]) > FASTER * usual).sum())

@@ -1,16 +1,17 @@
 """check(): searches a submission for common mistakes, mostly by correcting each one and computing F1 again.
 
 A mistake of coordinates, numbering or joints is suspected if its correction raises F1 by at least GAIN, and by at least
-a quarter of the distance to 1 or to twice its value, and takes away several errors. Chance does not gain that much. Of
-these mistakes only the one that gains most is told. Others show in the tables or have signs of their own:
+a quarter of the distance to 1 or to twice its value, and if enough objects gain hits (`evidence` has the least counts).
+Chance does not gain that much. Of these mistakes only the one that gains most is told. Others show in the tables or
+have signs of their own:
 
     named differently          a category or joint is not the truth's, but would be with other case or without spaces
     visibility is misread      many joints of the truth are at 0, 0 and count, or its visibility goes below 0
     half a pixel or one off    the mean offset of the true positives is at least 0.35 px, and its interval excludes 0
     a pixel too large          the errors of widths and heights are 1 px on average, whatever the size of the box, and
                                surely not 0
-    exchanged                  only the truth has scores; or nearly every sequence has the same count of predictions in
-                               all its frames, as real objects do, while the counts of truths vary
+    exchanged                  only the truth has scores; or nearly every sequence has its own count of predictions, the
+                               same in all its frames, as real objects do, while the counts of truths vary
     listed twice               several predictions of a frame lie at the same place
     capped                     most frames with more truths than any frame has predictions have exactly the largest
                                count of predictions
@@ -31,25 +32,26 @@ from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
+from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import OBJECT_KEY
+from ..tables.schema import FRAME_KEY, TP
 from ..tables.table import Table
 from .corrections import GAIN, GUESSED, GUESSED_OF_TRACKS, SHOWN, SHOWN_BY_TRACKS, Correction, geometry
+from .evidence import enough
 from .identity_signs import identity_mistakes
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
 from .track_sweeps import rule_with_identities
 
-# The least gain in F1 from a correction, as a share of 1 - F1; and the fewest errors (FN and FP of objects) that it
-# takes away, because it may mend a few by chance.
-SHARE_OF_MISSING, FEWEST_ERRORS = 0.25, 6
+# The least gain in F1 from a correction, as a share of 1 - F1.
+SHARE_OF_MISSING = 0.25
 
 
 class Score(NamedTuple):
-    """F1, and the count of misses and false alarms."""
+    """F1, and the match table that it is computed from."""
 
     f1: float
-    errors: float
+    matches: Columns
 
 
 @same_kind_as("truth")
@@ -75,6 +77,9 @@ def check(
     tracks also: frames that begin at any other number than the truth's, and identities, of either side, that are new in
     every frame, that only count the rows of each frame, or that are the same for all objects of a sequence. Whether
     identities begin anew in each sequence or not is no mistake, since an identity belongs to its sequence.
+
+    Few objects are little evidence: a correction has to gain hits for five objects (people, of joints), and exchanged
+    sides or an offset show in 20 sequences or more.
 
     Frames and sequences of the two sides need not agree. A mistake that may be the consequence of another one is
     searched for only if the other one is not suspected.
@@ -134,13 +139,25 @@ def check(
 
 
 def _score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
-    """F1 and the errors of any frames and sequences; F1 is 0 where there is nothing to count."""
+    """F1 of any frames and sequences; 0 where there is nothing to count."""
     if not np.isfinite(claims[geometry(claims)].to_numpy()).all():
-        return Score(0.0, np.inf)  # a correction may overflow
-    matches = match_sides(truth, Annotations(claims), rule, "union", may_be_disjoint=True, carried=[])
+        claims = claims.head(0)  # a correction may overflow
+    matches = match_sides(truth, Annotations(claims), rule, "union", may_be_disjoint=True, carried=["truth_object"])
     sums = match_sums(matches, np.zeros(len(matches), np.int64), 1)
     f1 = values_of(sums, ["f1"])["f1"][0]
-    return Score(float(np.nan_to_num(f1)), float(sums["fn"][0] + sums["fp"][0]))
+    return Score(float(np.nan_to_num(f1)), matches)
+
+
+def _gained_objects(before: Columns, after: Columns) -> int:
+    """How many true objects have more hits after a correction, less those that have fewer.
+
+    The joints of a person lie together, so one person is one piece of evidence.
+    """
+    n_hits = []
+    for matches in (before, after):
+        hits = dataframe_of(matches)[[*FRAME_KEY, "truth_object"]][matches["outcome"] == TP]
+        n_hits.append(hits.groupby([*FRAME_KEY, "truth_object"]).size())
+    return int(np.sign(n_hits[1].sub(n_hits[0], fill_value=0)).sum())
 
 
 def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool) -> Iterator[Suspicion]:
@@ -162,13 +179,12 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule,
             yield Suspicion(correction.suspicion, now.f1, f1, correction.advice)
     if 1 - now.f1 < GAIN:
         return
-    # The joints of a person lie together, so one person is one piece of evidence.
-    n_objects = len(truth.objects.drop_duplicates(OBJECT_KEY))
-    fewest = FEWEST_ERRORS * (1 if rule.of_whole_poses else len(truth.objects) / n_objects)
     guesses = (guess for corrections in guessed for guess in corrections(truth, claims, reach))
     best, correction = max(((score_of(guess), guess) for guess in guesses), key=lambda scored: scored[0].f1)
     needed = max(correction.least_gain, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
-    if correction.suspicion not in told and best.f1 - now.f1 >= needed and now.errors - best.errors >= fewest:
+    if correction.suspicion in told or best.f1 - now.f1 < needed:
+        return
+    if enough("gained objects", _gained_objects(now.matches, best.matches)):
         yield Suspicion(correction.suspicion, now.f1, best.f1, correction.advice)
 
 

@@ -66,6 +66,11 @@ def check_options(resamples: int, confidence: float) -> None:
     """Raises ValueError where the count of resamples or the confidence is out of range."""
     if not isinstance(resamples, int | np.integer) or resamples < 1:
         raise ValueError(f"resamples is {resamples!r}; an integer is needed, 1 or more")
+    check_confidence(confidence)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raises ValueError where the confidence is no share between 0 and 1."""
     if not isinstance(confidence, int | float | np.number) or not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence!r}; a share between 0 and 1 is needed")
 

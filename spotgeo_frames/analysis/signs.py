@@ -12,6 +12,7 @@ import pandas as pd
 from ..matching.rule import Rule
 from ..tables.schema import FRAME_KEY, OBJECT_KEY, SIDE_PREFIXES, TP, frame_columns, has_boxes
 from .corrections import geometry
+from .evidence import enough
 from .offset_kinds import sizes_of
 from .offsets import bias
 
@@ -27,9 +28,9 @@ SAME_PLACE, LEAST_TWICE = 0.1, 0.02
 # The least share of frames with more truths than any frame has predictions for which a cap is suspected.
 LEAST_CAPPED = 0.02
 
-# A cap needs at least this many frames as evidence; an offset and an exchange this many sequences; sizes this many
-# objects.
-FEWEST = 20
+# In what share of sequences, at least, the counts of the side that is the truth do not change; and in what share of
+# those of the other side, at most.
+STEADY, UNSTEADY = 0.9, 0.6
 
 
 class Suspicion(NamedTuple):
@@ -59,9 +60,10 @@ def nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Ite
 
 def exchanged(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
     """Reports signs that truth and predictions are exchanged, which does not change F1."""
+    if not enough("sequences", max(side["sequence"].nunique() for side in (truth, claims))):
+        return
     scores = "score" in truth and "score" not in claims
-    steady = [_steady_share(side) for side in (truth, claims)]
-    if scores or (steady[1] > 0.9 and steady[0] < 0.6):
+    if scores or (_steady_share(truth) < UNSTEADY and _steady_share(claims) > STEADY and _differ(claims)):
         advice = "give the truth first, then the predictions; otherwise precision and recall are exchanged"
         yield Suspicion("truth and predictions are exchanged", now, now, advice)
 
@@ -73,7 +75,13 @@ def _steady_share(side: pd.DataFrame) -> float:
     """
     counts = _counts(side).groupby("sequence").agg(["min", "max", "size"])
     several = counts[counts["size"] > 1]
-    return float((several["min"] == several["max"]).mean()) if len(several) >= FEWEST else np.nan
+    return float((several["min"] == several["max"]).mean()) if enough("sequences", len(several)) else np.nan
+
+
+def _differ(side: pd.DataFrame) -> bool:
+    """Whether sequences have different counts of objects, unlike those of a detector that always gives its best few."""
+    most = _counts(side).groupby("sequence").max()
+    return bool(most.value_counts(normalize=True).iloc[0] < STEADY)
 
 
 def _counts(side: pd.DataFrame) -> pd.Series:
@@ -91,7 +99,7 @@ def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of)
     # Errors of one object through a sequence are alike, so an object counts once.
     of_hits = pd.DataFrame(np.column_stack([true, predicted - true]), columns=["w", "h", "dw", "dh"], index=hits.index)
     of_objects = of_hits[(true > 0).all(axis=1)].groupby([hits["sequence"], hits["truth_object"]]).median()
-    if len(of_objects) < FEWEST:
+    if not enough("sized objects", len(of_objects)):
         return
     pixels = [_pixel(of_objects[size].to_numpy(), of_objects[f"d{size}"].to_numpy()) for size in "wh"]
     if pixels[0] == 0 or pixels[0] != pixels[1]:
@@ -124,7 +132,7 @@ def _pixel(size: np.ndarray, error: np.ndarray) -> int:
 
 def offset(matches: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]:
     """Reports a mean offset whose interval excludes 0."""
-    if matches.loc[matches["outcome"] == "TP", "sequence"].nunique() < FEWEST:
+    if not enough("sequences", matches.loc[matches["outcome"] == "TP", "sequence"].nunique()):
         return
     found = bias(matches, resamples=2000, confidence=SURE, similarity=rule.measure).set_index("metric")
     rows = found.loc[["dx", "dy"]]
@@ -146,7 +154,8 @@ def twice(claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
     columns = [*frame_columns(claims), *(["category"] if "category" in claims else [])]
     places = {side: (claims[side] / SAME_PLACE).round() for side in geometry(claims)}
     repeated = claims[columns].assign(**places).duplicated().to_numpy()
-    if not len(claims) or repeated.mean() < LEAST_TWICE:
+    n_objects = len(claims[repeated].drop_duplicates(OBJECT_KEY))
+    if not enough("repeated objects", n_objects) or repeated.mean() < LEAST_TWICE:
         return
     corrected = f1_of(claims[~repeated])
     if corrected - now >= LEAST_TWICE:
@@ -160,7 +169,8 @@ def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Su
     most = int(n_claims.max()) if len(n_claims) else 0
     more_there = n_truth.index[n_truth > most]
     full = int((n_claims.reindex(more_there) == most).sum())
-    if most and len(more_there) >= max(LEAST_CAPPED * len(n_truth), FEWEST) and full >= len(more_there) / 2:
+    told = enough("frames", len(more_there)) and len(more_there) >= LEAST_CAPPED * len(n_truth)
+    if most and told and full >= len(more_there) / 2:
         reason = (
             f"no frame has more than {most} predictions, and {full:,} of the {len(more_there):,} frames with more "
             f"truths have exactly {most}"

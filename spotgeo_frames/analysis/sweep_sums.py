@@ -42,16 +42,14 @@ class Scored(NamedTuple):
 
 
 class LevelSums(NamedTuple):
-    """The sums of all sequences at each level (levels,), and what intervals need of each sequence.
+    """The sums of all sequences at each level, (levels,), and `tp`, `fn` and `fp` of each, (sequences, levels).
 
-    `lost_tp` and `lost_fp` (sequences, levels) are how many true and false positives fewer there are at the next level.
-    `n_truth` (sequences,) counts the truths.
+    `n_truth` counts all truths.
     """
 
-    lost_tp: np.ndarray
-    lost_fp: np.ndarray
-    n_truth: np.ndarray
+    of_sequences: NamedSums
     totals: NamedSums
+    n_truth: int
 
 
 def score_levels(sides: Compared, widest: Rule, thresholds: Sequence[float] | None) -> Scored:
@@ -104,18 +102,20 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     lost_fp = _lost(kept, np.ones(len(claims)), scored.sequence[predictions.frame[claims]], (n_sequences, n_levels))
     no_fp = may_be_false[near.prediction[spans.pair]].astype(np.float64)
     lost_fp -= _lost(spans, no_fp, sequence, (n_sequences, n_levels))
+    tp, fp = map(_left_at_levels, (lost_tp, lost_fp))
     n_truth = np.bincount(scored.sequence, truth.counts, n_sequences)
-    tp, fp = (left_at_levels(lost.sum(axis=0)) for lost in (lost_tp, lost_fp))
-    totals = {"tp": tp, "fn": n_truth.sum() - tp, "fp": fp, "near": _left_in_all(spans, measure, n_levels)}
+    fn = n_truth[:, None] - tp
+    of_sequences = {"tp": tp, "fn": fn, "fp": fp}
+    totals = {name: counts.sum(axis=0) for name, counts in of_sequences.items()}
+    totals["near"] = _left_in_all(spans, measure, n_levels)
     if rule.by_distance:
         squared, kelvins = rule.errors(np.full(len(measure), TP), measure)
         of_miss = [float(error[0]) for error in rule.errors(np.array([FN]), np.array([np.nan]))]
-        totals["squared_error"] = _left_in_all(spans, squared, n_levels) + of_miss[0] * (totals["fn"] + fp)
-        lost = _lost(spans, kelvins, sequence, (n_sequences, n_levels))
-        tp, fp, kelvins = map(left_at_levels, (lost_tp, lost_fp, lost))
-        n_missed = n_truth[:, None] - tp + fp
-        totals["kelvins_mse"] = share(kelvins + of_miss[1] * n_missed, tp + n_missed, nothing=0.0).sum(axis=0)
-    return LevelSums(lost_tp, lost_fp, n_truth, totals)
+        n_missed = totals["fn"] + totals["fp"]
+        totals["squared_error"] = _left_in_all(spans, squared, n_levels) + of_miss[0] * n_missed
+        errors = _left_at_levels(_lost(spans, kelvins, sequence, (n_sequences, n_levels))) + of_miss[1] * (fn + fp)
+        totals["kelvins_mse"] = share(errors, tp + fn + fp, nothing=0.0).sum(axis=0)
+    return LevelSums(of_sequences, totals, int(n_truth.sum()))
 
 
 def _may_be_false(scored: Scored, rule: Rule) -> np.ndarray:
@@ -135,7 +135,7 @@ def _lost(spans: Spans, values: np.ndarray, sequence: np.ndarray, shape: tuple[i
     return np.bincount(cell, np.concatenate([values, -values[later]]), shape[0] * shape[1]).reshape(shape)
 
 
-def left_at_levels(lost: np.ndarray) -> np.ndarray:
+def _left_at_levels(lost: np.ndarray) -> np.ndarray:
     """How much there is at each level, (..., levels), from how much less there is at the next."""
     left = np.cumsum(lost[..., ::-1], axis=-1)[..., ::-1]
     return np.maximum(left, 0.0)  # what is added and taken off again can leave a rounding error
@@ -143,7 +143,7 @@ def left_at_levels(lost: np.ndarray) -> np.ndarray:
 
 def _left_in_all(spans: Spans, values: np.ndarray, n_levels: int) -> np.ndarray:
     """The values that there are at each level (levels,), of all sequences together."""
-    return left_at_levels(_lost(spans, values, np.zeros_like(spans.pair), (1, n_levels)))[0]
+    return _left_at_levels(_lost(spans, values, np.zeros_like(spans.pair), (1, n_levels)))[0]
 
 
 def highest(values: np.ndarray) -> np.ndarray:

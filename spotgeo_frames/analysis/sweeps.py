@@ -9,6 +9,7 @@ highest one at the same or a higher recall (all-point interpolation, as in PASCA
 doi:10.1007/s11263-014-0733-5). Evaluators that match only once, in the order of scores, get other values.
 """
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -27,12 +28,13 @@ from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
 from ..tables.columns import as_numbers
 from ..tables.inputs import source
-from ..tables.kinds import same_kind_as
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
-from .resampling import bounds, check_options, resampled_sums
-from .sweep_sums import LevelSums, highest, left_at_levels, level_sums, score_levels
+from .cross_validation import best_threshold, null_texts
+from .resampling import check_confidence
+from .sweep_sums import LevelSums, level_sums, score_levels
 from .track_sweeps import sweep_tracks
 
 # The metrics of the curve, as far as the rule has them.
@@ -47,8 +49,8 @@ class Sweep(NamedTuple):
     curve
         One row for each tau, or similarity threshold, and each score threshold, with the metrics there.
     best
-        One row for each tau, or similarity threshold, with the average precision and the score threshold of the highest
-        f1.
+        One row for each tau, or similarity threshold, with the average precision, the score threshold of the highest
+        f1, and the f1 to expect there on new data.
     """
 
     curve: pd.DataFrame
@@ -61,7 +63,8 @@ class Sweep(NamedTuple):
         return as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.best, ["tau", "threshold", "score_threshold", "HOTA", "f1", "average_precision"])
+        metrics = [f"{name}{end}" for name in ("HOTA", "f1") for end in ("", "_cross_validated")]
+        return headline(self.best, ["tau", "threshold", "score_threshold", *metrics, "average_precision"])
 
 
 @same_kind_as("truth")
@@ -71,7 +74,6 @@ def sweep(
     score: Sequence[float] | None = None,
     tau: float | Sequence[float] | None = None,
     epsilon: float | None = None,
-    resamples: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
     *,
@@ -100,12 +102,10 @@ def sweep(
         Match by distance: the largest distance of a true positive (px), or a list of such distances; 10 by default.
     epsilon
         The distance up to which the error of a true positive is 0 (px); 3 by default, 0 <= epsilon < tau.
-    resamples
-        How often sequences are drawn, with replacement, for the intervals; at least 1.
     confidence
         The share of intervals that contain the true value, between 0 and 1.
     seed
-        Equal seeds give equal intervals.
+        Of the folds of cross-validation; equal seeds give equal folds.
     similarity
         Match by similarity: "iou" for boxes, "oks" for whole poses, "point", or a function, as in `match`.
     threshold
@@ -128,23 +128,30 @@ def sweep(
         of the predictions whose score is at least the score threshold; then `mse` (px²) and `kelvins_mse` by distance,
         or `loc_a`, the mean similarity of true positives, by similarity.
     best: one row for each tau (or similarity threshold): `tau` (px) or `threshold`; `average_precision` (null without
-        truths); `score_threshold`, the one with the highest f1 (the highest threshold of several),
-        `score_threshold_low` and `score_threshold_high`, the interval of the best threshold over resamples; and `f1`,
-        `f1_low` and `f1_high` at the best threshold. Intervals are null if there are fewer than two sequences. Average
-        precision is the area under precision over recall at the thresholds, each precision raised to the highest one at
-        the same or a higher recall (PASCAL VOC 2010, doi:10.1007/s11263-014-0733-5).
+        truths); `score_threshold`, the one with the highest f1 (the highest threshold of several); `f1`, the apparent
+        one there, which is too good for new data, because the threshold was chosen on the same data; and
+        `f1_cross_validated`, the f1 to expect of that threshold on new sequences like these, with its interval from
+        `f1_cross_validated_low` to `f1_cross_validated_high`. Average precision is the area under precision over recall
+        at the thresholds, each precision raised to the highest one at the same or a higher recall (PASCAL VOC 2010,
+        doi:10.1007/s11263-014-0733-5).
 
     With `tracks=True`, the columns of curve are `score_threshold`; `n_predicted`, `tp`, `fn`, `fp`, `precision`,
         `recall` and `f1` of the matches of CLEAR or, for poses, of poseval; then `HOTA`, `MOTA` and `IDF1` as in the
         combined row of `track`, or `HOTA` and `mota` (percent) as in that of `pose`, which has no IDF1. best is one row
-        with the score threshold of the highest HOTA: `score_threshold` and `HOTA`, each with `_low` and `_high`.
+        with the score threshold of the highest HOTA: `score_threshold`, `HOTA` and `HOTA_cross_validated` with its
+        interval.
+
+    Cross-validation puts the sequences into ten folds, or below ten sequences each into one of its own. The sequences
+    of a fold get the threshold that is best in all other folds, and what they add up to there is added. One sequence
+    has no cross-validated value, and HOTA of fewer than 20 has no interval, because a single large sequence may decide
+    it; a warning says so.
 
     Raises
     ------
     InputError: a table lacks a column or has invalid values, `score` is missing or null or differs within a pose, the
         sides share no sequence, predictions lie in frames that the truth does not have, or the rule does not fit the
         tables.
-    ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas`, `resamples` or `confidence` is out of range or
+    ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas` or `confidence` is out of range or
         does not fit another argument, does not apply to tracks, or thresholds are not numeric.
 
     Examples
@@ -153,7 +160,7 @@ def sweep(
     >>> import spotgeo_frames as sf
     >>> truth = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 10.0, "y": 5.0})
     >>> predictions = pd.concat([truth.assign(score=0.9), truth.assign(object=2, x=90.0, score=0.4)])
-    >>> swept = sf.sweep(truth, predictions, resamples=100)
+    >>> swept = sf.sweep(truth, predictions)
     >>> swept.curve[["score_threshold", "tp", "fp", "precision", "recall", "f1"]].round(3)
        score_threshold  tp  fp  precision  recall     f1
     0              0.4   2   2        0.5     1.0  0.667
@@ -165,7 +172,7 @@ def sweep(
     Squares of 8 pixels that are 2 apart have an IoU of 0.6:
 
     >>> squares = truth.assign(w=8.0, h=8.0)
-    >>> swept = sf.sweep(squares, squares.assign(x=12.0, score=0.9), threshold=[0.5, 0.7], resamples=100)
+    >>> swept = sf.sweep(squares, squares.assign(x=12.0, score=0.9), threshold=[0.5, 0.7])
     >>> swept.curve[["threshold", "score_threshold", "tp", "fn", "fp", "loc_a"]]
        threshold  score_threshold  tp  fn  fp  loc_a
     0        0.5              0.9   2   0   0    0.6
@@ -174,20 +181,22 @@ def sweep(
     With identities:
 
     >>> walk = truth.assign(sequence=1, frame=[1, 2])
-    >>> swept = sf.sweep(walk, walk.assign(score=[0.4, 0.9]), tracks=True, resamples=100)
+    >>> swept = sf.sweep(walk, walk.assign(score=[0.4, 0.9]), tracks=True)
     >>> swept.curve[["score_threshold", "tp", "HOTA", "MOTA", "IDF1"]].round(3)
        score_threshold  tp  HOTA  MOTA   IDF1
     0              0.4   2   1.0   1.0  1.000
     1              0.9   1   0.5   0.5  0.667
     """
-    check_options(resamples, confidence)
-    options = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    check_confidence(confidence)
+    options = {"confidence": confidence, "seed": seed}
     given = tau, epsilon, similarity, threshold, sigmas
     swept = partial(sweep_tracks, asked_with_tracks(*given)) if tracks else partial(_sweep_detections, _words(*given))
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     _check_scores(sides[1].objects)
     curve, best, notes = swept(*sides, score, frames, **options)
     curve.attrs = best.attrs = notes | options
+    for text in null_texts(best):
+        warnings.warn(f"sweep: {text}", stacklevel=CALLER)
     return Sweep(curve, best)
 
 
@@ -197,7 +206,6 @@ def _sweep_detections(
     predictions: Annotations,
     score: Sequence[float] | None,
     frames: FrameRule,
-    resamples: int,
     confidence: float,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any]]:
@@ -211,7 +219,7 @@ def _sweep_detections(
     for rule in progress(rules, "matching", rules[0].limit):
         sums = level_sums(by_level, rule)
         curves.append(_curve(sums, rule, by_level.thresholds))
-        rows.append(_best(curves[-1], sums, rule, resamples, confidence, seed))
+        rows.append(_best(curves[-1], sums, rule, confidence, seed))
     notes = {key: value for key, value in rules[0].notes.items() if key != rules[0].limit}
     return pd.concat(curves, ignore_index=True), pd.DataFrame(rows, dtype=np.float64), notes
 
@@ -276,32 +284,11 @@ def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:
     return curve.astype(dict.fromkeys((name for name in CURVE if METRICS[name].written == "count"), np.int64))
 
 
-def _best(
-    curve: pd.DataFrame, sums: LevelSums, rule: Rule, resamples: int, confidence: float, seed: int
-) -> dict[str, float]:
+def _best(curve: pd.DataFrame, sums: LevelSums, rule: Rule, confidence: float, seed: int) -> dict[str, float]:
     """Makes the row of the table `best` of a Sweep from the rows of its curve."""
-    thresholds, f1 = curve["score_threshold"].to_numpy(), curve["f1"].to_numpy()
-    best = highest(f1[None])[0]
-    low_high = np.full((2, 2), np.nan)
-    if len(sums.n_truth) > 1 and len(thresholds):
-        f1_of_resamples = _resampled_f1(sums, resamples, seed)
-        samples = np.column_stack([thresholds[highest(f1_of_resamples)], f1_of_resamples[:, best]])
-        low_high = bounds(samples, confidence)
-    at_best = (thresholds[best], f1[best]) if len(thresholds) else (np.nan, np.nan)
-    row = {rule.limit: getattr(rule, rule.limit), "average_precision": np.nan}
-    if sums.n_truth.sum():
-        row["average_precision"] = average_precision(curve)
-    for position, name in enumerate(("score_threshold", "f1")):
-        low, high = low_high[:, position]
-        row |= {name: at_best[position], f"{name}_low": low, f"{name}_high": high}
-    return row
-
-
-def _resampled_f1(sums: LevelSums, resamples: int, seed: int) -> np.ndarray:
-    """The f1 of each resample at each level, (resamples, levels)."""
-    drawn = resampled_sums(np.column_stack([sums.lost_tp, sums.lost_fp, sums.n_truth]), resamples, seed)
-    tp, fp = map(left_at_levels, np.split(drawn[:, :-1], 2, axis=1))
-    return values_of({"tp": tp, "fn": drawn[:, -1:] - tp, "fp": fp}, ["f1"])["f1"]
+    precision = average_precision(curve) if sums.n_truth else np.nan
+    row = {rule.limit: getattr(rule, rule.limit), "average_precision": precision}
+    return row | best_threshold(curve, METRICS["f1"], sums.of_sequences, 2, confidence, seed)
 
 
 def average_precision(points: pd.DataFrame) -> float:

@@ -25,15 +25,20 @@ from ..tracking.families import pose_numbers, track_numbers
 from ..tracking.identities import with_predictions
 from ..tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
 from ..tracking.poses import check_keypoints, evaluate_poses, near_joints
+from ..tracking.registry import HOTA_METRICS
 from ..tracking.tracks import identify_whole, rule_of_tracks, similar_chunks, track_sums
-from .resampling import bounds, resampled_sums
-from .sweep_sums import highest, score_thresholds
+from .cross_validation import best_threshold
+from .sweep_sums import score_thresholds
+from .uncertainty import FEWEST_COMBINED
 
 # Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
 MOST_THRESHOLDS = 50
 
-# Thresholds that are resampled at once, about a kilobyte for each of them and each resample.
-LEVELS_AT_ONCE = 16
+# HOTA as a function of its own sums; sequences weigh by their objects on both sides.
+HOTA = HOTA_METRICS["HOTA"]._replace(
+    value=lambda sums: hota_alone(sums)["HOTA"].mean(axis=-1),
+    weight=lambda sums: (2 * sums["hota_tp"] + sums["hota_fn"] + sums["hota_fp"])[..., 0],
+)
 
 COUNTS = ["n_predicted", "tp", "fn", "fp"]
 
@@ -141,7 +146,6 @@ def sweep_tracks(
     predictions: Annotations,
     score: Sequence[float] | None,
     frames: FrameRule,
-    resamples: int,
     confidence: float,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any]]:
@@ -160,21 +164,9 @@ def sweep_tracks(
         of_sequence = pd.Index(names).get_indexer(pd.Index(found.sequences))
         sums[of_sequence, position] = np.stack([found.sums[name] for name in HOTA_ALONE], axis=1)
     curve = _curve(thresholds, rows, kind.metrics)
-    return curve, _best(curve, _resampled_hota(sums, resamples, seed), confidence), kind.rule.notes
-
-
-def _resampled_hota(sums: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """The combined HOTA of each resample at each threshold, (resamples, thresholds), no resamples of one sequence.
-
-    `sums` (sequences, thresholds, HOTA_ALONE, alphas) are resampled a few thresholds at a time to bound the memory.
-    """
-    if len(sums) < 2:
-        return np.zeros((0, sums.shape[1]))
-    parts = []
-    for first in range(0, sums.shape[1], LEVELS_AT_ONCE):
-        drawn = resampled_sums(sums[:, first : first + LEVELS_AT_ONCE], resamples, seed)
-        parts.append(hota_alone(dict(zip(HOTA_ALONE, np.moveaxis(drawn, 2, 0), strict=True)))["HOTA"].mean(axis=-1))
-    return np.concatenate([np.zeros((resamples, 0)), *parts], axis=1)
+    by_name = dict(zip(HOTA_ALONE, np.moveaxis(sums, 2, 0), strict=True))
+    best = best_threshold(curve, HOTA, by_name, FEWEST_COMBINED, confidence, seed)
+    return curve, pd.DataFrame([best], dtype=np.float64), kind.rule.notes
 
 
 def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence[str]) -> pd.DataFrame:
@@ -185,19 +177,3 @@ def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence
     columns = {"score_threshold": thresholds, "n_predicted": counts["tp"] + counts["fp"]} | counts | shares
     curve = pd.DataFrame(columns | {name: table[name] for name in metrics})
     return curve.astype(dict.fromkeys(COUNTS, np.int64))
-
-
-def _best(curve: pd.DataFrame, hota: np.ndarray, confidence: float) -> pd.DataFrame:
-    """The table `best`: the threshold of the highest HOTA, with intervals over resamples, (resamples, thresholds)."""
-    thresholds, values = curve["score_threshold"].to_numpy(), curve["HOTA"].to_numpy()
-    at_best, low_high = np.full(2, np.nan), np.full((2, 2), np.nan)
-    if len(thresholds):
-        best = highest(values[None])[0]
-        at_best = np.array([thresholds[best], values[best]])
-        if len(hota):
-            low_high = bounds(np.column_stack([thresholds[highest(hota)], hota[:, best]]), confidence)
-    row: dict[str, float] = {}
-    for position, name in enumerate(("score_threshold", "HOTA")):
-        low, high = low_high[:, position]
-        row |= {name: at_best[position], f"{name}_low": low, f"{name}_high": high}
-    return pd.DataFrame([row], dtype=np.float64)

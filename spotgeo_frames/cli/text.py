@@ -152,7 +152,8 @@ def sweep_text(curve: pd.DataFrame, best: pd.DataFrame) -> str:
 
 {table_text(steps)}
 
-from, to: 95% interval from resampling sequences; a prediction counts where its score is at least the threshold"""
+cross-validated: what to expect on new sequences, where others chose the threshold; from, to: its 95% interval
+a prediction counts where its score is at least the threshold"""
 
 
 def table_text(table: pd.DataFrame) -> str:

@@ -13,6 +13,9 @@ SUFFIXES = {
     "": ("", ""),
     "_low": (" from", "lower bound of "),
     "_high": (" to", "upper bound of "),
+    "_cross_validated": (" cross-validated", "to expect on new sequences, by cross-validation: "),
+    "_cross_validated_low": (" cross-validated from", "lower bound of the cross-validated "),
+    "_cross_validated_high": (" cross-validated to", "upper bound of the cross-validated "),
     "_gain": (" gained", "gain, over the present value, of "),
     "_corrected": (" corrected", "after the correction, or null where that cannot be computed: "),
 }

@@ -145,7 +145,7 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     --------
     >>> import spotgeo_frames as sf
     >>> truth = sf.read_objects("data/sample/truth.parquet")
-    >>> swept = sf.sweep(truth, sf.read_objects("data/sample/eager.parquet"), score=[0.2, 0.5, 0.8], resamples=100)
+    >>> swept = sf.sweep(truth, sf.read_objects("data/sample/eager.parquet"), score=[0.2, 0.5, 0.8])
     >>> [panel.get_title() for panel in sf.plots.sweep_curves(swept.curve).axes]
     ['F1 by threshold (best marked)', 'Precision and recall']
     """

@@ -31,6 +31,7 @@ RESULTS: dict[str, ModuleType] = {
     "Comparison": analysis,
     "Sweep": analysis,
     "NonInferiority": analysis,
+    "DetectionLimit": analysis,
 }
 
 # The results that are one table, each with the name of that table.
@@ -44,7 +45,7 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
     ----------
     x
         A match table or any other table, of pandas, polars or pyarrow; or an Annotations, a TrackResult, a PoseResult,
-        a Comparison, a Sweep or a NonInferiority.
+        a Comparison, a Sweep, a NonInferiority or a DetectionLimit.
     folder
         A folder, which is made if it is not there, and its parents, too. An earlier result in it is replaced; other
         files stay. It gets one Parquet file a table, and spotgeo_frames.json, which says what they are.

@@ -43,7 +43,7 @@ TRACK_METRIC_NAMES = """
     mota motp pre rec ap ap_pre ap_rec objects detections misses false_positives switches
 """
 STARTS = tuple(PREFIXES.values())
-ENDS = ("_low", "_high", "_gain", "_corrected")
+ENDS = ("_low", "_high", "_gain", "_corrected", "_cross_validated")
 
 
 def metric(

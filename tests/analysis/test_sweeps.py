@@ -1,5 +1,6 @@
 """Sweeps: every point is the ordinary summary of the predictions that are left."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
-from helpers.problems import refused
+from helpers.problems import refused, warned
 from helpers.scenes import grid, objects
 from spotgeo_frames.analysis.sweeps import average_precision
 
@@ -73,7 +74,7 @@ RULES: dict[str, list[dict[str, Any]]] = {
 def test_every_point_is_a_match_of_its_own(kind: str, seed: int, whole: bool) -> None:
     truth, predictions = of_kind(kind, seed, whole)
     for words in RULES[kind]:
-        curve, _ = sf.sweep(truth, predictions, resamples=2, **words)
+        curve, _ = sf.sweep(truth, predictions, **words)
         assert curve["score_threshold"].unique().tolist() == sorted(predictions["score"].unique())
         for row in curve.to_dict("records"):
             limit = {name: row[name] for name in ("tau", "threshold") if name in row}
@@ -96,8 +97,8 @@ def test_best_threshold() -> None:
     assert len(curve) == 200, "of evenly spaced ranks"
     assert row["f1"] == curve["f1"].max()
     assert curve.loc[curve["f1"].idxmax(), "score_threshold"] == row["score_threshold"]
-    assert 0.3 < row["score_threshold_low"] <= row["score_threshold"] <= row["score_threshold_high"] < 0.7
-    assert row["f1_low"] < row["f1"] < row["f1_high"]
+    assert 0.3 < row["score_threshold"] < 0.7
+    assert row["f1_cross_validated_low"] < row["f1_cross_validated"] < row["f1"] < row["f1_cross_validated_high"]
     assert 0.9 < row["average_precision"] < 1
     assert curve["recall"].is_monotonic_decreasing
 
@@ -212,5 +213,105 @@ def test_a_sweep_of_nothing() -> None:
     assert nothing.best["average_precision"].isna().all()
     _, best = sf.sweep(truth.objects.head(0), predictions)
     assert best["average_precision"].isna().all()
-    _, best = sf.sweep(sf.Annotations(truth.objects.query("sequence == 0")), predictions.query("sequence == 0"))
-    assert best[["f1_low", "f1_high", "score_threshold_low"]].isna().all(axis=None), "one sequence only"
+
+
+VALIDATED = ["f1_cross_validated", "f1_cross_validated_low", "f1_cross_validated_high"]
+ONE_SEQUENCE = "sweep: only one sequence has objects, and no other can try its threshold, so f1_cross_validated is null"
+
+# Of each sequence the scores of hits, and of false alarms; every truth is found at the lowest score.
+THREE = {"a": ([0.8, 0.3], []), "b": ([0.8], [0.3, 0.3]), "c": ([0.8], [0.3])}
+
+
+def of_scores(sequences: dict[str, tuple[list[float], list[float]]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rows = [(s, 1, 100.0 * k, 0.0, score) for s, (hits, _) in sequences.items() for k, score in enumerate(hits)]
+    others = [(s, 1, 100.0 * k, 500.0, score) for s, (_, false) in sequences.items() for k, score in enumerate(false)]
+    truth, predictions = (objects([row[:4] for row in of]) for of in (rows, rows + others))
+    return truth, predictions.assign(score=[row[4] for row in rows + others])
+
+
+def test_other_sequences_choose_the_threshold() -> None:
+    """By hand. All three choose 0.8, with 3 TP and 1 FN. Those beside b choose 0.3, where b has 2 FP.
+
+    Without a, f1 is 4/7 at 0.3 and 1 at 0.8; without b 6/7 and 4/5; without c 6/8 and 4/5.
+    """
+    _, best = sf.sweep(*of_scores(THREE))
+    assert best.columns.tolist() == ["tau", "average_precision", "score_threshold", "f1", *VALIDATED]
+    [row] = best.to_dict("records")
+    assert row["score_threshold"] == 0.8
+    assert row["f1"] == pytest.approx(6 / 7)
+    assert row["f1_cross_validated"] == pytest.approx(6 / 9)
+    assert 0 < row["f1_cross_validated_low"] < 6 / 9 < row["f1_cross_validated_high"] < 1
+    assert "f1 0.8571, f1_cross_validated 0.6667" in repr(sf.sweep(*of_scores(THREE)))
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10_000), st.integers(2, 9))
+def test_below_ten_sequences_each_is_left_out(seed: int, n_sequences: int) -> None:
+    """Against sweeps of all sequences but one, and matches of that one."""
+    random = np.random.default_rng(seed)
+    truth, predictions = grid(random, n_sequences, 4, 12)
+    sides = [side.assign(sequence=side["frame"] + 5 * side["sequence"], frame=1) for side in (truth, predictions)]
+    levels = [0.2, 0.4, 0.6]
+    sides[1]["score"] = random.choice(levels, len(sides[1]))
+    names = sorted({*sides[0]["sequence"], *sides[1]["sequence"]})
+    if len(names) < 2 or len({*sides[0]["sequence"]} & {*sides[1]["sequence"]}) < 3:
+        return
+    added = np.zeros(3)
+    for name in names:
+        others = sf.sweep(*(side[side["sequence"] != name] for side in sides), score=levels).best
+        truth, predictions = (side[side["sequence"] == name] for side in sides)
+        left = predictions[predictions["score"] >= others["score_threshold"].iloc[0]]
+        both = sf.Annotations(truth, pd.DataFrame({"sequence": [name], "frame": [1]}))
+        added += sf.summarize(sf.match(both, left)).loc[0, ["tp", "fn", "fp"]].to_numpy(float)
+    expected = 2 * added[0] / (2 * added[0] + added[1] + added[2])
+    assert sf.sweep(*sides, score=levels).best["f1_cross_validated"].iloc[0] == pytest.approx(expected)
+
+
+def test_ten_folds_depend_on_the_seed_alone() -> None:
+    random = np.random.default_rng(8)
+    truth, predictions = of_scores(
+        {s: (list(random.normal(1, 1, 5)), list(random.normal(-1, 1, 5))) for s in range(30)}
+    )
+    [first, shuffled, other] = (
+        sf.sweep(truth, table, seed=seed).best
+        for table, seed in ((predictions, 1), (predictions.sample(frac=1, random_state=2), 1), (predictions, 2))
+    )
+    pd.testing.assert_frame_equal(first, shuffled)
+    assert first["f1_cross_validated"].iloc[0] != other["f1_cross_validated"].iloc[0]
+    assert first["f1"].equals(other["f1"])
+
+
+@pytest.mark.parametrize("n_frames", [15, 55, 200])
+def test_where_nothing_is_chosen_the_interval_is_the_ordinary_one(n_frames: int) -> None:
+    """All scores are equal, so there is one threshold, and it is not too good."""
+    truth, predictions = scored(9, n_frames)
+    [best] = sf.sweep(truth, predictions.assign(score=0.5), confidence=0.9).best.to_dict("records")
+    with warnings.catch_warnings(action="ignore"):
+        ordinary = sf.intervals(sf.match(truth, predictions), metrics=["f1"], confidence=0.9)
+    assert [best[name] for name in VALIDATED] == pytest.approx(ordinary[["estimate", "low", "high"]].iloc[0].tolist())
+    assert best["f1"] == best["f1_cross_validated"]
+
+
+def test_one_sequence_has_no_other_to_try_its_threshold() -> None:
+    truth, predictions = of_scores({"a": ([0.8, 0.3], [0.5])})
+    listed = pd.DataFrame({"sequence": ["a", "empty"], "frame": 1})
+    for side in (truth, sf.Annotations(truth, listed)):
+        with warned(ONE_SEQUENCE):
+            _, best = sf.sweep(side, predictions, tau=[5, 10])
+        assert best["f1"].notna().all()
+        assert best[VALIDATED].isna().all(axis=None)
+
+
+def test_a_sequence_without_objects_at_the_threshold() -> None:
+    """The other sequence has false alarms alone, all of them below the threshold; nothing tells how others differ."""
+    truth, predictions = of_scores({"a": ([0.8], []), "b": ([], [0.3])})
+    with warned(("sweep", "only one sequence has objects at the threshold", "f1_cross_validated has no interval")):
+        _, best = sf.sweep(truth, predictions)
+    assert best[["f1", "f1_cross_validated"]].iloc[0].tolist() == [1, 1]
+
+
+def test_cross_validation_without_truths() -> None:
+    truth, predictions = scored(5)
+    [row] = sf.sweep(truth._replace(objects=truth.objects.head(0)), predictions).best.to_dict("records")
+    assert (row["f1"], row["f1_cross_validated"], row["f1_cross_validated_low"]) == (0, 0, 0)
+    assert sf.sweep(truth, predictions.head(0)).best[["f1", *VALIDATED]].isna().all(axis=None)

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
-from helpers.problems import refused
+from helpers.problems import refused, warned
 from spotgeo_frames import plots
 
+VALIDATED = ["HOTA_cross_validated", "HOTA_cross_validated_low", "HOTA_cross_validated_high"]
+FEW = ("sweep", "fewer than 20 sequences", "HOTA_cross_validated has no interval")
 METRICS = ["HOTA", "MOTA", "IDF1"]
 JOINTS = ["head_top", "nose", "right_ankle"]
 
@@ -52,7 +54,7 @@ def test_every_point_is_an_evaluation_of_its_own(kind: str, seed: int, frames: b
     if not len(truth.objects):
         return
     evaluate: Any = sf.pose if kind == "joints" else sf.track
-    curve, _ = sf.sweep(truth, predictions, tracks=True, resamples=2)
+    curve, _ = sf.sweep(truth, predictions, tracks=True)
     assert curve["score_threshold"].tolist() == sorted(predictions["score"].unique())
     for row in curve.to_dict("records"):
         result = evaluate(truth, predictions[predictions["score"] >= row["score_threshold"]])
@@ -72,8 +74,12 @@ def scene() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def test_by_hand() -> None:
-    """With the doubtful track there are 8 TP and 2 FP: HOTA is sqrt(8/10 * 1), MOTA 1 - 2/8, IDF1 16/18."""
-    curve, best = sf.sweep(*scene(), tracks=True, resamples=100)
+    """With the doubtful track there are 8 TP and 2 FP: HOTA is sqrt(8/10 * 1), MOTA 1 - 2/8, IDF1 16/18.
+
+    Sequence 1 chooses 0.9 for sequence 2; sequence 2, without false alarms, takes the highest of equal thresholds.
+    """
+    with warned(FEW):
+        curve, best = sf.sweep(*scene(), tracks=True)
     assert curve.columns.tolist() == [
         "score_threshold",
         "n_predicted",
@@ -89,26 +95,25 @@ def test_by_hand() -> None:
         [0.5, 10, 8, 0, 2, 0.8, 1, 0.8944, 0.75, 0.8889],
         [0.9, 8, 8, 0, 0, 1, 1, 1, 1, 1],
     ]
-    assert best.columns.tolist() == [
-        f"{name}{end}" for name in ("score_threshold", "HOTA") for end in ("", "_low", "_high")
-    ]
-    assert best.iloc[0].tolist() == [0.9, 0.9, 0.9, 1, 1, 1]
+    assert best.columns.tolist() == ["score_threshold", "HOTA", *VALIDATED]
+    assert best.iloc[0, :3].tolist() == [0.9, 1, 1]
+    assert best[VALIDATED[1:]].isna().all(axis=None), "fewer than 20 sequences"
     assert curve.attrs["rule"] == "point"
     assert curve.attrs["tau"] == 10
-    assert "HOTA 1" in repr(sf.sweep(*scene(), tracks=True, resamples=10))
+    assert "HOTA 1" in repr(sf.sweep(*scene(), tracks=True))
 
 
 def test_thresholds_are_at_most_fifty_scores() -> None:
     truth, _ = scene()
     many = pd.concat([truth.assign(object=k, y=40.0 * k, score=k + np.arange(8) / 10) for k in range(30)])
-    curve, _ = sf.sweep(truth, many, tracks=True, resamples=2)
+    curve, _ = sf.sweep(truth, many, tracks=True)
     assert len(curve) == 50
     assert curve["n_predicted"].iloc[[0, -1]].tolist() == [240, 1]
-    assert len(sf.sweep(truth, many, score=np.arange(60), tracks=True, resamples=2).curve) == 60
+    assert len(sf.sweep(truth, many, score=np.arange(60), tracks=True).curve) == 60
 
 
 def test_thresholds_above_all_scores() -> None:
-    curve, best = sf.sweep(*scene(), score=[0.9, 2], tracks=True, resamples=10)
+    curve, best = sf.sweep(*scene(), score=[0.9, 2], tracks=True)
     assert curve[["tp", "fn", "fp", "HOTA", "MOTA", "IDF1"]].values.tolist() == [[8, 0, 0, 1, 1, 1], [0, 8, 0, 0, 0, 0]]
     assert best["score_threshold"].tolist() == [0.9]
 
@@ -118,10 +123,22 @@ def test_sweeps_of_nothing() -> None:
     curve, best = sf.sweep(truth, predictions.head(0), tracks=True)
     assert len(curve) == 0
     assert best.isna().all(axis=None)
-    curve, best = sf.sweep(truth.head(0), predictions, tracks=True, resamples=10)
+    curve, best = sf.sweep(truth.head(0), predictions, tracks=True)
     assert curve["fp"].tolist() == [10, 8]
-    _, best = sf.sweep(truth.query("sequence == 1"), predictions.query("sequence == 1"), tracks=True)
-    assert best.loc[0, ["HOTA", "HOTA_low"]].isna().tolist() == [False, True], "one sequence only"
+    with warned(("sweep", "only one sequence", "HOTA_cross_validated is null")):
+        _, best = sf.sweep(truth.query("sequence == 1"), predictions.query("sequence == 1"), tracks=True)
+    assert best.loc[0, ["HOTA", *VALIDATED]].isna().tolist() == [False, True, True, True]
+
+
+def test_from_twenty_sequences_on_the_interval_is_that_of_combined_hota() -> None:
+    """All scores are equal, so there is nothing to choose, and the interval is the ordinary one."""
+    random = np.random.default_rng(4)
+    truth = pd.DataFrame([(s, f, 1) for s in range(20) for f in range(5)], columns=["sequence", "frame", "object"])
+    truth = truth.assign(x=10.0 * truth["frame"], y=0.0)
+    predictions = truth[random.random(len(truth)) < 0.8].assign(score=0.5)
+    _, best = sf.sweep(truth, predictions, tracks=True)
+    wanted = sf.intervals(sf.track(truth, predictions), metrics=["HOTA"]).iloc[0]
+    assert best[VALIDATED].iloc[0].tolist() == pytest.approx(wanted[["estimate", "low", "high"]].tolist())
 
 
 def test_what_a_sweep_of_tracks_refuses() -> None:
@@ -147,6 +164,6 @@ def test_what_a_sweep_of_tracks_refuses() -> None:
 
 
 def test_the_plot_is_of_hota() -> None:
-    figure = plots.sweep_curves(sf.sweep(*scene(), tracks=True, resamples=2).curve)
+    figure = plots.sweep_curves(sf.sweep(*scene(), tracks=True).curve)
     assert [panel.get_title() for panel in figure.axes] == ["HOTA by threshold (best marked)", "Precision and recall"]
     assert figure.axes[0].get_legend().get_texts()[0].get_text() == "tracks, best HOTA 1.000"

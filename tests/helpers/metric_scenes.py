@@ -60,7 +60,7 @@ def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
     person = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3], "object": 1, "joint": 0, "x": 5.0, "y": 5.0})
     poses = sf.pose(person.assign(head_size=1.0), person.assign(score=1.0))
     scored = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [5.0, 50.0], "y": 5.0})
-    swept = sf.sweep(scored, scored.assign(x=[5.0, 90.0], score=[0.9, 0.1]), resamples=2)
+    swept = sf.sweep(scored, scored.assign(x=[5.0, 90.0], score=[0.9, 0.1]))
     return [
         (sf.summarize(points).iloc[0], BY_DISTANCE),
         (sf.summarize(sf.match(truth, predictions, similarity="iou")).iloc[0], BY_SIMILARITY),

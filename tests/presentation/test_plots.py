@@ -1,5 +1,6 @@
 """Pictures: what they draw, their labels, and what they say where there is nothing to draw."""
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from matplotlib.axes import Axes
 
 import spotgeo_frames as sf
+from helpers.kinds import of_kind
 from helpers.problems import refused
 
 mpl.use("Agg")
@@ -69,6 +71,33 @@ def test_residuals(matches: pd.DataFrame) -> None:
     assert "predicted - true x, px" in texts(ax)
 
 
+def test_detection_limit(matches: pd.DataFrame) -> None:
+    matches = matches.assign(contrast=matches["truth_brightness"] / matches["frame_sky"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sf.detection_limit(matches, "contrast")
+        by_sky = sf.detection_limit(matches, "truth_x", by={"frame_sky": 2})
+        nothing = sf.detection_limit(matches.head(0), "truth_x")
+        of_kinds = [sf.detection_limit(of_kind(matches, kind), "contrast") for kind in ("polars", "pyarrow")]
+    ax = plots.detection_limit(found)
+    points, curve, marks = ax.lines
+    assert points.get_ydata().tolist() == found.bins["recall"].tolist()
+    assert marks.get_xdata().tolist() == found.limits["estimate"].tolist()
+    at_marks = np.interp(marks.get_xdata(), curve.get_xdata(), curve.get_ydata())
+    assert at_marks.tolist() == pytest.approx([0.5, 0.9], abs=0.01)
+    [[_, (right, _)]] = [bar for bar in ax.collections[1].get_segments() if bar[0][1] == 0.9]
+    assert right == found.limits["high"][1]
+    assert "where it is 50% and 90% | contrast | recall" in texts(ax)
+    of_groups = texts(plots.detection_limit(by_sky))
+    assert "truth_x, px" in of_groups
+    assert "19.2 to 40.7, in bins" in of_groups
+    assert "no truth has a value of truth_x" in texts(plots.detection_limit(nothing))
+    for same in of_kinds:
+        assert texts(plots.detection_limit(same)) == texts(ax)
+    with refused(("plots: found", "DataFrame", "detection_limit()")):
+        plots.detection_limit(found.limits)  # type: ignore[arg-type]
+
+
 def test_metric_by_slice(matches: pd.DataFrame) -> None:
     found = sf.intervals(matches, by="frame_n_truth", metrics=["recall", "mse"], resamples=200)
     ax = plots.metric_by_slice(found)
@@ -99,13 +128,13 @@ def test_error_costs(matches: pd.DataFrame) -> None:
 
 
 def test_sweep_curves(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None:
-    figure = plots.sweep_curves(sf.sweep(sides[0], sides[1]["eager"], tau=[5, 10], resamples=20).curve)
+    figure = plots.sweep_curves(sf.sweep(sides[0], sides[1]["eager"], tau=[5, 10]).curve)
     left, right = figure.axes
     assert "score threshold | F1" in texts(left)
     assert "best F1 0." in texts(left)
     assert "tau 5 px" in texts(right)
     boxes = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": 5.0, "h": 5.0})
-    curve = sf.sweep(boxes, boxes.assign(score=[0.5, 0.6]), threshold=[0.5, 0.7], resamples=2).curve
+    curve = sf.sweep(boxes, boxes.assign(score=[0.5, 0.6]), threshold=[0.5, 0.7]).curve
     assert "threshold 0.5 | threshold 0.7" in texts(plots.sweep_curves(curve).axes[1])
 
 

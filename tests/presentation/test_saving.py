@@ -25,6 +25,7 @@ from helpers.scenes import SCENES
 from spotgeo_frames.presentation import saved_folder, saving
 from spotgeo_frames.presentation.saved_folder import MANIFEST
 from spotgeo_frames.support import memory
+from spotgeo_frames.support.labels import bins_as_text
 from spotgeo_frames.support.pandas_versions import TEXT
 from spotgeo_frames.tables.inputs import SOURCE
 
@@ -79,6 +80,9 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "Comparison": lambda table: sf.compare({name: tracks(table) for name in "ab"}),
     "Sweep": lambda table: sf.sweep(*boxes(table)),
     "NonInferiority": lambda table: sf.non_inferiority(*[sf.match(*boxes(table))] * 2, "f1", 0.01),
+    "DetectionLimit": lambda table: sf.DetectionLimit(
+        *map(bins_as_text, sf.detection_limit(sf.match(*points(table)), "truth_brightness"))
+    ),
     "changes": lambda table: sf.changes(*[sf.match(*boxes(table))] * 2),
     "bias": lambda table: sf.bias(sf.match(*points(table))),
     "objects": lambda table: sf.object_summary(sf.match(*boxes(table))),

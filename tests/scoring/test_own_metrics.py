@@ -378,7 +378,7 @@ def test_names_that_are_taken() -> None:
         sf.intervals(matches, by="sequence", resamples=20),
         *compared,
         sf.error_costs(sf.diagnose(matches)),
-        *sf.sweep(scored, scored, resamples=20),
+        *sf.sweep(scored, scored),
     ]
     names = {str(column) for table in tables for column in table} - {"n_misses", "n_false_alarms"}
     for name in [*names, *TRACK_METRIC_NAMES.split(), "pair_similarity", "average_precision", "f2_low"]:

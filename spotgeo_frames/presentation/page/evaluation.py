@@ -265,7 +265,8 @@ def _swept(truth: Annotations, submissions: Mapping[str, Annotations], words: Wo
         scores = np.sort(submissions[name].objects["score"].to_numpy(np.float64))
         ranks = np.linspace(0, len(scores) - 1, most).astype(np.int64)
         thresholds = np.unique(scores[ranks]).tolist()
-        swept[name] = sweep(truth, submissions[name], thresholds, **words._asdict(), tracks=tracks)
+        with warnings.catch_warnings(action="ignore"):  # those of few sequences, as the intervals have them
+            swept[name] = sweep(truth, submissions[name], thresholds, **words._asdict(), tracks=tracks)
     if not swept:
         return None
     curves = _together({name: tables.curve for name, tables in swept.items()})

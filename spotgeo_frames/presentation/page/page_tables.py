@@ -20,8 +20,6 @@ TITLES = {
     "tau": "tau, px",
     "threshold": "least similarity",
     "score_threshold": "best threshold",
-    "score_threshold_low": "threshold from",
-    "score_threshold_high": "threshold to",
     "p_value": "p-value",
     "p_adjusted": "adjusted p-value",
     "low": "from",

@@ -27,7 +27,7 @@ FILES = {
     "error_costs": "The cost of each kind of error: the metrics if this kind alone were corrected.",
     "suspicions": "Common mistakes that a submission seems to have; no rows where nothing is suspicious.",
     "sweep": "The metrics at score thresholds, matched anew at each.",
-    "sweep_best": "The best score threshold, with its interval.",
+    "sweep_best": "The best score threshold, and what to expect of it on new sequences, with its interval.",
     "leaderboard": "The submissions in the competition's order, or by HOTA.",
     "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
 }
@@ -70,8 +70,6 @@ COLUMNS = {
     "tau": "px, largest distance of a TP",
     "threshold": "the least similarity of a TP",
     "score_threshold": "the least score of a prediction that counts; in `sweep_best` that of the highest f1 or HOTA",
-    "score_threshold_low": "lower bound of the interval of the best threshold",
-    "score_threshold_high": "upper bound of the interval of the best threshold",
     "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse; of tracks and poses highest HOTA",
     "bootstrap_share_first": "the share of draws of sequences, with replacement, in which the submission is first",
     "apart_from_next": "whether its f1, or HOTA, is shown to differ from that of the next row: p_adjusted below 0.05",
