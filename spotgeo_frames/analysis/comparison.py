@@ -20,7 +20,6 @@ from ..scoring.registry import Metric
 from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import with_text
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.messages import counted
 from ..tables.selections import By
 from ..tables.table import Table
 from .estimates import combined
@@ -186,7 +185,8 @@ def warning_texts(groups: Sequence[Group], confidence: float) -> list[str]:
     text = f"{where}{OF_FEW}: {LITTLE_KNOWN}"
     smallest = 2.0 ** (1 - least)
     if smallest > 1 - confidence:
-        text += f"; with {counted(least, 'sequence')} no p-value can be below {smallest:.2g}, so low and high are null"
+        of_them = "1 sequence" if least == 1 else f"{least} sequences"
+        text += f"; with {of_them} no p-value can be below {smallest:.2g}, so low and high are null"
     return [text]
 
 

@@ -17,6 +17,7 @@ QUESTION = "what many more sequences like these would give, each weighted by its
 
 # Below this count of degrees of freedom, as below FEW_SEQUENCES, a warning says that little is known.
 FEW_DEGREES = 5
+RESTS_ON_FEW = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
 
 # Of more sequences, the numbers without each of them are not shown: they would be long tables, and no one decides.
 MOST_LEFT_OUT = 20
@@ -85,9 +86,9 @@ def warning_texts(
     of_one = "only one sequence: nothing tells how others differ, so low and high are null"
     if not is_result:
         of_one += "; method='batch_means' takes its frames"
-    of_few = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
+    of_few = RESTS_ON_FEW
     if is_result:
-        of_few += ", and combined numbers, which one large sequence may decide, have no interval; macro means have"
+        of_few += ", and combined numbers, which one large sequence may decide, have no interval; macro means have one"
     why = "fewer than two sequences count, or all agree and nothing tells how others differ"
     if np.isnan(tau):
         why += ", or tau is unknown because the table lost its notes"
