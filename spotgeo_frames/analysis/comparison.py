@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..scoring.ranking import ranked
 from ..scoring.registry import Metric
 from ..support.named_tables import as_html, as_text, headline
@@ -22,7 +23,7 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
 from .estimates import combined
-from .interval_tables import FEW_SEQUENCES, QUESTION
+from .interval_tables import QUESTION
 from .pair_tables import Group, n_cells, pair_table
 from .resampling import (
     BLUR,
@@ -89,9 +90,10 @@ def compare(
         "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
     by
         The groups, each compared by itself: a column of the truth, the frames or the sequences; a list of columns,
-        whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Only groups
-        that all submissions have are compared. Results of tracks and poses are grouped by `sequence`, its attributes
-        (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`.
+        whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. All
+        submissions share their bins, and only groups that all have are compared. Results of tracks and poses are
+        grouped by `sequence`, its attributes (`sequence_<column>`), `joint` of poses, and `category` of
+        `track(by="category")`.
     cluster
         A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
         groups are then swapped.
@@ -154,7 +156,7 @@ def compare(
     names = check_metrics(names_of(metrics), next(iter(evaluations.values())).family)
     groups, boards, texts = [], [], [unknown]
     for labels, of_group in groups_of(evaluations):
-        board, missing = ranked(of_group)
+        board, missing = ranked(of_group, "compare")
         groups.append(Group(labels, of_group, _pairs(board["name"].tolist(), baseline)))
         boards.append(board)
         texts.append(missing)
@@ -180,10 +182,11 @@ def warning_texts(groups: Sequence[Group], confidence: float) -> list[str]:
     if not few:
         return []
     where = "" if len(counts) == 1 else f"{len(few)} of {len(counts)} groups have "
-    text = f"{where}fewer than {FEW_SEQUENCES} sequences: little is known"
+    text = f"{where}{OF_FEW}: {LITTLE_KNOWN}"
     smallest = 2.0 ** (1 - least)
     if smallest > 1 - confidence:
-        text += f"; with {least} no p-value can be below {smallest:.2g}, so low and high are null"
+        of_them = "1 sequence" if least == 1 else f"{least} sequences"
+        text += f"; with {of_them} no p-value can be below {smallest:.2g}, so low and high are null"
     return [text]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.evaluations import Evaluation
+from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..support.pandas_versions import TEXT
 from .estimates import singles_of
 from .jackknife import Intervals, added_rows
@@ -14,8 +15,9 @@ from .resampling import metrics_of
 # What intervals and p-values say something about; a note of every table that has them.
 QUESTION = "what many more sequences like these would give, each weighted by its size"
 
-# Below these counts of sequences and degrees of freedom, a warning says that little is known.
-FEW_SEQUENCES, FEW_DEGREES = 20, 5
+# Below this count of degrees of freedom, as below FEW_SEQUENCES, a warning says that little is known.
+FEW_DEGREES = 5
+RESTS_ON_FEW = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
 
 # Of more sequences, the numbers without each of them are not shown: they would be long tables, and no one decides.
 MOST_LEFT_OUT = 20
@@ -84,9 +86,9 @@ def warning_texts(
     of_one = "only one sequence: nothing tells how others differ, so low and high are null"
     if not is_result:
         of_one += "; method='batch_means' takes its frames"
-    of_few = f"fewer than {FEW_SEQUENCES} sequences or {FEW_DEGREES} degrees of freedom: little is known"
+    of_few = RESTS_ON_FEW
     if is_result:
-        of_few += ", and combined numbers, which one large sequence may decide, have no interval; see the rows macro"
+        of_few += ", and combined numbers, which one large sequence may decide, have no interval; macro means have one"
     why = "fewer than two sequences count, or all agree and nothing tells how others differ"
     if np.isnan(tau):
         why += ", or tau is unknown because the table lost its notes"

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..scoring.few_sequences import FEW_SEQUENCES
 from ..tables.messages import counted
 from ..tables.schema import FN
-from .interval_tables import FEW_DEGREES, FEW_SEQUENCES
+from .interval_tables import FEW_DEGREES, RESTS_ON_FEW
 from .logistic_curves import Truths, ends
 
 # A curve is called no logistic one if the p-value of its bend, times the count of curves, is at most this.
@@ -77,8 +78,9 @@ def warning_texts(limits: pd.DataFrame, column: str, n_left_out: Mapping[int, in
     few = (limits["n_sequences"] < FEW_SEQUENCES) | (limits["degrees_of_freedom"] < FEW_DEGREES)
     few &= limits["n_sequences"] > 1
     if few.any():
-        what = f"fewer than {FEW_SEQUENCES} sequences or {FEW_DEGREES} degrees of freedom: little is known"
-        texts.append(what if n_curves == 1 else f"{few.sum():,} of {len(limits):,} limits rest on {what}")
+        texts.append(
+            RESTS_ON_FEW if n_curves == 1 else f"{few.sum():,} of {len(limits):,} limits rest on {RESTS_ON_FEW}"
+        )
     null = limits["reason"].notna()
     if n_curves == 1:
         for reason, rows in limits[null].groupby("reason", sort=False):

@@ -11,7 +11,7 @@ from ..scoring.registry import own_metrics
 from ..support.errors import InputError
 from ..tables.messages import counted
 from ..tables.schema import SIDE_PREFIXES
-from ..tables.selections import By, binned, check_column, column_bins, excluded_sequences, without_sequences
+from ..tables.selections import By, binned_together, check_column, column_bins, excluded_sequences, without_sequences
 from ..tables.table import Table
 from .estimates import clustered, tau_of
 from .same_truth import truth_differences
@@ -84,9 +84,7 @@ def _cuts(asked: Mapping[str, Asked], columns: Mapping[str, int | None]) -> dict
     for of in asked.values():
         for column in columns:
             check_column(of.table[of.columns], column, of.called)
-    together = pd.concat({name: of.table[list(columns)] for name, of in asked.items()})
-    values = [binned(together, column, bins) for column, bins in columns.items()]
-    return {name: [column.loc[name] for column in values] for name in asked}
+    return binned_together({name: of.table for name, of in asked.items()}, columns)
 
 
 def groups_of(evaluations: Mapping[str, Evaluation]) -> Iterator[tuple[dict[str, Any], dict[str, Evaluation]]]:

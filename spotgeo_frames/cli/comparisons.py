@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ..analysis import comparison
 from ..support.errors import InputError
+from ..support.labels import bins_as_text
 from .arguments import How, slices_of
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
@@ -38,7 +39,7 @@ def compare(
             raise
         except ValueError as error:  # no such metric
             raise WrongUsage(f"--{error}") from None
-        answer = formatted({name: plain_rows(table) for name, table in compared._asdict().items()})
+        answer = formatted({name: plain_rows(bins_as_text(table)) for name, table in compared._asdict().items()})
         read = {"truth": known.objects} | {f"submission {name}": source_of(side) for name, side in named.items()}
         keep(out, "compare", compared, answer, read, exclude=exclude)
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..scoring.few_sequences import FEW_NOTE, few_marked
 from ..scoring.registry import METRICS, SLICED, Metric, defined
 from ..support.labels import bins_as_text, label
 from ..support.names import plain_value
@@ -68,13 +69,15 @@ def _unit_and_formula(metric: Metric) -> str:
 
 
 def slice_text(table: pd.DataFrame, columns: Sequence[str]) -> str:
-    """Formats a summary by the given columns as aligned text, with a dash for null."""
+    """Formats a summary by the given columns as aligned text, with a dash for null and few sequences marked."""
     shown = [*columns, *defined(SLICED, "loc_a" in table)]
 
     def text(value: Any) -> str:
         return number_text(value) if plain_value(value) is None or isinstance(value, float) else one_line(f"{value}")
 
-    return bins_as_text(table)[shown].map(text).rename(columns=one_line).to_string(index=False)
+    cells, any_few = few_marked(bins_as_text(table)[shown].map(text), table)
+    lines = cells.rename(columns=one_line).to_string(index=False)
+    return f"{lines}\n\n{FEW_NOTE}" if any_few else lines
 
 
 def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
@@ -95,7 +98,9 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         **{title(name): board[name].map(_one_decimal if name == "kelvins_mse" else number_text) for name in others},
         "bootstrap share first": board["bootstrap_share_first"].map(lambda value: number_text(value, ".1%")),
         "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
+        "n_sequences": board["n_sequences"],
     }
+    ranks, any_few = few_marked(by.join(pd.DataFrame(ranking)), board)
     of = [name for name in ("of",) if name in pairs]
     without = pairs["of"].str.startswith(WITHOUT) if of else pd.Series(False, index=pairs.index)
     shown = pairs[~(pairs["metric"].isin(undefined) | without)]
@@ -112,7 +117,9 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         notes.append("macro: the mean over sequences, by a paired t test")
     if without.any():
         notes[-1] += "; --json has the numbers without each sequence, too"
-    tables = (by.join(pd.DataFrame(ranking)), differences)
+    if any_few:
+        notes.append(FEW_NOTE)
+    tables = (ranks, differences)
     return "\n\n".join([*(table.to_string(index=False) for table in tables), "\n".join(notes)])
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..support.labels import DASH, label
+from ..scoring.few_sequences import FEW_NOTE, few_marked
+from ..support.labels import DASH, bins_as_text, is_binned, label
 from ..support.notebook import html_formatter
 from ..tables.schema import PREFIXES
 from .metric_text import reading
@@ -127,6 +128,8 @@ def _is_carried(name: Hashable) -> bool:
 
 def _texts(values: pd.Series, shares: np.ndarray, name: Hashable, precision: int | None) -> list[str]:
     """Formats the values of one column; `shares` marks the rows that are shares of 1."""
+    if is_binned(values):
+        values = bins_as_text(values.to_frame("bins"))["bins"]
     null = values.isna().to_numpy(bool)
     if pd.api.types.is_float_dtype(values.dtype):
         numbers = values.to_numpy(np.float64, na_value=np.nan)
@@ -158,9 +161,10 @@ def as_html(table: pd.DataFrame) -> str:
         half = max(min(pd.get_option("display.min_rows") or limit, limit) // 2, 1)
         n_shown = 2 * half
         shown = pd.concat([table.head(half + 1), table.tail(half)])  # one row too many, so that pandas marks the gap
-    cells = texts(shown, pd.get_option("display.precision"))
+    cells, any_few = few_marked(texts(shown, pd.get_option("display.precision")), shown)
     body = cells.to_html(max_rows=n_shown, max_cols=pd.get_option("display.max_columns"))
-    return f"<div>\n{body}\n{size}\n</div>"
+    note = f"\n<p>{FEW_NOTE}</p>" if any_few else ""
+    return f"<div>\n{body}\n{size}{note}\n</div>"
 
 
 def _shown(table: pd.DataFrame, before: Any) -> Any:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # The colours of Okabe and Ito, which also differ in lightness.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
+PALE_BLUE = "#8FC1DD"
 LINES = [("-", "o", BLUE), ("--", "s", RED), (":", "^", GREEN), ("-.", "D", ORANGE)]
 
 

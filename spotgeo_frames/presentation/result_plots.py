@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..support.labels import label
+from ..scoring.few_sequences import OF_FEW, rests_on_few
+from ..support.labels import bins_as_text, label
 from ..tables.arrow import as_pandas
 from ..tables.table import Table
 from .display import words
-from .plot_parts import BLUE, GREY, LINES, axes_or_new, axis_label, check_columns, new_figure, nothing_to_draw
+from .plot_parts import (
+    BLUE,
+    GREY,
+    LINES,
+    PALE_BLUE,
+    axes_or_new,
+    axis_label,
+    check_columns,
+    new_figure,
+    nothing_to_draw,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +31,8 @@ if TYPE_CHECKING:
 
 def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
     """Draws a metric of each slice as a point, with its confidence interval as a bar.
+
+    Slices of fewer than 20 sequences are paler.
 
     Parameters
     ----------
@@ -54,8 +67,8 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     ax = axes_or_new(ax)
     if not len(rows):
         return nothing_to_draw(ax, f"no rows of {metric}")
-    slices = [", ".join(map(label, values)) for values in zip(*(rows[name] for name in by), strict=True)]
-    _points_with_bars(ax, slices if by else ["all"], rows)
+    slices = [", ".join(map(label, values)) for values in bins_as_text(rows[by]).itertuples(index=False, name=None)]
+    _points_with_bars(ax, slices if by else ["all"], rows, rests_on_few(rows))
     ax.set(
         xlabel=axis_label(metric),
         ylabel=", ".join(map(str, by)),
@@ -204,7 +217,7 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
     adjusted = [f"p = {p:.2g}" if p >= 0.001 else "p < 0.001" for p in rows["p_adjusted"].fillna(1)]
     whose = rows["of"].map({"combined": "", "macro": ", macro"}) if "of" in rows else [""] * len(rows)
     names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(rows["a"], rows["b"], whose, adjusted, strict=True)]
-    _points_with_bars(ax, names, rows)
+    _points_with_bars(ax, names, rows, np.zeros(len(rows), bool))
     ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
     ax.set(xlabel=f"difference of {axis_label(metric)}", title=f"Difference of {axis_label(metric)}")
     ax.invert_yaxis()
@@ -251,12 +264,17 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame) -> None:
-    """Draws estimates with their intervals below each other; a null interval leaves only the point."""
+def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame, few: np.ndarray) -> None:
+    """Draws estimates with their intervals below each other, paler where few; a null interval leaves only the point."""
     place = np.arange(len(names))
     low, high = rows["low"].fillna(rows["estimate"]), rows["high"].fillna(rows["estimate"])
-    ax.hlines(place, low, high, color=BLUE, linewidth=2)
-    ax.plot(rows["estimate"], place, "o", color=BLUE, markeredgecolor="white", markersize=8)
+    for shown, color, text in ((~few, BLUE, None), (few, PALE_BLUE, OF_FEW)):
+        if shown.any():
+            ax.hlines(place[shown], low[shown], high[shown], color=color, linewidth=2)
+            points = rows["estimate"][shown]
+            ax.plot(points, place[shown], "o", color=color, markeredgecolor="white", markersize=8, label=text)
+    if few.any():
+        ax.legend()
     ax.set_yticks(place, names)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)

@@ -31,8 +31,9 @@ def dataset_bin_edges(
 ) -> np.ndarray:
     """The edges of `bins` quantile bins of a column of the match table; empty if all its values are equal.
 
-    All rows of the files count except those of the sequences in `exclude`, also rows that matching leaves out later.
-    Raises SliceError if the column is not one of truths or predictions, or has anything but finite numbers.
+    The values are those of the match table, without the sequences in `exclude`. Raises SliceError if the column is not
+    one of truths or predictions, if it has anything but finite numbers, or if crowds may explain predictions: which of
+    them are in the match table is known only after matching.
     """
     side, _, name = column.partition("_")
     source = contents.get({"truth": "truth", "predicted": "predictions"}.get(side, ""))
@@ -41,21 +42,41 @@ def dataset_bin_edges(
     kind = source.schema.field(name).type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise SliceError(f"column {column} holds no numbers; it cannot be binned")
-    return streamed_edges(lambda: _values(source, name, exclude), source.n_rows, bins, column)
+    if side == "predicted" and _has_crowds(contents["truth"], exclude):
+        raise SliceError(f"column {column} cannot be binned in a dataset with crowds; columns of truths can")
+    crowds = ["crowd"] if side == "truth" and "crowd" in source.schema.names else []
+    return streamed_edges(lambda: _values(source, name, crowds, exclude), source.n_rows, bins, column)
 
 
-def _values(source: Contents, name: str, exclude: Sequence[int | str]) -> Iterator[np.ndarray]:
-    """The values of a column in pieces, without nulls and without joints that are absent."""
+def _values(source: Contents, name: str, crowds: Sequence[str], exclude: Sequence[int | str]) -> Iterator[np.ndarray]:
+    """The values of a column in pieces, without nulls, joints that are absent, and crowds if `crowds` has a column."""
     of_joints = ["joint", "visibility"] if {"joint", "visibility"} <= {*source.schema.names} else []
-    schema = pa.schema([source.schema.field(column) for column in dict.fromkeys(["sequence", name, *of_joints])])
+    for table in _tables(source, [name, *of_joints, *crowds], exclude):
+        if of_joints:
+            table = table[labelled_joints(table)]
+        if crowds:
+            table = table[~_is_crowd(table)]
+        values = table[name].to_numpy(np.float64, na_value=np.nan)
+        yield values[~np.isnan(values)]
+
+
+def _has_crowds(truth: Contents, exclude: Sequence[int | str]) -> bool:
+    """Whether any truth is a crowd."""
+    return "crowd" in truth.schema.names and any(_is_crowd(table).any() for table in _tables(truth, ["crowd"], exclude))
+
+
+def _is_crowd(table: pd.DataFrame) -> np.ndarray:
+    """Whether each truth is a crowd; matching refuses values that are neither true nor false."""
+    return table["crowd"].eq(1).to_numpy(bool, na_value=False)
+
+
+def _tables(source: Contents, columns: Sequence[str], exclude: Sequence[int | str]) -> Iterator[pd.DataFrame]:
+    """Columns of a dataset in pieces, without the sequences in `exclude`."""
+    schema = pa.schema([source.schema.field(column) for column in dict.fromkeys(["sequence", *columns])])
     files = OpenedFiles()
     for group in source.groups:
         for rows in row_group_batches(files, group, schema, BLOCK_ROWS):
-            table = arrow_to_pandas(kept_rows(rows, exclude), source.name)
-            if of_joints:
-                table = table[labelled_joints(table)]
-            values = table[name].to_numpy(np.float64, na_value=np.nan)
-            yield values[~np.isnan(values)]
+            yield arrow_to_pandas(kept_rows(rows, exclude), source.name)
 
 
 def streamed_edges(values: Values, n_rows: int, bins: int, name: str) -> np.ndarray:

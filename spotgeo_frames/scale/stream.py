@@ -81,7 +81,7 @@ def score_dataset(
     by
         Columns of the match table to group by: one, a list of them (every combination is a group), or a dict from
         column to how many quantile bins it gets (2 to 1000, those of `pandas.qcut`; None: its values as they are). Only
-        columns of truths and of predictions can be binned.
+        columns of truths can be binned, and of predictions where the truth has no crowds.
     client
         A `dask.distributed.Client`, whose cluster then does the work. Its workers must reach the files by the same
         names.

@@ -197,10 +197,11 @@ def group_rows(
     missing, or an own metric fails.
     """
     checked = _checked(matches)
-    table, columns = match_columns(checked), _columns_by(checked, by)
-    if exclude is not None:
-        kept = np.flatnonzero(~among(table["sequence"], exclude))
-        table, columns = table.take(kept), _taken(columns, kept)
+    table = match_columns(checked)
+    left = None if exclude is None else np.flatnonzero(~among(table["sequence"], exclude))
+    columns = _columns_by(checked, by, left)
+    if left is not None:
+        table = table.take(left)
     outcome = table["outcome"]
     null = np.zeros(len(table), bool)
     for values in columns.values():
@@ -234,11 +235,12 @@ def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:
     return check_matches(matches)
 
 
-def _columns_by(table: pd.DataFrame | Columns, by: By | None) -> dict[str, Any]:
-    """The columns to group by, by name."""
+def _columns_by(table: pd.DataFrame | Columns, by: By | None, rows: np.ndarray | None) -> dict[str, Any]:
+    """The columns to group by, by name, of the rows at these positions, or of all."""
     if by is None:
         return {}
-    return by_columns(match_dataframe(table) if isinstance(table, Columns) else table, by, list(METRICS))
+    matches = match_dataframe(table) if isinstance(table, Columns) else table
+    return by_columns(matches, by, list(METRICS), rows=rows)
 
 
 def _sums(table: Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:

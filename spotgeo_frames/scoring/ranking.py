@@ -73,10 +73,10 @@ def leaderboard(
     return answer
 
 
-def ranked(evaluations: Mapping[str, Evaluation]) -> tuple[pd.DataFrame, str | None]:
+def ranked(evaluations: Mapping[str, Evaluation], function: str = "leaderboard") -> tuple[pd.DataFrame, str | None]:
     """The leaderboard of evaluations, each of one group, and the text of a warning if one of them lacks rows.
 
-    Raises InputError if they are of different kinds, or were made with different rules.
+    Raises InputError, which names the function, if they are of different kinds or were made with different rules.
     """
     missing = next((f"{name}: {of.missing}" for name, of in evaluations.items() if of.missing), None)
     families = {name: of.family for name, of in evaluations.items()}
@@ -84,11 +84,11 @@ def ranked(evaluations: Mapping[str, Evaluation]) -> tuple[pd.DataFrame, str | N
     odd = [name for name, of in families.items() if of.ranking != family.ranking or of.asked != family.asked]
     if odd:
         kinds = f"{first} is ranked by {family.ranking[0]}, {odd[0]} by {families[odd[0]].ranking[0]}"
-        raise InputError(f"leaderboard: {kinds}; give results of one kind")
-    return _ranking({name: of.summary for name, of in evaluations.items()}, family), missing
+        raise InputError(f"{function}: {kinds}; give results of one kind")
+    return _ranking({name: of.summary for name, of in evaluations.items()}, family, function), missing
 
 
-def _ranking(summaries: Mapping[str, pd.DataFrame], family: Family) -> pd.DataFrame:
+def _ranking(summaries: Mapping[str, pd.DataFrame], family: Family, function: str) -> pd.DataFrame:
     """The rows of the leaderboard, from the summary of each submission."""
     # Tables that went through another library may have lost their notes; those are not compared.
     made_with = {name: rule_notes(summary) for name, summary in summaries.items()}
@@ -99,7 +99,7 @@ def _ranking(summaries: Mapping[str, pd.DataFrame], family: Family) -> pd.DataFr
             for name, rule in made_with.items()
             if rule
         )
-        raise InputError(f"leaderboard: the match tables were not made with the same rule: {listed}")
+        raise InputError(f"{function}: the match tables were not made with the same rule: {listed}")
     rows = with_text(pd.concat([summary.assign(name=name) for name, summary in summaries.items()]))
     ranking = list(family.ranking)
     rising = [not family.metrics[name].higher_is_better for name in ranking]

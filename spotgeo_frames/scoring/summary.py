@@ -50,8 +50,9 @@ def summarize(
         The groups: the name of a column of the match table; a Series with a value for each row (of pandas, with the
         table's index, such as a `pd.cut` of a column, or of polars); where the match table is of polars, an expression
         such as `pl.col("truth_x") > 100`; a list of these, whose values are crossed; or a dict from names of columns,
-        which are crossed, to a count of quantile bins (2 to 1000, as `pandas.qcut` makes them) or to None for the
-        values as they are. Each becomes a column of the result. Groups without rows are not listed.
+        which are crossed, to a count of quantile bins (2 to 1000, those of `pandas.qcut` of the rows that are neither
+        null nor excluded) or to None for the values as they are. Each becomes a column of the result. Groups without
+        rows are not listed.
     exclude
         Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
         sequences out, too. A warning names those that the table does not have.
@@ -72,7 +73,8 @@ def summarize(
         the number of sequences, so it compares submissions, never slices.
     det_a: TP / (TP + FN + FP).
     mean_distance, rmse: px, mean distance of the TP and root of the mean squared distance of the TP.
-    n_sequences, n_frames: all sequences, also those without objects; all frames, also those without objects.
+    n_sequences, n_frames: all sequences, also those without objects; all frames, also those without objects. Of fewer
+        than 20 sequences little is known; displayed tables mark them as few. Also in summaries of tracks and poses.
     n_truth, n_predicted: TP + FN and TP + FP.
     loc_a: mean similarity of the TP; a column only where matching was by similarity.
     Then your own metrics, which `metric()` added.

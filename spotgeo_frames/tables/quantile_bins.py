@@ -37,7 +37,8 @@ class Ranks(NamedTuple):
         """The edges, from the values of the ranks `below` and `above`, interpolated as `numpy.quantile` does."""
         # Rounding depends on the end to start from. NumPy starts from the nearer one.
         step = high - low
-        return np.where(self.weight < 0.5, low + step * self.weight, high - step * (1 - self.weight))
+        edges = np.where(self.weight < 0.5, low + step * self.weight, high - step * (1 - self.weight))
+        return edges + 0.0  # -0.0 becomes 0.0: which of the two comes first depends on the order of the values
 
 
 def bin_edges(values: np.ndarray, bins: int) -> np.ndarray:

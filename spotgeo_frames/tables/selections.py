@@ -131,14 +131,25 @@ def _checked_bins(column: str, bins: Any) -> int | None:
     return int(bins)
 
 
-def by_columns(table: pd.DataFrame, by: By | None, taken: Sequence[str], name: str = "match table") -> dict[str, Any]:
+def by_columns(
+    table: pd.DataFrame,
+    by: By | None,
+    taken: Sequence[str],
+    name: str = "match table",
+    rows: np.ndarray | None = None,
+) -> dict[str, Any]:
     """The columns to group by, as arrays by name; messages call the table `name`.
 
-    Raises InputError if `by` does not fit the table, or if two columns would have the same name or one that is `taken`.
+    Of `rows`, which are positions, if they are given: others count in no bin. Raises InputError if `by` does not fit
+    the table, or if two columns would have the same name or one that is `taken`.
     """
     keys = group_keys(by)
+    rows = np.arange(len(table)) if rows is None else rows
+    left = table.take(rows)
     columns = [
-        binned(table, key.name, key.bins, name) if key.series is None else _aligned(table, key.name, key.series, name)
+        binned(left, key.name, key.bins, name)
+        if key.series is None
+        else _aligned(table, key.name, key.series, name).take(rows)
         for key in keys
     ]
     names = [key.name for key in keys]
@@ -175,25 +186,56 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream, of
 def binned(table: pd.DataFrame, column: str, bins: int | None, name: str = "match table") -> pd.Series:
     """A column of a table to group by: its numbers in `bins` quantile bins, or as they are if `bins` is None.
 
-    The bins are those of `pandas.qcut`. A column with a single value, which cannot be divided, stays as it is. Raises
-    SliceError if there is no such column, or if a column to bin does not have finite numbers only.
+    The bins are those of `pandas.qcut`, over the values of all rows that are not null. A column with a single value,
+    which cannot be divided, stays as it is. Raises SliceError if there is no such column, or if a column to bin does
+    not have finite numbers only.
     """
     check_column(table, column, name)
     values = table[column]
-    if bins is None:
-        return values
+    return values if bins is None else _in_bins(values, bins, _numbers(values))
+
+
+def binned_together(
+    tables: Mapping[str, pd.DataFrame], columns: Mapping[str, int | None]
+) -> dict[str, list[pd.Series]]:
+    """The columns of each table as `binned` makes them; all tables share their bins.
+
+    A column that has the same values in all tables, as one of the truth has, gets the bins that each table alone would
+    have; another column gets those of the rows of all tables together.
+    """
     import pandas as pd
 
-    from .quantile_bins import bin_edges, binned_values
+    together = pd.concat({name: table[[*columns]] for name, table in tables.items()})
+    answer = []
+    for column, bins in columns.items():
+        values = together[column]
+        if bins is not None:
+            numbers = [np.sort(_numbers(values.loc[name])) for name in tables]
+            equal = all(np.array_equal(of, numbers[0]) for of in numbers)
+            values = _in_bins(values, bins, numbers[0] if equal else np.concatenate(numbers))
+        answer.append(values)
+    return {name: [values.loc[name] for values in answer] for name in tables}
+
+
+def _numbers(values: pd.Series) -> np.ndarray:
+    """The values of a column that are not null; raises SliceError if one is no finite number."""
+    import pandas as pd
 
     if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
-        raise SliceError(f"column {column} holds no numbers; it cannot be binned")
-    known = values.dropna().to_numpy(np.float64)
-    if not np.isfinite(known).all():
-        raise SliceError(f"column {column} holds infinite values; it cannot be binned")
-    if not len(known) or known.min() == known.max():
+        raise SliceError(f"column {values.name} holds no numbers; it cannot be binned")
+    numbers = values.to_numpy(np.float64, na_value=np.nan)
+    if np.isinf(numbers).any():
+        raise SliceError(f"column {values.name} holds infinite values; it cannot be binned")
+    return numbers[~np.isnan(numbers)]
+
+
+def _in_bins(values: pd.Series, bins: int, numbers: np.ndarray) -> pd.Series:
+    """The quantile bins of values, with the edges of these numbers; the values as they are if all numbers are equal."""
+    from .quantile_bins import bin_edges, binned_values
+
+    if not len(numbers) or numbers.min() == numbers.max():
         return values
-    return binned_values(values, bin_edges(known, bins))
+    return binned_values(values, bin_edges(numbers, bins))
 
 
 def check_column(table: pd.DataFrame | Columns, column: str, name: str = "match table") -> None:

@@ -79,7 +79,7 @@ def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> 
 
 def _columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str, Any]:
     """The columns of `by`, which are attributes of sequences; raises InputError where there is no such column."""
-    return by_columns(table[_attributes(table)], by, list(family.metrics), CALLED)
+    return by_columns(table[_attributes(table)], by, [*family.metrics, "n_sequences"], CALLED)
 
 
 def _attributes(table: pd.DataFrame) -> list[str]:
@@ -108,8 +108,7 @@ def _evaluation(
     n_groups = len(first) if columns else 1
     sums = {name: values[rows] for name, values in sums.items()}
     labels = {name: values.take(first) for name, values in columns.items()}
-    summary = _summary(family, labels, {name: group_totals(values, of_row, n_groups) for name, values in sums.items()})
-    summary.attrs = dict(table.attrs)
+    totals = {name: group_totals(values, of_row, n_groups) for name, values in sums.items()}
     names = table["sequence"].take(rows)
     # A class also has rows of the sequences in which neither side has it; those are not among the group's sequences.
     by_class = "category" in table and columns
@@ -117,6 +116,8 @@ def _evaluation(
     [sequence], span = ordinals([names])
     cell, first_row = grouped(pack([of_row[counting], sequence[counting]], [n_groups, span]))
     first_row = counting[first_row]
+    summary = _summary(family, labels, totals, np.bincount(of_row[first_row], minlength=n_groups))
+    summary.attrs = dict(table.attrs)
     cells = {name: group_totals(values[counting], cell, len(first_row)) for name, values in sums.items()}
     singles = {name: group_totals(values[rows][counting], cell, len(first_row)) for name, values in of_single.items()}
     sequences = array_of(names.take(first_row))
@@ -124,8 +125,8 @@ def _evaluation(
     return Evaluation(family, labels, of_row[first_row], sequences, cells, summary, singles=of_each)
 
 
-def _summary(family: Family, labels: Mapping[str, Any], totals: NamedSums) -> pd.DataFrame:
-    """The table that `summarize` returns: all metrics of each group, counts as integers."""
+def _summary(family: Family, labels: Mapping[str, Any], totals: NamedSums, n_sequences: np.ndarray) -> pd.DataFrame:
+    """The table that `summarize` returns: all metrics of each group, counts as integers, and how many sequences."""
     values = family.values(totals, list(family.metrics))
     counts = {name: rows.astype(np.int64) for name, rows in values.items() if family.metrics[name].written == "count"}
-    return dataframe_of(Columns({**labels, **values, **counts}))
+    return dataframe_of(Columns({**labels, **values, **counts, "n_sequences": n_sequences}))

@@ -255,7 +255,7 @@ def test_what_compare_refuses() -> None:
         sf.compare({"a": one, "b": moved})
     looser = other.copy()
     looser.attrs = other.attrs | {"tau": 5.0}
-    with refused(("leaderboard", "a with rule distance, tau 10.0", "b with rule distance, tau 5.0")):
+    with refused(("compare", "a with rule distance, tau 10.0", "b with rule distance, tau 5.0")):
         sf.compare({"a": one, "b": looser})
     with refused(("compare", "'beta'", "worse, better, as bad")):
         sf.compare(matches, baseline="beta")

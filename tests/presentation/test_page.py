@@ -57,7 +57,8 @@ def test_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> None:
     truth = sf.read_objects(sample / "truth.parquet", frames=sample / "frames.parquet")
     predictions = sf.read_objects(sample / "eager.parquet")
     sf.report(truth, predictions, tmp_path / "report.html", by={"truth_brightness": 4, "frame": None})
-    tables = Page(tmp_path / "report.html").data["tables"]
+    page = Page(tmp_path / "report.html")
+    tables = page.data["tables"]
     matches = sf.match(truth, predictions)
     by_sequence = sf.summarize(matches, by="sequence").astype({"fn": "int64", "fp": "int64"})
     errors = by_sequence["fn"] + by_sequence["fp"]
@@ -70,6 +71,9 @@ def test_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> None:
     assert [row[0] for row in brightness["rows"]] == bins_as_text(expected)["truth_brightness"].tolist()
     assert [row[4] for row in brightness["rows"]] == ["–"] * 4, "precision cannot be known"
     assert brightness["kinds"][0] == "position", "bins do not sort as text"
+    by_count = sf.summarize(matches, by="frame_n_truth")["n_sequences"]
+    assert [row[-2] for row in tables["slice-1"]["rows"]] == [f"{n} (few)" if n < 20 else f"{n}" for n in by_count]
+    assert "few: fewer than 20 sequences, so little is known" in page.text
     assert len(tables["slice-3"]["rows"]) == matches["frame"].nunique()
 
 

@@ -197,7 +197,7 @@ def test_last_months_run_is_compared_with_todays(tmp_path: Path) -> None:
         assert (compared.pairs["estimate"].dropna() == 0).all()
         assert (compared.pairs["p_value"].dropna() == 1).all()
     sf.save(sf.match(truth, v1, threshold=0.75), tmp_path)
-    with refused(("leaderboard: the match tables were not made with the same rule", "0.75", "0.5")):
+    with refused(("compare: the match tables were not made with the same rule", "0.75", "0.5")):
         sf.compare({"old": sf.load(tmp_path), "new": matches})
 
 

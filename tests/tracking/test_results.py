@@ -58,7 +58,8 @@ def test_the_summary_of_all_and_of_each_sequence_is_that_of_track(results: dict[
     result, names = results["cut"], list(TRACK_COLUMNS)
     np.testing.assert_array_equal(values(sf.summarize(result), names), values(result.summary.tail(1), names))
     by_sequence = sf.summarize(result, by="sequence")
-    assert by_sequence.columns.tolist() == ["sequence", *names]
+    assert by_sequence.columns.tolist() == ["sequence", *names, "n_sequences"]
+    assert (by_sequence["n_sequences"] == 1).all()
     pd.testing.assert_frame_equal(by_sequence[names], result.summary[names].iloc[:-1])
 
 
@@ -74,7 +75,8 @@ def test_the_summary_of_poses_is_that_of_pose(posed: sf.PoseResult) -> None:
         keys = [by] if isinstance(by, str) else list(by or [])
         wanted = summary[rows].sort_values(keys) if keys else summary[rows]
         found = sf.summarize(posed, by=keys or None)
-        assert found.columns.tolist() == [*keys, *names]
+        assert found.columns.tolist() == [*keys, *names, "n_sequences"]
+        assert (found["n_sequences"] == (1 if "sequence" in keys else summary["sequence"].nunique())).all()
         np.testing.assert_array_equal(values(found, names), values(wanted, names))
 
 

@@ -68,7 +68,8 @@ def report(
     by
         Columns of the match table to slice by, each on its own, besides `sequence` and `frame_n_truth`: a name, a list
         of names, or a dict from names to a count of quantile bins (2 to 1000) or to None for the values as they are.
-        Such a list or dict within a list is crossed: by=["frame", {"truth_x": 4, "truth_y": 4}].
+        All submissions share their bins. Such a list or dict within a list is crossed: by=["frame", {"truth_x": 4,
+        "truth_y": 4}].
     tau, epsilon
         The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
         default), in pixels. With boxes a `tau` matches their centres.

@@ -20,6 +20,7 @@ from ...matching.matcher import match_sides
 from ...matching.noted_rule import shared_notes
 from ...matching.rule import Rule
 from ...matching.words import Words
+from ...scoring.few_sequences import LITTLE_KNOWN, OF_FEW
 from ...scoring.group_sums import summary_sums
 from ...scoring.registry import HEADLINE, defined, own_metrics
 from ...scoring.summary import summary_of
@@ -28,7 +29,7 @@ from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.match_tables import match_dataframe
-from ...tables.selections import By, binned, check_column
+from ...tables.selections import By, binned_together, check_column
 from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
 from ...tracking.evaluate import Evaluated, evaluated, matches_of
 from ..metric_text import reading
@@ -159,11 +160,13 @@ def _track_metrics(results: Mapping[str, Evaluated]) -> list[str]:
 
 
 def _compared(results: Mapping[str, Evaluated], metrics: Sequence[str]) -> tuple[Comparison, list[str]]:
-    """The comparison of submissions, and the texts of its warnings."""
+    """The comparison of submissions, and the texts of its warnings but for that of few sequences, as intervals have."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         answer = compare(results, metrics, resamples=RESAMPLES, confidence=CONFIDENCE)
-    return answer, [str(warning.message).removeprefix("compare: ") for warning in caught]
+    said = f"{OF_FEW}: {LITTLE_KNOWN}"
+    texts = [str(warning.message).removeprefix("compare: ").removeprefix(said).removeprefix("; ") for warning in caught]
+    return answer, [text for text in texts if text]
 
 
 def _intervals(kinds: Sequence[tuple[Mapping[str, Evaluated], Sequence[str]]]) -> tuple[pd.DataFrame, list[str]]:
@@ -213,13 +216,11 @@ def _cuts(
         raise SliceError("submission: every slice is one of a submission already; leave it out")
     cuts = {}
     for columns in by:
-        having = {name: table[list(columns)] for name, table in matched.items() if columns.keys() <= {*table}}
+        having = {name: table for name, table in matched.items() if columns.keys() <= {*table}}
         if not having:
             for column in columns:
                 check_column(next(iter(matched.values())), column)
-        together = pd.concat(having)
-        values = [binned(together, column, bins) for column, bins in columns.items()]
-        cuts[tuple(columns)] = {name: [column.loc[name] for column in values] for name in having}
+        cuts[tuple(columns)] = binned_together(having, columns)
     return cuts
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...scoring.few_sequences import FEW_NOTE, few_marked
 from ...scoring.registry import METRICS, SLICED, own_metrics
 from ...support.labels import DASH, bins_as_text, label
 from ..display import texts, words
@@ -64,6 +65,8 @@ class Table(NamedTuple):
         The position of the column by which the rows are sorted, the largest first; None if they are not.
     n_left_out
         The count of rows that the page has no room for.
+    note
+        A note below the table, or an empty text.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Table(NamedTuple):
     sorted_by: int | None = None
     positions: Mapping[int, list[int]] = {}
     n_left_out: int = 0
+    note: str = ""
 
 
 def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -147,7 +151,8 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     kinds = ["position" if place in binned else kind for place, kind in enumerate(_kinds(shown))]
     exact = bins_as_text(shown)[[*columns]].map(label).to_numpy().tolist()
     first, last = len(by) - len(columns), len(by)
-    rows = [[*row[:first], *values, *row[last:]] for row, values in zip(_cells(shown), exact, strict=True)]
+    cells, any_few = few_marked(texts(shown), shown)
+    rows = [[*row[:first], *values, *row[last:]] for row, values in zip(cells.to_numpy(), exact, strict=True)]
     return Table(
         name,
         CAPTIONS.get("*".join(columns), f"By {' and '.join(columns)}"),
@@ -157,6 +162,7 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
         sorted_by=len(by) if "errors" in metrics else None,
         positions={place: shown[by[place]].cat.codes.tolist() for place in binned},
         n_left_out=len(table) - len(shown),
+        note=FEW_NOTE if any_few else "",
     )
 
 
