@@ -40,6 +40,12 @@ def boxes() -> Path:
 
 
 @pytest.fixture(scope="session")
+def coco() -> Path:
+    """The sample of COCO's files, with the results of two detectors."""
+    return PROJECT / "data" / "coco"
+
+
+@pytest.fixture(scope="session")
 def poses() -> Path:
     """The sample's folder of poses and of a tracker's."""
     return PROJECT / "data" / "poses"

@@ -51,13 +51,18 @@ def check_kind(table: object) -> TableKind:
     return kinds[table]
 
 
-def kind_of(given: object) -> TableKind:
+def kind_of(given: Any) -> TableKind:
     """The kind of a table; of a tuple or dict of tables, such as Annotations, that of the first.
 
     What only exports an Arrow stream, such as a relation of DuckDB, and what is no table at all count as pandas.
     """
+    if hasattr(given, "in_kind"):  # a result that makes some of its tables later
+        kind: TableKind = given.kind
+        return kind
     if isinstance(given, tuple | Mapping) and given:
         return kind_of(given[0] if isinstance(given, tuple) else next(iter(given.values())))
+    if hasattr(given, "in_kind"):  # a result that makes some of its tables later
+        return given.kind
     if "pyarrow" in sys.modules:  # otherwise nothing can be of it
         import pyarrow as pa
 
@@ -67,7 +72,7 @@ def kind_of(given: object) -> TableKind:
 
 
 def as_kind(result: Any, kind: TableKind, categorical: Collection[str] = ()) -> Any:
-    """Pandas tables, also within tuples, as tables of `kind`; anything else as it is.
+    """Pandas tables, also within results, as tables of `kind`; anything else as it is.
 
     In polars, categories become an Enum in their order; the columns `categorical` become Categorical. Raises InputError
     if a column holds what Arrow does not know.
@@ -79,6 +84,8 @@ def as_kind(result: Any, kind: TableKind, categorical: Collection[str] = ()) -> 
     if isinstance(result, pd.DataFrame):
         table = _pyarrow_table(result)
         return table if kind == "pyarrow" else _polars_table(table, result, categorical)
+    if hasattr(result, "in_kind"):  # it makes some of its tables later
+        return result.in_kind(kind, categorical)
     if isinstance(result, tuple):
         parts = [as_kind(part, kind, categorical) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
@@ -223,6 +230,8 @@ def _categorical(given: Any) -> Iterator[str]:
     if isinstance(given, list | tuple | Mapping):
         for part in given.values() if isinstance(given, Mapping) else given:
             yield from _categorical(part)
+    elif hasattr(given, "in_kind"):
+        yield from given.categorical
     elif isinstance(given, pl.Series):
         yield from [given.name] if given.dtype == pl.Categorical else []
     elif isinstance(given, pl.DataFrame):
