@@ -12,9 +12,8 @@ import pandas as pd
 
 from ..matching.pairs import Pairs
 from ..scoring.ap.curves import RECALLS, curves_of
-from ..scoring.ap.detections import THRESHOLDS
 from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.numbers import limits_of
+from ..scoring.ap.numbers import THRESHOLDS, limits_of
 from ..scoring.ap.official import AveragePrecision
 from ..scoring.ap.scopes import Scope
 from ..support.pandas_versions import TEXT

@@ -35,7 +35,7 @@ from ..matching.pairs import Pairs, same_category
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
-from ..scoring.ap.detections import THRESHOLDS
+from ..scoring.ap.numbers import THRESHOLDS
 from ..scoring.ap.official import AveragePrecision
 from ..support.errors import InputError
 from ..tables.checks import check_matches

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..scoring.ap.detections import THRESHOLDS
+from ..scoring.ap.numbers import THRESHOLDS
 from ..scoring.ap.official import AveragePrecision
 from ..scoring.ap.tables import match_tables
 from ..support.errors import InputError

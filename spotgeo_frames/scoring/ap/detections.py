@@ -16,9 +16,7 @@ from ...tables.checks import decoded, size_problems
 from ...tables.columns import Columns, array_of, as_numbers, dataframe_of
 from ...tables.inputs import source
 from ...tables.schema import OBJECT_KEY, pose_columns
-
-# The similarities from which on detections match, ten in all.
-THRESHOLDS = np.linspace(0.5, 0.95, 10)
+from .numbers import THRESHOLDS
 
 
 class Detections(NamedTuple):

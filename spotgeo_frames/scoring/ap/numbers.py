@@ -4,15 +4,23 @@ AP is the mean of the precision at 101 recall points, at ten thresholds, of all 
 of the recall that a number of detections a frame and category reaches (cocoeval.py, summarize).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from ..registry import Metric, by_name
-from .curves import Curves
-from .detections import THRESHOLDS
-from .scopes import AREAS
+
+if TYPE_CHECKING:
+    from .curves import Curves
+
+# The similarities from which on detections match, ten in all.
+THRESHOLDS = np.linspace(0.5, 0.95, 10)
+
+# Areas in px², both ends included (cocoeval.py, Params).
+AREAS = {"all": (0.0, 1e10), "small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}
 
 
 class Number(NamedTuple):

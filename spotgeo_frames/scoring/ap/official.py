@@ -29,9 +29,9 @@ from ...tables.kinds import CALLER, TableKind, as_kind, categorical_columns, kin
 from ...tables.selections import By
 from ...tables.table import Table
 from ..evaluations import Asked, asked_table
-from .detections import THRESHOLDS
 from .evaluate import Matched, curves_by_area, matched_sides
 from .kept import KEPT, OPTIONAL, kept_tables, matched_again
+from .numbers import THRESHOLDS
 from .tables import category_table, curve_table, match_tables, summary_table
 from .weighted import sliced
 
