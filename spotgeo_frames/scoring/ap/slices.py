@@ -16,7 +16,7 @@ from ...matching.alignment import sequence_attributes
 from ...support.errors import InputError, SliceError
 from ...support.keys import distinct, locate, pack
 from ...tables.checks import decoded
-from ...tables.columns import Columns, array_of, dataframe_of, null_rows
+from ...tables.columns import Columns, array_of, dataframe_of, rows_with_null
 from ...tables.schema import FRAME_KEY, PREFIXES
 from ...tables.selections import By, binned, check_column, column_bins, number_groups
 from .detections import Detections
@@ -120,7 +120,7 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     """
     asked, detections = column_bins(by), matched.detections
     tables = frame_table(detections), _truth_table(detections)
-    _check(asked, *tables, has_categories=not _without_categories(detections))
+    _check(asked, *tables, detections.has_categories)
     frames, truths = ([name for name in asked if name in table] for table in tables)
     labels = {name: array_of(binned(tables[0][kept], name, asked[name])) for name in frames}
     frame = np.full(len(kept), -1)
@@ -137,7 +137,7 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
         named["category"] = detections.categories.take(rows.category)
     none = np.zeros(len(rows.frame), np.int64)
     parts = Parts(frame[rows.frame] if frames else none, category[rows.category], truth[rows.truth] if truths else none)
-    filled = np.flatnonzero(~_null(named, len(rows.frame)))
+    filled = np.flatnonzero(~rows_with_null(named, len(rows.frame)))
     named = {name: named[name].take(filled) for name in asked}
     _, first = number_groups(named, len(filled)) if asked else (None, np.zeros(1, np.int64))
     labels = {name: values.take(first) for name, values in named.items()}
@@ -166,11 +166,6 @@ def _check(asked: Mapping[str, int | None], frames: pd.DataFrame, truths: pd.Dat
         check_column(Columns(dict.fromkeys(names, ()), n_rows=0), name, CALLED)
         if name == "category" and asked[name] is not None:
             raise InputError("by: category: classes cannot be binned; give None instead of a count of bins")
-
-
-def _without_categories(detections: Detections) -> bool:
-    """Whether everything is of one category without a name."""
-    return len(detections.categories) == 1 and bool(null_rows(detections.categories).all())
 
 
 def _truth_table(detections: Detections) -> pd.DataFrame:
@@ -258,16 +253,8 @@ def _numbered(columns: Mapping[str, Any], n_rows: int) -> np.ndarray:
     """The part of each row, by its values in the columns; -1 where one is null."""
     part = np.zeros(n_rows, np.int64)
     if columns:
-        null = _null(columns, n_rows)
+        null = rows_with_null(columns, n_rows)
         part[null] = -1
         rows = np.flatnonzero(~null)
         part[rows], _ = number_groups({name: values.take(rows) for name, values in columns.items()}, len(rows))
     return part
-
-
-def _null(columns: Mapping[str, Any], n_rows: int) -> np.ndarray:
-    """Marks the rows that are null in a column."""
-    null = np.zeros(n_rows, bool)
-    for values in columns.values():
-        null |= null_rows(values)
-    return null
