@@ -53,7 +53,7 @@ def detection_costs(result: AveragePrecision) -> pd.DataFrame:
     matched = result.matched
     nearest = nearest_truths(matched)
     errors = [errors_at(matched, nearest, position) for position in range(len(THRESHOLDS))]
-    places = np.argsort(np.lexsort((matched.detections.row, -matched.detections.score)))
+    places = np.argsort(matched.detections.by_score)
     names = [*kinds_of(matched), ALL_MISSES, ALL_FALSE_ALARMS, ALL]
     sides = {"n_misses": (errors[0].truth_kind, ALL_MISSES), "n_false_alarms": (errors[0].kind, ALL_FALSE_ALARMS)}
     columns: dict[str, Any] = {

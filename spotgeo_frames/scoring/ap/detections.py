@@ -20,6 +20,18 @@ from ...tables.schema import OBJECT_KEY, pose_columns
 # The similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
 
+# The same, as messages list them.
+LISTED = ", ".join(f"{threshold:.2f}" for threshold in THRESHOLDS)
+
+
+def threshold_position(threshold: Any, name: str = "threshold") -> int:
+    """The position of a threshold in THRESHOLDS; raises ValueError, which calls it `name`, if it is none of them."""
+    is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    near = np.flatnonzero(np.isclose(THRESHOLDS, threshold if is_number else np.nan))
+    if not len(near):
+        raise ValueError(f"{name} is {threshold!r}; one of {LISTED} is needed")
+    return int(near[0])
+
 
 class Detections(NamedTuple):
     """Detections in the order in which they are counted: by category, the highest score first, then in file order.
@@ -66,6 +78,16 @@ class Detections(NamedTuple):
     def starts(self) -> np.ndarray:
         """The first detection of each category, and the end, (K + 1,)."""
         return np.searchsorted(self.category, np.arange(len(self.categories) + 1))
+
+    @property
+    def by_score(self) -> np.ndarray:
+        """The detections of all categories together, the highest score first, then in file order, (D,)."""
+        return np.lexsort((self.row, -self.score))
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether both sides have categories."""
+        return self.aligned.truth.category is not None and self.aligned.predictions.category is not None
 
 
 def sorted_detections(aligned: Aligned, rule: Rule, most: int, pairs: Pairs | None = None) -> Detections:
