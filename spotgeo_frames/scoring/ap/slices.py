@@ -7,7 +7,7 @@ that value. If no false alarm has a value, nothing is known of them, so precisio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -96,8 +96,8 @@ class Slices(NamedTuple):
         return np.where(found >= 0, first[found], -1) if len(first) else found
 
 
-def _keys(*several: Parts) -> list[np.ndarray]:
-    """Keys of rows that are equal where their parts are."""
+def _keys(*several: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Keys of the rows of several sets of parts, whose numbers begin with -1; equal where all parts are."""
     spans = [int(max(part.max(initial=0) for part in parts)) + 2 for parts in zip(*several, strict=True)]
     return [pack([part + 1 for part in parts], spans) for parts in several]
 
@@ -187,10 +187,9 @@ def _of_truths(
         values, code = _coded(table[kept], name, bins, claimed)
         labels[name] = array_of(values)
         codes.append(code)
-    of_truths, of_detections = (np.stack(side) for side in zip(*codes, strict=True))
-    spans = [int(code.max(initial=0)) + 2 for code in np.concatenate([of_truths, of_detections], axis=1)]
-    keys = [pack([code + 1 for code in side], spans) for side in (of_truths, of_detections)]
-    known = ~(of_truths < 0).any(axis=0)
+    of_truths, of_detections = zip(*codes, strict=True)
+    keys = _keys(of_truths, of_detections)
+    known = (np.stack(of_truths) >= 0).all(axis=0)
     combinations, _ = distinct(keys[0][known])
     truth = np.full(len(table), -1)
     truth[kept] = np.where(known, locate(combinations, keys[0]), -1)
