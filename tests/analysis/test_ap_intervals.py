@@ -14,7 +14,7 @@ from spotgeo_frames.analysis.estimates import bias_of_halves, with_units
 from spotgeo_frames.analysis.jackknife import bounds
 from spotgeo_frames.scoring.evaluations import asked_table
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
 
 
 def scene(n_sequences: int, seed: int = 0) -> tuple[sf.Annotations, pd.DataFrame]:
