@@ -19,7 +19,7 @@ from ..matching.greedy import greedy_pairs, preferred_order
 from ..matching.pairs import Pairs
 from ..scoring.ap.detections import similar_of_any_category
 from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..support.errors import InputError
 from ..tables.kinds import same_kind_as
 

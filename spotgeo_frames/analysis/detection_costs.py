@@ -15,7 +15,7 @@ from ..scoring.ap.curves import RECALLS, curves_of
 from ..scoring.ap.detections import THRESHOLDS
 from ..scoring.ap.evaluate import Matched
 from ..scoring.ap.numbers import limits_of
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.scopes import Scope
 from ..support.pandas_versions import TEXT
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths

@@ -22,7 +22,7 @@ import pandas as pd
 from ..matching.pairs import Pairs
 from ..scoring.ap.detections import THRESHOLDS, Detections, similar_of_any_category
 from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.tables import match_tables
 from ..tables.schema import FN, FP, TP
 

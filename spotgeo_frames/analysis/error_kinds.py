@@ -36,7 +36,7 @@ from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
 from ..scoring.ap.detections import THRESHOLDS, threshold_position
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..support.errors import InputError
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..scoring.match_sums import NamedSums, share
 from ..support.errors import InputError

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.ap.detections import THRESHOLDS, threshold_position
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.tables import match_tables
 from ..support.errors import InputError
 from ..tables.checks import check_matches

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..formats.any_file import read_sides
 from ..scoring.ap.numbers import BOX_NUMBERS, POSE_NUMBERS, Number
-from ..scoring.ap.official import average_precision
+from ..scoring.ap.result import average_precision
 from ..tables.columns import columns_of
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
