@@ -94,7 +94,7 @@ def test_files_datasets_reports_and_commands_make_the_same_bins(tmp_path: Path) 
     by_score = pd.read_parquet(tmp_path / "tables" / "by_predicted_score.parquet")
     assert {*labels(by_score, "predicted_score")} == {*expected(scores, 4)}
     matches = sf.match(truth, sides["first"])
-    worst = sf.worst_slices(matches, ["truth_v"], bins=5, min_sequences=2, rate=1, resamples=5)
+    worst = sf.worst_slices(matches, ["truth_v"], bins=5, min_sequences=2, rate=1)
     assert {*worst["slice"]} <= {f"truth_v {label}" for label in wanted}
 
 
