@@ -136,6 +136,13 @@ def test_a_class_that_one_sequence_alone_has_makes_it_null(method: Any) -> None:
     assert np.isnan(pair["p_value"])
 
 
+def test_without_categories_truths_in_one_sequence_alone_make_it_null() -> None:
+    truth = sf.Annotations(TRUTH.objects[TRUTH.objects["sequence"] == 5].drop(columns="category"), TRUTH.frames)
+    result = sf.average_precision(truth, CLAIMS)
+    with warned(("intervals: null low and high of AP", "too few sequences have truths: without")):
+        assert np.isnan(sf.intervals(result, metrics=["AP"])["low"][0])
+
+
 def test_a_result_compared_with_itself() -> None:
     pairs = sf.compare({"a": RESULT, "b": RESULT}, metrics=["AP", "AP50", "AR100"], resamples=200).pairs
     assert (pairs[["estimate", "low", "high"]] == 0).all(axis=None)

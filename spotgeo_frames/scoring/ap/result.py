@@ -24,6 +24,7 @@ from ...tables.annotations import Annotations, as_annotations, side_columns
 from ...tables.checks import check_scores
 from ...tables.inputs import source
 from ...tables.kinds import CALLER, TableKind, as_kind, categorical_columns, kind_of, same_kind_as
+from ...tables.messages import first_listed
 from ...tables.selections import By
 from ...tables.table import Table
 from ..evaluations import Asked, asked_table
@@ -35,9 +36,6 @@ from .weighted import sliced
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# The most categories that a warning names.
-MOST_NAMED = 5
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -255,5 +253,4 @@ def _one_sided(categories: pd.DataFrame) -> str | None:
 
 def _named(names: pd.Series, effect: str) -> str:
     """How many categories these are, what that means, and the names of the first few."""
-    shown = [*map(str, names[:MOST_NAMED]), *(["..."] if len(names) > MOST_NAMED else [])]
-    return f"{len(names):,} {'category' if len(names) == 1 else 'categories'} {effect}: {', '.join(shown)}"
+    return f"{len(names):,} {'category' if len(names) == 1 else 'categories'} {effect}: {first_listed(names)}"
