@@ -42,9 +42,10 @@ def ap(truth: Path, results: Path, keypoints: bool, as_json: bool, out: Path | N
 
 
 def _by_category(categories: pd.DataFrame) -> dict[str, dict[str, float | None]]:
-    """The numbers of each category by its name."""
+    """The numbers of each category by its name; nothing without categories, of which the table has a null one."""
     rows = plain_rows(columns_of(categories).select(["category", *OF_CATEGORIES]))
-    return {str(row["category"]): {name: row[name] for name in OF_CATEGORIES} for row in rows}
+    named = [row for row in rows if row["category"] is not None]
+    return {str(row["category"]): {name: row[name] for name in OF_CATEGORIES} for row in named}
 
 
 def official_line(number: Number, value: float | None) -> str:
