@@ -1,7 +1,8 @@
 """detection_limit(): recall as a logistic curve of a column, and the values at which it is 50% and 90%.
 
-`logistic_curves.py` has the curve, the intervals and the test of whether the logit bends. A binned check stands beside
-the curve: recall in bins of the column with its own intervals, and the mean of the curve over the same truths.
+The curve is fitted by maximum likelihood; its intervals come from leaving out one sequence at a time. A test says
+whether recall is no logistic curve. A binned check stands beside the curve: recall in bins of the column with its own
+intervals, and the mean of the curve over the same truths.
 """
 
 import warnings
