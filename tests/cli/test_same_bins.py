@@ -66,7 +66,7 @@ def in_memory(truth: pd.DataFrame, sides: dict[str, pd.DataFrame], bins: int) ->
     yield "pairs", labels(compared.pairs)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(VALUES, st.integers(2, 9))
 def test_functions_of_tables_make_the_same_bins(values: list[Any], bins: int) -> None:
     wanted = expected(values, bins)

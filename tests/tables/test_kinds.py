@@ -158,6 +158,11 @@ def test_the_first_table_decides() -> None:
     assert isinstance(sf.match(predictions=EAGER, truth=of_kind(TRUTH, "lazy")), pl.DataFrame)
 
 
+def test_columns_may_have_the_names_of_methods() -> None:
+    """A DataFrame has its columns as attributes, too."""
+    assert sf.match(GOOD.assign(in_kind=7), GOOD)["truth_in_kind"].tolist() == [7, 7, 7]
+
+
 def test_what_only_exports_a_stream_comes_back_as_pandas() -> None:
     relation = duckdb.connect().from_arrow(of_kind(GOOD, "pyarrow"))
     assert isinstance(sf.match(relation, GOOD), pd.DataFrame)

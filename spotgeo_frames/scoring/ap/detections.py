@@ -65,6 +65,16 @@ class Detections(NamedTuple):
         """The first detection of each category, and the end, (K + 1,)."""
         return np.searchsorted(self.category, np.arange(len(self.categories) + 1))
 
+    @property
+    def by_score(self) -> np.ndarray:
+        """The detections of all categories together, the highest score first, then in file order, (D,)."""
+        return np.lexsort((self.row, -self.score))
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether both sides have categories."""
+        return self.aligned.truth.category is not None and self.aligned.predictions.category is not None
+
 
 def sorted_detections(aligned: Aligned, rule: Rule, most: int, pairs: Pairs | None = None) -> Detections:
     """Sorts the predictions of aligned sides; of each frame and category, the `most` with the highest scores count.

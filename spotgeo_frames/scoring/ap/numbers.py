@@ -7,7 +7,7 @@ of the recall that a number of detections a frame and category reaches (cocoeval
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # The similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
+
+# The same, as messages list them.
+LISTED = ", ".join(f"{threshold:.2f}" for threshold in THRESHOLDS)
 
 # Areas in px², both ends included (cocoeval.py, Params).
 AREAS = {"all": (0.0, 1e10), "small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}
@@ -69,6 +72,15 @@ ASKED = ("AP", "AP50", "AP75")
 
 # The numbers of one kind of evaluation, by name.
 Numbers = Mapping[str, Number]
+
+
+def threshold_position(threshold: Any, name: str = "threshold") -> int:
+    """The position of a threshold in THRESHOLDS; raises ValueError, which calls it `name`, if it is none of them."""
+    is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    near = np.flatnonzero(np.isclose(THRESHOLDS, threshold if is_number else np.nan))
+    if not len(near):
+        raise ValueError(f"{name} is {threshold!r}; one of {LISTED} is needed")
+    return int(near[0])
 
 
 def limits_of(numbers: Numbers) -> list[int]:
