@@ -6,7 +6,7 @@ SAMPLE := data/sample
 # A process for each core, up to four; one that has nothing left to do takes tests of another.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-scale bench-start clean
+.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-start clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -61,6 +61,10 @@ bench-poses: .venv/ready-bench
 
 bench-boxes: .venv/ready-bench
 	$(BIN)/python benchmarks/boxes.py
+
+# FILES="annotations.json results.json" measures on files of your own.
+bench-ap: .venv/ready-bench
+	$(BIN)/python benchmarks/average_precision.py $(FILES)
 
 # ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
 bench-scale: .venv/ready-bench

@@ -30,6 +30,7 @@ from .presentation.plot_parts import (
     new_figure,
     nothing_to_draw,
 )
+from .presentation.precision_plots import calibration, confusion, precision_recall
 from .presentation.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
 from .support.errors import InputError
 from .support.labels import label
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "calibration",
+    "confusion",
     "detection_limit",
     "distances",
     "error_costs",
@@ -50,6 +53,7 @@ __all__ = [
     "frame",
     "hota_curve",
     "metric_by_slice",
+    "precision_recall",
     "recall_map",
     "residuals",
     "sequence",

@@ -56,6 +56,8 @@ MADE: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "intervals": (matches, lambda table: sf.intervals(table, by="sequence", resamples=100)),
     "worst_slices": (matches, lambda table: sf.worst_slices(table, ["truth_x"], rate=1)),
     "detection_limit": (matches, lambda table: sf.detection_limit(table, "truth_brightness")),
+    "calibration": (matches, sf.calibration),
+    "operating_point": (matches, lambda table: sf.operating_point(table, recall=0.5)),
     "sweep": (lambda: (read("truth"), read("eager")), lambda sides: sf.sweep(*sides, tau=10)),
     "leaderboard": (matches, lambda table: sf.leaderboard({"a": table, "b": table})),
     "track": (tracks, lambda sides: sf.track(*sides)),

@@ -16,7 +16,7 @@ from helpers.reference import PROJECT
 NOTEBOOKS = sorted((PROJECT / "notebooks").glob("*.ipynb"))
 
 # The first cells with code of each notebook that hold no code of pandas.
-FIRST_CELLS = {"01": [0, 1, 2], "02": [0, 1, 2], "03": [0, 1, 3, 4], "04": [0, 1, 2], "06": [0, 1, 2]}
+FIRST_CELLS = {"01": [0, 1, 2], "02": [0, 1, 2], "03": [0, 1, 3, 4], "04": [0, 1, 2], "06": [0, 1, 2], "07": [0, 1, 3]}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

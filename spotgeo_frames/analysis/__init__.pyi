@@ -1,5 +1,6 @@
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare
+from .confusion_table import confusion as confusion
 from .costs import error_costs as error_costs
 from .differences import changes as changes
 from .error_kinds import diagnose as diagnose
@@ -12,6 +13,9 @@ from .limits import DetectionLimit as DetectionLimit
 from .limits import detection_limit as detection_limit
 from .mistakes import check as check
 from .offsets import bias as bias
+from .operating_points import operating_point as operating_point
+from .reliability import Calibration as Calibration
+from .reliability import calibration as calibration
 from .sweeps import Sweep as Sweep
 from .sweeps import sweep as sweep
 from .uncertainty import intervals as intervals

@@ -31,6 +31,9 @@ def batches(evaluation: Evaluation, asked: Asked, by: By | None) -> Evaluation:
     Raises InputError if a group has several sequences or one with too few frames, or if the table is no match table.
     """
     table = asked.table
+    if asked.in_groups:
+        problem = "average precision ranks the detections of all frames together; leave it out"
+        raise InputError(f"intervals: method='batch_means': {problem}")
     if asked.matches is not table:
         problem = "identities go on from piece to piece, so their numbers cannot be cut; give the result's .matches"
         raise InputError(f"intervals: method='batch_means': {problem}")

@@ -22,8 +22,8 @@ from ..support.pandas_versions import with_text
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
-from .estimates import combined
-from .interval_tables import QUESTION
+from .estimates import combined, linear
+from .interval_tables import QUESTION, lost_text
 from .pair_tables import Group, n_cells, pair_table
 from .resampling import (
     BLUR,
@@ -60,7 +60,7 @@ class Comparison(NamedTuple):
         return as_html(self, self._headline())
 
     def _headline(self) -> list[str]:
-        return headline(self.leaderboard, ["rank", "name", "HOTA", "f1", "kelvins_mse"])
+        return headline(self.leaderboard, ["rank", "name", "HOTA", "AP", "AP50", "AP75", "f1", "kelvins_mse"])
 
 
 @same_kind_as("matches")
@@ -81,19 +81,20 @@ def compare(
     Parameters
     ----------
     matches
-        A dict from the name of each submission to its match table, or to what `track` or `pose` returned. All are of
-        the same truth and were made with the same rule.
+        A dict from the name of each submission to its match table, or to what `track`, `pose` or `average_precision`
+        returned. All are of the same truth and were made with the same rule.
     metrics
         A list of metrics. Of match tables any that `summarize` returns, your own among them; by default "f1",
         "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
         default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
-        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent). Of
+        average precision any number in its `summary`; by default "AP", "AP50" and "AP75".
     by
         The groups, each compared by itself: a column of the truth, the frames or the sequences; a list of columns,
         whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. All
         submissions share their bins, and only groups that all have are compared. Results of tracks and poses are
         grouped by `sequence`, its attributes (`sequence_<column>`), `joint` of poses, and `category` of
-        `track(by="category")`.
+        `track(by="category")`; those of average precision by what its own `by` takes.
     cluster
         A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
         groups are then swapped.
@@ -114,9 +115,9 @@ def compare(
     -------
     Comparison of two DataFrames, of the first match table's kind (pandas, polars or pyarrow).
 
-    leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse (tracks and poses by HOTA):
-        `rank`, `name`, the metrics that `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low` and
-        `kelvins_mse_high` (the jackknife intervals of `intervals`), then `bootstrap_share_first`, the share of
+    leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse (tracks and poses by HOTA, average
+        precision by AP): `rank`, `name`, the metrics that `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low`
+        and `kelvins_mse_high` (the jackknife intervals of `intervals`), then `bootstrap_share_first`, the share of
         resamples of the sequences in which the submission is first (equals share the place; null if there is only one
         sequence; no probability that it is best), and `apart_from_next`, whether its f1 differs from the f1 of the next
         row (p_adjusted below 1 - confidence; null in the last row, and where the two were not compared).
@@ -128,7 +129,8 @@ def compare(
         1993). The interval excludes 0 just where p_value is at most 1 - confidence. `low` and `high` are null below six
         sequences, whose p-values cannot be below 0.05. All are null where the metric is undefined. Tracks and poses
         have a column `of`, as in `intervals`: "combined", "macro" (a paired t test of the sequences' own values,
-        adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference alone.
+        adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference alone. Average precision has
+        no "macro"; the jackknife's pseudo-values of up to 100 groups of sequences (Tukey, 1958) are swapped.
 
     Raises
     ------
@@ -170,6 +172,8 @@ def compare(
     notes = boards[0].attrs | {"question": QUESTION} | options
     for table in answer:
         table.attrs = notes
+    lost = {category: None for group in groups for of in group.evaluations.values() for category in of.family.lost}
+    texts += [f"null intervals and p-values: {lost_text(lost)}"] if lost and pairs["p_value"].isna().any() else []
     for text in dict.fromkeys(filter(None, [*texts, *warning_texts(groups, confidence)])):
         warnings.warn(f"compare: {text}", stacklevel=CALLER)
     return answer
@@ -210,16 +214,17 @@ def _with_intervals(
     names = board["name"].tolist()
     evaluations = {name: group.evaluations[name] for name in names}
     family = evaluations[names[0]].family
-    sums = aligned_sums(evaluations)
+    linearised = {name: linear(of, family.ranking) for name, of in evaluations.items()}
+    sums, family_of_sums = aligned_sums(linearised), linearised[names[0]].family
     n_sequences = n_cells(group)
-    known = n_sequences >= (FEWEST_COMBINED if evaluations[names[0]].singles else 2)
+    known = n_sequences >= (FEWEST_COMBINED if evaluations[names[0]].of_result else 2)
     found = [combined(of, family.ranking, taus[name], confidence) for name, of in evaluations.items()]
     columns: dict[str, Any] = {}
     for metric, name in enumerate(family.ranking):
         for bound in ("low", "high"):
             values = np.array([getattr(of, bound)[0, metric] for of in found])
             columns[f"{name}_{bound}"] = np.where(known, values, np.nan)
-    used, metrics_from = only_used(sums, lambda of: [metrics_of(of, family.ranking, family)])
+    used, metrics_from = only_used(sums, lambda of: [metrics_of(of, family.ranking, family_of_sums)])
     [samples] = metrics_from(used.named(resampled_sums(used.values, resamples, seed)))
     shares = _shares_first(samples, [family.metrics[name] for name in family.ranking])
     columns["bootstrap_share_first"] = np.where(n_sequences > 1, shares, np.nan)

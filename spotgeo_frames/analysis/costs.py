@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.similarity import Measure
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.match_sums import match_sums
 from ..scoring.registry import METRICS, defined, values_of
 from ..support.errors import InputError
@@ -19,6 +20,7 @@ from ..tables.schema import FN, FP, measure_of
 from ..tables.table import Table
 from ..tracking.poses import PoseResult
 from ..tracking.tracks import TrackResult
+from .detection_costs import detection_costs
 from .error_kinds import KIND_TYPE, KINDS, possible_kinds
 from .track_costs import track_costs
 
@@ -28,7 +30,7 @@ COSTED = ["f1", "mse"]
 
 @same_kind_as("x")
 def error_costs(
-    x: Table | TrackResult | PoseResult,
+    x: Table | TrackResult | PoseResult | AveragePrecision,
     *,
     similarity: str | Measure | None = None,
     tau: float | None = None,
@@ -43,7 +45,7 @@ def error_costs(
     Parameters
     ----------
     x
-        The table that `diagnose` returned, or rows of it; or what `track` or `pose` returned.
+        The table that `diagnose` returned, or rows of it; or what `track`, `pose` or `average_precision` returned.
     similarity, tau, identity
         The words of `track`, and `identity` also of `pose`. Needed only where the result has lost its notes, as one of
         polars has; a similarity that is a function is needed always. `tau` is in pixels, and without notes `identity`
@@ -61,6 +63,13 @@ def error_costs(
     Here f1 is that of the match table; of poses, IDF1 is null, and MOTA is poseval's total mota as a share of 1. The
     misses of gaps are counted among the other kinds, too. A metric is null if there is nothing to count.
 
+    Of average precision, the kinds are those of TIDE, which `diagnose` lists. Before `all` there are `all_misses`, with
+    which no missed truth counts, and `all_false_alarms`, with which all of them come after the true positives. Counts
+    are those at the threshold 0.5. `AP50` and `AP` are what `average_precision` would give after the correction, each
+    with its gain; for AP, the errors are corrected that there are at each of the ten thresholds. `dAP` is the gain as
+    tidecv 1.0.1 has it, for comparison with published figures: percentage points of its own AP50, which takes
+    categories without truths for 0 where AP50 leaves them out.
+
     Raises
     ------
     InputError: `x` is no match table, its column `kind` is missing, or it holds other values than the kinds; or the
@@ -69,7 +78,11 @@ def error_costs(
 
     Notes
     -----
-    Sources: TIDE (Bolya et al., 2020, doi:10.1007/978-3-030-58580-8_33), whose costs are in average precision instead.
+    Sources: TIDE (Bolya et al., 2020, doi:10.1007/978-3-030-58580-8_33), whose costs are in average precision. There, a
+    corrected false alarm is removed or, where it stands for a miss, becomes a true positive of the truth's category
+    with its own score, and a corrected lost truth no longer counts. Nothing is matched again. A category of which
+    nothing is left, right or wrong, is left out of the mean; if nothing is left of any, AP is 1.
+
     Tracks and poses are mended like this, poses joint by joint:
 
     - a false alarm is removed, and that of a mislocated pair moves onto its truth and keeps its identity;
@@ -97,6 +110,19 @@ def error_costs(
     1        lost         0               0  0.5      0.0
     2  mislocated         1               1  1.0      0.5
 
+    Of two cats, one is taken for a dog, by a detection that would find it, and the other is not found:
+
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [0.0, 90.0], "y": 0.0})
+    >>> truth = truth.assign(w=9.0, h=9.0, category="cat")
+    >>> found = truth.head(1).assign(category="dog", score=0.9)
+    >>> costs = sf.error_costs(sf.average_precision(truth, found))
+    >>> costs.loc[costs["n_misses"] > 0, ["kind", "n_misses", "n_false_alarms", "AP50_gain"]].round(3)
+             kind  n_misses  n_false_alarms  AP50_gain
+    0        lost         1               0      0.000
+    2    confused         1               1      0.505
+    6  all_misses         2               0      1.000
+    8         all         2               1      1.000
+
     The identity of the only track changes in the last of three frames:
 
     >>> truth = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3], "object": 7, "x": [0.0, 5.0, 9.0], "y": 0.0})
@@ -111,6 +137,8 @@ def error_costs(
     named = [name for name, value in given.items() if value is not None]
     if named:
         raise ValueError(f"{named[0]} goes with what track() or pose() returned; leave it out")
+    if isinstance(x, AveragePrecision):
+        return detection_costs(x)
     return _match_costs(x)
 
 

@@ -35,11 +35,15 @@ from ..matching.pairs import Pairs, same_category
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
+from ..scoring.ap.numbers import THRESHOLDS, threshold_position
+from ..scoring.ap.result import AveragePrecision
+from ..support.errors import InputError
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
 from ..tables.schema import FN, FP
 from ..tables.table import Table
+from .detection_errors import LEAST_SIMILARITY, diagnosed
 
 KINDS = [
     "taken",
@@ -60,9 +64,8 @@ PAIRED = [MISLOCATED, CONFUSED_AND_MISLOCATED]
 # The kinds that only tables with categories have.
 OF_CATEGORIES = [KINDS[CONFUSED], KINDS[CONFUSED_AND_MISLOCATED]]
 
-# How far a mislocated prediction may lie: the multiple of the largest distance of a match, or the least similarity,
-# which is that of TIDE.
-REACH, LEAST_SIMILARITY = 3.0, 0.1
+# How far a mislocated prediction may lie: the multiple of the largest distance of a match, or else LEAST_SIMILARITY.
+REACH = 3.0
 
 
 class ErrorKinds(NamedTuple):
@@ -79,7 +82,7 @@ class ErrorKinds(NamedTuple):
 
 @same_kind_as("matches")
 def diagnose(
-    matches: Table,
+    matches: Table | AveragePrecision,
     reach: float | None = None,
     tau: float | None = None,
     *,
@@ -94,7 +97,7 @@ def diagnose(
     ----------
     matches
         A match table with the coordinates of truths and predictions: of points, boxes, joints or whole poses, or that
-        of `track` or `pose`.
+        of `track` or `pose`; or what `average_precision` returned, whose errors have other kinds, see the notes.
     reach
         For a table by distance: the largest distance between a miss and a false alarm that are taken for one mislocated
         object, in multiples of tau, or for a table of `pose` of 0.5 head sizes; 3 by default, at least 1.
@@ -106,7 +109,8 @@ def diagnose(
         object; 0.1 by default, above 0 and at most the threshold.
     similarity, threshold, sigmas
         The rule of a table by similarity, in the words of `match`. Needed only where the table has lost its notes; a
-        similarity that is a function is needed always.
+        similarity that is a function is needed always. Of average precision only `threshold` is asked for, one of its
+        ten: 0.5 by default.
 
     Returns
     -------
@@ -139,6 +143,22 @@ def diagnose(
     InputError: `matches` is no match table, it lacks columns that its rule needs, or its rule is not known.
     ValueError: `reach`, `tau`, `least_similarity`, `similarity`, `threshold` or `sigmas` is out of range.
 
+    Notes
+    -----
+    Average precision lets a detection choose by its score, and has the kinds of TIDE, equal to tidecv 1.0.1. The answer
+    is the match table at the threshold, without what is ignored. A false alarm has the first kind that applies:
+
+    mislocated: a truth of its category is at least as similar as `least_similarity`, and none is more similar than the
+        threshold.
+    confused: a truth of another category is at least as similar as the threshold.
+    duplicate: a truth of its category is, which another detection has found.
+    confused_and_mislocated: a truth of another category is more similar than `least_similarity`.
+    background: none of these, be there truths in the frame or not.
+
+    A mislocated or confused false alarm means the most similar such truth. A miss that is meant has the kind of the
+    false alarm with the highest score that means it; all others are `lost`. `pair_similarity` is that of a false alarm
+    and the truth that makes its kind, and, of a miss that is meant, that of this false alarm.
+
     Examples
     --------
     >>> import pandas as pd
@@ -151,7 +171,15 @@ def diagnose(
     1      FN  mislocated           15.0
     2      FP  mislocated           15.0
     """
+    if isinstance(matches, AveragePrecision):
+        _check_left_out(reach=reach, tau=tau, similarity=similarity, sigmas=sigmas)
+        position = threshold_position(THRESHOLDS[0] if threshold is None else threshold)
+        least = LEAST_SIMILARITY if least_similarity is None else least_similarity
+        _check_least(least, float(THRESHOLDS[position]))
+        return diagnosed(matches, position, least)
     table = check_matches(matches)
+    if {"threshold", "ignored"} <= {*table}:
+        raise InputError("diagnose: give what average_precision() returned, instead of its matches")
     rule = noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas))
     farthest, notes = _farthest(rule, reach, least_similarity)
     kinds = kinds_of_errors(table, rule, farthest)
@@ -222,11 +250,23 @@ def _farthest(
         raise ValueError("reach goes with tables by distance; give least_similarity")
     most = 1.0 if rule.threshold is None else rule.threshold
     least = min(LEAST_SIMILARITY, most) if least_similarity is None else least_similarity
+    _check_least(least, most)
+    return least, {"least_similarity": least, "threshold": rule.threshold}
+
+
+def _check_least(least: float, most: float) -> None:
+    """Raises ValueError unless `least` is a least similarity that goes with the threshold `most`."""
     if not isinstance(least, Real) or not 0 < least <= most:
         raise ValueError(
             f"least_similarity is {least!r}; a number above 0 and at most the threshold {most:g} is needed"
         )
-    return least, {"least_similarity": least, "threshold": rule.threshold}
+
+
+def _check_left_out(**words: object) -> None:
+    """Raises ValueError if a word is given that average precision has already."""
+    given = [name for name, value in words.items() if value is not None]
+    if given:
+        raise ValueError(f"{given[0]} does not go with what average_precision() returned; leave it out")
 
 
 def _paired(pairs: Pairs, aligned: Aligned, rule: Rule, farthest: float) -> np.ndarray:

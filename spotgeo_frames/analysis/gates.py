@@ -12,6 +12,7 @@ from ..support.pandas_versions import TEXT
 from ..tables.arrow import as_pandas
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.table import Table
+from .estimates import linear
 from .pair_tables import Group, n_cells, pair_table
 from .resampling import aligned_sums, check_metrics, metrics_of
 from .submissions import submissions
@@ -138,6 +139,8 @@ def _reason(estimate: float, low: float, margin: float, n_sequences: int) -> str
     """Why a gate is not passed."""
     if np.isnan(estimate):
         return "the metric is not defined"
+    if np.isnan(low) and n_sequences >= FEWEST_TESTED:
+        return "nothing tells how others differ"
     if np.isnan(low):
         return f"{n_sequences} sequences are too few for a bound; five are needed"
     return f"it may be worse by {-low:.4g}, more than the margin of {margin:.4g}"
@@ -195,7 +198,9 @@ def sample_size(
     _metric(group, metric)
     if unknown:
         warnings.warn(f"sample_size: {unknown}", stacklevel=CALLER)
-    error, n_pilot = _standard_error(group, metric, of_one=baseline is None), n_cells(group)
+    error = _standard_error(group, metric, of_one=baseline is None)
+    pilot = group.evaluations["x"]
+    n_pilot = int(pilot.n_sequences[0]) if pilot.in_groups else n_cells(group)
     needed = _needed(error, n_pilot, margin, power)
     row = {"margin": float(margin), "power": float(power), "standard_error": error, "n_pilot": n_pilot}
     columns: dict[str, Any] = {"metric": pd.array([metric], dtype=TEXT)} | {
@@ -206,8 +211,9 @@ def sample_size(
 
 def _standard_error(group: Group, metric: str, of_one: bool) -> float:
     """The jackknife standard error of the difference of a pair; `of_one`: of two as variable as the first."""
-    family = group.evaluations["x"].family
-    sums = aligned_sums(group.evaluations)
+    evaluations = {name: linear(of, [metric]) for name, of in group.evaluations.items()}
+    family = evaluations["x"].family
+    sums = aligned_sums(evaluations)
     total, n = sums.values.sum(axis=0), len(sums.values)
     if n < 2:
         return np.nan

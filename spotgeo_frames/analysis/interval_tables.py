@@ -1,6 +1,7 @@
 """The rows of the table that `intervals` returns, and the warnings about them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pandas as pd
 from ..scoring.evaluations import Evaluation
 from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..support.pandas_versions import TEXT
-from .estimates import singles_of
+from ..tables.messages import first_listed
 from .jackknife import Intervals, added_rows
 from .resampling import metrics_of
 
@@ -23,6 +24,15 @@ RESTS_ON_FEW = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
 MOST_LEFT_OUT = 20
 
 
+def lost_text(categories: Collection[Any]) -> str:
+    """Why the bounds of average precision are null: categories that too few groups of sequences have truths of."""
+    named = [name for name in categories if not pd.isna(name)]  # without categories, all objects are of a null one
+    of = f" of {first_listed(named)}" if named else ""
+    return (
+        f"too few sequences have truths{of}: without some of them no truth is left, so nothing tells how others differ"
+    )
+
+
 def metric_table(
     evaluation: Evaluation, names: Sequence[str], n_sequences: np.ndarray, found: Intervals
 ) -> pd.DataFrame:
@@ -32,9 +42,12 @@ def metric_table(
 
 
 def result_table(
-    evaluation: Evaluation, names: Sequence[str], n_sequences: np.ndarray, found: Intervals, means: Intervals
+    evaluation: Evaluation, names: Sequence[str], n_sequences: np.ndarray, found: Intervals, means: Intervals | None
 ) -> pd.DataFrame:
-    """One row for each group, metric and kind of number: combined, macro mean, and combined without each sequence."""
+    """One row for each group, metric and kind of number: combined, macro mean, and combined without each sequence.
+
+    Average precision has no macro `means`: of single frames it is another number, most often 0 or 1.
+    """
     n_groups, group = evaluation.n_groups, evaluation.group
     totals = {name: added_rows(rows, group, n_groups) for name, rows in evaluation.sums.items()}
     n_cells = np.bincount(group, minlength=n_groups)[group]
@@ -43,12 +56,14 @@ def result_table(
     left = {name: totals[name][of_shown] - rows[shown] for name, rows in evaluation.sums.items()}
     without = metrics_of(left, names, evaluation.family)
     kept = Intervals(without, *[np.full_like(without, np.nan)] * (len(Intervals._fields) - 1))
-    together = Intervals(*(np.concatenate(parts) for parts in zip(found, means, kept, strict=True)))
-    of_group = np.concatenate([np.arange(n_groups), np.arange(n_groups), of_shown])
+    kinds = {"combined": found} | ({"macro": means} if means else {})
+    together = Intervals(*(np.concatenate(parts) for parts in zip(*kinds.values(), kept, strict=True)))
+    of_group = np.concatenate([*[np.arange(n_groups)] * len(kinds), of_shown])
     sequences = np.asarray(evaluation.sequence, object)[shown]
-    labels = ["combined"] * n_groups + ["macro"] * n_groups + [f"without {name}" for name in sequences]
-    n_left_out = np.bincount(singles_of(evaluation).cell, minlength=len(group))[shown]
-    count = np.concatenate([n_sequences, n_sequences, n_sequences[of_shown] - n_left_out])
+    labels = [kind for kind in kinds for _ in range(n_groups)] + [f"without {name}" for name in sequences]
+    n_in_cell = np.bincount(evaluation.singles.cell, minlength=len(group)) if evaluation.singles else evaluation.sizes
+    n_left = n_sequences[of_shown] - np.asarray(n_in_cell)[shown]
+    count = np.concatenate([*[n_sequences] * len(kinds), n_left])
     order = np.argsort(of_group, kind="stable")
     of = pd.array(labels, dtype=TEXT).take(order)
     ordered = Intervals(*(values[order] for values in together))
@@ -75,7 +90,7 @@ def _table(
 
 
 def warning_texts(
-    found: Intervals, names: Sequence[str], n_sequences: np.ndarray, tau: float, is_result: bool
+    found: Intervals, names: Sequence[str], n_sequences: np.ndarray, tau: float, evaluation: Evaluation
 ) -> list[str]:
     """The texts of warnings: why bounds are null, and where little is known; `found` are the combined numbers."""
     n_groups, several = len(n_sequences), n_sequences > 1
@@ -84,13 +99,16 @@ def warning_texts(
     unknown = several[:, None] & ~np.isnan(found.estimate) & ~known
     lost = [names[int(metric)] for metric in np.flatnonzero(unknown.any(axis=0))]
     of_one = "only one sequence: nothing tells how others differ, so low and high are null"
-    if not is_result:
+    if not evaluation.of_result:
         of_one += "; method='batch_means' takes its frames"
     of_few = RESTS_ON_FEW
-    if is_result:
-        of_few += ", and combined numbers, which one large sequence may decide, have no interval; macro means have one"
+    if evaluation.of_result:
+        of_few += ", and combined numbers, which one large sequence may decide, have no interval"
+        of_few += "; macro means have one" if evaluation.singles else ""
     why = "fewer than two sequences count, or all agree and nothing tells how others differ"
-    if np.isnan(tau):
+    if evaluation.family.lost:
+        why = lost_text(evaluation.family.lost)
+    elif np.isnan(tau):
         why += ", or tau is unknown because the table lost its notes"
     texts = [
         (int((n_sequences == 1).sum()), of_one),

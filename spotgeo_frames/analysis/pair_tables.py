@@ -9,7 +9,7 @@ import pandas as pd
 from ..scoring.evaluations import Evaluation, Family
 from ..scoring.match_sums import NamedSums
 from ..support.pandas_versions import TEXT, with_text
-from .estimates import means, singles_of, totals_among, values_of
+from .estimates import linear, means, singles_of, totals_among, values_of
 from .interval_tables import MOST_LEFT_OUT
 from .resampling import BLUR, aligned_sums, metrics_of, only_used
 from .submissions import labelled
@@ -32,8 +32,9 @@ def pair_table(
 ) -> pd.DataFrame:
     """One row for each group, pair and metric; all p-values are adjusted together."""
     tests = _swapped(groups, metrics, resamples, confidence, seed)
-    is_result = next(iter(groups[0].evaluations.values())).singles is not None
-    of_means = paired_t(groups, metrics, confidence) if is_result else tests
+    first = next(iter(groups[0].evaluations.values()))
+    is_result, has_means = first.of_result, first.singles is not None
+    of_means = paired_t(groups, metrics, confidence) if has_means else tests
     parts, at = [], 0
     for group in groups:
         rows = range(at, at + len(group.pairs))
@@ -41,11 +42,12 @@ def pair_table(
             _rows(pair, metrics, {"of": "combined"} if is_result else {}, tests[row])
             for pair, row in zip(group.pairs, rows, strict=True)
         ]
-        if is_result:
+        if has_means:
             tables += [
                 _rows(pair, metrics, {"of": "macro"}, of_means[row])
                 for pair, row in zip(group.pairs, rows, strict=True)
             ]
+        if is_result:
             tables += [table for pair in group.pairs for table in _without(group, pair, metrics)]
         parts.append(labelled(pd.concat(tables, ignore_index=True), group.labels))
         at += len(group.pairs)
@@ -65,21 +67,27 @@ def _swapped(
     groups: Sequence[Group], metrics: Sequence[str], resamples: int, confidence: float, seed: int
 ) -> list[dict[str, np.ndarray]]:
     """The swap tests of each pair of each group in turn: the numbers (metrics,) by name."""
-    sides = {(at, name): of for at, group in enumerate(groups) for name, of in group.evaluations.items()}
+    sides = {
+        (at, name): linear(of, metrics) for at, group in enumerate(groups) for name, of in group.evaluations.items()
+    }
     place = {key: position for position, key in enumerate(sides)}
     pairs = [(place[at, a], place[at, b]) for at, group in enumerate(groups) for a, b in group.pairs]
     n_sequences = [n_cells(group) for group in groups for _ in group.pairs]
-    family = next(iter(sides.values())).family
+    first = next(iter(sides.values()))
+    family = first.family
     sums, curves = aligned_sums({f"{key}": of for key, of in sides.items()}), curves_of(family, metrics)
     if all(family.metrics[name].sums is None for name in metrics):  # an own metric may read any sum in any way
         sums, curves = only_used(sums, curves)
-    totals = totals_among(metrics, next(iter(sides.values())))
+    totals = totals_among(metrics, first)
     tests = swap_tests(sums, pairs, np.array(n_sequences), curves, totals, resamples, seed, confidence)
+    if first.in_groups:  # it may be known where its pseudo-values are not
+        of_sides = [of.summary[list(metrics)].to_numpy(np.float64)[0] for of in sides.values()]
+        tests = tests._replace(estimate=np.stack([of_sides[a] - of_sides[b] for a, b in pairs]))
     return [dict(zip(NUMBERS, values, strict=True)) for values in zip(*tests, strict=True)]
 
 
 def n_cells(group: Group) -> int:
-    """How many sequences any submission of the group has."""
+    """How many sequences any submission of the group has, or groups of sequences that are left out together."""
     together = [pd.Index(of.sequence) for of in group.evaluations.values()]
     return len(pd.concat([index.to_series() for index in together]).drop_duplicates())
 
@@ -136,12 +144,13 @@ def _without(group: Group, pair: tuple[str, str], metrics: Sequence[str]) -> lis
     if not 1 < len(a.sequence) <= MOST_LEFT_OUT:
         return []
     sums = aligned_sums({"a": a, "b": b})
-    left = metrics_of(sums.named(sums.values.sum(axis=0) - sums.values), metrics, a.family)
+    without = sums.values.sum(axis=0) - sums.values
+    left = [metrics_of(sums.named(without[:, at]), metrics, of.family) for at, of in enumerate((a, b))]
     names = np.sort(np.asarray(a.sequence))
     unknown = np.full(len(metrics), np.nan)
     return [
         _rows(pair, metrics, {"of": f"without {name}"}, dict.fromkeys(NUMBERS, unknown) | {"estimate": of[0] - of[1]})
-        for name, of in zip(names, left, strict=False)
+        for name, *of in zip(names, *left, strict=False)
     ]
 
 

@@ -1,6 +1,7 @@
 """The submissions that `compare` is given: of one truth, and taken apart into evaluations and their groups."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..tables.messages import counted
 from ..tables.schema import SIDE_PREFIXES
 from ..tables.selections import By, binned_together, check_column, column_bins, excluded_sequences, without_sequences
 from ..tables.table import Table
-from .estimates import clustered, tau_of
+from .estimates import clustered, tau_of, units_of
 from .same_truth import truth_differences
 
 
@@ -30,10 +31,15 @@ def submissions(
     Raises InputError if they are not comparable, or if `by` or `exclude` does not fit them; it names the function.
     """
     asked, unknown = _checked(matches, baseline, exclude, function)
-    cuts = _cuts(asked, column_bins(by))
+    columns = column_bins(by)
+    cuts: Mapping[str, Any] = dict.fromkeys(asked, columns)
+    if next(iter(asked.values())).in_groups:
+        asked = _in_same_groups(asked, cluster)
+    else:
+        cuts = _cuts(asked, columns)
     own = own_metrics()
     evaluated = {
-        name: clustered(of.evaluate(of.table, cuts[name] or None, own), of.table, cluster) for name, of in asked.items()
+        name: clustered(of.evaluate(of.table, cuts[name] or None, own), of, cluster) for name, of in asked.items()
     }
     return evaluated, {name: tau_of(of.matches) for name, of in asked.items()}, unknown
 
@@ -54,6 +60,10 @@ def _checked(
         known = ", ".join(map(str, matches))
         raise InputError(f"{function}: baseline: no match table has the name {baseline!r}; the names are {known}")
     asked = {name: asked_table(x, f"{function}: matches: {name}") for name, x in matches.items()}
+    alone = [name for name, of in asked.items() if of.in_groups]
+    if 0 < len(alone) < len(asked):
+        odd = next(name for name in asked if name not in alone)
+        raise InputError(f"{function}: {alone[0]} is of average precision, and {odd} is not; give results of one kind")
     left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
     asked = {
         name: of._replace(table=without_sequences(of.table, left_out), matches=without_sequences(of.matches, left_out))
@@ -70,6 +80,13 @@ def _checked(
     if problems:
         raise InputError(problems)
     return asked, unknown
+
+
+def _in_same_groups(asked: Mapping[str, Asked], cluster: str | None) -> dict[str, Asked]:
+    """The same, with the sequences of all in the same groups, also those that only some of them have."""
+    units = pd.concat([units_of(of.table, cluster) for of in asked.values()])
+    units = units[~units.index.duplicated()].sort_index()
+    return {name: of._replace(evaluate=partial(of.evaluate, units=units)) for name, of in asked.items()}
 
 
 def _cuts(asked: Mapping[str, Asked], columns: Mapping[str, int | None]) -> dict[str, list[pd.Series]]:

@@ -17,20 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..matching.alignment import Aligned, FrameRule
+from ..matching.alignment import FrameRule
 from ..matching.rule import Rule, compared
 from ..matching.similarity import Measure
+from ..matching.whole_poses import check_pose_scores
 from ..matching.words import Words, asked, asked_with_tracks, rule_of_tables
 from ..scoring.registry import METRICS, defined, values_of
-from ..support.errors import InputError
 from ..support.named_tables import as_html, as_text, headline
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
-from ..tables.columns import as_numbers
+from ..tables.checks import check_scores
 from ..tables.inputs import source
 from ..tables.kinds import CALLER, same_kind_as
-from ..tables.messages import counted, first_keys, missing
-from ..tables.schema import OBJECT_KEY
 from ..tables.table import Table
 from .cross_validation import best_threshold, null_texts
 from .resampling import check_confidence
@@ -192,7 +190,7 @@ def sweep(
     given = tau, epsilon, similarity, threshold, sigmas
     swept = partial(sweep_tracks, asked_with_tracks(*given)) if tracks else partial(_sweep_detections, _words(*given))
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
-    _check_scores(sides[1].objects)
+    check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "sweep")
     curve, best, notes = swept(*sides, score, frames, **options)
     curve.attrs = best.attrs = notes | options
     for text in null_texts(best):
@@ -213,7 +211,7 @@ def _sweep_detections(
     rules = [rule_of_tables(of_limit, truth, predictions) for of_limit in words]
     widest = rules[-1 if rules[0].by_distance else 0]
     both = compared(widest, truth, predictions, frames)
-    _check_poses(both.aligned, source(predictions.objects, "predictions"))
+    check_pose_scores(both.aligned, source(predictions.objects, "predictions"))
     by_level = score_levels(both, widest, score)
     curves, rows = [], []
     for rule in progress(rules, "matching", rules[0].limit):
@@ -222,28 +220,6 @@ def _sweep_detections(
         rows.append(_best(curves[-1], sums, rule, confidence, seed))
     notes = {key: value for key, value in rules[0].notes.items() if key != rules[0].limit}
     return pd.concat(curves, ignore_index=True), pd.DataFrame(rows, dtype=np.float64), notes
-
-
-def _check_scores(objects: pd.DataFrame) -> None:
-    """Raises InputError unless every prediction has a score."""
-    name = source(objects, "predictions")
-    if "score" not in objects:
-        raise InputError(missing(name, "score", objects.columns, "sweep() needs the score of each prediction"))
-    null = objects["score"].isna().to_numpy()
-    if null.any():
-        keys = first_keys(objects, null, OBJECT_KEY)
-        problem = f"{counted(int(null.sum()), 'row')} null: {keys}; give each prediction a score, or leave it out"
-        raise InputError(f"{name}: column score: {problem}")
-
-
-def _check_poses(aligned: Aligned, name: str) -> None:
-    """Raises InputError if joints of one pose have different scores, which leaves the pose without any."""
-    poses = aligned.predictions.table
-    several = np.isnan(as_numbers(poses["score"]))
-    if several.any():
-        keys = first_keys(poses, several, OBJECT_KEY)
-        problem = f"{counted(int(several.sum()), 'pose')} listed with several scores; one for all its joints is needed"
-        raise InputError(f"{name}: column score: {problem}: {keys}")
 
 
 def _words(
@@ -286,12 +262,12 @@ def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:
 
 def _best(curve: pd.DataFrame, sums: LevelSums, rule: Rule, confidence: float, seed: int) -> dict[str, float]:
     """Makes the row of the table `best` of a Sweep from the rows of its curve."""
-    precision = average_precision(curve) if sums.n_truth else np.nan
-    row = {rule.limit: getattr(rule, rule.limit), "average_precision": precision}
+    area = area_under_precision_recall(curve) if sums.n_truth else np.nan
+    row = {rule.limit: getattr(rule, rule.limit), "average_precision": area}
     return row | best_threshold(curve, METRICS["f1"], sums.of_sequences, 2, confidence, seed)
 
 
-def average_precision(points: pd.DataFrame) -> float:
+def area_under_precision_recall(points: pd.DataFrame) -> float:
     """The area under precision over recall, interpolated at all points; null where recall is null.
 
     `points` is a table with `precision` and `recall` at rising score thresholds.

@@ -1,4 +1,4 @@
-"""intervals(): the metrics of a match table, or of tracks or poses, with their confidence intervals.
+"""intervals(): the metrics of a match table, of tracks, of poses or of average precision, with confidence intervals.
 
 Sequences are taken as drawn from all sequences like them, so the intervals are of the number that more such sequences
 would give, each weighted by its size. Three methods make them: "jackknife" leaves out one sequence at a time (see
@@ -22,8 +22,9 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
 from .batches import batches
-from .estimates import clustered, combined, macro, tau_of
+from .estimates import clustered, combined, macro, tau_of, with_units
 from .interval_tables import QUESTION, metric_table, result_table, warning_texts
+from .jackknife import Intervals
 from .resampling import (
     bounds,
     check_labels,
@@ -67,18 +68,19 @@ def intervals(
     Parameters
     ----------
     x
-        A match table, or what `track` or `pose` returned.
+        A match table, or what `track`, `pose` or `average_precision` returned.
     by
         The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
         a count of quantile bins (2 to 1000) or None. Rows that are null in `by` are left out. Results of tracks and
         poses are grouped by columns of their table `sums`: `sequence`, its attributes (`sequence_<column>`), `joint` of
-        poses, and `category` of `track(by="category")`.
+        poses, and `category` of `track(by="category")`; those of average precision by what its own `by` takes.
     metrics
         A list of metrics. Of a match table any that `summarize` returns, your own among them; by default "f1",
         "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
         default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
-        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent).
+        "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent). Of
+        average precision any number in its `summary`; by default "AP", "AP50" and "AP75".
     method
         "jackknife": leaves out one sequence at a time; the interval of a share is that of its logit, with t of the
         degrees of freedom of Bell and McCaffrey (2002). "percentile": the quantiles of the metric over resamples of
@@ -109,11 +111,16 @@ def intervals(
     another question), and, up to 20 sequences, "without NAME", the combined number without the sequence NAME (or
     without the cluster NAME).
 
+    Average precision has these rows but no "macro": the AP of a single image is another number. Up to 100 groups of
+    sequences are left out in turn. AP of few images is too high, so the interval is moved down by the bias, which
+    halves of the sequences tell ("percentile" does not do that). If a category has truths in one group only, bounds are
+    null: nothing tells how its AP would vary.
+
     Raises
     ------
     InputError: `x` is no match table or has no rows; a column of `by` is missing, or has the name of a column of the
         result; the column `cluster` is missing, null, or differs within a sequence; "batch_means" is asked of tracks,
-        poses or several sequences; a metric of your own fails.
+        poses, average precision or several sequences; a metric of your own fails.
     ValueError: an unknown metric or method, `resamples` below 1, or `confidence` not between 0 and 1.
 
     Examples
@@ -149,27 +156,27 @@ def interval_table(
     check_options(resamples, confidence)
     if method not in get_args(Method):
         raise ValueError(f"method is {method!r}; {', '.join(map(repr, get_args(Method)))} are known")
-    asked = asked_table(x, "intervals: x")
+    asked = with_units(asked_table(x, "intervals: x"), cluster)
     if not len(asked.table):
         raise InputError(f"intervals: the {'result' if is_result(x) else 'match table'} has no rows")
     evaluation = asked.evaluate(asked.table, by, own_among(metrics))
     names = check_metrics(metrics, evaluation.family)
     check_labels(evaluation.labels)
-    n_sequences = np.bincount(evaluation.group, minlength=evaluation.n_groups)
+    n_sequences = evaluation.n_sequences
     if method == "batch_means":
         evaluation = batches(evaluation, asked, by)
-    evaluation = clustered(evaluation, asked.table, cluster)
+    evaluation = clustered(evaluation, asked, cluster)
     tau = tau_of(asked.matches)
     found = combined(evaluation, names, tau, confidence)
     found = found._replace(estimate=_estimates(evaluation.summary, names))
     if method == "percentile":
-        low, high = _percentile(evaluation, names, resamples, confidence, seed)
-        found = found._replace(low=low, high=high, degrees_of_freedom=np.full_like(low, np.nan))
-    texts = [] if method == "batch_means" else warning_texts(found, names, n_sequences, tau, is_result(x))
-    if is_result(x):
+        found = _by_resampling(found, evaluation, names, resamples, confidence, seed)
+    texts = [] if method == "batch_means" else warning_texts(found, names, n_sequences, tau, evaluation)
+    if evaluation.of_result:
         few = (n_sequences < FEWEST_COMBINED)[:, None]
         found = found._replace(low=np.where(few, np.nan, found.low), high=np.where(few, np.nan, found.high))
-        answer = result_table(evaluation, names, n_sequences, found, macro(evaluation, names, confidence))
+        of_means = macro(evaluation, names, confidence) if evaluation.singles else None
+        answer = result_table(evaluation, names, n_sequences, found, of_means)
     else:
         answer = metric_table(evaluation, names, n_sequences, found)
     options = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
@@ -182,6 +189,16 @@ def _estimates(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
     unknown = np.full(len(summary), np.nan)
     columns = [summary[name].to_numpy(np.float64, na_value=np.nan) if name in summary else unknown for name in names]
     return np.stack(columns, axis=-1)
+
+
+def _by_resampling(
+    found: Intervals, evaluation: Evaluation, names: Sequence[str], resamples: int, confidence: float, seed: int
+) -> Intervals:
+    """Intervals of the jackknife with the bounds of resampling."""
+    low, high = _percentile(evaluation, names, resamples, confidence, seed)
+    if evaluation.in_groups:  # a category that leaving out can lose, drawing can lose, too
+        low, high = (np.where(np.isnan(found.error), np.nan, bound) for bound in (low, high))
+    return found._replace(low=low, high=high, degrees_of_freedom=np.full_like(low, np.nan))
 
 
 def _percentile(

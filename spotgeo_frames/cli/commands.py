@@ -237,6 +237,26 @@ DIAGNOSE = Command(
     "mislocated, background, or in a frame without truth. Both are confused where the other one has another category.",
 )
 
+AP = Command(
+    "precision",
+    "ap",
+    "Scores boxes or poses by COCO's average precision (AP) and recall (AR), by category and over all.",
+    (
+        _argument(
+            "truth",
+            "COCO's annotations (.json, .gz, .zip), or a table of objects (Parquet or CSV)",
+            metavar="TRUTH",
+            type=Path,
+        ),
+        _argument("results", "COCO's results, or a table of objects with a score", metavar="RESULTS", type=Path),
+        _argument("--keypoints", "Poses by OKS instead of boxes by IoU", action="store_true"),
+        JSON,
+        OUT,
+    ),
+    "The numbers are those of pycocotools: at most 100 detections an image and class (20 poses), ten thresholds from "
+    "0.50 to 0.95, 101 recall points. There is a dash, in JSON null, where pycocotools has -1.",
+)
+
 TRACK = Command(
     "tracks",
     "track",
@@ -295,5 +315,5 @@ POSE = Command(
 
 COMMANDS = {
     command.function: command
-    for command in (VALIDATE, SCORE, REPARTITION, COMPARE, GATE, REPORT, CHECK, SWEEP, DIAGNOSE, TRACK, POSE)
+    for command in (VALIDATE, SCORE, REPARTITION, COMPARE, GATE, REPORT, CHECK, SWEEP, DIAGNOSE, AP, TRACK, POSE)
 }

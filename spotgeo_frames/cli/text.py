@@ -187,7 +187,7 @@ def _cells(table: pd.DataFrame, column: str) -> pd.Series:
     return table[column].map(text)
 
 
-def number_text(value: float, written: str = ".4f") -> str:
+def number_text(value: float | None, written: str = ".4f") -> str:
     """Formats a number, with four decimals unless told otherwise, or a dash for null."""
     return "-" if plain_value(value) is None else f"{value:{written}}"
 

@@ -13,15 +13,17 @@ Known differences from pycocotools 2.0.11
 Results are objects numbered from 1 in the order of the file, as pycocotools numbers them. Annotations keep their `id`.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 import pandas as pd
 
-from ..support.decoding import decode
+from ..support.decoding import convert, decode
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
@@ -38,6 +40,17 @@ class _Image(msgspec.Struct, gc=False):
     width: float | None = None
     height: float | None = None
     file_name: str | None = None
+
+
+class _Images(msgspec.Struct):
+    images: list[_Image]
+
+
+# An image with all its values, by name.
+Attributes = dict[str, Any]
+
+# Names of columns that a table of frames cannot have as attributes.
+TAKEN = ("sequence", "frame", "joint", "n_truth", "n_predicted")
 
 
 class _Category(msgspec.Struct):
@@ -59,6 +72,7 @@ class _Annotation(_Object, kw_only=True, gc=False):
     id: Integer
     area: float | None = None
     iscrowd: int = 0
+    num_keypoints: int | None = None
 
 
 class _Result(_Object, kw_only=True, gc=False):
@@ -66,7 +80,7 @@ class _Result(_Object, kw_only=True, gc=False):
 
 
 class _Truth(msgspec.Struct):
-    images: list[_Image]
+    images: list[Attributes]
     annotations: list[_Annotation]
     categories: list[_Category]
 
@@ -131,26 +145,29 @@ def coco_sides(
         what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
         raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")
     document = decode(contents[0], _Truth, str(truth_path))
+    images = convert({"images": document.images}, _Images, str(truth_path)).images
     results = decode(contents[1], list[_Result], str(predictions_path))
     joints, problems = _joints(document.categories, str(truth_path), boxes)
     place = f"{truth_path}: annotations"
-    problems += repeated_ids([image.id for image in document.images], f"{truth_path}: images")
+    problems += repeated_ids([image.id for image in images], f"{truth_path}: images")
     problems += repeated_ids([annotation.id for annotation in document.annotations], place)
-    problems += _problems(document.annotations, place, document.images, joints, boxes)
-    problems += _problems(results, f"{predictions_path}: ", document.images, joints, boxes)
+    problems += _problems(document.annotations, place, images, joints, boxes)
+    problems += _problems(results, f"{predictions_path}: ", images, joints, boxes)
     if problems:
         raise InputError(problems)
-    names = pd.Series({category.id: category.name for category in document.categories}, dtype=TEXT)
+    names = _category_names(document.categories)
     truth, predictions = _annotation_table(document.annotations, names), _result_table(results, names)
     if boxes:
         truth, predictions = _with_boxes(truth, document.annotations), _with_boxes(predictions, results)
     else:
         named = dict(zip([f"box_{side}" for side in BOX], _box(document.annotations), strict=True))
         truth = _with_joints(truth.assign(**named), document.annotations, joints, "visibility")
+        if results and results[0].bbox is not None:  # then pycocotools takes its size, and not that of the joints
+            predictions["area"] = np.multiply(*_box(results)[2:])
         predictions = _with_joints(predictions, results, joints, "joint_score")
     note_source(truth, truth_path, states[0])
     note_source(predictions, str(predictions_path), states[1])
-    return Annotations(truth, _frames(document.images)), Annotations(predictions)
+    return Annotations(truth, _frames(images, document.images)), Annotations(predictions)
 
 
 def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[int, list[str]], list[str]]:
@@ -189,24 +206,59 @@ def _problems(
     return problems[:MOST_PROBLEMS]
 
 
-def _frames(images: Sequence[_Image]) -> pd.DataFrame:
-    """One frame an image."""
+def _category_names(categories: Sequence[_Category]) -> pd.Series:
+    """The name of each category by its id; if several have one name, they also have their ids in it."""
+    categories = sorted(categories, key=lambda category: category.id)
+    times = Counter(category.name for category in categories)
+    names = [f"{one.name} ({one.id})" if times[one.name] > 1 else one.name for one in categories]
+    if len({*names}) < len(names):
+        names = [f"{one.name} ({one.id})" for one in categories]
+    kind = pd.CategoricalDtype(pd.Index(names, dtype=TEXT))
+    return pd.Series(pd.Categorical(names, dtype=kind), [category.id for category in categories])
+
+
+def _frames(images: Sequence[_Image], attributes: Sequence[Attributes]) -> pd.DataFrame:
+    """One frame an image, with all its attributes but lists and objects."""
     sizes = {name: np.array([getattr(image, name) for image in images], np.float64) for name in ("width", "height")}
     names = pd.Series([image.file_name for image in images], dtype=TEXT)
-    return pd.DataFrame({"sequence": integers(image.id for image in images), "frame": 1, **sizes, "file_name": names})
+    table = pd.DataFrame({"sequence": integers(image.id for image in images), "frame": 1, **sizes, "file_name": names})
+    others = dict.fromkeys(chain.from_iterable(attributes))
+    return table.assign(
+        **{
+            f"image_{name}" if name in TAKEN else name: values
+            for name in others
+            if name != "id" and name not in table and (values := _attribute(name, attributes)) is not None
+        }
+    )
+
+
+def _attribute(name: str, attributes: Sequence[Attributes]) -> pd.Series | None:
+    """An attribute of images as a column: flags, numbers or text; None if it has lists, objects or nothing at all."""
+    values = [of_image.get(name) for of_image in attributes]
+    kinds = {type(value) for value in values} - {type(None)}
+    if not kinds or not kinds <= {bool, int, float, str}:
+        return None
+    if kinds == {bool}:
+        return pd.Series(values, dtype="boolean" if None in values else "bool")
+    if kinds <= {int, float}:
+        return pd.Series(values, dtype=np.float64)
+    return pd.Series([None if value is None else str(value) for value in values], dtype=TEXT)
 
 
 def _annotation_table(annotations: Sequence[_Annotation], names: pd.Series) -> pd.DataFrame:
-    """One row an annotation, without its geometry."""
+    """One row an annotation, without its geometry; `area` and `num_keypoints` only if any annotation tells them."""
+    optional = {
+        name: np.array([getattr(one, name) for one in annotations], np.float64) for name in ("area", "num_keypoints")
+    }
     return pd.DataFrame(
         {
             "sequence": integers(one.image_id for one in annotations),
             "frame": np.ones(len(annotations), np.int64),
             "object": integers(one.id for one in annotations),
             "category": names.reindex([one.category_id for one in annotations]).array,
-            "area": np.array([one.area for one in annotations], np.float64),
             "crowd": np.array([one.iscrowd != 0 for one in annotations], bool),
         }
+        | {name: values for name, values in optional.items() if not np.isnan(values).all()}
     )
 
 

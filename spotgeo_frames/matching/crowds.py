@@ -46,7 +46,7 @@ def without_crowds(sides: Compared, rule: Rule, farthest: float | None = None) -
     aligned = sides.aligned
     if "crowd" not in aligned.truth.table:
         return WithoutCrowds(sides, join_pairs([]), None)
-    is_crowd = _flags(aligned.truth.table, ", as where the joints of a pose differ" if rule.of_whole_poses else "")
+    is_crowd = crowd_flags(aligned.truth.table, ", as where the joints of a pose differ" if rule.of_whole_poses else "")
     if not is_crowd.any():
         return WithoutCrowds(sides, join_pairs([]), 0)
     everything = np.ones(len(aligned.predictions.frame), bool)
@@ -77,7 +77,7 @@ def without_explained(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, P
     return drop_empty_joints(left), pairs._replace(prediction=place[pairs.prediction]), notes
 
 
-def _flags(truth: Columns, why_null: str = "") -> np.ndarray:
+def crowd_flags(truth: Columns, why_null: str = "") -> np.ndarray:
     """The column `crowd` as booleans; raises InputError if a value is neither true nor false, 1 or 0.
 
     `why_null` is added to the message if such a value is null.

@@ -154,10 +154,10 @@ def matched(
     sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     rule = rule_of_tables(words, *sides)
     matches = match_sides(*sides, rule, frames, carried=carried)
-    return matches, _warning(*sides, rule)
+    return matches, warning_of_sides(*sides, rule)
 
 
-def _warning(truth: SideColumns, predictions: SideColumns, rule: Rule) -> str | None:
+def warning_of_sides(truth: SideColumns, predictions: SideColumns, rule: Rule) -> str | None:
     """A warning of what matching leaves out of account, or None."""
     texts = [flat_boxes(truth.objects, predictions.objects)] if rule.name == "iou" else []
     has_category = ["category" in side.objects for side in (truth, predictions)]

@@ -4,7 +4,7 @@ The image is divided into columns. Each box is compared only with boxes that beg
 most pairs of boxes that lie apart are never compared.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -12,21 +12,31 @@ from ..support.chunks import chunks
 from ..support.ragged import ranges
 from .alignment import Aligned
 from .pairs import ROOM, SIMILAR_AT_ONCE, Pairs, gathered, same_category
-from .similarity import iou
+from .similarity import Boxes, iou
 
 # Edges of boxes farther out than this (px) are moved here for the search, which finds more pairs and misses none.
 FARTHEST = 1e12
+
+# A function from the boxes of N truths and of N predictions to how much each pair overlaps, from 0 to 1.
+BoxMeasure = Callable[[Boxes, Boxes], np.ndarray]
 
 # Columns into which the image is divided, for each box of a frame.
 COLUMNS = 4
 
 
 def overlapping(
-    aligned: Aligned, truth_boxes: np.ndarray, predicted_boxes: np.ndarray, least: float, first: int, last: int
+    aligned: Aligned,
+    truth_boxes: np.ndarray,
+    predicted_boxes: np.ndarray,
+    least: float,
+    first: int,
+    last: int,
+    measure: BoxMeasure = iou,
 ) -> Pairs:
     """The pairs of the frames [first, last) of an equal category whose IoU is above 0, and at least `least`.
 
-    The boxes of a side are an array (4, N): left, top, width and height (px) of the side's rows.
+    The boxes of a side are an array (4, N): left, top, width and height (px) of the side's rows. A `measure` that may
+    be larger than the IoU needs a `least` of 0.
     """
     start, end = aligned.truth.starts[[first, last]].tolist()
     predicted = slice(*aligned.predictions.starts[[first, last]].tolist())
@@ -36,7 +46,7 @@ def overlapping(
     def parts() -> Iterator[tuple[int, Pairs]]:
         for begin, stop in chunks(n_predicted, 2 * SIMILAR_AT_ONCE):
             rows = slice(start + begin, start + stop)
-            pairs = _overlapping_rows(aligned, truth_boxes, predicted_boxes, least, rows, predicted)
+            pairs = _overlapping_rows(aligned, truth_boxes, predicted_boxes, least, rows, predicted, measure)
             yield int(n_predicted[begin:stop].sum()), pairs
 
     return gathered(aligned, first, last, parts())
@@ -49,6 +59,7 @@ def _overlapping_rows(
     least: float,
     truth_rows: slice,
     predicted_rows: slice,
+    measure: BoxMeasure,
 ) -> Pairs:
     """The overlapping pairs of a range of truth rows and a range of prediction rows."""
     truth_boxes, predicted_boxes = truth_boxes[:, truth_rows], predicted_boxes[:, predicted_rows]
@@ -58,7 +69,7 @@ def _overlapping_rows(
     key = (truth << 32) | prediction  # one sort of integers is faster than any of two columns
     key.sort()
     truth, prediction = key >> 32, key & 0xFFFFFFFF
-    overlap = iou([side.take(truth) for side in truth_boxes], [side.take(prediction) for side in predicted_boxes])
+    overlap = measure([side.take(truth) for side in truth_boxes], [side.take(prediction) for side in predicted_boxes])
     pairs = Pairs(prediction + predicted_rows.start, truth + truth_rows.start, overlap)
     enough = (overlap > 0) & (overlap >= least) & same_category(aligned, pairs.prediction, pairs.truth)
     return pairs.take(np.flatnonzero(enough))

@@ -11,11 +11,11 @@ from ..tables.columns import Columns, as_numbers, dataframe_of
 from ..tables.inputs import source
 from ..tables.messages import missing
 from ..tables.schema import BOX, pose_columns
-from .alignment import Aligned
+from .alignment import Aligned, select_rows
 from .near_boxes import overlapping
 from .near_points import near_points
-from .pairs import Pairs, all_pairs, gathered, same_category
-from .similarity import Measure, covered_share, oks, point_similarity
+from .pairs import SIMILAR_AT_ONCE, Pairs, all_pairs, frame_chunks, gathered, join_pairs, same_category
+from .similarity import Measure, coco_iou, covered_share, oks, point_similarity
 
 # A function from rows of truth and rows of predictions to the similarity of each pair.
 RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -84,6 +84,25 @@ def covering_boxes(crowds: Aligned, least: float) -> Callable[[int, int], Pairs]
         return pairs.take(np.flatnonzero(pairs.measure >= least))
 
     return covering
+
+
+def coco_boxes(aligned: Aligned, is_crowd: np.ndarray, least: float) -> Pairs:
+    """The pairs of boxes of all frames whose IoU is at least `least`, as pycocotools computes it.
+
+    Only boxes of equal categories make a pair. For truths that are crowds, the union is the prediction's own area.
+    """
+    found = []
+    for crowd in (False, True):
+        rows = np.flatnonzero(is_crowd == crowd)
+        sides = select_rows(aligned, is_crowd == crowd, np.ones(len(aligned.predictions.frame), bool))
+        truth, predictions = _boxes(sides)
+        # What a prediction shares with a crowd may be much of its own area and little of the union.
+        near, measure = 0.0 if crowd else least, partial(coco_iou, is_crowd=crowd)
+        chunks = frame_chunks(sides.truth, sides.predictions, SIMILAR_AT_ONCE) if len(rows) else ()
+        pairs = join_pairs([overlapping(sides, truth, predictions, near, *chunk, measure) for chunk in chunks])
+        pairs = pairs.take(np.flatnonzero(pairs.measure >= least))
+        found.append(pairs._replace(truth=rows[pairs.truth]))
+    return join_pairs(found)
 
 
 def _boxes(aligned: Aligned) -> list[np.ndarray]:

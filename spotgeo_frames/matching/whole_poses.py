@@ -16,9 +16,11 @@ from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.checks import size_problems
+from ..tables.columns import as_numbers
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import BOX, OBJECT_KEY, labelled_joints, pose_columns
+from .alignment import Aligned
 from .similarity import difference
 
 POSE_BOX = {f"box_{side}": side for side in BOX}
@@ -44,6 +46,16 @@ def whole_poses(
         keys = first_keys(poses[0].objects, several, OBJECT_KEY)
         raise InputError(f"{source(truth.objects, 'truth')}: column area: {problem}: {keys}")
     return poses
+
+
+def check_pose_scores(aligned: Aligned, name: str) -> None:
+    """Raises InputError if joints of one pose have different scores, which leaves the pose without any."""
+    poses = aligned.predictions.table
+    several = np.isnan(as_numbers(poses["score"]))
+    if several.any():
+        keys = first_keys(poses, several, OBJECT_KEY)
+        problem = f"{counted(int(several.sum()), 'pose')} listed with several scores; one for all its joints is needed"
+        raise InputError(f"{name}: column score: {problem}: {keys}")
 
 
 def _problems(truth: pd.DataFrame, predictions: pd.DataFrame, named: Mapping[Any, float]) -> list[str]:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# The rows of costs that are of several kinds together.
+TOGETHER = ("all", "all_misses", "all_false_alarms")
+
+
 def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
     """Draws a metric of each slice as a point, with its confidence interval as a bar.
 
@@ -45,7 +49,8 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
 
     Returns
     -------
-    The Axes, which say so if the table has no rows of the metric.
+    The Axes, which say so if the table has no rows of the metric. Of tracks, poses and average precision the combined
+    number and the mean over sequences (macro) are drawn.
 
     Raises
     ------
@@ -64,6 +69,9 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     metric = metric if metric is not None else (str(table["metric"].iloc[0]) if len(table) else "metric")
     rows = table[table["metric"] == metric]
     by = list(table.columns[: list(table.columns).index("metric")])
+    if "of" in by:  # of results; numbers without a sequence have no intervals
+        rows = rows[rows["of"].isin(["combined", "macro"])]
+        by = by if len(rows["of"].unique()) > 1 else [name for name in by if name != "of"]
     ax = axes_or_new(ax)
     if not len(rows):
         return nothing_to_draw(ax, f"no rows of {metric}")
@@ -79,7 +87,7 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
 
 
 def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
-    """Draws how much F1, or for tracks and poses HOTA, would gain if each kind of error alone were corrected.
+    """Draws how much F1, HOTA of tracks and poses, or AP would gain if each kind of error alone were corrected.
 
     Parameters
     ----------
@@ -94,7 +102,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    InputError: the table lacks `kind`, `n_misses`, `n_false_alarms` or `f1_gain`.
+    InputError: the table lacks `kind`, `n_misses`, `n_false_alarms`, or `f1_gain`, `HOTA_gain` and `AP_gain`.
 
     Examples
     --------
@@ -104,9 +112,9 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     'Cost of each kind of error'
     """
     table = as_pandas(costs, "error costs")
-    check_columns(table, ["kind", "n_misses", "n_false_alarms", "f1_gain"], "the table that error_costs() returned")
-    gain = "HOTA_gain" if "HOTA_gain" in table else "f1_gain"
-    rows = table[table["kind"] != "all"].sort_values(gain)
+    gain = next((name for name in ("HOTA_gain", "AP_gain") if name in table), "f1_gain")
+    check_columns(table, ["kind", "n_misses", "n_false_alarms", gain], "the table that error_costs() returned")
+    rows = table[~table["kind"].isin(TOGETHER)].sort_values(gain)
     ax = axes_or_new(ax)
     bars = ax.barh(rows["kind"].map(words), rows[gain], color=BLUE)
     nouns = {"n_misses": "missed", "n_false_alarms": "false", "n_breaks": "breaks"}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from .. import analysis, tables, tracking
+from .. import analysis, scoring, tables, tracking
 from ..support.errors import InputError
 from ..support.targets import check_inputs_kept
 from ..support.version import __version__
@@ -26,12 +26,14 @@ from .saved_folder import MANIFEST, earlier_files, read_folder, write_folder
 # The results of several tables, each with the room that exports it.
 RESULTS: dict[str, ModuleType] = {
     "Annotations": tables,
+    "AveragePrecision": scoring,
     "TrackResult": tracking,
     "PoseResult": tracking,
     "Comparison": analysis,
     "Sweep": analysis,
     "NonInferiority": analysis,
     "DetectionLimit": analysis,
+    "Calibration": analysis,
 }
 
 # The results that are one table, each with the name of that table.
@@ -45,7 +47,7 @@ def save(x: Table | NamedTuple, folder: str | Path) -> None:
     ----------
     x
         A match table or any other table, of pandas, polars or pyarrow; or an Annotations, a TrackResult, a PoseResult,
-        a Comparison, a Sweep, a NonInferiority or a DetectionLimit.
+        a Comparison, a Sweep, a NonInferiority, a DetectionLimit or a Calibration.
     folder
         A folder, which is made if it is not there, and its parents, too. An earlier result in it is replaced; other
         files stay. It gets one Parquet file a table, and spotgeo_frames.json, which says what they are.
@@ -111,14 +113,18 @@ def _parts(x: Any, problem: str) -> tuple[str, dict[str, tuple[pd.DataFrame, Tab
     """The kind of a result, and its tables with their forms, by name; messages begin with `problem`."""
     kind = type(x).__name__
     if kind in RESULTS and isinstance(x, getattr(RESULTS[kind], kind)):
-        optional = x._field_defaults
-        given = {name: table for name, table in x._asdict().items() if table is not None or name not in optional}
+        given = x.kept() if hasattr(x, "kept") else _given(x)
         return kind, {name: table_and_form(table, f"{problem}: {name}") for name, table in given.items()}
     if not isinstance(x, pd.DataFrame | ArrowStream | LazyTable) or isinstance(x, pd.Series):
         raise InputError(f"save: x is of type {kind}; a table is needed, or one of {', '.join(RESULTS)}")
     table, form = table_and_form(x, problem)
     kind = "match table" if {*MATCH_COLUMNS} <= {*table} else "table"
     return kind, {SINGLE[kind]: (table, form)}
+
+
+def _given(x: Any) -> dict[str, Any]:
+    """The tables of a NamedTuple, without those that are optional and None."""
+    return {name: table for name, table in x._asdict().items() if table is not None or name not in x._field_defaults}
 
 
 def load(folder: str | Path) -> Any:
@@ -168,7 +174,12 @@ def load_as(folder: Path, table: TableKind | None) -> Any:
     if kind not in SINGLE and kind not in RESULTS:
         raise InputError(f"{path}: kind: {kind!r} is none that spotgeo_frames {__version__} knows")
     of_result = None if kind in SINGLE else getattr(RESULTS[kind], kind)
-    names, optional = ([SINGLE[kind]], ()) if of_result is None else (of_result._fields, of_result._field_defaults)
+    if of_result is None:
+        names, optional = (SINGLE[kind],), ()
+    else:
+        names, optional = (of_result._fields, of_result._field_defaults)
     if not {*names} - {*optional} <= {*parts} <= {*names}:
         raise InputError(f"{path}: tables: {', '.join(parts)}; a {kind} has {', '.join(names)}")
-    return parts[SINGLE[kind]] if of_result is None else of_result(**parts)
+    if of_result is None:
+        return parts[SINGLE[kind]]
+    return of_result.of_kept(parts) if hasattr(of_result, "of_kept") else of_result(**parts)

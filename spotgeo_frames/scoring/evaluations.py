@@ -7,7 +7,7 @@ that have other results register theirs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial, singledispatch
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,6 +49,8 @@ class Family(NamedTuple):
     curves
         The same as `values`, but of metrics that are means, such as HOTA over alpha, the K numbers that they are the
         mean of, (..., K); of others (..., 1). Nulls are left out of the mean. None where no metric is a mean.
+    lost
+        Of average precision, the categories of which some weighting left no truth, which made numbers null.
     """
 
     metrics: Mapping[str, Metric]
@@ -57,6 +59,7 @@ class Family(NamedTuple):
     values: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]]
     counted: Callable[[NamedSums], np.ndarray]
     curves: Callable[[NamedSums, Sequence[str]], Mapping[str, np.ndarray]] | None = None
+    lost: Collection[Any] = ()
 
 
 class Singles(NamedTuple):
@@ -96,6 +99,8 @@ class Evaluation(NamedTuple):
         The text of a warning if a match table lacks rows of its frames, otherwise None.
     singles
         Of tracks and poses, the metrics of each sequence by itself.
+    sizes
+        Of average precision, whose cells are groups of sequences, how many sequences each cell has, (C,).
     """
 
     family: Family
@@ -106,6 +111,22 @@ class Evaluation(NamedTuple):
     summary: pd.DataFrame
     missing: str | None = None
     singles: Singles | None = None
+    sizes: np.ndarray | None = None
+
+    @property
+    def n_sequences(self) -> np.ndarray:
+        """How many sequences each group has, (G,)."""
+        return np.bincount(self.group, self.sizes, self.n_groups).astype(np.int64)
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether cells are groups of sequences, as of average precision, whose sums say how often each counts."""
+        return self.sizes is not None
+
+    @property
+    def of_result(self) -> bool:
+        """Whether this is of a result, whose combined numbers are one of several kinds, and not of a match table."""
+        return self.singles is not None or self.in_groups
 
     @property
     def n_groups(self) -> int:
@@ -130,6 +151,7 @@ def group_of(evaluation: Evaluation, position: int) -> Evaluation:
         sums={name: values[cells] for name, values in evaluation.sums.items()},
         summary=summary,
         singles=evaluation.singles and _singles_of(evaluation.singles, is_of_group),
+        sizes=None if evaluation.sizes is None else evaluation.sizes[cells],
     )
 
 
@@ -146,13 +168,17 @@ class Asked(NamedTuple):
     `evaluate` makes an Evaluation of the table, or of rows of it: it takes the table, `by`, and the names of the own
     metrics that are needed. It raises InputError where `by` does not fit the table or an own metric fails. `by` may
     name `columns`; messages say `called` for the table.
+
+    Of average precision, cells are groups of sequences (`in_groups`), so `evaluate` also takes `units`, a Series that
+    says for each sequence, by name, with which others it is left out. It knows no Series in `by`.
     """
 
     table: pd.DataFrame
     matches: pd.DataFrame
-    evaluate: Callable[[pd.DataFrame, By | None, Sequence[str]], Evaluation]
+    evaluate: Callable[..., Evaluation]
     columns: Sequence[Hashable]
     called: str = "match table"
+    in_groups: bool = False
 
 
 @singledispatch

@@ -1,4 +1,4 @@
-"""leaderboard(): ranks submissions, of detections as the spotGEO competition did, of tracks and poses by HOTA."""
+"""leaderboard(): ranks submissions: detections as the spotGEO competition did, tracks and poses by HOTA, AP by AP."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -23,12 +23,13 @@ def leaderboard(
 ) -> pd.DataFrame:
     """Ranks submissions: detections by highest f1, then by lowest kelvins_mse, as the spotGEO competition did.
 
-    Results of tracks and of poses are ranked by highest HOTA.
+    Results of tracks and of poses are ranked by highest HOTA, those of `average_precision` by highest AP.
 
     Parameters
     ----------
     matches
-        A dict from the name of each submission to its match table, or to what `track` or `pose` returned.
+        A dict from the name of each submission to its match table, or to what `track`, `pose` or `average_precision`
+        returned.
     exclude
         Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
         sequences out, too. A warning names those that no table has.

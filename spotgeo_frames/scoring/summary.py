@@ -45,7 +45,8 @@ def summarize(
         A match table, as `match` makes it or as it comes back from a file; of pandas, polars or pyarrow. Or what
         `track` or `pose` returned: then the columns are the metrics of its `summary` (without poseval's `ap`, `ap_pre`
         and `ap_rec`, which do not follow from sums of sequences), and `by` takes columns of its `sums`: `sequence`,
-        its attributes (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`.
+        its attributes (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`. Or what
+        `average_precision` returned: then this is its `summary`, and `by` takes what its own `by` does.
     by
         The groups: the name of a column of the match table; a Series with a value for each row (of pandas, with the
         table's index, such as a `pd.cut` of a column, or of polars); where the match table is of polars, an expression

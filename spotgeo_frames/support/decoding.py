@@ -17,9 +17,21 @@ def decode(content: bytes, form: type[Document], name: str) -> Document:
     """The document in a file's content; raises InputError with the place where it is not of this form."""
     if b"\0" in content:  # which the decoder does not look for in strings that it skips
         raise InputError(f"{name}: byte {content.index(0)}: is a NUL byte; JSON in UTF-8 is needed")
+    with _problems_named(name), collector_paused():
+        return msgspec.json.decode(content.removeprefix(BYTE_ORDER_MARK), type=form)
+
+
+def convert(value: object, form: type[Document], name: str) -> Document:
+    """A decoded value in another form; raises InputError as `decode` does."""
+    with _problems_named(name):
+        return msgspec.convert(value, type=form)
+
+
+@contextmanager
+def _problems_named(name: str) -> Iterator[None]:
+    """Turns what msgspec says of a value into an InputError with the file's name and the place."""
     try:
-        with collector_paused():
-            return msgspec.json.decode(content.removeprefix(BYTE_ORDER_MARK), type=form)
+        yield
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         what, _, place = str(error).partition(" - at `$")
         place = place.rstrip("`").removeprefix(".")

@@ -1,8 +1,8 @@
-"""Shows results, which are NamedTuples of tables, as a few lines of text and as HTML in a notebook."""
+"""Shows results, which have several tables, as a few lines of text and as HTML in a notebook."""
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -11,6 +11,12 @@ from .notebook import html_of
 
 # The most rows of a headline.
 MOST_ROWS = 3
+
+
+class Tables(Protocol):
+    """A result of several tables, such as a NamedTuple of them."""
+
+    def _asdict(self) -> dict[str, Any]: ...
 
 
 def headline(table: Any, names: Sequence[str], null: Sequence[str] = ()) -> list[str]:
@@ -33,7 +39,7 @@ def headline(table: Any, names: Sequence[str], null: Sequence[str] = ()) -> list
     return [", ".join(f"{name} {_short(value)}" for name, value in row.items()) for row in records]
 
 
-def as_text(result: NamedTuple, lines: Sequence[str] = ()) -> str:
+def as_text(result: Tables, lines: Sequence[str] = ()) -> str:
     """The name of the result, the lines of its headline, and a line for each table with its name and size."""
     tables = result._asdict()
     width = max(map(len, tables))
@@ -41,7 +47,7 @@ def as_text(result: NamedTuple, lines: Sequence[str] = ()) -> str:
     return "\n  ".join([type(result).__name__, *lines, *sizes])
 
 
-def as_html(result: NamedTuple, lines: Sequence[str] = ()) -> str | None:
+def as_html(result: Tables, lines: Sequence[str] = ()) -> str | None:
     """The name of the result, its headline, and the HTML of each table under its name.
 
     None if a table has no HTML, for example because the option `display.notebook_repr_html` of pandas is off. A

@@ -11,7 +11,7 @@ from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
 from .columns import Columns, array_of
 from .messages import counted, first_keys, listed, missing
-from .schema import FRAME_KEY, LARGEST_EXACT_INTEGER, MATCH_COLUMNS, OUTCOMES, measure_of
+from .schema import FRAME_KEY, LARGEST_EXACT_INTEGER, MATCH_COLUMNS, OBJECT_KEY, OUTCOMES, measure_of
 from .table import Table
 
 
@@ -57,7 +57,7 @@ def check_sequences(table: Table, name: str) -> pd.DataFrame:
 
 
 def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
-    """A match table as pandas, with `outcome` categorical.
+    """A match table as pandas, with `outcome` categorical, and without the rows whose `ignored` is true.
 
     Raises InputError if it is not a table, or if a column or an outcome is wrong; messages begin with `name`.
     """
@@ -73,13 +73,21 @@ def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
     if isinstance(kind, pd.CategoricalDtype) and list(kind.categories) == OUTCOMES:  # == would not mind their order
         if len(table) and table["outcome"].array.codes.min() < 0:
             raise InputError(f"{name}: column outcome: some are null")
-        return table
+        return _counting(table)
     outcome = table["outcome"].astype("object")
     unknown = outcome[~outcome.isin(OUTCOMES)]
     if len(unknown):
         problem = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
         raise InputError(f"{name}: column outcome: {problem}")
-    return table.assign(outcome=outcome.astype(pd.CategoricalDtype(OUTCOMES)))
+    return _counting(table.assign(outcome=outcome.astype(pd.CategoricalDtype(OUTCOMES))))
+
+
+def _counting(matches: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a match table that count; those of `average_precision` also has rows that are ignored."""
+    if "ignored" not in matches or not pd.api.types.is_bool_dtype(matches["ignored"].dtype):
+        return matches
+    ignored = matches["ignored"].to_numpy(bool, na_value=False)
+    return matches[~ignored] if ignored.any() else matches
 
 
 def _checked(
@@ -143,6 +151,19 @@ def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> li
         return []
     keys = first_keys(objects, wrong, [*FRAME_KEY, "object", "joint"])
     return [f"{name}: column {column}: {counted(int(wrong.sum()), 'row')} null, negative or infinite: {keys}"]
+
+
+def check_scores(predictions: pd.DataFrame, name: str, function: str) -> None:
+    """Raises InputError unless every prediction has a score; messages say that `function` needs it."""
+    if "score" not in predictions:
+        raise InputError(
+            missing(name, "score", predictions.columns, f"{function}() needs the score of each prediction")
+        )
+    null = predictions["score"].isna().to_numpy()
+    if null.any():
+        keys = first_keys(predictions, null, OBJECT_KEY)
+        problem = f"{counted(int(null.sum()), 'row')} null: {keys}; give each prediction a score, or leave it out"
+        raise InputError(f"{name}: column score: {problem}")
 
 
 def _too_large(values: pd.Series) -> np.ndarray:

@@ -51,11 +51,14 @@ def check_kind(table: object) -> TableKind:
     return kinds[table]
 
 
-def kind_of(given: object) -> TableKind:
+def kind_of(given: Any) -> TableKind:
     """The kind of a table; of a tuple or dict of tables, such as Annotations, that of the first.
 
     What only exports an Arrow stream, such as a relation of DuckDB, and what is no table at all count as pandas.
     """
+    if _is_late(given):
+        kind: TableKind = given.kind
+        return kind
     if isinstance(given, tuple | Mapping) and given:
         return kind_of(given[0] if isinstance(given, tuple) else next(iter(given.values())))
     if "pyarrow" in sys.modules:  # otherwise nothing can be of it
@@ -66,8 +69,17 @@ def kind_of(given: object) -> TableKind:
     return "polars" if is_polars(given) or is_polars(given, "LazyFrame") else "pandas"
 
 
+def _is_late(given: object) -> bool:
+    """Whether this is a result that makes some of its tables only when they are asked for.
+
+    Such a result has a method `in_kind`, and knows its `kind` and its `categorical` columns. The class is asked, since
+    a DataFrame has its columns as attributes.
+    """
+    return hasattr(type(given), "in_kind")
+
+
 def as_kind(result: Any, kind: TableKind, categorical: Collection[str] = ()) -> Any:
-    """Pandas tables, also within tuples, as tables of `kind`; anything else as it is.
+    """Pandas tables, also within results, as tables of `kind`; anything else as it is.
 
     In polars, categories become an Enum in their order; the columns `categorical` become Categorical. Raises InputError
     if a column holds what Arrow does not know.
@@ -79,6 +91,8 @@ def as_kind(result: Any, kind: TableKind, categorical: Collection[str] = ()) -> 
     if isinstance(result, pd.DataFrame):
         table = _pyarrow_table(result)
         return table if kind == "pyarrow" else _polars_table(table, result, categorical)
+    if _is_late(result):
+        return result.in_kind(kind, categorical)
     if isinstance(result, tuple):
         parts = [as_kind(part, kind, categorical) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
@@ -223,6 +237,8 @@ def _categorical(given: Any) -> Iterator[str]:
     if isinstance(given, list | tuple | Mapping):
         for part in given.values() if isinstance(given, Mapping) else given:
             yield from _categorical(part)
+    elif _is_late(given):
+        yield from given.categorical
     elif isinstance(given, pl.Series):
         yield from [given.name] if given.dtype == pl.Categorical else []
     elif isinstance(given, pl.DataFrame):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..scoring.ap.numbers import AP_METRICS
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import CURVE_METRICS, METRICS, Metric, by_name, count
 
@@ -165,7 +166,7 @@ POSEVAL_COUNTS = by_name(
 
 
 def known_metric(name: str) -> Metric | None:
-    """The entry of a metric of match tables, score thresholds, tracks or poses; None for any other name."""
+    """The entry of a metric of match tables, score thresholds, average precision, tracks or poses; otherwise None."""
     tracks, poses = (TRACK_METRICS, OTHER_TRACK_METRICS, TRACK_SIZES), (POSEVAL_METRICS, POSEVAL_COUNTS)
-    registries = METRICS, CURVE_METRICS, *tracks, *poses
+    registries = METRICS, CURVE_METRICS, AP_METRICS, *tracks, *poses
     return next((registry[name] for registry in registries if name in registry), None)

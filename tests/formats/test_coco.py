@@ -157,7 +157,7 @@ def test_expected_oks() -> None:
 def test_keypoints_read(tmp_path: Path) -> None:
     truth, predictions = sf.read_coco(*written(tmp_path))
     assert truth.frames["sequence"].tolist() == [7, 3, 9]
-    assert truth.objects.shape == (51, 14)
+    assert truth.objects.shape == (51, 15)
     first = truth.objects.iloc[0]
     assert first[["sequence", "frame", "object", "joint", "x", "y", "visibility"]].tolist() == [
         7,

@@ -52,6 +52,14 @@ OF_POSES = {
 OF_CURVES = {"average_precision": 1 / 2}
 
 
+# Boxes of three sizes, each once found and once 1/8 of its width off: half of them are found at 0.8 and beyond.
+OF_AP_AND_AR = {f"AP{area}": (6 + 4 * 51 / 101) / 10 for area in ("", "s", "m", "l")}
+OF_AP_AND_AR |= {"AP50": 1, "AP75": 1} | {f"AR{limit}": 0.8 for limit in (1, 10, 100, "s", "m", "l")}
+
+# One person with one joint, which is found.
+OF_POSE_RECALL = {"AR": 1, "AR50": 1, "AR75": 1}
+
+
 def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
     """What each scene gives, and what it has to give."""
     points = sf.match(*SCENES[0].sides())
@@ -61,12 +69,22 @@ def summaries() -> list[tuple[pd.Series, dict[str, float]]]:
     poses = sf.pose(person.assign(head_size=1.0), person.assign(score=1.0))
     scored = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [5.0, 50.0], "y": 5.0})
     swept = sf.sweep(scored, scored.assign(x=[5.0, 90.0], score=[0.9, 0.1]))
+    sized = pd.DataFrame({"sequence": range(6), "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": [10.0, 40, 200] * 2})
+    sized["h"] = sized["w"]
+    nose = person[:1].assign(joint="nose", area=2500.0)
     return [
         (sf.summarize(points).iloc[0], BY_DISTANCE),
         (sf.summarize(sf.match(truth, predictions, similarity="iou")).iloc[0], BY_SIMILARITY),
         (sf.track(*tracks, similarity="iou").summary.iloc[-1], OF_TRACKS),
         (poses.summary.iloc[-1], OF_POSES),
         (swept.best.iloc[0], OF_CURVES),
+        (
+            sf.average_precision(
+                sized, sized.assign(x=[0.0] * 3 + [1.25, 5, 25], score=[0.9] * 3 + [0.8] * 3)
+            ).summary.iloc[0],
+            OF_AP_AND_AR,
+        ),
+        (sf.average_precision(nose, nose.assign(score=1.0)).summary.iloc[0], OF_POSE_RECALL),
     ]
 
 

@@ -240,6 +240,98 @@ def test_forest(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -> None
     assert ax.get_xlabel() == "difference of F1"
 
 
+@pytest.fixture(scope="module")
+def precision(coco: Path) -> sf.AveragePrecision:
+    return sf.average_precision(*sf.read_coco(coco / "annotations.json", coco / "fast.json", boxes=True))
+
+
+def test_metric_by_slice_of_average_precision(precision: sf.AveragePrecision) -> None:
+    found = sf.intervals(precision, by="frame_night", metrics=["AP"])
+    ax = plots.metric_by_slice(found)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["False", "True"]
+    assert ax.get_ylabel() == "frame_night"
+    without = found.assign(of="without 3", low=np.nan, high=np.nan)
+    assert texts(plots.metric_by_slice(pd.concat([found, without]))) == texts(ax)
+    macro = plots.metric_by_slice(pd.concat([found, found.assign(of="macro")]))
+    assert len(macro.get_yticklabels()) == 4
+    assert macro.get_ylabel() == "frame_night, of"
+
+
+def test_error_costs_of_average_precision(precision: sf.AveragePrecision) -> None:
+    costs = sf.error_costs(precision).set_index("kind")["AP_gain"]
+    ax = plots.error_costs(sf.error_costs(precision))
+    kinds = ["lost", "mislocated", "confused", "confused_and_mislocated", "duplicate", "background"]
+    assert sorted(bar.get_width() for bar in ax.patches) == sorted(costs[kinds])
+    assert "AP gained" in ax.get_xlabel()
+
+
+def test_precision_recall(precision: sf.AveragePrecision) -> None:
+    ax = plots.precision_recall(precision.curve)
+    whole, [at_half, at_075] = ax.lines[2], ax.lines[:2]
+    areas = [line.get_ydata().mean() for line in (whole, at_half, at_075)]
+    assert areas == pytest.approx(precision.summary[["AP", "AP50", "AP75"]].iloc[0].tolist())
+    assert f"threshold 0.75, AP {areas[2]:.2f} | mean of 0.50 to 0.95, AP {areas[0]:.2f}" in texts(ax)
+    ax = plots.precision_recall(precision.curve, threshold=0.75)
+    expected = precision.categories.sort_values("AP75")
+    assert [line.get_ydata().mean() for line in ax.lines] == pytest.approx(expected["AP75"].tolist())
+    named = [f"{name}, AP {value:.2f}" for name, value in zip(expected["category"], expected["AP75"], strict=True)]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == named
+    of_kinds = [plots.precision_recall(of_kind(precision.curve, kind)) for kind in ("polars", "pyarrow")]
+    assert {texts(same) for same in of_kinds} == {texts(plots.precision_recall(precision.curve))}
+
+
+def test_precision_recall_of_many_categories_of_one_and_of_none(precision: sf.AveragePrecision) -> None:
+    curve = precision.curve[precision.curve["category"] == "car"]
+    many = pd.concat([curve.assign(category=f"c{k}", precision=curve["precision"] * k / 9) for k in range(10)])
+    ax = plots.precision_recall(many, threshold=0.5)
+    assert len(ax.lines) == 10
+    assert [text.get_text()[:2] for text in ax.get_legend().get_texts()] == [f"c{k}" for k in range(8)]
+    assert "all, AP" in texts(plots.precision_recall(curve.assign(category=None), threshold=0.5))
+    assert "no truths" in texts(plots.precision_recall(curve.assign(precision=np.nan)))
+    with refused(("plots: the curve", "0.51", "0.50, 0.55")):
+        plots.precision_recall(curve, threshold=0.51)
+    with refused(("plots: column area", "average_precision()")):
+        plots.precision_recall(curve.drop(columns="area"))
+
+
+def test_calibration(precision: sf.AveragePrecision) -> None:
+    found = sf.calibration(precision, bins=5)
+    ax = plots.calibration(found)
+    calibrated, points = ax.lines
+    assert list(calibrated.get_xdata()) == list(calibrated.get_ydata()) == [0, 1]
+    assert points.get_xdata().tolist() == found.bins["mean_score"].tolist()
+    assert points.get_ydata().tolist() == found.bins["precision"].tolist()
+    bars = [[low, high] for (_, low), (_, high) in ax.collections[0].get_segments()]
+    assert bars == found.bins[["precision_low", "precision_high"]].to_numpy().tolist()
+    assert f"error {found.summary['expected_calibration_error'][0]:.3f} (" in texts(ax)
+    for kind in ("polars", "pyarrow"):
+        matches = of_kind(precision.matches.query("threshold == 0.5"), kind)
+        assert texts(plots.calibration(sf.calibration(matches, bins=5))) == texts(ax)
+    with refused(("plots: found", "DataFrame", "calibration()")):
+        plots.calibration(found.bins)  # type: ignore[arg-type]
+
+
+def test_confusion(precision: sf.AveragePrecision) -> None:
+    counts = sf.confusion(precision)
+    ax = plots.confusion(counts)
+    names = ["person", "bicycle", "car", "truck", "background"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == names
+    assert [label.get_text() for label in ax.get_yticklabels()] == names
+    shares = ax.images[0].get_array()
+    assert shares.sum(axis=1).tolist() == pytest.approx([1] * 5)
+    of_trucks = counts[counts["truth_category"] == "truck"].set_index("predicted_category")["count"]
+    assert shares[3, 2] == of_trucks["car"] / of_trucks.sum()
+    written = {tuple(map(int, text.get_position())): text.get_text() for text in ax.texts}
+    assert written[2, 3] == str(of_trucks["car"])
+    assert len(written) == (counts["count"] > 0).sum()
+    assert {texts(plots.confusion(of_kind(counts, kind))) for kind in ("polars", "pyarrow")} == {texts(ax)}
+    numbers = counts.assign(truth_category=pd.array([1, 2, None] * 8 + [1], "Int64"), predicted_category=None)
+    assert plots.confusion(numbers).get_yticklabels()[0].get_text() == "1"
+    assert "no truths" in texts(plots.confusion(counts.assign(count=0)))
+    with refused(("plots: column count", "confusion()")):
+        plots.confusion(counts.drop(columns="count"))
+
+
 def test_hota_curve(tracks: Path, poses: Path) -> None:
     ax = plots.hota_curve(sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker")).curve)
     assert len(ax.lines) == 4

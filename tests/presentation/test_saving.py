@@ -38,6 +38,9 @@ def assert_same(saved: Any, loaded: Any) -> None:
     if isinstance(saved, tuple):
         for before, after in zip(saved, loaded, strict=True):
             assert_same(before, after)
+    elif isinstance(saved, sf.AveragePrecision):
+        for name in ("summary", "categories", "curve", "matches"):
+            assert_same(getattr(saved, name), getattr(loaded, name))
     elif isinstance(saved, pd.DataFrame):
         pd.testing.assert_frame_equal(loaded, saved, check_exact=True)
         assert loaded.attrs == {key: note for key, note in saved.attrs.items() if key != SOURCE}
@@ -64,6 +67,27 @@ def poses(table: str = "pandas") -> sf.PoseResult:
     return sf.pose(*sf.read_posetrack(DATA / "poses/truth", DATA / "poses/tracker", table=table))
 
 
+def precision(table: str = "pandas") -> sf.AveragePrecision:
+    """Boxes with a class, attributes of frames and of sequences, at two thresholds."""
+    truth, found = (side.assign(category=side["object"] % 2) for side in map(plain_boxes, ("truth", "v1")))
+    frames = truth[["sequence", "frame"]].drop_duplicates().assign(night=lambda rows: rows["frame"] % 2 == 0)
+    sequences = frames[["sequence"]].drop_duplicates().assign(weather="rain")
+    truth = of_kind(sf.Annotations(truth, frames, sequences), table)
+    return sf.average_precision(truth, of_kind(found, table), thresholds=[0.5, 0.75])
+
+
+def plain_boxes(name: str) -> pd.DataFrame:
+    return pd.read_parquet(DATA / "boxes" / f"{name}.parquet")
+
+
+def pose_precision(table: str = "pandas") -> sf.AveragePrecision:
+    """One person in each of two images, found well and badly."""
+    joints = {"sequence": [1, 1, 2, 2], "frame": 1, "object": 1, "joint": ["left_eye", "right_eye"] * 2}
+    truth = pd.DataFrame(joints | {"x": [0.0, 9.0] * 2, "y": 0.0, "area": 400.0})
+    found = truth.drop(columns="area").assign(x=[0.0, 9.0, 3.0, 8.0], score=[0.9, 0.9, 0.8, 0.8])
+    return sf.average_precision(of_kind(truth, table), of_kind(found, table), thresholds=[0.5])
+
+
 RESULTS: dict[str, Callable[[str], Any]] = {
     "Annotations": lambda table: sf.read_posetrack(DATA / "poses/truth", DATA / "poses/tracker", table=table)[0],
     "Annotations without frames": lambda table: boxes(table)[1],
@@ -73,6 +97,8 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "costs": lambda table: sf.error_costs(sf.diagnose(sf.match(*boxes(table)))),
     "tracks": tracks,
     "poses": poses,
+    "AveragePrecision": precision,
+    "AveragePrecision of poses": pose_precision,
     "sums": lambda table: tracks(table).sums,
     "summary": lambda table: sf.summarize(sf.match(*points(table)), by="truth_brightness"),
     "leaderboard": lambda table: sf.leaderboard({"a": tracks(table)}),
@@ -83,6 +109,7 @@ RESULTS: dict[str, Callable[[str], Any]] = {
     "DetectionLimit": lambda table: sf.DetectionLimit(
         *map(bins_as_text, sf.detection_limit(sf.match(*points(table)), "truth_brightness"))
     ),
+    "Calibration": lambda table: sf.Calibration(*map(bins_as_text, sf.calibration(sf.match(*points(table))))),
     "changes": lambda table: sf.changes(*[sf.match(*boxes(table))] * 2),
     "bias": lambda table: sf.bias(sf.match(*points(table))),
     "objects": lambda table: sf.object_summary(sf.match(*boxes(table))),
@@ -96,6 +123,7 @@ def test_every_result_of_tables_can_be_saved() -> None:
     assert {name for name in sf.__all__ if hasattr(getattr(sf, name), "_fields")} == {*saving.RESULTS}
 
 
+@pytest.mark.filterwarnings("ignore:detection_limit")
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_result_comes_back(name: str, tmp_path: Path) -> None:
     result = RESULTS[name]("pandas")
@@ -104,7 +132,7 @@ def test_every_result_comes_back(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("table", ["polars", "pyarrow"])
-@pytest.mark.parametrize("name", ["Annotations", "boxes", "tracks", "Comparison"])
+@pytest.mark.parametrize("name", ["Annotations", "boxes", "tracks", "Comparison", "AveragePrecision"])
 def test_results_of_other_kinds_come_back(name: str, table: str, tmp_path: Path) -> None:
     result = RESULTS[name](table)
     sf.save(result, tmp_path)

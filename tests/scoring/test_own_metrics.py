@@ -381,7 +381,7 @@ def test_names_that_are_taken() -> None:
         *sf.sweep(scored, scored),
     ]
     names = {str(column) for table in tables for column in table} - {"n_misses", "n_false_alarms"}
-    for name in [*names, *TRACK_METRIC_NAMES.split(), "pair_similarity", "average_precision", "f2_low"]:
+    for name in [*names, *TRACK_METRIC_NAMES.split(), "pair_similarity", "average_precision", "AP50", "f2_low"]:
         with refused(("metric", name)):
             sf.metric(name, nothing, f2)
         with refused(("metric", name)):

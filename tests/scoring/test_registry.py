@@ -20,6 +20,7 @@ from spotgeo_frames.presentation.display import texts
 from spotgeo_frames.presentation.page import page_tables, parquet
 from spotgeo_frames.presentation.page.evaluation import evaluate
 from spotgeo_frames.scoring import ranking, registry, summary
+from spotgeo_frames.scoring.ap.numbers import AP_METRICS
 from spotgeo_frames.scoring.match_sums import share
 from spotgeo_frames.scoring.registry import (
     CURVE_METRICS,
@@ -40,7 +41,15 @@ from spotgeo_frames.tracking.registry import (
 
 mpl.use("Agg")
 
-ALL = {**METRICS, **CURVE_METRICS, **TRACK_METRICS, **OTHER_TRACK_METRICS, **POSEVAL_METRICS, **POSEVAL_COUNTS}
+ALL = {
+    **METRICS,
+    **CURVE_METRICS,
+    **AP_METRICS,
+    **TRACK_METRICS,
+    **OTHER_TRACK_METRICS,
+    **POSEVAL_METRICS,
+    **POSEVAL_COUNTS,
+}
 SCENE_VALUES = [
     pytest.param(name, found[name], value, id=name) for found, wanted in summaries() for name, value in wanted.items()
 ]

@@ -53,6 +53,8 @@ MATCHES = sf.match(TRUTH, EAGER)
 NAMED = {"eager": MATCHES, "cautious": sf.match(TRUTH, CAUTIOUS)}
 BOXES = sf.read_motchallenge(PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker")
 CLASSED = tuple(side._replace(objects=side.objects.assign(category=side.objects["frame"] % 3)) for side in BOXES)
+ONE = objects([(1, 1, 0, 0), (1, 2, 5, 5)]).assign(joint="nose", area=100.0)
+PEOPLE = (ONE, ONE.drop(columns="area").assign(score=[0.5, 0.75]))
 POSES = sf.read_posetrack(PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker")
 
 
@@ -61,6 +63,16 @@ def saved_and_loaded(x: Any) -> Any:
     with TemporaryDirectory() as folder:
         sf.save(x if not isinstance(x, tuple) else sf.TrackResult(*x), folder)
         return sf.load(folder)
+
+
+def tables_of_precision(truth: Any, predictions: Any) -> tuple[Any, ...]:
+    result = sf.average_precision(truth, predictions, thresholds=[0.5, 0.75])
+    return result.summary, result.categories, result.curve, result.matches
+
+
+def tables_of_errors(truth: Any, predictions: Any) -> tuple[Any, ...]:
+    result = sf.average_precision(truth, predictions)
+    return sf.diagnose(result), sf.error_costs(result), sf.confusion(result)
 
 
 # A call of every public function that takes tables and returns some, and the tables that it takes first.
@@ -94,6 +106,11 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "worst_slices, none": (lambda table: sf.worst_slices(table, ["frame"], min_sequences=25), (MATCHES,)),
     "detection_limit": (lambda table: sf.detection_limit(table, "truth_brightness", "frame_sky"), (MATCHES,)),
     "detection_limit of bins": (lambda table: sf.detection_limit(table, "frame_sky", {"truth_x": 2}), (MATCHES,)),
+    "calibration": (lambda table: sf.calibration(table, bins=4), (MATCHES,)),
+    "calibration of ap": (lambda *pair: sf.calibration(sf.average_precision(*pair), bins=2), BOXES),
+    "operating_point": (lambda table: sf.operating_point(table, precision=0.9), (MATCHES,)),
+    "operating_point by class": (lambda table: sf.operating_point(table, recall=0.5), (sf.match(*CLASSED),)),
+    "operating_point of ap": (lambda *pair: sf.operating_point(sf.average_precision(*pair), recall=0.5), CLASSED),
     "check": (sf.check, (TRUTH, EAGER)),
     "check swapped": (sf.check, (TRUTH, TRUTH.objects.rename(columns={"x": "y", "y": "x"}))),
     "check tracks": (lambda *pair: sf.check(*pair, tracks=True), (TRUTH, RESTARTED)),
@@ -102,6 +119,11 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "track": (sf.track, BOXES),
     "track by class": (lambda *pair: sf.track(*pair, by="category"), CLASSED),
     "pose": (sf.pose, POSES),
+    "average_precision by": (lambda *pair: sf.average_precision(*pair, by={"truth_w": 2}).summary, BOXES),
+    "intervals of average precision": (lambda *pair: sf.intervals(sf.average_precision(*pair)), BOXES),
+    "average_precision": (tables_of_precision, BOXES),
+    "average_precision of poses": (tables_of_precision, PEOPLE),
+    "confusion and errors of average_precision": (tables_of_errors, CLASSED),
     "save and load": (saved_and_loaded, (MATCHES,)),
     "save and load tracks": (saved_and_loaded, (sf.track(*BOXES),)),
     "validate_spotgeo": (lambda truth: sf.validate_spotgeo(SAMPLE / "eager.json", truth), (TRUTH,)),
@@ -117,6 +139,7 @@ def test_every_function_with_tables_is_called() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore:worst_slices. no slice was tested", "ignore:detection_limit:UserWarning")
 def test_the_kind_of_table_that_went_in_comes_out(name: str, kind: str) -> None:
     call, given_tables = CALLS[name]
     expected, got = call(*given_tables), call(*of_kind(given_tables, kind))
@@ -133,6 +156,11 @@ def test_the_first_table_decides() -> None:
     mixed = {"eager": of_kind(MATCHES, "polars"), "cautious": NAMED["cautious"]}
     assert isinstance(sf.leaderboard(mixed), pl.DataFrame)
     assert isinstance(sf.match(predictions=EAGER, truth=of_kind(TRUTH, "lazy")), pl.DataFrame)
+
+
+def test_columns_may_have_the_names_of_methods() -> None:
+    """A DataFrame has its columns as attributes, too."""
+    assert sf.match(GOOD.assign(in_kind=7), GOOD)["truth_in_kind"].tolist() == [7, 7, 7]
 
 
 def test_what_only_exports_a_stream_comes_back_as_pandas() -> None:

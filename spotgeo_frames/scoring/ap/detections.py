@@ -1,0 +1,196 @@
+"""The detections, sorted by score, and the truths that each of them is similar to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...matching.alignment import Aligned, select_rows, without_categories
+from ...matching.crowds import crowd_flags
+from ...matching.pairs import Pairs
+from ...matching.rule import Rule
+from ...matching.similar_pairs import check_boxes, coco_boxes
+from ...support.errors import InputError
+from ...tables.checks import decoded, size_problems
+from ...tables.columns import Columns, array_of, as_numbers, dataframe_of
+from ...tables.inputs import source
+from ...tables.schema import OBJECT_KEY, pose_columns
+from .numbers import THRESHOLDS
+
+
+class Detections(NamedTuple):
+    """Detections in the order in which they are counted: by category, the highest score first, then in file order.
+
+    Attributes
+    ----------
+    aligned
+        The two sides, with the predictions that count: the highest scores of each frame and category.
+    row
+        The row of each of the D detections in the side of predictions, (D,).
+    frame
+        The position of each detection's frame, (D,).
+    category, truth_category
+        The category of each detection (D,) and of each of the G truths (G,), as a position in `categories`.
+    categories
+        The names of the K categories; a single null if there are none.
+    score
+        The score of each detection, (D,).
+    rank
+        The position of each detection among those of its frame and category, (D,).
+    area, truth_area
+        The areas of detections (D,) and of truths (G,), px²; null where they are not known.
+    is_crowd, is_ignored
+        Marks the truths that are crowds, and those that never count: crowds, and poses without a labelled joint, (G,).
+    pairs
+        The detections, as positions in this order, and the truths that are similar enough for the lowest threshold.
+    """
+
+    aligned: Aligned
+    row: np.ndarray
+    frame: np.ndarray
+    category: np.ndarray
+    truth_category: np.ndarray
+    categories: Any
+    score: np.ndarray
+    rank: np.ndarray
+    area: np.ndarray
+    truth_area: np.ndarray
+    is_crowd: np.ndarray
+    is_ignored: np.ndarray
+    pairs: Pairs
+
+    @property
+    def starts(self) -> np.ndarray:
+        """The first detection of each category, and the end, (K + 1,)."""
+        return np.searchsorted(self.category, np.arange(len(self.categories) + 1))
+
+    @property
+    def by_score(self) -> np.ndarray:
+        """The detections of all categories together, the highest score first, then in file order, (D,)."""
+        return np.lexsort((self.row, -self.score))
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether both sides have categories."""
+        return self.aligned.truth.category is not None and self.aligned.predictions.category is not None
+
+
+def sorted_detections(aligned: Aligned, rule: Rule, most: int, pairs: Pairs | None = None) -> Detections:
+    """Sorts the predictions of aligned sides; of each frame and category, the `most` with the highest scores count.
+
+    `pairs` are the similar rows of the two sides where they are known already, and no more than `most` predictions.
+    Raises InputError if areas or flags of crowds are null or of the wrong type.
+    """
+    truth_category, category, names = _categories(aligned)
+    order, rank = _order(aligned, category)
+    if np.any(rank >= most):
+        counting = np.zeros(len(order), bool)
+        counting[order[rank < most]] = True
+        aligned = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
+        category = category[counting]
+        order, rank = _order(aligned, category)
+    truth, predictions = aligned.truth.table, aligned.predictions
+    is_crowd = crowd_flags(truth) if "crowd" in truth else np.zeros(len(truth), bool)
+    is_ignored = is_crowd | (_labelled_joints(truth, rule) == 0) if rule.of_whole_poses else is_crowd
+    pairs = _similar(aligned, rule, is_crowd, THRESHOLDS[0]) if pairs is None else pairs
+    return Detections(
+        aligned,
+        order,
+        predictions.frame[order],
+        category[order],
+        truth_category,
+        names,
+        as_numbers(predictions.table["score"])[order],
+        rank,
+        _areas(predictions.table, "predictions")[order],
+        _areas(truth, "truth"),
+        is_crowd,
+        is_ignored,
+        _in_order(pairs, order),
+    )
+
+
+def similar_of_any_category(detections: Detections, rule: Rule, least: float) -> Pairs:
+    """The pairs of detections, as positions, and truths of whatever category whose similarity is at least `least`.
+
+    Raises InputError if similarity was measured by a function that the rule, which was read from files, has lost.
+    """
+    if rule.measure is None and rule.name not in ("iou", "oks"):
+        raise InputError(f"the saved result knows its similarity, {rule.name}, by name only; evaluate again")
+    aligned = without_categories(detections.aligned)
+    return _in_order(_similar(aligned, rule, detections.is_crowd, least), detections.row)
+
+
+def _categories(aligned: Aligned) -> tuple[np.ndarray, np.ndarray, Any]:
+    """The category of each truth and of each prediction, as positions in the names, and the names.
+
+    If the truth's categories are of a categorical type, the names are all of that type, in its order, then others.
+    """
+    import pandas as pd
+
+    from ...support.pandas_versions import TEXT, as_text
+
+    sides = aligned.truth, aligned.predictions
+    if aligned.truth.category is None or aligned.predictions.category is None:
+        alone = [np.zeros(len(side.frame), np.int64) for side in sides]
+        return alone[0], alone[1], array_of(pd.Series([None], dtype=TEXT))
+    columns = [pd.Series(side.table["category"], copy=False) for side in sides]
+    listed = getattr(columns[0].dtype, "categories", pd.Index([]))
+    plain = [decoded(column) for column in columns]
+    filled = [column for column in plain if len(column)] or plain[:1]
+    others = pd.Index(pd.concat(filled, ignore_index=True).unique()).difference(listed)
+    names = listed.append(others) if len(listed) else others
+    of_truth, of_predictions = (names.get_indexer(pd.Index(column)) for column in plain)
+    return of_truth, of_predictions, array_of(as_text(names.to_series()))
+
+
+def _order(aligned: Aligned, category: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The order of the predictions by category and falling score, and, in that order, each one's rank in its frame."""
+    side = aligned.predictions
+    order = np.lexsort((-as_numbers(side.table["score"]), category))
+    # A stable sort keeps this order within each frame and category.
+    group = category[order] * len(aligned.frames) + side.frame[order]
+    by_group = np.argsort(group, kind="stable")
+    first = np.flatnonzero(np.diff(group[by_group], prepend=-1))
+    rank = np.empty(len(order), np.int64)
+    rank[by_group] = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+    return order, rank
+
+
+def _similar(aligned: Aligned, rule: Rule, is_crowd: np.ndarray, least: float) -> Pairs:
+    """The pairs of rows whose similarity is at least `least`."""
+    if rule.name != "iou":
+        return rule.near_pairs(aligned, least)
+    check_boxes(aligned)
+    return coco_boxes(aligned, is_crowd, least)
+
+
+def _in_order(pairs: Pairs, order: np.ndarray) -> Pairs:
+    """Pairs whose predictions are positions in `order`, instead of rows."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return pairs._replace(prediction=place[pairs.prediction])
+
+
+def _labelled_joints(truth: Columns, rule: Rule) -> np.ndarray:
+    """How many joints of each pose are labelled: what the column `num_keypoints` says, or else how many there are."""
+    xs = pose_columns(rule.joint_sigmas)[::2]
+    counts = np.sum([~np.isnan(as_numbers(truth[x])) for x in xs], axis=0)
+    if "num_keypoints" not in truth:
+        return counts
+    told = as_numbers(truth["num_keypoints"])
+    return np.where(np.isnan(told), counts, told)
+
+
+def _areas(table: Columns, side: str) -> np.ndarray:
+    """The column `area` (px²), or without one the areas of the boxes; null for objects that have neither."""
+    if "area" in table:
+        name = source(table, side)
+        problems = size_problems(dataframe_of(table.select([*OBJECT_KEY, "area"])), "area", name, "")
+        if problems:
+            raise InputError([f"{problem}; without the column, areas are w * h" for problem in problems])
+        return as_numbers(table["area"])
+    if "w" in table and "h" in table:
+        return as_numbers(table["w"]) * as_numbers(table["h"])
+    return np.full(len(table), np.nan)

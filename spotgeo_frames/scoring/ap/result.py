@@ -1,0 +1,256 @@
+"""average_precision(): COCO's AP and AR, with the tables behind them.
+
+The numbers are those of pycocotools 2.0.11 to the last digits, with null where it has -1. Known differences
+
+    - An annotation may have the id 0, or a string. pycocotools takes 0 for "not matched", and so counts a detection
+      that finds annotation 0 as a false alarm.
+    - The frames are those of the truth's frames table; without one, those in which either side has objects.
+    - Without a column `area`, the area of a box is w * h; pycocotools needs areas.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...matching.matcher import warning_of_sides
+from ...matching.similarity import Measure
+from ...matching.words import asked, rule_of_tables
+from ...support.errors import InputError
+from ...tables.annotations import Annotations, as_annotations, side_columns
+from ...tables.checks import check_scores
+from ...tables.inputs import source
+from ...tables.kinds import CALLER, TableKind, as_kind, categorical_columns, kind_of, same_kind_as
+from ...tables.messages import first_listed
+from ...tables.selections import By
+from ...tables.table import Table
+from ..evaluations import Asked, asked_table
+from .evaluate import Matched, curves_by_area, matched_sides
+from .kept import KEPT, OPTIONAL, kept_tables, matched_again
+from .numbers import LISTED, THRESHOLDS, threshold_position
+from .tables import category_table, curve_table, match_tables, summary_table
+from .weighted import sliced
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AveragePrecision:
+    """The result of `average_precision`.
+
+    Attributes
+    ----------
+    summary
+        One row, or one a slice: the official numbers, and how many frames, truths and detections count.
+    categories
+        One row a category, with the same numbers.
+    curve
+        One row a category, area range, threshold and recall point, with the precision, and the score that reaches it.
+        It is made when it is first asked for, and so is `matches`.
+    matches
+        The match tables at all thresholds, or at those asked for, one after another.
+    matched
+        What the tables are made from: the detections in the order of their scores, and their matches.
+
+    Shown as text, it begins with AP, AP50 and AP75.
+    """
+
+    # The tables that it is kept as, as a NamedTuple names its fields.
+    _fields: ClassVar = ("summary", "categories", "curve", "matches", *KEPT, *OPTIONAL)
+    _field_defaults: ClassVar = dict.fromkeys(OPTIONAL)
+
+    summary: pd.DataFrame
+    categories: pd.DataFrame
+    matched: Matched
+    thresholds: Sequence[float]
+    kind: TableKind = "pandas"
+    categorical: Collection[str] = field(default=())
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """Precision over recall."""
+        return as_kind(curve_table(self.matched), self.kind, self.categorical)
+
+    @cached_property
+    def matches(self) -> pd.DataFrame:
+        """The match tables."""
+        return as_kind(match_tables(self.matched, self.thresholds), self.kind, self.categorical)
+
+    def kept(self) -> dict[str, Any]:
+        """The tables that it is kept as: its own, and those from which `of_kept` makes it again."""
+        own = self._asdict() | {"curve": self.curve, "matches": self.matches}
+        return own | kept_tables(self.matched, self.thresholds)
+
+    @classmethod
+    def of_kept(cls, tables: Mapping[str, Any]) -> AveragePrecision:
+        """The result that was kept as these tables."""
+        summary, categories = tables["summary"], tables["categories"]
+        thresholds = tables["pairs"].attrs["thresholds"]
+        categorical = categorical_columns(categories, tables["matches"])
+        return cls(summary, categories, matched_again(tables), thresholds, kind_of(summary), categorical)
+
+    def in_kind(self, kind: TableKind, categorical: Collection[str]) -> AveragePrecision:
+        """The same result with tables of another kind."""
+        summary, categories = (as_kind(table, kind, categorical) for table in (self.summary, self.categories))
+        return AveragePrecision(summary, categories, self.matched, self.thresholds, kind, categorical)
+
+    def __repr__(self) -> str:
+        from ...support.named_tables import as_text
+
+        return as_text(self, self._headline())
+
+    def _repr_html_(self) -> str | None:
+        from ...support.named_tables import as_html
+
+        return as_html(self, self._headline())
+
+    def _asdict(self) -> dict[str, Any]:
+        """The tables that are made already."""
+        return {"summary": self.summary, "categories": self.categories}
+
+    def _headline(self) -> list[str]:
+        from ...support.named_tables import headline
+
+        return headline(self.summary, ["AP", "AP50", "AP75"])
+
+
+@asked_table.register(AveragePrecision)
+def _(x: AveragePrecision, name: str) -> Asked:
+    from .asked import asked_precision  # imported here, because average_precision() needs no pandas before its tables
+
+    return asked_precision(x.matched)
+
+
+@same_kind_as("truth")
+def average_precision(
+    truth: Annotations | Table,
+    predictions: Annotations | Table,
+    similarity: str | Measure | None = None,
+    by: By | None = None,
+    *,
+    sigmas: Mapping[Any, float] | None = None,
+    thresholds: Sequence[float] | None = None,
+) -> AveragePrecision:
+    """Computes COCO's average precision of boxes or poses, as pycocotools 2.0.11 does.
+
+    At each of ten thresholds (0.50, 0.55 ... 0.95), the detections of a frame and category choose truths, the highest
+    score first: the most similar truth that is free and counts, or else an ignored one. Precision is then taken at 101
+    recall points, as the highest precision at that recall or beyond. AP is the mean over recall points, thresholds and
+    categories (Lin et al. 2014, doi:10.1007/978-3-319-10602-1_48; cocodataset.org/#detection-eval).
+
+    Parameters
+    ----------
+    truth, predictions
+        Annotations, or tables of objects (of pandas, polars or pyarrow, or what exports an Arrow stream): `sequence`,
+        `frame`, `object`, `x`, `y` in pixels, for boxes `w` and `h`, for poses `joint`, one row a joint. Predictions
+        need a `score`, where higher means surer. Where both sides have a `category`, categories are evaluated one by
+        one; if the truth's is of a categorical type, all its categories are listed. Truths whose `crowd` is true are
+        ignored, and may be matched again and again; poses without a labelled joint are ignored. `area` (px²) is the
+        size of an object: that of its mask, if there is one. Boxes without it have w * h, and the poses of a detector
+        the area of the box around their joints.
+    similarity
+        "iou" for boxes, "oks" for poses, or a function, as in `match`. By default "oks" if there are joints, and "iou"
+        if both sides have `w` and `h`.
+    by
+        Slices, for each of which `summary` has a row: a column of frames or sequences as in `matches` (`sequence`,
+        `frame_<column>`, `sequence_<column>`); `category`, for the numbers of each class; a column of truths
+        (`truth_<column>`): other truths are ignored, as those outside an area range are, and so are detections without
+        a match that do not have the same value in that column. If the predictions lack it, precision is null. A list of
+        columns, whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Rows
+        that are null in a column are in no slice.
+    sigmas
+        For "oks": a dict from joint to its sigma; by default those of COCO's seventeen joints.
+    thresholds
+        The thresholds for which `matches` has rows; by default all ten.
+
+    Returns
+    -------
+    AveragePrecision, whose tables are of the truth's kind (polars or pyarrow; otherwise pandas):
+
+    summary: one row. Boxes have `AP` (thresholds 0.50 to 0.95), `AP50`, `AP75`, `APs`, `APm`, `APl` (area up to 32²
+        px², 32² to 96², from 96² on), `AR1`, `AR10`, `AR100` (the recall that 1, 10 or 100 detections a frame and
+        category reach), `ARs`, `ARm`, `ARl`. Poses have `AP`, `AP50`, `AP75`, `APm`, `APl`, `AR`, `AR50`, `AR75`,
+        `ARm`, `ARl`, with at most 20 detections. Numbers are null where no truth counts. Then `n_frames`, `n_truth` and
+        `n_predicted`, how many count. With `by` one row a slice, which begins with the columns of `by`.
+    categories: one row a category, `category` (null if there are none) and the same numbers but for `n_frames`. A
+        category without truths has nulls, and is left out of the means.
+    curve: one row a category, `area` ("all", "small", "medium", "large"), `threshold` and `recall` (0 to 1 in steps of
+        0.01): `precision`, 0 where the recall is not reached, and `score`, that of the detection that reaches it.
+    matches: the match tables of all areas, one for each `threshold`, with a row for each detection and for each truth
+        that it misses. `ignored` marks rows that count nowhere: ignored truths, detections matched with them, and all
+        functions of match tables leave them out. A detection matched with a crowd has no `truth_*` values.
+
+    Raises
+    ------
+    InputError: a table lacks a column or has invalid values, `score` is missing or null, `by` is or holds a Series or a
+        column that there is not, the words do not fit the tables, the sides share no sequence, or predictions lie in
+        frames that the truth does not have.
+    ValueError: `similarity` or `sigmas` is not possible, or `thresholds` has one that is none of the ten.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 10.0, "y": 5.0, "w": 40.0, "h": 40.0})
+    >>> found = truth.assign(x=[10.0, 15.0], score=[0.9, 0.8])
+    >>> result = sf.average_precision(truth, found, thresholds=[0.5, 0.95])
+    >>> result.summary[["AP", "AP50", "AP75", "APm", "APl"]].round(3)
+          AP  AP50  AP75    APm  APl
+    0  0.802   1.0   1.0  0.802  NaN
+    >>> result.matches[["threshold", "sequence", "outcome", "similarity"]].round(3)
+       threshold  sequence outcome  similarity
+    0       0.50         1      TP       1.000
+    1       0.50         2      TP       0.778
+    2       0.95         1      TP       1.000
+    3       0.95         2      FN         NaN
+    4       0.95         2      FP         NaN
+    """
+    words, chosen = asked(similarity=similarity, sigmas=sigmas), _checked_thresholds(thresholds)
+    sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    if words.similarity is None and all("joint" in side.objects for side in sides):
+        words = words._replace(similarity="oks")
+    rule = rule_of_tables(words, *sides)
+    if rule.pair_measure != "similarity" or rule.tau is not None:
+        how = "give similarity= a function; sweep() has an average precision by distance"
+        raise InputError(f"average_precision: COCO's rules are for boxes and poses, and these are points; {how}")
+    check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "average_precision")
+    matched = matched_sides(*sides, rule)
+    curves = curves_by_area(matched)
+    categories = category_table(matched, curves)
+    left_out = warning_of_sides(side_columns(sides[0]), side_columns(sides[1]), rule)
+    for text in filter(None, [left_out, _one_sided(categories)]):
+        warnings.warn(f"average_precision: {text}", stacklevel=CALLER)
+    summary = summary_table(matched, curves) if by is None else sliced(matched, by)
+    return AveragePrecision(summary, categories, matched, chosen)
+
+
+def _checked_thresholds(given: Any) -> list[float]:
+    """The thresholds that are asked for, as they stand in THRESHOLDS; raises ValueError if one is none of those."""
+    if given is None:
+        given = THRESHOLDS
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(f"thresholds is {given!r}; a list is needed, of {LISTED}")
+    chosen = {threshold_position(value, "a value of thresholds") for value in given}
+    if not chosen:
+        raise ValueError(f"thresholds is empty; give some of {LISTED}")
+    return [float(THRESHOLDS[position]) for position in sorted(chosen)]
+
+
+def _one_sided(categories: pd.DataFrame) -> str | None:
+    """A warning of categories that only one side has, or None."""
+    has_truths, has_predictions = (categories[name].to_numpy() > 0 for name in ("n_truth", "n_predicted"))
+    effects = {
+        "without truths, left out of the means": has_predictions & ~has_truths,
+        "without predictions, with an AP of 0": has_truths & ~has_predictions,
+    }
+    texts = [_named(categories["category"][marked], effect) for effect, marked in effects.items() if marked.any()]
+    return "; ".join(texts) if texts and categories["category"].notna().all() else None
+
+
+def _named(names: pd.Series, effect: str) -> str:
+    """How many categories these are, what that means, and the names of the first few."""
+    return f"{len(names):,} {'category' if len(names) == 1 else 'categories'} {effect}: {first_listed(names)}"

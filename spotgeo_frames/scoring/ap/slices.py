@@ -1,0 +1,259 @@
+"""Slices of average precision: by attributes of frames and sequences, by category, and by attributes of truths.
+
+Frames are picked by their weights, so matches stay as they are. Truths that lack a value are ignored, as COCO ignores
+those outside an area range, and a detection without a match is wrong only if the predictions have the column, too, with
+that value. If no false alarm has a value, nothing is known of them, so precision is null and recall stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...matching.alignment import sequence_attributes
+from ...support.errors import InputError, SliceError
+from ...support.keys import distinct, locate, pack
+from ...tables.checks import decoded
+from ...tables.columns import Columns, array_of, dataframe_of, rows_with_null
+from ...tables.schema import FRAME_KEY, PREFIXES
+from ...tables.selections import By, binned, check_column, column_bins, number_groups
+from .detections import Detections
+from .evaluate import Matched
+from .scopes import Scope
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CALLED = "average precision"
+
+
+class Parts(NamedTuple):
+    """What B slices, or N rows, are parts of: frames, categories and truths with the same values; -1 where of none.
+
+    Where `by` does not ask for one of them, all are part 0.
+    """
+
+    frame: np.ndarray
+    category: np.ndarray
+    truth: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Parts:
+        """The parts at these positions."""
+        return Parts(*(part[rows] for part in self))
+
+
+class Slices(NamedTuple):
+    """B slices, sorted by their labels.
+
+    Attributes
+    ----------
+    labels
+        For each column of `by`, the value of each slice, (B,).
+    parts
+        The parts that each slice is made of, (B,).
+    frame
+        The part of each frame, (frames,); -1 for those that are left out.
+    category
+        The part of each category, (K,).
+    truth, detection
+        The part of each truth, (G,), and of each detection, (D,).
+    by_frame
+        Whether `by` has a column of frames or of sequences.
+    by_truth
+        Whether `by` has a column of truths.
+    knows_alarms
+        Whether it is known which false alarms belong to a slice.
+    """
+
+    labels: dict[str, Any]
+    parts: Parts
+    frame: np.ndarray
+    category: np.ndarray
+    truth: np.ndarray
+    detection: np.ndarray
+    by_frame: bool
+    by_truth: bool
+    knows_alarms: bool
+
+    def __len__(self) -> int:
+        return len(self.parts.frame)
+
+    def frames(self, position: int) -> np.ndarray:
+        """Marks the frames of a slice."""
+        return self.frame == self.parts.frame[position]
+
+    def scope(self, part: int, area: Scope) -> Scope:
+        """What counts of an area range in a part of the truths."""
+        return Scope(area.counts & (self.truth == part), area.within & (self.detection == part))
+
+    def of_rows(self, rows: Parts) -> np.ndarray:
+        """The slice that rows of these parts are of, or -1."""
+        keys = _keys(self.parts, rows)
+        values, first = distinct(keys[0])
+        found = locate(values, keys[1])
+        return np.where(found >= 0, first[found], -1) if len(first) else found
+
+
+def _keys(*several: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Keys of the rows of several sets of parts, whose numbers begin with -1; equal where all parts are."""
+    spans = [int(max(part.max(initial=0) for part in parts)) + 2 for parts in zip(*several, strict=True)]
+    return [pack([part + 1 for part in parts], spans) for parts in several]
+
+
+def frame_table(detections: Detections) -> pd.DataFrame:
+    """The columns of frames in a match table: `sequence`, `frame`, and the attributes of both; one row a frame."""
+    frames = detections.aligned.frames
+    of_sequences = sequence_attributes(detections.aligned, frames["sequence"])
+    columns = {name: frames[name] for name in FRAME_KEY}
+    columns |= {f"{PREFIXES['frames']}{name}": frames[name] for name in frames if name not in FRAME_KEY}
+    columns |= {f"{PREFIXES['sequences']}{name}": values for name, values in of_sequences.items()}
+    return dataframe_of(Columns(columns))
+
+
+def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
+    """The slices of the frames that are `kept`, by the columns of `by`; without it everything is one slice.
+
+    Raises InputError if `by` is or holds a Series, or anything but columns of frames, of sequences and of truths, and
+    `category`.
+    """
+    asked, detections = column_bins(by), matched.detections
+    tables = frame_table(detections), _truth_table(detections)
+    _check(asked, *tables, detections.has_categories)
+    frames, truths = ([name for name in asked if name in table] for table in tables)
+    labels = {name: array_of(binned(tables[0][kept], name, asked[name])) for name in frames}
+    frame = np.full(len(kept), -1)
+    frame[kept] = _numbered(labels, int(kept.sum()))
+    at_truth = kept[detections.aligned.truth.frame]
+    of_truths, truth, detection = _of_truths(detections, tables[1], {name: asked[name] for name in truths}, at_truth)
+    by_category = "category" in asked
+    category = np.arange(len(detections.categories)) if by_category else np.zeros(len(detections.categories), np.int64)
+    rows = _rows(detections, kept, bool(truths), by_category, bool(frames))
+    place = np.cumsum(kept) - 1, np.cumsum(at_truth) - 1
+    named = {name: values.take(place[0][rows.frame]) for name, values in labels.items()}
+    named |= {name: values.take(place[1][rows.truth]) for name, values in of_truths.items()}
+    if by_category:
+        named["category"] = detections.categories.take(rows.category)
+    none = np.zeros(len(rows.frame), np.int64)
+    parts = Parts(frame[rows.frame] if frames else none, category[rows.category], truth[rows.truth] if truths else none)
+    filled = np.flatnonzero(~rows_with_null(named, len(rows.frame)))
+    named = {name: named[name].take(filled) for name in asked}
+    _, first = number_groups(named, len(filled)) if asked else (None, np.zeros(1, np.int64))
+    labels = {name: values.take(first) for name, values in named.items()}
+    of_slices = parts.take(filled[first]) if asked else Parts(*np.zeros((3, 1), np.int64))
+    knows = not truths or _knows_alarms(matched, detection)
+    return Slices(labels, of_slices, frame, category, truth, detection, bool(frames), bool(truths), knows)
+
+
+def _knows_alarms(matched: Matched, detection: np.ndarray) -> bool:
+    """Whether at each threshold a false alarm is part of a slice, or there is none."""
+    for pairs in matched.pairs["all"]:
+        is_alarm = np.ones(len(detection), bool)
+        is_alarm[pairs.prediction] = False
+        if is_alarm.any() and not (is_alarm & (detection >= 0)).any():
+            return False
+    return True
+
+
+def _check(asked: Mapping[str, int | None], frames: pd.DataFrame, truths: pd.DataFrame, has_categories: bool) -> None:
+    """Raises InputError for columns that there are none of, or that cannot make slices."""
+    for name in asked:
+        if name.startswith(PREFIXES["predictions"]):
+            which = "give a column of frames, sequences or truths, or category"
+            raise InputError(f"by: {name} is of predictions, which slices of average precision cannot be; {which}")
+        names = [*frames, *truths, *(["category"] if has_categories else [])]
+        check_column(Columns(dict.fromkeys(names, ()), n_rows=0), name, CALLED)
+        if name == "category" and asked[name] is not None:
+            raise InputError("by: category: classes cannot be binned; give None instead of a count of bins")
+
+
+def _truth_table(detections: Detections) -> pd.DataFrame:
+    """The columns of truths in a match table; `truth_area` is what area ranges take, also where it is w * h."""
+    table = detections.aligned.truth.table
+    columns = {f"{PREFIXES['truth']}{name}": table[name] for name in table if name not in FRAME_KEY}
+    return dataframe_of(Columns(columns | {f"{PREFIXES['truth']}area": detections.truth_area}, n_rows=len(table)))
+
+
+def _of_truths(
+    detections: Detections, table: pd.DataFrame, asked: Mapping[str, int | None], kept: np.ndarray
+) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
+    """The labels of the kept truths by column; and the part of each truth, (G,), and of each detection, (D,)."""
+    if not asked:
+        return {}, np.zeros(len(table), np.int64), np.zeros(len(detections.row), np.int64)
+    labels, codes = {}, []
+    for name, bins in asked.items():
+        claimed = _claimed(detections, name.removeprefix(PREFIXES["truth"]))
+        values, code = _coded(table[kept], name, bins, claimed)
+        labels[name] = array_of(values)
+        codes.append(code)
+    of_truths, of_detections = zip(*codes, strict=True)
+    keys = _keys(of_truths, of_detections)
+    known = (np.stack(of_truths) >= 0).all(axis=0)
+    combinations, _ = distinct(keys[0][known])
+    truth = np.full(len(table), -1)
+    truth[kept] = np.where(known, locate(combinations, keys[0]), -1)
+    return labels, truth, locate(combinations, keys[1])
+
+
+def _claimed(detections: Detections, column: str) -> pd.Series:
+    """A column of the predictions in the order of the detections; null if they lack it."""
+    import pandas as pd
+
+    if column == "area":
+        return pd.Series(detections.area)
+    table = detections.aligned.predictions.table
+    if column not in table:
+        return pd.Series(np.full(len(detections.row), np.nan))
+    return pd.Series(table[column].take(detections.row))
+
+
+def _coded(
+    table: pd.DataFrame, name: str, bins: int | None, claimed: pd.Series
+) -> tuple[pd.Series, tuple[np.ndarray, np.ndarray]]:
+    """The labels of truths, and codes of the values of truths and of predictions; -1 for those of no slice.
+
+    Bins are those of the truths. Predictions beyond them are in the outermost ones.
+    """
+    import pandas as pd
+
+    from ...tables.quantile_bins import bin_edges, binned_values
+
+    labels = binned(table, name, bins, CALLED)
+    if isinstance(labels.dtype, pd.CategoricalDtype) and isinstance(labels.dtype.categories, pd.IntervalIndex):
+        edges = bin_edges(table[name].dropna().to_numpy(np.float64), bins or 1)
+        numbers = pd.to_numeric(claimed, errors="coerce").astype(np.float64).clip(edges[0], edges[-1])
+        return labels, (labels.cat.codes.to_numpy(), binned_values(numbers, edges).cat.codes.to_numpy())
+    truths = decoded(labels)
+    try:
+        known = pd.Index(truths.dropna().unique())
+    except TypeError as error:  # lists and other values that are no keys
+        raise SliceError(f"by: {name} cannot be grouped by: {error}") from None
+    return labels, (known.get_indexer(pd.Index(truths)), known.get_indexer(pd.Index(decoded(claimed))))
+
+
+def _rows(detections: Detections, kept: np.ndarray, by_truth: bool, by_category: bool, by_frame: bool) -> Parts:
+    """What may have a slice, as positions of frames, categories and truths: truths, objects, categories or frames."""
+    truth = detections.aligned.truth
+    if by_truth:
+        rows = np.flatnonzero(kept[truth.frame])
+        return Parts(truth.frame[rows], detections.truth_category[rows], rows)
+    if by_category and by_frame:
+        frame = np.concatenate([truth.frame, detections.frame])
+        category = np.concatenate([detections.truth_category, detections.category])
+        rows = np.flatnonzero(kept[frame])
+        return Parts(frame[rows], category[rows], np.zeros(len(rows), np.int64))
+    rows = np.arange(len(detections.categories)) if by_category else np.flatnonzero(kept)
+    none = np.zeros(len(rows), np.int64)
+    return Parts(none, rows, none) if by_category else Parts(rows, none, none)
+
+
+def _numbered(columns: Mapping[str, Any], n_rows: int) -> np.ndarray:
+    """The part of each row, by its values in the columns; -1 where one is null."""
+    part = np.zeros(n_rows, np.int64)
+    if columns:
+        null = rows_with_null(columns, n_rows)
+        part[null] = -1
+        rows = np.flatnonzero(~null)
+        part[rows], _ = number_groups({name: values.take(rows) for name, values in columns.items()}, len(rows))
+    return part

@@ -1,0 +1,107 @@
+"""The tables of a result: its numbers by category, its curves, and its matches at each threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...matching.layout import match_table
+from ...tables.columns import Columns, array_of, dataframe_of
+from ...tables.match_tables import match_dataframe
+from .curves import RECALLS, Curves
+from .evaluate import Matched, curves_by_area
+from .numbers import THRESHOLDS, by_category, combined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The columns of counts in `summary` and `categories`.
+COUNTS = ("n_truth", "n_predicted")
+
+# The columns of match tables that would count each frame's objects once a threshold, with those that are ignored.
+FRAME_COUNTS = ("frame_n_truth", "frame_n_predicted")
+
+
+def summary_table(matched: Matched, curves: Mapping[str, Curves]) -> pd.DataFrame:
+    """One row: the official numbers, and how many frames, truths and detections count."""
+    import pandas as pd
+
+    counts = {name: int(getattr(curves["all"], name).sum()) for name in COUNTS}
+    n_frames = {"n_frames": len(matched.detections.aligned.frames)}
+    summary = pd.DataFrame([combined(by_category(matched.numbers, curves)) | n_frames | counts])
+    summary.attrs = matched.rule.notes
+    return summary
+
+
+def category_table(matched: Matched, curves: Mapping[str, Curves]) -> pd.DataFrame:
+    """One row a category: its numbers, and how many truths and detections count."""
+    counts = {name: getattr(curves["all"], name).astype(np.int64) for name in COUNTS}
+    names = {"category": matched.detections.categories}
+    return _dataframe(names | by_category(matched.numbers, curves) | counts, matched)
+
+
+def curve_table(matched: Matched) -> pd.DataFrame:
+    """One row a category, area range, threshold and recall point: `precision`, and the `score` that reaches it."""
+    import pandas as pd
+
+    curves = curves_by_area(matched)
+    names = matched.detections.categories
+    shape = len(names), len(curves), len(THRESHOLDS), len(RECALLS)
+    places = np.indices(shape).reshape(len(shape), -1)
+    keys = {
+        "category": names.take(places[0]),
+        "area": np.array([*curves], object).take(places[1]),
+        "threshold": THRESHOLDS.take(places[2]),
+        "recall": RECALLS.take(places[3]),
+    }
+    values = {
+        name: np.stack([getattr(of, name) for of in curves.values()]).transpose(2, 0, 1, 3).ravel()
+        for name in ("precision", "score")
+    }
+    return _dataframe(keys | values, matched).astype({"area": pd.CategoricalDtype([*curves])})
+
+
+def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
+    """The match tables of all area ranges together, one after another, at these of the thresholds."""
+    import pandas as pd
+
+    tables = [_match_table(matched, int(np.flatnonzero(threshold == THRESHOLDS)[0])) for threshold in thresholds]
+    matches = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
+    matches.attrs = {key: value for key, value in matched.rule.notes.items() if key != "threshold"}
+    return matches
+
+
+def _match_table(matched: Matched, position: int) -> pd.DataFrame:
+    """The match table at the threshold of this position: what is ignored has rows, too, and is marked."""
+    detections, scope, pairs = matched.detections, matched.scopes["all"], matched.pairs["all"][position]
+    is_ignored = np.zeros(len(detections.row), bool)
+    is_ignored[pairs.prediction] = ~scope.counts[pairs.truth]
+    is_matched = np.zeros(len(detections.row), bool)
+    is_matched[pairs.prediction] = True
+    is_ignored |= ~is_matched & ~scope.within
+    of_prediction = np.empty(len(is_ignored), bool)
+    of_prediction[detections.row] = is_ignored
+    # A crowd may have several detections, and a row has one, so its detections have rows of their own.
+    pairs = pairs.take(np.flatnonzero(~detections.is_crowd[pairs.truth]))
+    pairs = pairs._replace(prediction=detections.row[pairs.prediction])
+    aligned = detections.aligned
+    sides = [
+        side._replace(table=side.table.assign({"ignored": marked}))
+        for side, marked in ((aligned.truth, ~scope.counts), (aligned.predictions, of_prediction))
+    ]
+    table = match_table(aligned._replace(truth=sides[0], predictions=sides[1]), pairs, matched.rule)
+    marks = [np.asarray(table[f"{side}_ignored"].fillna(False), bool) for side in ("truth", "predicted")]
+    names = [name for name in table if name not in (*FRAME_COUNTS, "truth_ignored", "predicted_ignored")]
+    place = names.index("outcome")
+    columns = {name: table[name] for name in names}
+    added = {"threshold": np.full(len(table), THRESHOLDS[position]), "ignored": marks[0] | marks[1]}
+    ordered = [*names[:place], "threshold", "outcome", "ignored", *names[place + 1 :]]
+    return match_dataframe(Columns(columns | added, table.attrs).select(ordered))
+
+
+def _dataframe(columns: dict[str, Any], matched: Matched) -> pd.DataFrame:
+    table = dataframe_of(Columns({name: array_of(values) for name, values in columns.items()}))
+    table.attrs = matched.rule.notes
+    return table

@@ -1,0 +1,100 @@
+"""The command `ap`."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spotgeo_frames as sf
+from helpers import coco_scenes
+from helpers.commands import answer_here, refused_here, run_here
+from helpers.problems import assert_places
+from helpers.scenes import squares
+
+pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Truth and results of boxes, then of poses."""
+    folder = tmp_path_factory.mktemp("coco")
+    made = {"boxes": coco_scenes.boxes(1, 4), "poses": coco_scenes.poses(1, 1)}
+    paths = []
+    for name, sides in made.items():
+        for side, content in zip(("truth", "results"), sides, strict=True):
+            paths.append(folder / f"{name}_{side}.json")
+            paths[-1].write_text(json.dumps(content))
+    return paths
+
+
+def official(files: list[Path], kind: str) -> np.ndarray:
+    return coco_scenes.official(*(json.loads(path.read_text()) for path in files), kind).stats
+
+
+def test_the_lines_are_those_of_pycocotools(files: list[Path]) -> None:
+    for kind, pair, options in (("bbox", files[:2], []), ("keypoints", files[2:], ["--keypoints"])):
+        printed = run_here("ap", *pair, *options).out.splitlines()
+        values = [line.rpartition("= ")[2] for line in printed]
+        assert values == ["-" if value == -1 else f"{value:.3f}" for value in official(pair, kind)]
+    assert printed[0] == f" Average Precision  (AP) @[ IoU=0.50:0.95 | area=   all | maxDets= 20 ] = {values[0]}"
+
+
+def test_json_has_the_numbers_in_their_order_and_the_categories(files: list[Path], tmp_path: Path) -> None:
+    got = json.loads(run_here("ap", *files[:2], "--json", "--out", tmp_path / "out").out)
+    numbers = ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR1", "AR10", "AR100", "ARs", "ARm", "ARl"]
+    assert [*got] == [*numbers, "categories"]
+    wanted = official(files[:2], "bbox")
+    assert [got[name] for name in numbers] == pytest.approx([None if v == -1 else v for v in wanted])
+    result = sf.average_precision(*sf.read_coco(*files[:2], boxes=True))
+    assert [*got["categories"]] == result.categories["category"].tolist()
+    row = got["categories"]["class 1"]
+    assert row == result.categories.set_index("category").loc["class 1", ["AP", "AP50", "AP75"]].to_dict()
+    assert json.loads((tmp_path / "out" / "ap.json").read_text()) == got
+    kept = sf.load(tmp_path / "out")
+    assert kept.summary.equals(result.summary)
+    assert sorted(kept.matches["threshold"].unique()) == [0.5, 0.75]
+
+
+def test_tables_are_taken_as_well(files: list[Path], tmp_path: Path) -> None:
+    truth, found = sf.read_coco(*files[:2], boxes=True)
+    for name, side in (("truth", truth), ("found", found)):
+        side.objects.to_parquet(tmp_path / f"{name}.parquet")
+    tables = run_here("ap", tmp_path / "truth.parquet", tmp_path / "found.parquet", "--json")
+    assert json.loads(tables.out) == json.loads(run_here("ap", *files[:2], "--json").out)
+
+
+def test_tables_without_categories_have_none_in_json(tmp_path: Path) -> None:
+    box = squares((10, "cat", 0.9)).drop(columns="category")
+    box.to_parquet(tmp_path / "both.parquet")
+    assert answer_here("ap", *[tmp_path / "both.parquet"] * 2)["categories"] == {}
+
+
+def test_what_cannot_be_read_is_named(files: list[Path], tmp_path: Path) -> None:
+    truth, results = files[:2]
+    said = refused_here("ap", results, truth)
+    assert len(said) == 1
+    assert "the other way round" in said[0]
+    document = json.loads(truth.read_text())
+    unknown = tmp_path / "unknown.json"
+    unknown.write_text(json.dumps([{"image_id": 99, "category_id": 77, "bbox": [0, 0, 1, 1], "score": 1}]))
+    places = (f"{unknown}: [0].image_id", "99"), (f"{unknown}: [0].category_id", "77")
+    assert_places(refused_here("ap", truth, unknown), *places)
+    unscored = tmp_path / "unscored.json"
+    image, category = document["images"][0]["id"], document["categories"][0]["id"]
+    unscored.write_text(json.dumps([{"image_id": image, "category_id": category, "bbox": [0, 0, 1, 1]}]))
+    assert_places(refused_here("ap", truth, unscored), (f"{unscored}: [0]", "score"))
+    assert_places(refused_here("ap", truth, unscored, "--out", truth.parent / "boxes_truth.json"), f"{truth}")
+
+
+def test_as_a_process(files: list[Path]) -> None:
+    words = [sys.executable, "-m", "spotgeo_frames", "ap", *map(str, files[2:]), "--keypoints", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [*json.loads(done.stdout)] == [
+        *["AP", "AP50", "AP75", "APm", "APl", "AR", "AR50", "AR75", "ARm", "ARl"],
+        "categories",
+    ]
+    assert answer_here("ap", *files[2:], "--keypoints") == json.loads(done.stdout)

@@ -1,0 +1,181 @@
+"""Slices of average precision, held against what is computed from a part of the tables alone."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import spotgeo_frames as sf
+from helpers.detectors import Detector, boxes
+from helpers.problems import refused
+from spotgeo_frames.scoring.ap.numbers import BOX_NUMBERS
+
+pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
+
+NUMBERS = list(BOX_NUMBERS)
+FRAME = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 10.0, "y": 5.0, "w": 40.0, "h": 40.0})
+
+
+def scene() -> tuple[sf.Annotations, pd.DataFrame]:
+    """Boxes of four classes in 60 frames of 30 sequences, with attributes of frames, sequences, truths and claims."""
+    random = np.random.default_rng(4)
+    truth, claims = boxes(random, Detector())
+    assert truth.frames is not None
+    frames = truth.frames.assign(sky=random.choice(["clear", "cloudy", None], len(truth.frames)))
+    sequences = pd.DataFrame({"sequence": range(1, 31), "night": random.integers(0, 3, 30)})
+    objects = truth.objects.assign(
+        size=_sizes(truth.objects), seen=random.choice(["well", "badly"], len(truth.objects))
+    )
+    objects["tags"] = [[tag] for tag in objects["seen"]]
+    return sf.Annotations(objects, frames, sequences), claims.assign(size=_sizes(claims))
+
+
+def _sizes(objects: pd.DataFrame) -> list[str]:
+    areas = objects["w"] * objects["h"]
+    return ["small" if area <= 32**2 else "medium" if area <= 96**2 else "large" for area in areas]
+
+
+TRUTH, CLAIMS = scene()
+RESULT = sf.average_precision(TRUTH, CLAIMS)
+
+
+def in_frames(keys: pd.DataFrame) -> pd.DataFrame:
+    """The summary of these frames alone."""
+    key = ["sequence", "frame"]
+    truth = sf.Annotations(TRUTH.objects.merge(keys[key]), keys[key])
+    return sf.average_precision(truth, CLAIMS.merge(keys[key])).summary
+
+
+def test_frames_and_sequences_are_as_if_alone() -> None:
+    frames = TRUTH.frames.merge(TRUTH.sequences)
+    by_sky = sf.summarize(RESULT, by="frame_sky")
+    assert by_sky["frame_sky"].tolist() == ["clear", "cloudy"], "frames without a value are in no slice"
+    by_both = sf.summarize(RESULT, by=["sequence_night", "frame_sky"])
+    assert len(by_both) == 6
+    for table in (by_sky, by_both):
+        for _, row in table.iterrows():
+            picked = frames[frames["sky"] == row["frame_sky"]]
+            if "sequence_night" in row:
+                picked = picked[picked["night"] == row["sequence_night"]]
+            [alone] = in_frames(picked).to_dict("records")
+            assert row[[*NUMBERS, "n_frames", "n_truth", "n_predicted"]].to_dict() == pytest.approx(alone, nan_ok=True)
+
+
+def test_by_category_has_the_numbers_of_each_class() -> None:
+    found = sf.summarize(RESULT, by="category")
+    wanted = RESULT.categories.sort_values("category", ignore_index=True)
+    pd.testing.assert_frame_equal(found[["category", *NUMBERS]], wanted[["category", *NUMBERS]])
+    assert found["n_truth"].tolist() == wanted["n_truth"].tolist()
+    crossed = sf.summarize(RESULT, by=["category", "frame_sky"])
+    of_sky = sf.summarize(RESULT, by="frame_sky").set_index("frame_sky")
+    assert crossed.groupby("frame_sky")["AP"].mean().to_dict() == pytest.approx(of_sky["AP"].to_dict())
+
+
+def test_truths_of_a_size_are_cut_out_as_area_ranges_are() -> None:
+    found = sf.summarize(RESULT, by="truth_size").set_index("truth_size")
+    for size in ("small", "medium", "large"):
+        ends = {"AP": f"AP{size[0]}", "AR100": f"AR{size[0]}"}
+        assert found.loc[size, [*ends]].tolist() == RESULT.summary.loc[0, [*ends.values()]].tolist()
+
+
+def test_area_needs_no_column() -> None:
+    [edge] = np.quantile(TRUTH.objects["w"] * TRUTH.objects["h"], [0.5])
+    halves = sf.summarize(RESULT, by={"truth_area": 2})
+    named = [side.assign(half=side["w"] * side["h"] > edge) for side in (TRUTH.objects, CLAIMS)]
+    by_half = sf.average_precision(TRUTH._replace(objects=named[0]), named[1], by="truth_half").summary
+    pd.testing.assert_frame_equal(halves[NUMBERS], by_half[NUMBERS])
+    assert halves["truth_area"].iloc[1].left == pytest.approx(edge, abs=0.01)
+
+
+def test_a_slice_that_cannot_know_its_false_alarms_has_recall_only() -> None:
+    found = sf.average_precision(TRUTH, CLAIMS, by="truth_seen").summary
+    of_precision = [name for name in NUMBERS if name.startswith("AP")]
+    assert found[[*of_precision, "n_predicted"]].isna().all(axis=None)
+    assert found["AR100"].notna().all()
+    # Truths that are looked for alone are found as often, but where another truth takes their detection.
+    alone = TRUTH._replace(objects=TRUTH.objects[TRUTH.objects["seen"] == "well"])
+    recall = sf.average_precision(alone, CLAIMS).summary["AR100"][0]
+    assert found.set_index("truth_seen").loc["well", "AR100"] == pytest.approx(recall, abs=0.02)
+    strange = CLAIMS.assign(seen=7)  # no value that a truth has
+    assert sf.average_precision(TRUTH, strange, by="truth_seen").summary["AP"].isna().all()
+
+
+def test_by_hand() -> None:
+    truth = FRAME.assign(colour=["red", "blue"])
+    claims = FRAME.assign(score=[0.8, 0.7], colour=["red", "blue"])
+    wrong = claims.assign(x=200.0, score=0.9, object=2)  # one false alarm of each colour
+    found = sf.average_precision(truth, pd.concat([claims, wrong]), by="truth_colour").summary
+    assert found["truth_colour"].tolist() == ["blue", "red"]
+    assert found["AP"].tolist() == pytest.approx([1 / 2, 1 / 2]), "the other colour's false alarm does not count"
+    assert found[["n_truth", "n_predicted"]].to_numpy().tolist() == [[1, 2], [1, 2]]
+    assert sf.average_precision(truth, pd.concat([claims, wrong])).summary["AP"][0] == pytest.approx(1 / 2)
+    unknown = pd.concat([claims, wrong.assign(colour=None)])
+    [lost] = {*sf.average_precision(truth, unknown, by="truth_colour").summary["AP"].fillna(-1)}
+    assert lost == -1, "no false alarm has a colour"
+
+
+def test_detections_beyond_the_bins_are_in_the_outermost() -> None:
+    truth = pd.concat([FRAME, FRAME.assign(object=2, x=300.0, w=80.0)])
+    claims = truth.assign(score=0.5)
+    huge = FRAME.iloc[:1].assign(object=9, x=600.0, w=500.0, score=0.9)
+    found = sf.average_precision(truth, pd.concat([claims, huge]), by={"truth_w": 2}).summary
+    assert found["AP"].tolist() == pytest.approx([1.0, 2 / 3]), "the huge one is a false alarm among the wide ones"
+
+
+def test_summarize_is_the_same_and_leaves_sequences_out() -> None:
+    for by in (None, "category", {"truth_w": 3, "frame_sky": None}):
+        pd.testing.assert_frame_equal(
+            sf.summarize(RESULT, by=by), sf.average_precision(TRUTH, CLAIMS, "iou", by).summary
+        )
+    kept = TRUTH.frames[TRUTH.frames["sequence"] > 3]
+    pd.testing.assert_frame_equal(sf.summarize(RESULT, exclude=[1, 2, 3]), in_frames(kept))
+
+
+@pytest.mark.parametrize(
+    ("by", "place"),
+    [
+        (pd.Series(0, range(3), name="mine"), ("by: is or holds the Series mine", "names of columns")),
+        (pl.Series("mine", [0]), ("by: is or holds the Series mine", "names of columns")),
+        ("frame_ski", ("average precision: there is no column frame_ski", "frame_sky")),
+        ("predicted_score", ("by: predicted_score", "of predictions", "category")),
+        ({"category": 3}, ("by: category", "classes")),
+        ({"truth_seen": 2}, ("column truth_seen holds no numbers",)),
+        ({"truth_w": 1}, ("by: truth_w", "1 bins")),
+        ("truth_tags", ("by: truth_tags cannot be grouped by", "list")),
+        (["frame_sky", "frame_sky"], ("by: frame_sky, frame_sky",)),
+    ],
+)
+def test_what_cannot_be_sliced_by(by: Any, place: tuple[str, ...]) -> None:
+    with refused(place):
+        sf.summarize(RESULT, by=by)
+    with refused(place):
+        sf.average_precision(TRUTH, CLAIMS, by=by)
+
+
+def test_without_categories_there_are_no_classes() -> None:
+    with refused(("average precision: there is no column category",)):
+        sf.average_precision(FRAME, FRAME.assign(score=1.0), by="category")
+
+
+def test_empty_tables() -> None:
+    none = FRAME[:0]
+    for truth, claims in ((none, FRAME), (FRAME, none), (none, none)):
+        sides = sf.Annotations(truth, FRAME[["sequence", "frame"]].assign(sky=[1.0, None])), claims.assign(score=0.5)
+        found = sf.average_precision(*sides, by="frame_sky").summary
+        assert found["n_frames"].tolist() == [1]
+        assert found["AP"].fillna(-1).tolist() == ([0.0] if len(truth) else [-1.0])
+        assert len(sf.average_precision(*sides, by="truth_w").summary) == (1 if len(truth) else 0)
+        assert len(sf.average_precision(*sides, by=["truth_w", "frame_sky"]).summary) == (1 if len(truth) else 0)
+
+
+@pytest.mark.parametrize("to", [pl.from_pandas, lambda table: pl.from_pandas(table).to_arrow()])
+def test_other_kinds_of_tables(to: Any) -> None:
+    sides = TRUTH._replace(objects=to(TRUTH.objects), frames=to(TRUTH.frames), sequences=to(TRUTH.sequences))
+    result = sf.average_precision(sides, to(CLAIMS), by=["category", "sequence_night"])
+    wanted = sf.summarize(RESULT, by=["category", "sequence_night"])
+    found = pl.from_arrow(result.summary) if not isinstance(result.summary, pl.DataFrame) else result.summary
+    assert isinstance(result.summary, type(to(CLAIMS)))
+    assert found["AP"].to_list() == pytest.approx(wanted["AP"].tolist())
+    assert found.columns == list(wanted)
