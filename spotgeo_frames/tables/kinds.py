@@ -61,8 +61,6 @@ def kind_of(given: Any) -> TableKind:
         return kind
     if isinstance(given, tuple | Mapping) and given:
         return kind_of(given[0] if isinstance(given, tuple) else next(iter(given.values())))
-    if hasattr(given, "in_kind"):  # a result that makes some of its tables later
-        return given.kind
     if "pyarrow" in sys.modules:  # otherwise nothing can be of it
         import pyarrow as pa
 
