@@ -182,7 +182,8 @@ def average_precision(
         0.01): `precision`, 0 where the recall is not reached, and `score`, that of the detection that reaches it.
     matches: the match tables of all areas, one for each `threshold`, with a row for each detection and for each truth
         that it misses. `ignored` marks rows that count nowhere: ignored truths, detections matched with them, and all
-        functions of match tables leave them out. A detection matched with a crowd has no `truth_*` values.
+        functions of match tables leave them out. A detection matched with a crowd has no `truth_*` values. Functions of
+        match tables take the rows of one threshold, or group by `threshold`, and need both columns for that.
 
     Raises
     ------
