@@ -32,7 +32,7 @@ def lost_text(categories: Collection[Any]) -> str:
     shown = ", ".join([*names[:MOST_NAMED], *(["..."] if len(names) > MOST_NAMED else [])])
     of = "" if names == ["None"] else f" of {shown}"
     return (
-        f"too few sequences have truths{of}: without some of them no truth is left, so nothing tells how others differ"
+        f"too few sequences have truths{of}, so some groups cannot be left out without leaving none"
     )
 
 

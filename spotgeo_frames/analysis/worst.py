@@ -238,9 +238,10 @@ def _why_not(table: pd.DataFrame, column: Coded, n_sequences: int, min_sequences
     outcome = table["outcome"].array.codes
     if not ((column.codes >= 0) & ((outcome == FN) | (outcome == FP))).any():
         return "no miss and no false alarm has a value of it"
+    needed = f"a slice needs {min_sequences} (min_sequences) with rows both in it and outside it"
     return (
-        f"no slice has {min_sequences} sequences with rows in it and outside it, nor {min_sequences} with more of it "
-        f"than the average and as many with less (min_sequences); there are {n_sequences:,} sequences"
+        f"too few of the {n_sequences:,} sequences: {needed}, or {min_sequences} that have more of it than the average and "
+        f"{min_sequences} that have less"
     )
 
 

@@ -160,8 +160,8 @@ def _check(asked: Mapping[str, int | None], frames: pd.DataFrame, truths: pd.Dat
     """Raises InputError for columns that there are none of, or that cannot make slices."""
     for name in asked:
         if name.startswith(PREFIXES["predictions"]):
-            which = "give a column of frames, sequences or truths, or category"
-            raise InputError(f"by: {name} is of predictions, which slices of average precision cannot be; {which}")
+            which = "average precision can be sliced by columns of frames, sequences and truths, and by category"
+            raise InputError(f"by: {name} is a column of predictions; {which}")
         names = [*frames, *truths, *(["category"] if has_categories else [])]
         check_column(Columns(dict.fromkeys(names, ()), n_rows=0), name, CALLED)
         if name == "category" and asked[name] is not None:
