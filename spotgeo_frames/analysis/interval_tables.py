@@ -31,9 +31,7 @@ def lost_text(categories: Collection[Any]) -> str:
     names = [*map(str, categories)]
     shown = ", ".join([*names[:MOST_NAMED], *(["..."] if len(names) > MOST_NAMED else [])])
     of = "" if names == ["None"] else f" of {shown}"
-    return (
-        f"too few sequences have truths{of}, so some groups cannot be left out without leaving none"
-    )
+    return f"too few sequences have truths{of}, so some groups cannot be left out without leaving none"
 
 
 def metric_table(

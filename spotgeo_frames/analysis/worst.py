@@ -238,11 +238,9 @@ def _why_not(table: pd.DataFrame, column: Coded, n_sequences: int, min_sequences
     outcome = table["outcome"].array.codes
     if not ((column.codes >= 0) & ((outcome == FN) | (outcome == FP))).any():
         return "no miss and no false alarm has a value of it"
-    needed = f"a slice needs {min_sequences} (min_sequences) with rows both in it and outside it"
-    return (
-        f"too few of the {n_sequences:,} sequences: {needed}, or {min_sequences} that have more of it than the average and "
-        f"{min_sequences} that have less"
-    )
+    either = f"{min_sequences} (min_sequences) with rows both in it and outside it"
+    other = f"{min_sequences} with more of it than the average and {min_sequences} with less"
+    return f"of the {n_sequences:,} sequences, a slice needs {either}, or {other}; none has that"
 
 
 def _warning_text(not_tested: dict[str, str], columns: Sequence[str]) -> str:

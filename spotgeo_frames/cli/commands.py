@@ -254,7 +254,8 @@ AP = Command(
         OUT,
     ),
     "The numbers are those of pycocotools: at most 100 detections an image and class (20 poses), ten thresholds from "
-    "0.50 to 0.95, 101 recall points. A dash (null in JSON) stands where pycocotools has -1. The JSON also has AP by category.",
+    "0.50 to 0.95, 101 recall points. A dash (null in JSON) stands where pycocotools has -1. The JSON also has AP by "
+    "category.",
 )
 
 TRACK = Command(

@@ -207,7 +207,7 @@ def test_what_was_not_looked_at_is_said_once() -> None:
 
 
 def test_seven_sequences() -> None:
-    with warned(("worst_slices: no slice was tested", "truth_kind", "a slice needs 10 (min_sequences)", "7 sequences")):
+    with warned(("worst_slices: no slice was tested", "truth_kind", "7 sequences", "a slice needs 10 (min_sequences)")):
         found = sf.worst_slices(made_up(6, n_sequences=7), ["truth_kind"])
     assert len(found) == 0
     assert {"contrast", "low", "p_adjusted", "selected"} <= set(found.columns)
