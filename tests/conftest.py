@@ -1,5 +1,6 @@
 """Folders of data: the project's samples, and what lies outside it; how Hypothesis runs; and a script made once."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,3 +83,11 @@ def bundling() -> Iterator[Callable[..., Any]]:
 def bundled_anew(bundling: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each report bundles its script, as outside the tests."""
     monkeypatch.setattr(vega, "vega_script", bundling)
+
+
+@pytest.fixture(autouse=True)
+def figures_closed() -> Iterator[None]:
+    """Closes what a test has drawn: the open figures of all tests add up, and matplotlib warns of more than twenty."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

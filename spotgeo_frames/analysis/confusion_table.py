@@ -19,7 +19,7 @@ from ..matching.greedy import greedy_pairs, preferred_order
 from ..matching.pairs import Pairs
 from ..scoring.ap.detections import similar_of_any_category
 from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..support.errors import InputError
 from ..tables.kinds import same_kind_as
 
@@ -99,8 +99,7 @@ def _checked(result: object, threshold: float, score_threshold: float | None) ->
     """The matches of a result that has categories; raises as `confusion` does."""
     if not isinstance(result, AveragePrecision):
         raise InputError(f"confusion: result is a {type(result).__name__}; give what average_precision() returned")
-    sides = result.matched.detections.aligned
-    if sides.truth.category is None or sides.predictions.category is None:
+    if not result.matched.detections.has_categories:
         raise InputError("confusion: there are no categories; truth and predictions need a column category")
     if not isinstance(threshold, Real) or not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold!r}; a similarity above 0 and at most 1 is needed")
@@ -118,7 +117,7 @@ def _pairs(matched: Matched, threshold: float, enough: np.ndarray) -> Pairs:
     pairs = similar_of_any_category(detections, matched.rule, threshold)
     same = detections.category[pairs.prediction] == detections.truth_category[pairs.truth]
     pairs = pairs.take(enough[pairs.prediction] & (counts[pairs.truth] | same))
-    by_score = np.lexsort((detections.row, -detections.score))
+    by_score = detections.by_score
     place = np.argsort(by_score)
     pairs = pairs._replace(prediction=place[pairs.prediction])
     pairs = pairs.take(preferred_order(pairs, ~counts))

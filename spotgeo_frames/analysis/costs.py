@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.similarity import Measure
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.match_sums import match_sums
 from ..scoring.registry import METRICS, defined, values_of
 from ..support.errors import InputError

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import Metric
-from .jackknife import Functions, bounds, jackknife
+from .jackknife import Functions, bounds, jackknife, single_share
 from .sweep_sums import highest
 from .uncertainty import FEWEST_COMBINED
 
@@ -43,7 +43,9 @@ def best_threshold(
         return row
     best = highest(curve[[metric.name]].to_numpy().T)[0]
     row |= {name: float(curve[name].iloc[best]) for name in names[:2]}
-    functions = _functions(metric)
+    assert metric.value is not None  # what is swept follows from sums
+    assert metric.weight is not None
+    functions = single_share(metric.value, metric.weight)
     counted = np.flatnonzero((functions.weights(sums) > 0).any(axis=(1, 2)))
     if len(counted) < 2:
         return row
@@ -69,20 +71,6 @@ def null_texts(best: pd.DataFrame) -> list[str]:
         f"{NO_INTERVAL[name]}, so {name}_cross_validated has no interval": value & ~low,
     }
     return [text for text, rows in texts.items() if rows.any()]
-
-
-def _functions(metric: Metric) -> Functions:
-    """The metric, a share of 1, for the jackknife."""
-    value, weight = metric.value, metric.weight
-    assert value is not None  # what is swept follows from sums
-    assert weight is not None
-    return Functions(
-        lambda sums: value(sums)[..., None],
-        lambda sums: weight(sums)[..., None],
-        np.zeros(1),
-        np.ones(1),
-        np.zeros(1, bool),
-    )
 
 
 def _held_out(sums: NamedSums, functions: Functions, n_sequences: int, seed: int) -> dict[str, np.ndarray]:

@@ -12,10 +12,9 @@ import pandas as pd
 
 from ..matching.pairs import Pairs
 from ..scoring.ap.curves import RECALLS, curves_of
-from ..scoring.ap.detections import THRESHOLDS
 from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.numbers import limits_of
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.numbers import THRESHOLDS, limits_of
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.scopes import Scope
 from ..support.pandas_versions import TEXT
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
@@ -53,7 +52,7 @@ def detection_costs(result: AveragePrecision) -> pd.DataFrame:
     matched = result.matched
     nearest = nearest_truths(matched)
     errors = [errors_at(matched, nearest, position) for position in range(len(THRESHOLDS))]
-    places = np.argsort(np.lexsort((matched.detections.row, -matched.detections.score)))
+    places = np.argsort(matched.detections.by_score)
     names = [*kinds_of(matched), ALL_MISSES, ALL_FALSE_ALARMS, ALL]
     sides = {"n_misses": (errors[0].truth_kind, ALL_MISSES), "n_false_alarms": (errors[0].kind, ALL_FALSE_ALARMS)}
     columns: dict[str, Any] = {

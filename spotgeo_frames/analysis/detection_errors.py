@@ -14,15 +14,16 @@ A mislocated or confused detection means one truth: the most similar of those by
 that is meant has the kind of the detection with the highest score that means it. All other missed truths are `lost`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..matching.pairs import Pairs
-from ..scoring.ap.detections import THRESHOLDS, Detections, similar_of_any_category
+from ..scoring.ap.detections import Detections, similar_of_any_category
 from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.numbers import THRESHOLDS
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.tables import match_tables
 from ..tables.schema import FN, FP, TP
 
@@ -129,16 +130,6 @@ def _standing(detections: Detections, meant: np.ndarray) -> np.ndarray:
     return stands_for
 
 
-def threshold_position(threshold: Any) -> int:
-    """The position of a threshold in THRESHOLDS; raises ValueError if it is none of them."""
-    is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    near = np.flatnonzero(np.isclose(THRESHOLDS, threshold if is_number else np.nan))
-    if not len(near):
-        listed = ", ".join(f"{value:.2f}" for value in THRESHOLDS)
-        raise ValueError(f"threshold is {threshold!r}; one of {listed} is needed")
-    return int(near[0])
-
-
 def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataFrame:
     """The match table at the threshold of this position, without what is ignored, with the kind of each error."""
     matched = result.matched
@@ -169,6 +160,4 @@ def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataF
 
 def kinds_of(matched: Matched) -> list[str]:
     """The kinds of errors that a result can have; without categories nothing is confused."""
-    has_categories = matched.detections.aligned.truth.category is not None
-    has_categories &= matched.detections.aligned.predictions.category is not None
-    return [name for name in KINDS if has_categories or not name.startswith("confused")]
+    return [name for name in KINDS if matched.detections.has_categories or not name.startswith("confused")]

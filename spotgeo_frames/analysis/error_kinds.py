@@ -35,15 +35,15 @@ from ..matching.pairs import Pairs, same_category
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
-from ..scoring.ap.detections import THRESHOLDS
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.numbers import THRESHOLDS, threshold_position
+from ..scoring.ap.result import AveragePrecision
 from ..support.errors import InputError
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
 from ..tables.schema import FN, FP
 from ..tables.table import Table
-from .detection_errors import LEAST_SIMILARITY, diagnosed, threshold_position
+from .detection_errors import LEAST_SIMILARITY, diagnosed
 
 KINDS = [
     "taken",

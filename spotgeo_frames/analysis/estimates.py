@@ -50,7 +50,7 @@ def combined(evaluation: Evaluation, names: Sequence[str], tau: float, confidenc
     all_names = list(dict.fromkeys([*names, ACCURACY])) if of_errors.any() else names
     functions = functions_of(evaluation, all_names, tau)
     found = jackknife(evaluation.sums, evaluation.group, evaluation.n_groups, functions, confidence)
-    if evaluation.sizes is not None:
+    if evaluation.in_groups:
         return _without_bias(found, bias_of_halves(evaluation, names))
     if not of_errors.any():
         return found
@@ -176,7 +176,7 @@ def linear(evaluation: Evaluation, names: Sequence[str]) -> Evaluation:
     Average precision does not follow from added sums. Its sums become the pseudo-values of the jackknife (Tukey, 1958),
     shifted so that their mean is the estimate: leaving out a cell changes that mean as it changes the metric.
     """
-    if evaluation.sizes is None:
+    if not evaluation.in_groups:
         return evaluation
     family, group, n_groups = evaluation.family, evaluation.group, evaluation.n_groups
     totals = {name: added_rows(rows, group, n_groups) for name, rows in evaluation.sums.items()}

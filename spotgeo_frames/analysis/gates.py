@@ -200,7 +200,7 @@ def sample_size(
         warnings.warn(f"sample_size: {unknown}", stacklevel=CALLER)
     error = _standard_error(group, metric, of_one=baseline is None)
     pilot = group.evaluations["x"]
-    n_pilot = n_cells(group) if pilot.sizes is None else int(pilot.n_sequences[0])
+    n_pilot = int(pilot.n_sequences[0]) if pilot.in_groups else n_cells(group)
     needed = _needed(error, n_pilot, margin, power)
     row = {"margin": float(margin), "power": float(power), "standard_error": error, "n_pilot": n_pilot}
     columns: dict[str, Any] = {"metric": pd.array([metric], dtype=TEXT)} | {

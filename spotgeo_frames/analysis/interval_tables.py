@@ -9,6 +9,7 @@ import pandas as pd
 from ..scoring.evaluations import Evaluation
 from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..support.pandas_versions import TEXT
+from ..tables.messages import first_listed
 from .jackknife import Intervals, added_rows
 from .resampling import metrics_of
 
@@ -22,15 +23,11 @@ RESTS_ON_FEW = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
 # Of more sequences, the numbers without each of them are not shown: they would be long tables, and no one decides.
 MOST_LEFT_OUT = 20
 
-# The most categories that a warning names.
-MOST_NAMED = 5
-
 
 def lost_text(categories: Collection[Any]) -> str:
     """Why the bounds of average precision are null: categories that too few groups of sequences have truths of."""
-    names = [*map(str, categories)]
-    shown = ", ".join([*names[:MOST_NAMED], *(["..."] if len(names) > MOST_NAMED else [])])
-    of = "" if names == ["None"] else f" of {shown}"
+    named = [name for name in categories if not pd.isna(name)]  # without categories, all objects are of a null one
+    of = f" of {first_listed(named)}" if named else ""
     return f"too few sequences have truths{of}, so some groups cannot be left out without leaving none"
 
 

@@ -21,6 +21,10 @@ from ..scoring.match_sums import NamedSums
 ROUNDING = 1e-9
 
 
+# A function from sums.
+Function = Callable[[NamedSums], np.ndarray]
+
+
 class Functions(NamedTuple):
     """M metrics that are functions of the same sums.
 
@@ -37,11 +41,22 @@ class Functions(NamedTuple):
         Whether each metric is a total over sequences, (M,), as kelvins_mse is.
     """
 
-    values: Callable[[NamedSums], np.ndarray]
-    weights: Callable[[NamedSums], np.ndarray]
+    values: Function
+    weights: Function
     least: np.ndarray
     greatest: np.ndarray
     totals: np.ndarray
+
+
+def single_share(value: Function, weight: Function) -> Functions:
+    """A single metric from 0 to 1, as `value` and `weight` have it, without an axis of metrics."""
+    return Functions(
+        lambda sums: value(sums)[..., None],
+        lambda sums: weight(sums)[..., None],
+        np.zeros(1),
+        np.ones(1),
+        np.zeros(1, bool),
+    )
 
 
 class Intervals(NamedTuple):

@@ -1,7 +1,8 @@
 """detection_limit(): recall as a logistic curve of a column, and the values at which it is 50% and 90%.
 
-`logistic_curves.py` has the curve, the intervals and the test of whether the logit bends. A binned check stands beside
-the curve: recall in bins of the column with its own intervals, and the mean of the curve over the same truths.
+The curve is fitted by maximum likelihood; its intervals come from leaving out one sequence at a time. A test says
+whether recall is no logistic curve. A binned check stands beside the curve: recall in bins of the column with its own
+intervals, and the mean of the curve over the same truths.
 """
 
 import warnings
@@ -24,7 +25,7 @@ from ..tables.schema import FN, TP
 from ..tables.selections import By, binned, check_column, number_groups
 from ..tables.table import Table
 from .interval_tables import QUESTION
-from .jackknife import Functions, jackknife
+from .jackknife import jackknife, single_share
 from .limit_reasons import warning_texts, why_no_curve, why_null
 from .logistic_curves import Curves, Truths, ends, logistic_curves
 from .resampling import check_options, number_sequences
@@ -241,13 +242,7 @@ def _bins(groups: Groups, truths: Truths, recall: np.ndarray, column: str, confi
     row, first = number_groups({"group": truths.group, column: in_bins}, len(truths.value))
     cell, first_of_cell = grouped(row * len(truths.group_of_cell) + truths.cell)
     sums = {"tp": np.bincount(cell, truths.found), "n": np.bincount(cell).astype(np.float64)}
-    functions = Functions(
-        lambda sums: share(sums["tp"], sums["n"])[..., None],
-        lambda sums: sums["n"][..., None],
-        np.zeros(1),
-        np.ones(1),
-        np.zeros(1, bool),
-    )
+    functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
     found = jackknife(sums, row[first_of_cell], len(first), functions, confidence)
     n = np.bincount(row, minlength=len(first))
     columns = {name: values.take(truths.group[first]) for name, values in groups.labels.items()}

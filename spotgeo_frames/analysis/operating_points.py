@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.match_sums import share
 from ..tables.columns import array_of, as_numbers
 from ..tables.kinds import same_kind_as

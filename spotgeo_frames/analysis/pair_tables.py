@@ -80,7 +80,7 @@ def _swapped(
         sums, curves = only_used(sums, curves)
     totals = totals_among(metrics, first)
     tests = swap_tests(sums, pairs, np.array(n_sequences), curves, totals, resamples, seed, confidence)
-    if first.sizes is not None:  # it may be known where its pseudo-values are not
+    if first.in_groups:  # it may be known where its pseudo-values are not
         of_sides = [of.summary[list(metrics)].to_numpy(np.float64)[0] for of in sides.values()]
         tests = tests._replace(estimate=np.stack([of_sides[a] - of_sides[b] for a, b in pairs]))
     return [dict(zip(NUMBERS, values, strict=True)) for values in zip(*tests, strict=True)]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..scoring.match_sums import NamedSums, share
 from ..support.errors import InputError
@@ -29,7 +29,7 @@ from ..tables.schema import TP
 from ..tables.selections import MOST_BINS, binned, number_groups
 from ..tables.table import Table
 from .interval_tables import QUESTION
-from .jackknife import ROUNDING, Functions, Intervals, clopper_pearson, jackknife
+from .jackknife import ROUNDING, Functions, Intervals, clopper_pearson, jackknife, single_share
 from .resampling import check_confidence, number_sequences
 from .scored_detections import SCORE, is_detection, scored_matches
 
@@ -175,13 +175,7 @@ def _bin_table(detections: _Detections, confidence: float) -> pd.DataFrame:
     cell, first = grouped(detections.bin * detections.n_sequences + detections.sequence)
     of_cell, n_bins = detections.bin[first], detections.n_bins
     sums = {"tp": np.bincount(cell, detections.is_right), "n": np.bincount(cell).astype(np.float64)}
-    functions = Functions(
-        lambda sums: share(sums["tp"], sums["n"])[..., None],
-        lambda sums: sums["n"][..., None],
-        np.zeros(1),
-        np.ones(1),
-        np.zeros(1, bool),
-    )
+    functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
     found = jackknife(sums, of_cell, n_bins, functions, confidence)
     n = np.bincount(detections.bin, minlength=n_bins)
     columns = {

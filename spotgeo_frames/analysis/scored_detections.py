@@ -3,15 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from ..scoring.ap.detections import THRESHOLDS
-from ..scoring.ap.official import AveragePrecision
+from ..scoring.ap.numbers import THRESHOLDS, threshold_position
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.tables import match_tables
 from ..support.errors import InputError
 from ..tables.checks import check_matches
 from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import FP, OBJECT_KEY, TP
 from ..tables.table import Table
-from .detection_errors import threshold_position
 
 SCORE = "predicted_score"
 

@@ -10,11 +10,11 @@ flips in which the largest is at least as large, and intervals that hold togethe
 This is done in one step, not step by step from the largest, so that an interval excludes 0 just where its p-value says.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from ..scoring.match_sums import share
 from ..support.chunks import chunks
 from ..support.progress import progress_bar
 from .resampling import BLUR
@@ -49,43 +49,38 @@ class FlipTests(NamedTuple):
 
 def flip_tests(contributions: np.ndarray, confidence: float, seed: int) -> FlipTests:
     """Tests whether the sums over sequences of contributions (sequences, sums) differ from 0."""
+    n_sequences, n_sums = contributions.shape
+    bits = np.random.default_rng([seed, 2]).integers(0, 256, (FLIPS, -(-n_sequences // 8)), np.uint8)
     observed = np.abs(contributions.sum(axis=0))
     least = observed * (1 - BLUR)
-    with progress_bar(2 * FLIPS, "signs flipped", " flips") as advance:
-        n_as_large, furthest = np.ones(len(observed)), observed[None]
-        for flipped in _flipped(contributions, seed):
-            n_as_large += np.count_nonzero(flipped >= least, axis=0)
-            furthest = _furthest(furthest, flipped)
-            advance(len(flipped))
-        unit = _units(contributions, furthest[0])
-        known = unit > 0
-        per_unit = np.where(known, 1 / np.where(known, unit, 1.0), 0.0)
-        largest = [(observed * per_unit).max(keepdims=True)]
-        for flipped in _flipped(contributions, seed):
-            largest.append((flipped * per_unit).max(axis=1))
-            advance(len(flipped))
-    ordered = np.sort(np.concatenate(largest))
-    p_adjusted = (len(ordered) - np.searchsorted(ordered, least * per_unit)) / len(ordered)
+    n_as_large, unit, largest = np.ones(n_sums), np.zeros(n_sums), np.zeros(FLIPS + 1)
+    with progress_bar(n_sums, "signs flipped", " tests") as advance:
+        for first, last in chunks(np.full(n_sums, FLIPS), NUMBERS_AT_ONCE):
+            part = contributions[:, first:last]
+            flipped = np.concatenate(
+                [observed[None, first:last], _flipped(part, bits)]
+            )  # (flips, sums), observed first
+            n_as_large[first:last] += np.count_nonzero(flipped[1:] >= least[first:last], axis=0)
+            unit[first:last] = _units(part, np.partition(flipped, -FURTHER, axis=0)[-FURTHER])
+            largest = np.maximum(largest, share(flipped, unit[first:last], nothing=0.0).max(axis=1))
+            advance(last - first)
+    ordered = np.sort(largest)
+    p_adjusted = (len(ordered) - np.searchsorted(ordered, share(least, unit, nothing=0.0))) / len(ordered)
     quantile = ordered[len(ordered) - 1 - int((1 - confidence) * len(ordered) + BLUR)]
-    return FlipTests(n_as_large / len(ordered), p_adjusted, np.where(known, quantile * unit, np.nan))
+    return FlipTests(n_as_large / len(ordered), p_adjusted, np.where(unit > 0, quantile * unit, np.nan))
 
 
-def _flipped(contributions: np.ndarray, seed: int) -> Iterator[np.ndarray]:
-    """The sums' distances from 0 after flips, (some flips, sums) at a time; equal seeds give equal flips."""
-    random = np.random.default_rng([seed, 2])
+def _flipped(contributions: np.ndarray, bits: np.ndarray) -> np.ndarray:
+    """How far the sums of contributions (sequences, sums) are from 0 after flips, (flips, sums).
+
+    `bits` has a bit for the sign of each sequence in each flip; all signs at once would take eight times the memory.
+    """
     n_sequences = len(contributions)
-    for first, last in chunks(np.full(FLIPS, sum(contributions.shape)), NUMBERS_AT_ONCE):
-        drawn = random.integers(0, 256, (last - first, -(-n_sequences // 8)), np.uint8)
-        signs = np.unpackbits(drawn, axis=1)[:, :n_sequences] * 2.0 - 1.0
-        yield np.abs(signs @ contributions)
-
-
-def _furthest(before: np.ndarray, flipped: np.ndarray) -> np.ndarray:
-    """The largest of both, (up to FURTHER, sums), the least of them first."""
-    both = np.concatenate([before, flipped])
-    if len(both) > FURTHER:
-        both = np.partition(both, -FURTHER, axis=0)[-FURTHER:]
-    return np.sort(both, axis=0)
+    answer = np.empty((len(bits), contributions.shape[1]))
+    for first, last in chunks(np.full(len(bits), n_sequences), NUMBERS_AT_ONCE):
+        signs = np.unpackbits(bits[first:last], axis=1)[:, :n_sequences] * 2.0 - 1.0
+        np.matmul(signs, contributions, out=answer[first:last])
+    return np.abs(answer, out=answer)
 
 
 def _units(contributions: np.ndarray, furthest: np.ndarray) -> np.ndarray:

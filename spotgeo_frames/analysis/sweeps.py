@@ -262,12 +262,12 @@ def _curve(sums: LevelSums, rule: Rule, thresholds: np.ndarray) -> pd.DataFrame:
 
 def _best(curve: pd.DataFrame, sums: LevelSums, rule: Rule, confidence: float, seed: int) -> dict[str, float]:
     """Makes the row of the table `best` of a Sweep from the rows of its curve."""
-    precision = average_precision(curve) if sums.n_truth else np.nan
-    row = {rule.limit: getattr(rule, rule.limit), "average_precision": precision}
+    area = area_under_precision_recall(curve) if sums.n_truth else np.nan
+    row = {rule.limit: getattr(rule, rule.limit), "average_precision": area}
     return row | best_threshold(curve, METRICS["f1"], sums.of_sequences, 2, confidence, seed)
 
 
-def average_precision(points: pd.DataFrame) -> float:
+def area_under_precision_recall(points: pd.DataFrame) -> float:
     """The area under precision over recall, interpolated at all points; null where recall is null.
 
     `points` is a table with `precision` and `recall` at rising score thresholds.

@@ -24,6 +24,7 @@ from ..tables.table import Table
 from .batches import batches
 from .estimates import clustered, combined, macro, tau_of, with_units
 from .interval_tables import QUESTION, metric_table, result_table, warning_texts
+from .jackknife import Intervals
 from .resampling import (
     bounds,
     check_labels,
@@ -169,10 +170,7 @@ def interval_table(
     found = combined(evaluation, names, tau, confidence)
     found = found._replace(estimate=_estimates(evaluation.summary, names))
     if method == "percentile":
-        low, high = _percentile(evaluation, names, resamples, confidence, seed)
-        if asked.in_groups:  # a category that leaving out can lose, drawing can lose, too
-            low, high = (np.where(np.isnan(found.error), np.nan, bound) for bound in (low, high))
-        found = found._replace(low=low, high=high, degrees_of_freedom=np.full_like(low, np.nan))
+        found = _by_resampling(found, evaluation, names, resamples, confidence, seed)
     texts = [] if method == "batch_means" else warning_texts(found, names, n_sequences, tau, evaluation)
     if evaluation.of_result:
         few = (n_sequences < FEWEST_COMBINED)[:, None]
@@ -191,6 +189,16 @@ def _estimates(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
     unknown = np.full(len(summary), np.nan)
     columns = [summary[name].to_numpy(np.float64, na_value=np.nan) if name in summary else unknown for name in names]
     return np.stack(columns, axis=-1)
+
+
+def _by_resampling(
+    found: Intervals, evaluation: Evaluation, names: Sequence[str], resamples: int, confidence: float, seed: int
+) -> Intervals:
+    """Intervals of the jackknife with the bounds of resampling."""
+    low, high = _percentile(evaluation, names, resamples, confidence, seed)
+    if evaluation.in_groups:  # a category that leaving out can lose, drawing can lose, too
+        low, high = (np.where(np.isnan(found.error), np.nan, bound) for bound in (low, high))
+    return found._replace(low=low, high=high, degrees_of_freedom=np.full_like(low, np.nan))
 
 
 def _percentile(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..formats.any_file import read_sides
 from ..scoring.ap.numbers import BOX_NUMBERS, POSE_NUMBERS, Number
-from ..scoring.ap.official import average_precision
+from ..scoring.ap.result import average_precision
 from ..tables.columns import columns_of
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
@@ -42,9 +42,10 @@ def ap(truth: Path, results: Path, keypoints: bool, as_json: bool, out: Path | N
 
 
 def _by_category(categories: pd.DataFrame) -> dict[str, dict[str, float | None]]:
-    """The numbers of each category by its name."""
+    """The numbers of each category by its name; nothing without categories, of which the table has a null one."""
     rows = plain_rows(columns_of(categories).select(["category", *OF_CATEGORIES]))
-    return {str(row["category"]): {name: row[name] for name in OF_CATEGORIES} for row in rows}
+    named = [row for row in rows if row["category"] is not None]
+    return {str(row["category"]): {name: row[name] for name in OF_CATEGORIES} for row in named}
 
 
 def official_line(number: Number, value: float | None) -> str:

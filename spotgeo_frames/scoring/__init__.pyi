@@ -1,5 +1,5 @@
-from .ap.official import AveragePrecision as AveragePrecision
-from .ap.official import average_precision as average_precision
+from .ap.result import AveragePrecision as AveragePrecision
+from .ap.result import average_precision as average_precision
 from .own_metrics import metric as metric
 from .ranking import leaderboard as leaderboard
 from .summary import summarize as summarize

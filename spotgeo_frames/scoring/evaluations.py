@@ -119,9 +119,14 @@ class Evaluation(NamedTuple):
         return np.bincount(self.group, self.sizes, self.n_groups).astype(np.int64)
 
     @property
+    def in_groups(self) -> bool:
+        """Whether cells are groups of sequences, as of average precision, whose sums say how often each counts."""
+        return self.sizes is not None
+
+    @property
     def of_result(self) -> bool:
         """Whether this is of a result, whose combined numbers are one of several kinds, and not of a match table."""
-        return self.singles is not None or self.sizes is not None
+        return self.singles is not None or self.in_groups
 
     @property
     def n_groups(self) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support.keys import distinct, grouped, row_keys
-from ..tables.columns import Columns, among, joined, null_rows
+from ..tables.columns import Columns, among, joined, rows_with_null
 from ..tables.match_tables import match_columns, match_dataframe
 from ..tables.schema import COUNTS_NOTED, FN, FP, FRAME_KEY, measure_of
 from ..tables.selections import By, by_columns, number_groups
@@ -203,9 +203,7 @@ def group_rows(
     if left is not None:
         table = table.take(left)
     outcome = table["outcome"]
-    null = np.zeros(len(table), bool)
-    for values in columns.values():
-        null |= null_rows(values)
+    null = rows_with_null(columns, len(table))
     rows = {kind: _count_null(null[outcome == kind]) for kind in ((FP, FN) if columns else ())}
     all_rows, own_sums = table, own_row_sums(table, own, unknown_outcomes(rows))
     if dropna and null.any():

@@ -120,6 +120,14 @@ def null_rows(values: Any) -> np.ndarray:
     return np.asarray(pd.isna(values))
 
 
+def rows_with_null(columns: Mapping[str, Any], n_rows: int) -> np.ndarray:
+    """Marks the rows that are null in any of the columns, (n_rows,)."""
+    null = np.zeros(n_rows, bool)
+    for values in columns.values():
+        null |= null_rows(values)
+    return null
+
+
 def joined(parts: Sequence[Any]) -> Any:
     """The values of several columns of one type, one column after the other, as an array."""
     if len(parts) == 1:

@@ -56,19 +56,26 @@ def kind_of(given: Any) -> TableKind:
 
     What only exports an Arrow stream, such as a relation of DuckDB, and what is no table at all count as pandas.
     """
-    if hasattr(given, "in_kind"):  # a result that makes some of its tables later
+    if _is_late(given):
         kind: TableKind = given.kind
         return kind
     if isinstance(given, tuple | Mapping) and given:
         return kind_of(given[0] if isinstance(given, tuple) else next(iter(given.values())))
-    if hasattr(given, "in_kind"):  # a result that makes some of its tables later
-        return given.kind
     if "pyarrow" in sys.modules:  # otherwise nothing can be of it
         import pyarrow as pa
 
         if isinstance(given, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
             return "pyarrow"
     return "polars" if is_polars(given) or is_polars(given, "LazyFrame") else "pandas"
+
+
+def _is_late(given: object) -> bool:
+    """Whether this is a result that makes some of its tables only when they are asked for.
+
+    Such a result has a method `in_kind`, and knows its `kind` and its `categorical` columns. The class is asked, since
+    a DataFrame has its columns as attributes.
+    """
+    return hasattr(type(given), "in_kind")
 
 
 def as_kind(result: Any, kind: TableKind, categorical: Collection[str] = ()) -> Any:
@@ -84,7 +91,7 @@ def as_kind(result: Any, kind: TableKind, categorical: Collection[str] = ()) -> 
     if isinstance(result, pd.DataFrame):
         table = _pyarrow_table(result)
         return table if kind == "pyarrow" else _polars_table(table, result, categorical)
-    if hasattr(result, "in_kind"):  # it makes some of its tables later
+    if _is_late(result):
         return result.in_kind(kind, categorical)
     if isinstance(result, tuple):
         parts = [as_kind(part, kind, categorical) for part in result]
@@ -230,7 +237,7 @@ def _categorical(given: Any) -> Iterator[str]:
     if isinstance(given, list | tuple | Mapping):
         for part in given.values() if isinstance(given, Mapping) else given:
             yield from _categorical(part)
-    elif hasattr(given, "in_kind"):
+    elif _is_late(given):
         yield from given.categorical
     elif isinstance(given, pl.Series):
         yield from [given.name] if given.dtype == pl.Categorical else []

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # The most rows that a message names.
 MOST_KEYS = 3
 
+# The most names that `first_listed` gives.
+MOST_NAMED = 5
+
 # How similar a name must be to be told as what a missing column may be called, as a ratio of SequenceMatcher.
 LEAST_SIMILAR = 0.7
 
@@ -33,6 +36,12 @@ def counted(count: int, noun: str) -> str:
 def listed(names: Iterable[Hashable]) -> str:
     """Names with commas between them, or `none`."""
     return ", ".join(map(str, names)) or "none"
+
+
+def first_listed(names: Iterable[Hashable]) -> str:
+    """The first few of many names with commas between them, and `...` if there are more."""
+    texts = [*map(str, names)]
+    return ", ".join([*texts[:MOST_NAMED], *(["..."] if len(texts) > MOST_NAMED else [])])
 
 
 def missing(name: str, column: str, there: Iterable[Hashable], why: str = "") -> str:

@@ -11,7 +11,7 @@ from ..scoring.match_sums import NamedSums
 from ..support.errors import InputError
 from ..support.keys import grouped, ordinals, pack
 from ..tables.arrow import as_pandas
-from ..tables.columns import Columns, array_of, dataframe_of, null_rows
+from ..tables.columns import Columns, array_of, dataframe_of, rows_with_null
 from ..tables.messages import missing
 from ..tables.schema import PREFIXES
 from ..tables.selections import By, by_columns, number_groups
@@ -99,10 +99,7 @@ def _evaluation(
 
     `single` has the metrics of a single sequence, from its sums `of_single`.
     """
-    null = np.zeros(len(table), bool)
-    for values in columns.values():
-        null |= null_rows(values)
-    rows = np.flatnonzero(~null)
+    rows = np.flatnonzero(~rows_with_null(columns, len(table)))
     columns = {name: values.take(rows) for name, values in columns.items()}
     of_row, first = number_groups(columns, len(rows))
     n_groups = len(first) if columns else 1

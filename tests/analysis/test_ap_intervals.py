@@ -14,7 +14,7 @@ from spotgeo_frames.analysis.estimates import bias_of_halves, with_units
 from spotgeo_frames.analysis.jackknife import bounds
 from spotgeo_frames.scoring.evaluations import asked_table
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
 
 
 def scene(n_sequences: int, seed: int = 0) -> tuple[sf.Annotations, pd.DataFrame]:
@@ -134,6 +134,13 @@ def test_a_class_that_one_sequence_alone_has_makes_it_null(method: Any) -> None:
         pair = sf.compare({"a": result, "b": result}, metrics=["AP"], resamples=20).pairs.iloc[0]
     assert pair["estimate"] == 0
     assert np.isnan(pair["p_value"])
+
+
+def test_without_categories_truths_in_one_sequence_alone_make_it_null() -> None:
+    truth = sf.Annotations(TRUTH.objects[TRUTH.objects["sequence"] == 5].drop(columns="category"), TRUTH.frames)
+    result = sf.average_precision(truth, CLAIMS)
+    with warned(("intervals: null low and high of AP", "too few sequences have truths: without")):
+        assert np.isnan(sf.intervals(result, metrics=["AP"])["low"][0])
 
 
 def test_a_result_compared_with_itself() -> None:

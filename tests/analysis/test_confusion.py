@@ -8,14 +8,9 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
+from helpers.scenes import squares
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
-
-
-def squares(*rows: tuple[Any, ...]) -> pd.DataFrame:
-    """Boxes of 10 px in one image, each by its left edge, its category and, if it is predicted, its score."""
-    table = pd.DataFrame(list(rows), columns=["x", "category", "score"][: len(rows[0])])
-    return table.assign(sequence=1, frame=1, object=range(1, len(rows) + 1), y=0.0, w=10.0, h=10.0)
 
 
 def confused(truth: pd.DataFrame, predictions: pd.DataFrame, **words: Any) -> dict[tuple[str, str], int]:

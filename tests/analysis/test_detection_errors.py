@@ -10,6 +10,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.problems import refused
+from helpers.scenes import squares
 
 # How tidecv calls the rows of error_costs().
 TIDE_NAMES = {
@@ -23,13 +24,6 @@ TIDE_NAMES = {
     "all_false_alarms": "FalsePos",
 }
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
-
-
-def squares(*rows: tuple[Any, ...], size: float = 10.0, **columns: Any) -> pd.DataFrame:
-    """Boxes of one image, each by its left edge, its category and, if it is predicted, its score."""
-    names = ["x", "category", "score"][: len(rows[0])] if rows else ["x", "category", "score"]
-    table = pd.DataFrame(list(rows), columns=names).assign(sequence=1, frame=1, object=range(1, len(rows) + 1))
-    return table.astype({"x": float}).assign(y=0.0, w=size, h=size, **columns)
 
 
 def costs_of(truth: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:

@@ -115,7 +115,7 @@ def test_intervals_against_their_definition(seed: int) -> None:
         assert 1 <= row["degrees_of_freedom"] <= n - 1
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10_000), st.floats(0.01, 1000), st.floats(-1e4, 1e4))
 def test_another_scale_moves_limits_with_it(seed: int, factor: float, shift: float) -> None:
     matches = drawn(seed, n_sequences=12)
@@ -134,7 +134,7 @@ def test_copies_of_truths_tell_nothing_new() -> None:
     pd.testing.assert_frame_equal(once[compared], often[compared])
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.lists(st.sampled_from("abc"), min_size=40, max_size=40), st.integers(0, 1000))
 def test_a_group_has_the_limits_of_its_rows_alone(bands: list[str], seed: int) -> None:
     matches = drawn(seed, n_sequences=40)

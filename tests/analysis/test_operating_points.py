@@ -61,7 +61,7 @@ def test_categories_and_all_together() -> None:
     assert found["n_predicted"].tolist() == [1, 1, 2, 0, 4]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.sampled_from(OUTCOMES[:3]), st.integers(-3, 3)), max_size=15),
     st.sampled_from(["precision", "recall"]),

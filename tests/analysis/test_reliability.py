@@ -54,7 +54,7 @@ def test_bins_are_those_of_intervals() -> None:
     assert bins["n_sequences"].tolist() == expected["n_sequences"].tolist()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(2, 12))
 def test_the_error_against_its_definition(seed: int, n_bins: int) -> None:
     random = np.random.default_rng(seed)

@@ -117,7 +117,7 @@ def pairs_of(n_sequences: int) -> st.SearchStrategy[tuple[np.ndarray, np.ndarray
     return st.lists(row, min_size=n_sequences, max_size=n_sequences).map(both)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(4, 8).flatmap(pairs_of))
 def test_all_swaps_are_those_of_a_plain_loop(sides: tuple[np.ndarray, np.ndarray]) -> None:
     a, b = sides
@@ -129,7 +129,7 @@ def test_all_swaps_are_those_of_a_plain_loop(sides: tuple[np.ndarray, np.ndarray
     np.testing.assert_allclose(found.to_numpy(), wanted.to_numpy(), rtol=1e-4, atol=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 16).flatmap(pairs_of))
 def test_intervals_and_p_values_agree(sides: tuple[np.ndarray, np.ndarray]) -> None:
     found = compared(*sides)

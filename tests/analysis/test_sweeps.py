@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.problems import refused, warned
 from helpers.scenes import grid, objects
-from spotgeo_frames.analysis.sweeps import average_precision
+from spotgeo_frames.analysis.sweeps import area_under_precision_recall
 
 NUMBERS = ["n_predicted", "tp", "fn", "fp", "precision", "recall", "f1", "mse", "kelvins_mse", "loc_a"]
 SIGMAS = {"head": 0.1, "hand": 0.2}
@@ -141,7 +141,7 @@ def test_whole_poses_have_one_score() -> None:
 
 def test_average_precision_by_hand() -> None:
     points = pd.DataFrame({"recall": [0.8, 0.6, 0.2], "precision": [0.5, 0.9, 0.6]})
-    assert average_precision(points) == pytest.approx(0.2 * 0.9 + 0.4 * 0.9 + 0.2 * 0.5)
+    assert area_under_precision_recall(points) == pytest.approx(0.2 * 0.9 + 0.4 * 0.9 + 0.2 * 0.5)
 
 
 def test_given_thresholds() -> None:

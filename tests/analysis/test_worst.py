@@ -153,7 +153,7 @@ def test_both_contrasts_by_hand() -> None:
     assert found["n_sequences"].tolist() == [2, 2]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["TP", "FN"]), st.sampled_from("ab")), min_size=2))
 def test_the_two_contrasts_make_up_the_difference(rows: list[tuple[int, str, str]]) -> None:
     matches = table_of([*rows, *[(s, o, k) for s, o, k in ((0, "TP", "a"), (1, "FN", "b"))]])

@@ -12,6 +12,7 @@ import spotgeo_frames as sf
 from helpers import coco_scenes
 from helpers.commands import answer_here, refused_here, run_here
 from helpers.problems import assert_places
+from helpers.scenes import squares
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
 
@@ -63,6 +64,12 @@ def test_tables_are_taken_as_well(files: list[Path], tmp_path: Path) -> None:
         side.objects.to_parquet(tmp_path / f"{name}.parquet")
     tables = run_here("ap", tmp_path / "truth.parquet", tmp_path / "found.parquet", "--json")
     assert json.loads(tables.out) == json.loads(run_here("ap", *files[:2], "--json").out)
+
+
+def test_tables_without_categories_have_none_in_json(tmp_path: Path) -> None:
+    box = squares((10, "cat", 0.9)).drop(columns="category")
+    box.to_parquet(tmp_path / "both.parquet")
+    assert answer_here("ap", *[tmp_path / "both.parquet"] * 2)["categories"] == {}
 
 
 def test_what_cannot_be_read_is_named(files: list[Path], tmp_path: Path) -> None:

@@ -37,6 +37,13 @@ def objects(rows: list[Row], **columns: list[Any]) -> pd.DataFrame:
     return table.astype(types).assign(**columns)
 
 
+def squares(*rows: tuple[Any, ...], size: float = 10.0, **columns: Any) -> pd.DataFrame:
+    """Boxes of one image, each by its left edge, its category and, if it is predicted, its score."""
+    names = ["x", "category", "score"][: len(rows[0])] if rows else ["x", "category", "score"]
+    table = pd.DataFrame(list(rows), columns=names).assign(sequence=1, frame=1, object=range(1, len(rows) + 1))
+    return table.astype({"x": float}).assign(y=0.0, w=size, h=size, **columns)
+
+
 def grid(random: np.random.Generator, n_frames: int, most: int, size: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Truth and predictions on a grid of whole pixels, where equal distances abound."""
 

@@ -123,6 +123,7 @@ def test_every_result_of_tables_can_be_saved() -> None:
     assert {name for name in sf.__all__ if hasattr(getattr(sf, name), "_fields")} == {*saving.RESULTS}
 
 
+@pytest.mark.filterwarnings("ignore:detection_limit")
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_result_comes_back(name: str, tmp_path: Path) -> None:
     result = RESULTS[name]("pandas")

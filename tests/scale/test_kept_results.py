@@ -397,13 +397,18 @@ def test_temporary_files_of_killed_processes(killed: Callable[[str], None], tmp_
     (out / ".mine.tmp").touch()
     left = set(tmp_path.rglob(".*.tmp"))
     assert len(left) == 3
-    sleeping = f"{code}import time\nPath.replace = os.replace = lambda *a: time.sleep(600)\n{tables}"
+    # When it asks to replace the first file, the temporary files of all are there.
+    sleeping = f"{code}import time\ndef sleep(*a): Path({str(tmp_path / 'asleep')!r}).touch(); time.sleep(600)\n"
+    sleeping += f"Path.replace = os.replace = sleep\n{tables}"
     living = subprocess.Popen([sys.executable, "-c", sleeping])
     try:
         deadline = time.monotonic() + 60
-        while not (new := set(out.iterdir()) - left):
+        while not (tmp_path / "asleep").exists():
             assert time.monotonic() < deadline
+            assert living.poll() is None
             time.sleep(0.05)
+        new = set(out.iterdir()) - left
+        assert new
         write_bytes(tmp_path / "other.txt", b"x")  # of another target
         assert len(list(tmp_path.glob(".*.tmp"))) == 1
         write_together(table_files({"matches": pd.DataFrame({"a": [1]})}, out, {}))

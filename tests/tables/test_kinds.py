@@ -139,6 +139,7 @@ def test_every_function_with_tables_is_called() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore:worst_slices. no slice was tested", "ignore:detection_limit:UserWarning")
 def test_the_kind_of_table_that_went_in_comes_out(name: str, kind: str) -> None:
     call, given_tables = CALLS[name]
     expected, got = call(*given_tables), call(*of_kind(given_tables, kind))
@@ -155,6 +156,11 @@ def test_the_first_table_decides() -> None:
     mixed = {"eager": of_kind(MATCHES, "polars"), "cautious": NAMED["cautious"]}
     assert isinstance(sf.leaderboard(mixed), pl.DataFrame)
     assert isinstance(sf.match(predictions=EAGER, truth=of_kind(TRUTH, "lazy")), pl.DataFrame)
+
+
+def test_columns_may_have_the_names_of_methods() -> None:
+    """A DataFrame has its columns as attributes, too."""
+    assert sf.match(GOOD.assign(in_kind=7), GOOD)["truth_in_kind"].tolist() == [7, 7, 7]
 
 
 def test_what_only_exports_a_stream_comes_back_as_pandas() -> None:

@@ -58,44 +58,22 @@ def curves_of(
     """
     n_frames, n_categories = len(detections.aligned.frames), len(detections.categories)
     weights = np.ones(n_frames) if weights is None else weights
-    weight = weights[detections.frame]
-    starts = detections.starts
     of_truth = weights[detections.aligned.truth.frame] * scope.counts
     n_truth = np.bincount(detections.truth_category, of_truth, n_categories)
-    within = np.concatenate([[0.0], np.cumsum(weight * scope.within)])
-    claimed = np.concatenate([[0.0], np.cumsum(weight)])
+    weight, starts = weights[detections.frame], detections.starts
+    claimed, within = _before(weight), _before(weight * scope.within)
     n_predicted = np.diff(claimed[starts])
     needed = _needed(n_truth, recalls)
     shape = len(matched), n_categories
     precision, score = np.zeros((*shape, len(recalls))), np.full((*shape, len(recalls)), np.nan)
     recall = np.zeros((*shape, len(limits)))
     for t, pairs in enumerate(matched):
-        of_pair = weight[pairs.prediction]
-        is_true = scope.counts[pairs.truth] & (of_pair > 0)
-        # Detections before each pair that are wrong: within the scope, and not matched.
-        taken = np.concatenate([[0.0], np.cumsum(of_pair * scope.within[pairs.prediction])])
-        wrong = within[pairs.prediction] - taken[:-1]
-        at_start = within[starts] - taken[np.searchsorted(pairs.prediction, starts)]
-        detection, n = pairs.prediction[is_true], of_pair[is_true]
-        category = detections.category[detection]
-        found = np.cumsum(n)
-        first = np.searchsorted(detection, starts)
-        before = np.concatenate([[0.0], found])[first]
-        true = found - before[category]
-        fp = wrong[is_true] - at_start[category]
-        point = np.searchsorted(found, before[:-1, None] + needed)
-        reached = needed <= np.diff(before)[:, None]
-        filled = np.diff(first) > 0
-        if filled.any():
-            at_detection = true / (fp + true + SPACING)
-            position = np.minimum(point, first[1:, None] - 1)[filled]
-            highest = np.maximum.reduceat(at_detection, position.ravel()).reshape(position.shape)
-            highest = np.maximum.accumulate(highest[:, ::-1], axis=1)[:, ::-1]
-            precision[t, filled] = np.where(reached[filled], highest, 0.0)
-            score[t, filled] = np.where(reached[filled], detections.score[detection[position]], np.nan)
-        rank = detections.rank[detection]
+        true = _true_positives(detections, scope, pairs, weight, within)
+        reached, highest, at = _at_recalls(true, needed, np.searchsorted(true.detection, starts))
+        precision[t][reached], score[t][reached] = highest, detections.score[at]
+        rank = detections.rank[true.detection]
         for m, limit in enumerate(limits):
-            recall[t, :, m] = np.bincount(category, n * (rank < limit), n_categories)
+            recall[t, :, m] = np.bincount(true.category, true.weight * (rank < limit), n_categories)
     has_detections = n_predicted > 0
     # The first detection, right or wrong, reaches the recall 0.
     first = np.searchsorted(claimed, claimed[starts[:-1]], side="right") - 1
@@ -105,6 +83,69 @@ def curves_of(
     empty = n_truth == 0
     precision[:, empty], recall[:, empty], score[:, empty] = np.nan, np.nan, np.nan
     return Curves(precision, score, recall, n_truth, n_predicted)
+
+
+def _before(weights: np.ndarray) -> np.ndarray:
+    """The sums of the weights before each of N places, and of all, (N + 1,)."""
+    return np.concatenate([[0.0], np.cumsum(weights)])
+
+
+class _TruePositives(NamedTuple):
+    """The N detections that are right at one threshold, in the order of the detections, each (N,).
+
+    Attributes
+    ----------
+    detection, category, weight
+        The position of each among the detections, its category, and how often it counts.
+    found
+        How many are right from the first category on, up to and including this one.
+    tp, fp
+        How many detections of its category are right up to and including this one, and how many before it are wrong.
+    """
+
+    detection: np.ndarray
+    category: np.ndarray
+    weight: np.ndarray
+    found: np.ndarray
+    tp: np.ndarray
+    fp: np.ndarray
+
+
+def _true_positives(
+    detections: Detections, scope: Scope, pairs: Pairs, weight: np.ndarray, within: np.ndarray
+) -> _TruePositives:
+    """The true positives among matched pairs; `within` counts the detections within the scope before each, (D + 1,)."""
+    starts, of_pair = detections.starts, weight[pairs.prediction]
+    is_true = scope.counts[pairs.truth] & (of_pair > 0)
+    # Detections before each pair that are wrong: within the scope, and not matched.
+    matched = _before(of_pair * scope.within[pairs.prediction])
+    wrong = within[pairs.prediction] - matched[:-1]
+    at_start = within[starts] - matched[np.searchsorted(pairs.prediction, starts)]
+    detection, n = pairs.prediction[is_true], of_pair[is_true]
+    category = detections.category[detection]
+    found = np.cumsum(n)
+    before = _before(n)[np.searchsorted(detection, starts)]
+    return _TruePositives(detection, category, n, found, found - before[category], wrong[is_true] - at_start[category])
+
+
+def _at_recalls(
+    true: _TruePositives, needed: np.ndarray, first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which recall points are reached, (K, R); of those the highest precision from there on, and by which detection.
+
+    `needed` (K, R) is how many true positives reach each point. `first` (K + 1,) is the first of each category.
+    """
+    before = np.concatenate([[0.0], true.found])[first]
+    reached = needed <= np.diff(before)[:, None]
+    filled = np.diff(first) > 0
+    if not filled.any():
+        return reached, np.zeros(0), np.zeros(0, np.int64)
+    position = np.searchsorted(true.found, before[:-1, None] + needed)
+    position = np.minimum(position, first[1:, None] - 1)[filled]
+    precision = true.tp / (true.fp + true.tp + SPACING)
+    highest = np.maximum.reduceat(precision, position.ravel()).reshape(position.shape)
+    highest = np.maximum.accumulate(highest[:, ::-1], axis=1)[:, ::-1]
+    return reached, highest[reached[filled]], true.detection[position[reached[filled]]]
 
 
 def _needed(n_truth: np.ndarray, recalls: np.ndarray) -> np.ndarray:

@@ -16,9 +16,7 @@ from ...tables.checks import decoded, size_problems
 from ...tables.columns import Columns, array_of, as_numbers, dataframe_of
 from ...tables.inputs import source
 from ...tables.schema import OBJECT_KEY, pose_columns
-
-# The similarities from which on detections match, ten in all.
-THRESHOLDS = np.linspace(0.5, 0.95, 10)
+from .numbers import THRESHOLDS
 
 
 class Detections(NamedTuple):
@@ -66,6 +64,16 @@ class Detections(NamedTuple):
     def starts(self) -> np.ndarray:
         """The first detection of each category, and the end, (K + 1,)."""
         return np.searchsorted(self.category, np.arange(len(self.categories) + 1))
+
+    @property
+    def by_score(self) -> np.ndarray:
+        """The detections of all categories together, the highest score first, then in file order, (D,)."""
+        return np.lexsort((self.row, -self.score))
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether both sides have categories."""
+        return self.aligned.truth.category is not None and self.aligned.predictions.category is not None
 
 
 def sorted_detections(aligned: Aligned, rule: Rule, most: int, pairs: Pairs | None = None) -> Detections:

@@ -4,15 +4,26 @@ AP is the mean of the precision at 101 recall points, at ten thresholds, of all 
 of the recall that a number of detections a frame and category reaches (cocoeval.py, summarize).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..registry import Metric, by_name
-from .curves import Curves
-from .detections import THRESHOLDS
-from .scopes import AREAS
+
+if TYPE_CHECKING:
+    from .curves import Curves
+
+# The similarities from which on detections match, ten in all.
+THRESHOLDS = np.linspace(0.5, 0.95, 10)
+
+# The same, as messages list them.
+LISTED = ", ".join(f"{threshold:.2f}" for threshold in THRESHOLDS)
+
+# Areas in px², both ends included (cocoeval.py, Params).
+AREAS = {"all": (0.0, 1e10), "small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}
 
 
 class Number(NamedTuple):
@@ -61,6 +72,15 @@ ASKED = ("AP", "AP50", "AP75")
 
 # The numbers of one kind of evaluation, by name.
 Numbers = Mapping[str, Number]
+
+
+def threshold_position(threshold: Any, name: str = "threshold") -> int:
+    """The position of a threshold in THRESHOLDS; raises ValueError, which calls it `name`, if it is none of them."""
+    is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    near = np.flatnonzero(np.isclose(THRESHOLDS, threshold if is_number else np.nan))
+    if not len(near):
+        raise ValueError(f"{name} is {threshold!r}; one of {LISTED} is needed")
+    return int(near[0])
 
 
 def limits_of(numbers: Numbers) -> list[int]:

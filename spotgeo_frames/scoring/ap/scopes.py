@@ -11,10 +11,8 @@ import numpy as np
 
 from ...matching.greedy import greedy_pairs, preferred_order
 from ...matching.pairs import Pairs
-from .detections import THRESHOLDS, Detections
-
-# Areas in px², both ends included (cocoeval.py, Params).
-AREAS = {"all": (0.0, 1e10), "small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}
+from .detections import Detections
+from .numbers import AREAS, THRESHOLDS
 
 # A threshold of 1 is lowered by this much (cocoeval.py, evaluateImg).
 ALMOST_ONE = 1 - 1e-10

@@ -7,7 +7,7 @@ that value. If no false alarm has a value, nothing is known of them, so precisio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from ...matching.alignment import sequence_attributes
 from ...support.errors import InputError, SliceError
 from ...support.keys import distinct, locate, pack
 from ...tables.checks import decoded
-from ...tables.columns import Columns, array_of, dataframe_of, null_rows
+from ...tables.columns import Columns, array_of, dataframe_of, rows_with_null
 from ...tables.schema import FRAME_KEY, PREFIXES
 from ...tables.selections import By, binned, check_column, column_bins, number_groups
 from .detections import Detections
@@ -96,8 +96,8 @@ class Slices(NamedTuple):
         return np.where(found >= 0, first[found], -1) if len(first) else found
 
 
-def _keys(*several: Parts) -> list[np.ndarray]:
-    """Keys of rows that are equal where their parts are."""
+def _keys(*several: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Keys of the rows of several sets of parts, whose numbers begin with -1; equal where all parts are."""
     spans = [int(max(part.max(initial=0) for part in parts)) + 2 for parts in zip(*several, strict=True)]
     return [pack([part + 1 for part in parts], spans) for parts in several]
 
@@ -120,7 +120,7 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     """
     asked, detections = column_bins(by), matched.detections
     tables = frame_table(detections), _truth_table(detections)
-    _check(asked, *tables, has_categories=not _without_categories(detections))
+    _check(asked, *tables, detections.has_categories)
     frames, truths = ([name for name in asked if name in table] for table in tables)
     labels = {name: array_of(binned(tables[0][kept], name, asked[name])) for name in frames}
     frame = np.full(len(kept), -1)
@@ -137,7 +137,7 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
         named["category"] = detections.categories.take(rows.category)
     none = np.zeros(len(rows.frame), np.int64)
     parts = Parts(frame[rows.frame] if frames else none, category[rows.category], truth[rows.truth] if truths else none)
-    filled = np.flatnonzero(~_null(named, len(rows.frame)))
+    filled = np.flatnonzero(~rows_with_null(named, len(rows.frame)))
     named = {name: named[name].take(filled) for name in asked}
     _, first = number_groups(named, len(filled)) if asked else (None, np.zeros(1, np.int64))
     labels = {name: values.take(first) for name, values in named.items()}
@@ -168,11 +168,6 @@ def _check(asked: Mapping[str, int | None], frames: pd.DataFrame, truths: pd.Dat
             raise InputError("by: category: classes cannot be binned; give None instead of a count of bins")
 
 
-def _without_categories(detections: Detections) -> bool:
-    """Whether everything is of one category without a name."""
-    return len(detections.categories) == 1 and bool(null_rows(detections.categories).all())
-
-
 def _truth_table(detections: Detections) -> pd.DataFrame:
     """The columns of truths in a match table; `truth_area` is what area ranges take, also where it is w * h."""
     table = detections.aligned.truth.table
@@ -192,10 +187,9 @@ def _of_truths(
         values, code = _coded(table[kept], name, bins, claimed)
         labels[name] = array_of(values)
         codes.append(code)
-    of_truths, of_detections = (np.stack(side) for side in zip(*codes, strict=True))
-    spans = [int(code.max(initial=0)) + 2 for code in np.concatenate([of_truths, of_detections], axis=1)]
-    keys = [pack([code + 1 for code in side], spans) for side in (of_truths, of_detections)]
-    known = ~(of_truths < 0).any(axis=0)
+    of_truths, of_detections = zip(*codes, strict=True)
+    keys = _keys(of_truths, of_detections)
+    known = (np.stack(of_truths) >= 0).all(axis=0)
     combinations, _ = distinct(keys[0][known])
     truth = np.full(len(table), -1)
     truth[kept] = np.where(known, locate(combinations, keys[0]), -1)
@@ -258,16 +252,8 @@ def _numbered(columns: Mapping[str, Any], n_rows: int) -> np.ndarray:
     """The part of each row, by its values in the columns; -1 where one is null."""
     part = np.zeros(n_rows, np.int64)
     if columns:
-        null = _null(columns, n_rows)
+        null = rows_with_null(columns, n_rows)
         part[null] = -1
         rows = np.flatnonzero(~null)
         part[rows], _ = number_groups({name: values.take(rows) for name, values in columns.items()}, len(rows))
     return part
-
-
-def _null(columns: Mapping[str, Any], n_rows: int) -> np.ndarray:
-    """Marks the rows that are null in a column."""
-    null = np.zeros(n_rows, bool)
-    for values in columns.values():
-        null |= null_rows(values)
-    return null

@@ -11,9 +11,8 @@ from ...matching.layout import match_table
 from ...tables.columns import Columns, array_of, dataframe_of
 from ...tables.match_tables import match_dataframe
 from .curves import RECALLS, Curves
-from .detections import THRESHOLDS
 from .evaluate import Matched, curves_by_area
-from .numbers import by_category, combined
+from .numbers import THRESHOLDS, by_category, combined
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from ...matching.matcher import warning_of_sides
 from ...matching.similarity import Measure
 from ...matching.words import asked, rule_of_tables
@@ -26,20 +24,18 @@ from ...tables.annotations import Annotations, as_annotations, side_columns
 from ...tables.checks import check_scores
 from ...tables.inputs import source
 from ...tables.kinds import CALLER, TableKind, as_kind, categorical_columns, kind_of, same_kind_as
+from ...tables.messages import first_listed
 from ...tables.selections import By
 from ...tables.table import Table
 from ..evaluations import Asked, asked_table
-from .detections import THRESHOLDS
 from .evaluate import Matched, curves_by_area, matched_sides
 from .kept import KEPT, OPTIONAL, kept_tables, matched_again
+from .numbers import LISTED, THRESHOLDS, threshold_position
 from .tables import category_table, curve_table, match_tables, summary_table
 from .weighted import sliced
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# The most categories that a warning names.
-MOST_NAMED = 5
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -236,20 +232,13 @@ def average_precision(
 def _checked_thresholds(given: Any) -> list[float]:
     """The thresholds that are asked for, as they stand in THRESHOLDS; raises ValueError if one is none of those."""
     if given is None:
-        return [float(threshold) for threshold in THRESHOLDS]
-    listed = ", ".join(f"{threshold:.2f}" for threshold in THRESHOLDS)
+        given = THRESHOLDS
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ValueError(f"thresholds is {given!r}; a list is needed, of {listed}")
-    chosen: list[float] = []
-    for value in given:
-        is_number = isinstance(value, int | float | np.number)
-        near = THRESHOLDS[np.isclose(THRESHOLDS, value)] if is_number else THRESHOLDS[:0]
-        if not len(near):
-            raise ValueError(f"thresholds holds {value!r}; it may hold {listed}")
-        chosen.append(float(near[0]))
+        raise ValueError(f"thresholds is {given!r}; a list is needed, of {LISTED}")
+    chosen = {threshold_position(value, "a value of thresholds") for value in given}
     if not chosen:
-        raise ValueError(f"thresholds is empty; give some of {listed}")
-    return sorted({*chosen})
+        raise ValueError(f"thresholds is empty; give some of {LISTED}")
+    return [float(THRESHOLDS[position]) for position in sorted(chosen)]
 
 
 def _one_sided(categories: pd.DataFrame) -> str | None:
@@ -267,6 +256,5 @@ def _one_sided(categories: pd.DataFrame) -> str | None:
 
 def _named(names: pd.Series, effect: tuple[str, str]) -> str:
     """How many categories these are, what that means for one or for several, and the names of the first few."""
-    shown = [*map(str, names[:MOST_NAMED]), *(["..."] if len(names) > MOST_NAMED else [])]
     which = f"1 category {effect[0]}" if len(names) == 1 else f"{len(names):,} categories {effect[1]}"
-    return f"{which}: {', '.join(shown)}"
+    return f"{which}: {first_listed(names)}"
