@@ -28,9 +28,7 @@ def lost_text(categories: Collection[Any]) -> str:
     """Why the bounds of average precision are null: categories that too few groups of sequences have truths of."""
     named = [name for name in categories if not pd.isna(name)]  # without categories, all objects are of a null one
     of = f" of {first_listed(named)}" if named else ""
-    return (
-        f"too few sequences have truths{of}: without some of them no truth is left, so nothing tells how others differ"
-    )
+    return f"too few sequences have truths{of}, so some groups cannot be left out without leaving none"
 
 
 def metric_table(

@@ -54,7 +54,7 @@ def why_null(row: Mapping[Hashable, Any]) -> str:
         return "the curve cannot be fitted, because a few values are far from all others"
     if row["n_sequences"] > 1 and not row["is_sloped"]:
         degrees = f"{row['degrees_of_freedom']:.2g} degrees of freedom"
-        return f"the slope cannot be told from 0 by {row['n_sequences']} sequences ({degrees})"
+        return f"{row['n_sequences']} sequences do not tell the slope from 0 ({degrees})"
     if np.isnan(row["estimate"]):
         where = "above" if (row["slope"] > 0) == (row["crossing"] < row["least"]) else "below"
         return f"the curve is {where} {row['recall']:.0%} at {outside}"
@@ -62,7 +62,8 @@ def why_null(row: Mapping[Hashable, Any]) -> str:
         return "there is only one sequence, so nothing tells how others differ"
     if row["agree"]:
         return "all sequences agree, so nothing tells how others differ"
-    return f"{' and '.join(name for name in ('low', 'high') if np.isnan(row[name]))} would lie outside {outside}"
+    bounds = [name for name in ("low", "high") if np.isnan(row[name])]
+    return f"{' and '.join(bounds)} would lie outside {outside}"
 
 
 def warning_texts(limits: pd.DataFrame, column: str, n_left_out: Mapping[int, int]) -> list[str]:

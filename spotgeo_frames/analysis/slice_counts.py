@@ -67,7 +67,7 @@ def coded_column(table: pd.DataFrame, column: str, bins: int) -> Coded | str:
     except TypeError as error:
         raise InputError(f"worst_slices: column {column} cannot be sliced by: {error}") from None
     if len(labels) > MOST_LABELS:
-        return f"it has {len(labels):,} values; bin it first, {MOST_LABELS} are possible"
+        return f"it has {len(labels):,} values, and at most {MOST_LABELS} are possible; bin it first"
     if len(labels) < 2:
         what = "no values" if not len(labels) else "a single bin" if is_binned(values) else "a single value"
         return f"it has {what}, which leaves no rows to compare with"

@@ -239,10 +239,9 @@ def _why_not(table: pd.DataFrame, column: Coded, n_sequences: int, min_sequences
     outcome = table["outcome"].array.codes
     if not ((column.codes >= 0) & ((outcome == FN) | (outcome == FP))).any():
         return "no miss and no false alarm has a value of it"
-    return (
-        f"no slice has {min_sequences} sequences with rows in it and outside it, nor {min_sequences} with more of it "
-        f"than the average and as many with less (min_sequences); there are {n_sequences:,} sequences"
-    )
+    either = f"{min_sequences} (min_sequences) with rows both in it and outside it"
+    other = f"{min_sequences} with more of it than the average and {min_sequences} with less"
+    return f"of the {n_sequences:,} sequences, a slice needs {either}, or {other}; none has that"
 
 
 def _warning_text(not_tested: dict[str, str], columns: Sequence[str]) -> str:

@@ -240,7 +240,7 @@ DIAGNOSE = Command(
 AP = Command(
     "precision",
     "ap",
-    "Scores boxes or poses by COCO's average precision (AP) and recall (AR), by category and over all.",
+    "Scores boxes or poses by COCO's average precision (AP) and average recall (AR).",
     (
         _argument(
             "truth",
@@ -254,7 +254,8 @@ AP = Command(
         OUT,
     ),
     "The numbers are those of pycocotools: at most 100 detections an image and class (20 poses), ten thresholds from "
-    "0.50 to 0.95, 101 recall points. There is a dash, in JSON null, where pycocotools has -1.",
+    "0.50 to 0.95, 101 recall points. A dash (null in JSON) stands where pycocotools has -1. The JSON also has AP by "
+    "category.",
 )
 
 TRACK = Command(

@@ -195,7 +195,8 @@ def _problems(
         elif not boxes:
             wanted = 3 * len(joints[one.category_id])
             if one.keypoints is None:
-                problems.append(f"{place}[{number}]: keypoints is missing (boxes=True reads boxes)")
+                how = "boxes=True reads boxes; on the command line --similarity iou, or ap without --keypoints"
+                problems.append(f"{place}[{number}]: keypoints is missing ({how})")
             elif len(one.keypoints) != wanted:
                 what = f"{len(one.keypoints)} numbers; {wanted} are needed: x, y and a third for each joint"
                 problems.append(f"{place}[{number}].keypoints: {what}")

@@ -338,7 +338,8 @@ def _check_coverage(tables: Mapping[str, Columns], keys: Mapping[str, np.ndarray
             refuse("predictions", "truth frames", "predictions frames", "frame", "missing")
             refuse("predictions", "predictions frames", "truth frames", "frame", "not in the truth")
     elif "truth frames" in listed:
-        problem = 'in frames that the truth does not have (frames="union" would count them)'
+        how = 'list them in its frames table, or give frames="union" to functions that take it'
+        problem = f"in frames that the truth does not have ({how})"
         refuse("predictions", "predictions", "truth frames", "object", problem)
     elif "predictions frames" in listed:
         problem = "in frames that are missing from its frames"

@@ -124,7 +124,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
         for row in zip(*counted.values(), strict=True)
     ]
     ax.bar_label(bars, counts, padding=4, fontsize="small")
-    ax.margins(x=0.5 if "n_breaks" in rows else 0.35)
+    ax.margins(x=0.6 if "n_breaks" in rows else 0.45)  # room for the counts
     ax.set(xlabel=f"{axis_label(gain)} if this kind alone were corrected", title="Cost of each kind of error")
     return ax
 

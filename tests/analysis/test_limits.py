@@ -184,7 +184,7 @@ UNKNOWN: dict[str, tuple[list[tuple[Any, float | None, int]], str]] = {
     ),
     "flat": (
         [(s, x, int((s + x) % 2)) for s in range(6) for x in STEPS],
-        "the slope cannot be told from 0 by 6 sequences",
+        "6 sequences do not tell the slope from 0",
     ),
     "one value is far away": (
         [(s, x, int((s + x) % 3 > 0)) for s in range(6) for x in STEPS] + [(6, 1e300, 1)],

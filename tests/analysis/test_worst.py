@@ -201,13 +201,13 @@ def test_what_was_not_looked_at_is_said_once() -> None:
     assert found.attrs["not_tested"]["one"] == "it has a single value, which leaves no rows to compare with"
     assert found.attrs["not_tested"]["unknown"] == "it has no values, which leaves no rows to compare with"
     assert found.attrs["not_tested"]["most"] == "it has a single bin, which leaves no rows to compare with"
-    assert found.attrs["not_tested"]["name"] == "it has 300 values; bin it first, 200 are possible"
+    assert found.attrs["not_tested"]["name"] == "it has 300 values, and at most 200 are possible; bin it first"
     assert found["slice"].str.startswith("truth_kind").all()
     assert found.attrs["n_tests"] == len(found) == 3
 
 
 def test_seven_sequences() -> None:
-    with warned(("worst_slices: no slice was tested", "truth_kind", "10 sequences", "min_sequences", "7 sequences")):
+    with warned(("worst_slices: no slice was tested", "truth_kind", "7 sequences", "a slice needs 10 (min_sequences)")):
         found = sf.worst_slices(made_up(6, n_sequences=7), ["truth_kind"])
     assert len(found) == 0
     assert {"contrast", "low", "p_adjusted", "selected"} <= set(found.columns)

@@ -161,7 +161,7 @@ def test_categories_of_one_side_are_told() -> None:
     kind = pd.CategoricalDtype(["cat", "dog", "emu"])
     truth = squares((10,), (100,)).assign(category=pd.Categorical(["cat", "dog"], dtype=kind))
     found = scored((10, 0.9), (100, 0.8)).assign(category=["cat", "fox"])
-    with warned(("average_precision", "category without truths", "fox", "category without predictions", "dog")):
+    with warned(("average_precision", "1 category has no truths", "fox", "1 category has no predictions", "dog")):
         result = sf.average_precision(truth, found)
     assert result.categories["category"].tolist() == ["cat", "dog", "emu", "fox"]
     assert result.categories["AP"].tolist() == pytest.approx([1.0, 0.0, np.nan, np.nan], nan_ok=True)

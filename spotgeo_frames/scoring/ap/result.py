@@ -181,9 +181,9 @@ def average_precision(
     curve: one row a category, `area` ("all", "small", "medium", "large"), `threshold` and `recall` (0 to 1 in steps of
         0.01): `precision`, 0 where the recall is not reached, and `score`, that of the detection that reaches it.
     matches: the match tables of all areas, one for each `threshold`, with a row for each detection and for each truth
-        that it misses. `ignored` marks rows that count nowhere: ignored truths, detections matched with them, and all
-        functions of match tables leave them out. A detection matched with a crowd has no `truth_*` values. Functions of
-        match tables take the rows of one threshold, or group by `threshold`, and need both columns for that.
+        that it misses. `ignored` marks rows that count nowhere: ignored truths and the detections matched with them.
+        All functions that take a match table leave these rows out, and they take the rows of one threshold, or group by
+        `threshold`; so keep both columns. A detection matched with a crowd has no `truth_*` values.
 
     Raises
     ------
@@ -245,13 +245,16 @@ def _one_sided(categories: pd.DataFrame) -> str | None:
     """A warning of categories that only one side has, or None."""
     has_truths, has_predictions = (categories[name].to_numpy() > 0 for name in ("n_truth", "n_predicted"))
     effects = {
-        "without truths, left out of the means": has_predictions & ~has_truths,
-        "without predictions, with an AP of 0": has_truths & ~has_predictions,
+        ("has no truths and is left out of the means", "have no truths and are left out of the means"): (
+            has_predictions & ~has_truths
+        ),
+        ("has no predictions, so its AP is 0", "have no predictions, so their AP is 0"): has_truths & ~has_predictions,
     }
     texts = [_named(categories["category"][marked], effect) for effect, marked in effects.items() if marked.any()]
     return "; ".join(texts) if texts and categories["category"].notna().all() else None
 
 
-def _named(names: pd.Series, effect: str) -> str:
-    """How many categories these are, what that means, and the names of the first few."""
-    return f"{len(names):,} {'category' if len(names) == 1 else 'categories'} {effect}: {first_listed(names)}"
+def _named(names: pd.Series, effect: tuple[str, str]) -> str:
+    """How many categories these are, what that means for one or for several, and the names of the first few."""
+    which = f"1 category {effect[0]}" if len(names) == 1 else f"{len(names):,} categories {effect[1]}"
+    return f"{which}: {first_listed(names)}"

@@ -161,8 +161,8 @@ def _check(asked: Mapping[str, int | None], frames: pd.DataFrame, truths: pd.Dat
     """Raises InputError for columns that there are none of, or that cannot make slices."""
     for name in asked:
         if name.startswith(PREFIXES["predictions"]):
-            which = "give a column of frames, sequences or truths, or category"
-            raise InputError(f"by: {name} is of predictions, which slices of average precision cannot be; {which}")
+            which = "average precision can be sliced by columns of frames, sequences and truths, and by category"
+            raise InputError(f"by: {name} is a column of predictions; {which}")
         if name == "category" and not has_categories:
             raise SliceError(f"{CALLED}: there is no column category; it takes one on both sides")
         names = [*frames, *truths, "category"] if has_categories else [*frames, *truths]
