@@ -136,7 +136,7 @@ def compare(
     ------
     InputError: `matches` is no dict or has fewer than two match tables, a table has no rows, the tables have different
         truths (the message names one) or rules, no table has the name `baseline`, or a metric of your own fails.
-    ValueError: an unknown metric, `resamples` below 1, or `confidence` not between 0 and 1.
+    ValueError: an unknown metric, `resamples` below 1, `seed` below 0, or `confidence` not between 0 and 1.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def compare(
          a     b metric  estimate
     0  all  half     f1     0.333
     """
-    check_options(resamples, confidence)
+    check_options(resamples, confidence, seed)
     evaluations, taus, unknown = submissions(matches, baseline, exclude, by, cluster)
     names = check_metrics(names_of(metrics), next(iter(evaluations.values())).family)
     groups, boards, texts = [], [], [unknown]

@@ -38,7 +38,7 @@ from ..matching.words import asked_of_matches
 from ..scoring.ap.numbers import THRESHOLDS, threshold_position
 from ..scoring.ap.result import AveragePrecision
 from ..support.errors import InputError
-from ..tables.checks import check_matches
+from ..tables.checks import check_matches, is_of_precision
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
 from ..tables.schema import FN, FP
@@ -177,8 +177,8 @@ def diagnose(
         least = LEAST_SIMILARITY if least_similarity is None else least_similarity
         _check_least(least, float(THRESHOLDS[position]))
         return diagnosed(matches, position, least)
-    table = check_matches(matches)
-    if {"threshold", "ignored"} <= {*table}:
+    table = check_matches(matches, by_groups=True)
+    if is_of_precision(table.columns):
         raise InputError("diagnose: give what average_precision() returned, instead of its matches")
     rule = noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas))
     farthest, notes = _farthest(rule, reach, least_similarity)

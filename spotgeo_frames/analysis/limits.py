@@ -28,7 +28,7 @@ from .interval_tables import QUESTION
 from .jackknife import jackknife, single_share
 from .limit_reasons import warning_texts, why_no_curve, why_null
 from .logistic_curves import Curves, Truths, ends, logistic_curves
-from .resampling import check_options, number_sequences
+from .resampling import check_confidence, number_sequences
 
 # The recalls at which the curve is read.
 RECALLS = (0.5, 0.9)
@@ -141,8 +141,8 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     0     0.5      0.16  0.08  0.23      627           50
     1     0.9      0.63  0.54  0.76      627           50
     """
-    check_options(1, confidence)
-    table = check_matches(matches, "detection_limit: matches")
+    check_confidence(confidence)
+    table = check_matches(matches, "detection_limit: matches", by_groups=True)
     _check_values(table, column)
     groups = group_rows(table, by)
     _check_by(groups, column)

@@ -105,7 +105,7 @@ def bias(
     ------
     InputError: `matches` is no match table, it has no rows, it lacks the columns that its rule needs, or its rule is
         not known; a column of `by` is missing.
-    ValueError: `resamples`, `confidence` or a word of the rule is out of range.
+    ValueError: `resamples`, `confidence`, `seed` or a word of the rule is out of range.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def bias(
     mse_corrected     0.00
     Name: estimate, dtype: float64
     """
-    check_options(resamples, confidence)
+    check_options(resamples, confidence, seed)
     table = check_matches(matches)
     if not len(table):
         raise InputError("bias: the match table has no rows")

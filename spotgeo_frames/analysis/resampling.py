@@ -62,17 +62,24 @@ def check_metrics(metrics: Any, family: Family) -> list[str]:
     return list(dict.fromkeys(metrics))
 
 
-def check_options(resamples: int, confidence: float) -> None:
-    """Raises ValueError where the count of resamples or the confidence is out of range."""
+def check_options(resamples: int, confidence: float, seed: int) -> None:
+    """Raises ValueError where the count of resamples, the confidence or the seed is out of range."""
     if not isinstance(resamples, int | np.integer) or resamples < 1:
         raise ValueError(f"resamples is {resamples!r}; an integer is needed, 1 or more")
     check_confidence(confidence)
+    check_seed(seed)
 
 
 def check_confidence(confidence: float) -> None:
     """Raises ValueError where the confidence is no share between 0 and 1."""
     if not isinstance(confidence, int | float | np.number) or not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence!r}; a share between 0 and 1 is needed")
+
+
+def check_seed(seed: int) -> None:
+    """Raises ValueError where the seed is no integer from 0 on."""
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed is {seed!r}; an integer is needed, 0 or more")
 
 
 def check_labels(labels: Iterable[str]) -> None:

@@ -23,18 +23,12 @@ def scored_matches(x: Table | AveragePrecision, threshold: float | None, name: s
     """
     if isinstance(x, AveragePrecision):
         chosen = THRESHOLDS[threshold_position(THRESHOLDS[0] if threshold is None else threshold)]
-        table = check_matches(match_tables(x.matched, [chosen]))
-        table.attrs["threshold"] = float(chosen)
-        return table
+        return check_matches(match_tables(x.matched, [chosen]))
     table = check_matches(x, f"{name}: x")
     if threshold is not None:
         raise ValueError(
             "threshold goes with what average_precision() returned; a match table has its own, leave it out"
         )
-    n_thresholds = len(table["threshold"].unique()) if {"ignored", "threshold"} <= {*table} else 1
-    if n_thresholds > 1:
-        how = "give what average_precision() returned, or the rows of one threshold"
-        raise InputError(f"{name}: x holds the match tables of {n_thresholds} thresholds; {how}")
     _check_scores(table, name)
     return table
 

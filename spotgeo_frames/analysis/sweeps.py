@@ -31,7 +31,7 @@ from ..tables.inputs import source
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.table import Table
 from .cross_validation import best_threshold, null_texts
-from .resampling import check_confidence
+from .resampling import check_confidence, check_seed
 from .sweep_sums import LevelSums, level_sums, score_levels
 from .track_sweeps import sweep_tracks
 
@@ -149,8 +149,8 @@ def sweep(
     InputError: a table lacks a column or has invalid values, `score` is missing or null or differs within a pose, the
         sides share no sequence, predictions lie in frames that the truth does not have, or the rule does not fit the
         tables.
-    ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas` or `confidence` is out of range or
-        does not fit another argument, does not apply to tracks, or thresholds are not numeric.
+    ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas`, `confidence` or `seed` is out of range or does
+        not fit another argument, does not apply to tracks, or thresholds are not numeric.
 
     Examples
     --------
@@ -186,6 +186,7 @@ def sweep(
     1              0.9   1   0.5   0.5  0.667
     """
     check_confidence(confidence)
+    check_seed(seed)
     options = {"confidence": confidence, "seed": seed}
     given = tau, epsilon, similarity, threshold, sigmas
     swept = partial(sweep_tracks, asked_with_tracks(*given)) if tracks else partial(_sweep_detections, _words(*given))

@@ -121,7 +121,7 @@ def intervals(
     InputError: `x` is no match table or has no rows; a column of `by` is missing, or has the name of a column of the
         result; the column `cluster` is missing, null, or differs within a sequence; "batch_means" is asked of tracks,
         poses, average precision or several sequences; a metric of your own fails.
-    ValueError: an unknown metric or method, `resamples` below 1, or `confidence` not between 0 and 1.
+    ValueError: an unknown metric or method, `resamples` below 1, `seed` below 0, or `confidence` not between 0 and 1.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def interval_table(
     Takes and raises what `intervals` does.
     """
     metrics = names_of(metrics)
-    check_options(resamples, confidence)
+    check_options(resamples, confidence, seed)
     if method not in get_args(Method):
         raise ValueError(f"method is {method!r}; {', '.join(map(repr, get_args(Method)))} are known")
     asked = with_units(asked_table(x, "intervals: x"), cluster)

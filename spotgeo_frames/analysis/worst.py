@@ -16,7 +16,7 @@ test within sequences, the difference of the rates itself is tested, as one betw
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.messages import counted
 from ..tables.schema import FN, FP
 from ..tables.table import Table
-from .resampling import check_confidence, number_sequences
+from .resampling import check_confidence, check_seed, number_sequences
 from .sign_flips import flip_tests
 from .slice_counts import Coded, Slices, coded_column, counted_slices
 
@@ -121,7 +121,7 @@ def worst_slices(
     ------
     InputError: `matches` is no match table, `columns` is no list of names or is empty, a column is missing or cannot be
         sorted, or there is only one sequence.
-    ValueError: `depth`, `min_sequences`, `rate`, `bins` or `confidence` is out of range.
+    ValueError: `depth`, `min_sequences`, `rate`, `bins`, `confidence` or `seed` is out of range.
 
     Examples
     --------
@@ -135,6 +135,7 @@ def worst_slices(
     0  truth_band = 1.0  recall  within sequences      36    0.0   1.0      -1.0
     """
     check_confidence(confidence)
+    check_seed(seed)
     columns = _checked_columns(columns)
     _check_arguments(depth, min_sequences, rate, bins)
     table = check_matches(matches, "worst_slices: matches")
@@ -168,7 +169,7 @@ def worst_slices(
 
 def _checked_columns(columns: Any) -> list[str]:
     """The columns, each once; raises InputError if they are no names, or if there are none."""
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
+    if isinstance(columns, str | Mapping) or not isinstance(columns, Iterable):
         such = f"[{columns!r}]" if isinstance(columns, str) else "['truth_x']"
         raise InputError(f"worst_slices: columns is {columns!r}; a list of names of columns is needed, such as {such}")
     columns = list(columns)

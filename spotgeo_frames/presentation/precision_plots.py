@@ -93,7 +93,8 @@ def _mean_lines(rows: pd.DataFrame) -> dict[str, pd.Series]:
 
 def _category_lines(rows: pd.DataFrame, threshold: float) -> dict[str, pd.Series]:
     """Precision by recall of each category at a threshold, that with the lowest average precision first."""
-    chosen = rows[np.isclose(rows["threshold"], threshold)]
+    is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    chosen = rows[np.isclose(rows["threshold"], threshold if is_number else np.nan)]
     if not len(chosen):
         there = ", ".join(f"{value:.2f}" for value in rows["threshold"].unique())
         raise InputError(f"plots: the curve has no threshold {threshold!r}; there are {there}")

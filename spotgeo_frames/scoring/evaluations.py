@@ -189,7 +189,7 @@ def asked_table(x: Any, name: str) -> Asked:
     """
     from ..tables.checks import check_matches
 
-    table = check_matches(x, name)
+    table = check_matches(x, name, by_groups=True)
     return Asked(table, table, match_evaluation, list(table))
 
 

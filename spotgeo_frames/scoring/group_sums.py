@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..support.errors import InputError
 from ..support.keys import distinct, grouped, row_keys
 from ..tables.columns import Columns, among, joined, rows_with_null
 from ..tables.match_tables import match_columns, match_dataframe
@@ -211,6 +212,7 @@ def group_rows(
         table, columns, own_sums = table.take(kept), _taken(columns, kept), _taken(own_sums, kept)
     of_row, first = number_groups(columns, len(table))
     n_groups = len(first) if columns else 1
+    _check_thresholds(table, of_row)
     return Groups(table, _taken(columns, first), of_row, n_groups, all_rows, rows, own, own_sums)
 
 
@@ -230,7 +232,19 @@ def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:
         return matches
     from ..tables.checks import check_matches
 
-    return check_matches(matches)
+    return check_matches(matches, by_groups=True)
+
+
+def _check_thresholds(table: Columns, of_row: np.ndarray) -> None:
+    """Raises InputError if a group has rows of several thresholds of average precision."""
+    from ..tables.checks import is_of_precision, several_thresholds
+
+    if not is_of_precision(table.arrays):
+        return
+    of_threshold, first = number_groups({"threshold": table["threshold"]}, len(table))
+    pairs, _ = grouped(of_row * max(len(first), 1) + of_threshold)
+    if len(table) and pairs.max() > of_row.max():
+        raise InputError(several_thresholds("match table", "give the rows of one, or group by threshold, too"))
 
 
 def _columns_by(table: pd.DataFrame | Columns, by: By | None, rows: np.ndarray | None) -> dict[str, Any]:

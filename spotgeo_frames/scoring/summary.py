@@ -108,7 +108,7 @@ def summarize(
         if unknown:
             warnings.warn(f"summarize: {unknown}", stacklevel=CALLER)
         return answer
-    table = check_matches(matches)
+    table = check_matches(matches, by_groups=True)
     left_out, unknown = excluded_sequences(exclude, [table])
     answer, missing = summarized(group_rows(table, by, left_out, dropna=dropna, own=own_metrics()))
     for text in filter(None, (unknown, missing)):

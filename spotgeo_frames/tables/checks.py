@@ -1,6 +1,6 @@
 """The checks that say precisely what is wrong with a table: one `InputError` with all its problems."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -56,10 +56,12 @@ def check_sequences(table: Table, name: str) -> pd.DataFrame:
     return _finished(given, name, ["sequence"], columns, problems)
 
 
-def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
-    """A match table as pandas, with `outcome` categorical, and without the rows whose `ignored` is true.
+def check_matches(matches: Table, name: str = "match table", *, by_groups: bool = False) -> pd.DataFrame:
+    """A match table as pandas, with `outcome` categorical; of average precision, the rows that are not ignored.
 
-    Raises InputError if it is not a table, or if a column or an outcome is wrong; messages begin with `name`.
+    Average precision has match tables of several thresholds in one, which would count each object several times. They
+    are refused, unless they will be divided `by_groups`, which `group_rows` looks at. Raises InputError if it is not a
+    table, or if a column or an outcome is wrong; messages begin with `name`.
     """
     table = as_pandas(matches, name)
     needed = [*MATCH_COLUMNS, measure_of(table)]
@@ -73,21 +75,39 @@ def check_matches(matches: Table, name: str = "match table") -> pd.DataFrame:
     if isinstance(kind, pd.CategoricalDtype) and list(kind.categories) == OUTCOMES:  # == would not mind their order
         if len(table) and table["outcome"].array.codes.min() < 0:
             raise InputError(f"{name}: column outcome: some are null")
-        return _counting(table)
+        return _counting(table, name, by_groups)
     outcome = table["outcome"].astype("object")
     unknown = outcome[~outcome.isin(OUTCOMES)]
     if len(unknown):
         problem = f"{counted(len(unknown), 'row')} not TP, FN, FP or empty, such as {unknown.iloc[0]!r}"
         raise InputError(f"{name}: column outcome: {problem}")
-    return _counting(table.assign(outcome=outcome.astype(pd.CategoricalDtype(OUTCOMES))))
+    return _counting(table.assign(outcome=outcome.astype(pd.CategoricalDtype(OUTCOMES))), name, by_groups)
 
 
-def _counting(matches: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a match table that count; those of `average_precision` also has rows that are ignored."""
-    if "ignored" not in matches or not pd.api.types.is_bool_dtype(matches["ignored"].dtype):
+def is_of_precision(matches: Collection[Hashable]) -> bool:
+    """Whether a table with these columns is a match table of `average_precision`."""
+    return "threshold" in matches and "ignored" in matches
+
+
+def _counting(matches: pd.DataFrame, name: str, by_groups: bool) -> pd.DataFrame:
+    """The rows of a match table that count; that of `average_precision` also has rows that are ignored."""
+    if not is_of_precision(matches.columns):
         return matches
-    ignored = matches["ignored"].to_numpy(bool, na_value=False)
-    return matches[~ignored] if ignored.any() else matches
+    marks = matches["ignored"]
+    if not pd.api.types.is_bool_dtype(marks.dtype) and len(marks):
+        raise InputError(f"{name}: column ignored is of type {marks.dtype}; true or false is needed")
+    thresholds = matches["threshold"].unique()
+    if not by_groups and len(thresholds) > 1:
+        raise InputError(several_thresholds(name, "give the rows of one"))
+    counting = matches[~marks.to_numpy(bool, na_value=False)]
+    if len(thresholds) == 1:  # it is part of the rule then
+        counting.attrs = matches.attrs | {"threshold": thresholds.tolist()[0]}
+    return counting
+
+
+def several_thresholds(name: str, how: str) -> str:
+    """The problem of a table that would count each object once a threshold, and how to solve it."""
+    return f"{name}: it holds the match tables of several thresholds, which count each object several times; {how}"
 
 
 def _checked(

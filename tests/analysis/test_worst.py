@@ -270,5 +270,7 @@ def test_what_worst_slices_refuses() -> None:
             sf.worst_slices(matches, ["truth_kind"], **wrong)
     with refused(("worst_slices: columns", "'truth_kind'", "['truth_kind']")):
         sf.worst_slices(matches, "truth_kind")
+    with refused(("worst_slices: columns", "['truth_x']")):
+        sf.worst_slices(matches, {"truth_x": 4})  # type: ignore[arg-type]
     with refused("worst_slices: columns is empty"):
         sf.worst_slices(matches, [])

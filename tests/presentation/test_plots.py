@@ -290,6 +290,8 @@ def test_precision_recall_of_many_categories_of_one_and_of_none(precision: sf.Av
     assert "no truths" in texts(plots.precision_recall(curve.assign(precision=np.nan)))
     with refused(("plots: the curve", "0.51", "0.50, 0.55")):
         plots.precision_recall(curve, threshold=0.51)
+    with refused(("plots: the curve", "threshold 'a'", "0.50, 0.55")):
+        plots.precision_recall(curve, threshold="a")  # type: ignore[arg-type]
     with refused(("plots: column area", "average_precision()")):
         plots.precision_recall(curve.drop(columns="area"))
 

@@ -182,8 +182,8 @@ def average_precision(
         0.01): `precision`, 0 where the recall is not reached, and `score`, that of the detection that reaches it.
     matches: the match tables of all areas, one for each `threshold`, with a row for each detection and for each truth
         that it misses. `ignored` marks rows that count nowhere: ignored truths and the detections matched with them.
-        All functions that take a match table leave these rows out. A detection matched with a crowd has no `truth_*`
-        values.
+        All functions that take a match table leave these rows out, and they take the rows of one threshold, or group by
+        `threshold`; so keep both columns. A detection matched with a crowd has no `truth_*` values.
 
     Raises
     ------

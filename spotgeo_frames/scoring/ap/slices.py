@@ -136,7 +136,8 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     if by_category:
         named["category"] = detections.categories.take(rows.category)
     none = np.zeros(len(rows.frame), np.int64)
-    parts = Parts(frame[rows.frame] if frames else none, category[rows.category], truth[rows.truth] if truths else none)
+    of_categories = category[rows.category] if by_category else none  # there may be no categories
+    parts = Parts(frame[rows.frame] if frames else none, of_categories, truth[rows.truth] if truths else none)
     filled = np.flatnonzero(~rows_with_null(named, len(rows.frame)))
     named = {name: named[name].take(filled) for name in asked}
     _, first = number_groups(named, len(filled)) if asked else (None, np.zeros(1, np.int64))
@@ -162,7 +163,9 @@ def _check(asked: Mapping[str, int | None], frames: pd.DataFrame, truths: pd.Dat
         if name.startswith(PREFIXES["predictions"]):
             which = "average precision can be sliced by columns of frames, sequences and truths, and by category"
             raise InputError(f"by: {name} is a column of predictions; {which}")
-        names = [*frames, *truths, *(["category"] if has_categories else [])]
+        if name == "category" and not has_categories:
+            raise SliceError(f"{CALLED}: there is no column category; it takes one on both sides")
+        names = [*frames, *truths, "category"] if has_categories else [*frames, *truths]
         check_column(Columns(dict.fromkeys(names, ()), n_rows=0), name, CALLED)
         if name == "category" and asked[name] is not None:
             raise InputError("by: category: classes cannot be binned; give None instead of a count of bins")

@@ -10,6 +10,7 @@ import numpy as np
 from ...matching.layout import match_table
 from ...tables.columns import Columns, array_of, dataframe_of
 from ...tables.match_tables import match_dataframe
+from ...tables.schema import SIDE_PREFIXES
 from .curves import RECALLS, Curves
 from .evaluate import Matched, curves_by_area
 from .numbers import THRESHOLDS, by_category, combined
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 # The columns of counts in `summary` and `categories`.
 COUNTS = ("n_truth", "n_predicted")
+
+# Marks what is ignored on its way into the match table. The space keeps it apart from the user's own columns.
+MARK = " ignored"
 
 # The columns of match tables that would count each frame's objects once a threshold, with those that are ignored.
 FRAME_COUNTS = ("frame_n_truth", "frame_n_predicted")
@@ -88,12 +92,12 @@ def _match_table(matched: Matched, position: int) -> pd.DataFrame:
     pairs = pairs._replace(prediction=detections.row[pairs.prediction])
     aligned = detections.aligned
     sides = [
-        side._replace(table=side.table.assign({"ignored": marked}))
+        side._replace(table=side.table.assign({MARK: marked}))
         for side, marked in ((aligned.truth, ~scope.counts), (aligned.predictions, of_prediction))
     ]
     table = match_table(aligned._replace(truth=sides[0], predictions=sides[1]), pairs, matched.rule)
-    marks = [np.asarray(table[f"{side}_ignored"].fillna(False), bool) for side in ("truth", "predicted")]
-    names = [name for name in table if name not in (*FRAME_COUNTS, "truth_ignored", "predicted_ignored")]
+    marks = [np.asarray(table[side + MARK].fillna(False), bool) for side in SIDE_PREFIXES]
+    names = [name for name in table if name not in FRAME_COUNTS and not name.endswith(MARK)]
     place = names.index("outcome")
     columns = {name: table[name] for name in names}
     added = {"threshold": np.full(len(table), THRESHOLDS[position]), "ignored": marks[0] | marks[1]}
