@@ -28,7 +28,7 @@ def lost_text(categories: Collection[Any]) -> str:
     """Why the bounds of average precision are null: categories that too few groups of sequences have truths of."""
     named = [name for name in categories if not pd.isna(name)]  # without categories, all objects are of a null one
     of = f" of {first_listed(named)}" if named else ""
-    return f"too few sequences have truths{of}, so some groups cannot be left out without leaving none"
+    return f"too few sequences have truths{of}, so leaving some out would leave no such truth"
 
 
 def metric_table(

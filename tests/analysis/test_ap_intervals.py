@@ -139,7 +139,7 @@ def test_a_class_that_one_sequence_alone_has_makes_it_null(method: Any) -> None:
 def test_without_categories_truths_in_one_sequence_alone_make_it_null() -> None:
     truth = sf.Annotations(TRUTH.objects[TRUTH.objects["sequence"] == 5].drop(columns="category"), TRUTH.frames)
     result = sf.average_precision(truth, CLAIMS)
-    with warned(("intervals: null low and high of AP", "too few sequences have truths: without")):
+    with warned(("intervals: null low and high of AP", "too few sequences have truths, so leaving")):
         assert np.isnan(sf.intervals(result, metrics=["AP"])["low"][0])
 
 
