@@ -38,10 +38,10 @@ from ..matching.words import asked_of_matches
 from ..scoring.ap.numbers import THRESHOLDS, threshold_position
 from ..scoring.ap.result import AveragePrecision
 from ..support.errors import InputError
-from ..tables.checks import check_matches, is_of_precision
+from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
-from ..tables.schema import FN, FP
+from ..tables.schema import FN, FP, is_of_precision
 from ..tables.table import Table
 from .detection_errors import LEAST_SIMILARITY, diagnosed
 

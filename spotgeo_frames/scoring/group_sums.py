@@ -15,7 +15,8 @@ from ..support.errors import InputError
 from ..support.keys import distinct, grouped, row_keys
 from ..tables.columns import Columns, among, joined, rows_with_null
 from ..tables.match_tables import match_columns, match_dataframe
-from ..tables.schema import COUNTS_NOTED, FN, FP, FRAME_KEY, measure_of
+from ..tables.messages import several_thresholds
+from ..tables.schema import COUNTS_NOTED, FN, FP, FRAME_KEY, is_of_precision, measure_of
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
 from .match_sums import COUNTING, NamedSums, group_sums, kelvins_means, match_sums
@@ -237,8 +238,6 @@ def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:
 
 def _check_thresholds(table: Columns, of_row: np.ndarray) -> None:
     """Raises InputError if a group has rows of several thresholds of average precision."""
-    from ..tables.checks import is_of_precision, several_thresholds
-
     if not is_of_precision(table.arrays):
         return
     of_threshold, first = number_groups({"threshold": table["threshold"]}, len(table))

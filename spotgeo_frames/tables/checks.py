@@ -1,6 +1,6 @@
 """The checks that say precisely what is wrong with a table: one `InputError` with all its problems."""
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,16 @@ from ..support.keys import repeated, row_keys
 from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
 from .columns import Columns, array_of
-from .messages import counted, first_keys, listed, missing
-from .schema import FRAME_KEY, LARGEST_EXACT_INTEGER, MATCH_COLUMNS, OBJECT_KEY, OUTCOMES, measure_of
+from .messages import counted, first_keys, listed, missing, several_thresholds
+from .schema import (
+    FRAME_KEY,
+    LARGEST_EXACT_INTEGER,
+    MATCH_COLUMNS,
+    OBJECT_KEY,
+    OUTCOMES,
+    is_of_precision,
+    measure_of,
+)
 from .table import Table
 
 
@@ -84,11 +92,6 @@ def check_matches(matches: Table, name: str = "match table", *, by_groups: bool 
     return _counting(table.assign(outcome=outcome.astype(pd.CategoricalDtype(OUTCOMES))), name, by_groups)
 
 
-def is_of_precision(matches: Collection[Hashable]) -> bool:
-    """Whether a table with these columns is a match table of `average_precision`."""
-    return "threshold" in matches and "ignored" in matches
-
-
 def _counting(matches: pd.DataFrame, name: str, by_groups: bool) -> pd.DataFrame:
     """The rows of a match table that count; that of `average_precision` also has rows that are ignored."""
     if not is_of_precision(matches.columns):
@@ -103,11 +106,6 @@ def _counting(matches: pd.DataFrame, name: str, by_groups: bool) -> pd.DataFrame
     if len(thresholds) == 1:  # it is part of the rule then
         counting.attrs = matches.attrs | {"threshold": thresholds.tolist()[0]}
     return counting
-
-
-def several_thresholds(name: str, how: str) -> str:
-    """The problem of a table that would count each object once a threshold, and how to solve it."""
-    return f"{name}: it holds the match tables of several thresholds, which count each object several times; {how}"
 
 
 def _checked(

@@ -97,3 +97,8 @@ def row_text(row: Mapping[Any, Any]) -> str:
     """
     plain = {column: plain_value(value) for column, value in row.items()}
     return ", ".join(f"{column} {'null' if value is None else value}" for column, value in plain.items())
+
+
+def several_thresholds(name: str, how: str) -> str:
+    """The problem of a table that would count each object once a threshold, and how to solve it."""
+    return f"{name}: it holds the match tables of several thresholds, which count each object several times; {how}"

@@ -120,3 +120,8 @@ def frame_columns(table: Any) -> list[str]:
 def measure_of(matches: Any) -> str:
     """The column of a match table that has the measure of its pairs: "distance" or "similarity"."""
     return "similarity" if "similarity" in matches and "distance" not in matches else "distance"
+
+
+def is_of_precision(matches: Container[Hashable]) -> bool:
+    """Whether a table with these columns is a match table of `average_precision`."""
+    return "threshold" in matches and "ignored" in matches
