@@ -1,5 +1,6 @@
 """Folders of data: the project's samples, and what lies outside it; how Hypothesis runs; and a script made once."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,8 +13,11 @@ from hypothesis import HealthCheck, settings
 from helpers.reference import PROJECT, outside
 from spotgeo_frames.presentation.page import vega
 
-# No test measures time: slow machines may take as long as they need for an example, and to make one up.
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# No test measures time: slow machines may take as long as they need for an example, and to make one up. Whether a change
+# lands is no matter of luck, so there the examples are the same each time; on a developer's machine they are new ones.
+settings.register_profile(
+    "no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
 settings.load_profile("no clock")
 
 
