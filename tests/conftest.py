@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, settings
 from helpers.reference import PROJECT, outside
 from spotgeo_frames.presentation.page import vega
 
-# No test measures time: slow machines may take as long as they need for an example, and to make one up. Whether a change
-# lands is no matter of luck, so there the examples are the same each time; on a developer's machine they are new ones.
+# No test measures time: slow machines may take as long as they need for an example, and to make one up. Whether a
+# change lands is no matter of luck, so there the examples are the same each time; elsewhere they are new ones.
 settings.register_profile(
     "no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
