@@ -220,12 +220,11 @@ def average_precision(
         raise InputError(f"average_precision: COCO's rules are for boxes and poses, and these are points; {how}")
     check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "average_precision")
     matched = matched_sides(*sides, rule)
-    curves = curves_by_area(matched)
-    categories = category_table(matched, curves)
+    categories = category_table(matched, curves_by_area(matched))
     left_out = warning_of_sides(side_columns(sides[0]), side_columns(sides[1]), rule)
     for text in filter(None, [left_out, _one_sided(categories)]):
         warnings.warn(f"average_precision: {text}", stacklevel=CALLER)
-    summary = summary_table(matched, curves) if by is None else sliced(matched, by)
+    summary = summary_table(matched, categories) if by is None else sliced(matched, by)
     return AveragePrecision(summary, categories, matched, chosen)
 
 

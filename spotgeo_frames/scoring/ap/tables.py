@@ -18,7 +18,7 @@ from .numbers import THRESHOLDS, by_category, combined
 if TYPE_CHECKING:
     import pandas as pd
 
-# The columns of counts in `summary` and `categories`.
+# The columns of counts in `summary` and `categories`, which are of the area range "all".
 COUNTS = ("n_truth", "n_predicted")
 
 # Marks what is ignored on its way into the match table. The space keeps it apart from the user's own columns.
@@ -28,13 +28,14 @@ MARK = " ignored"
 FRAME_COUNTS = ("frame_n_truth", "frame_n_predicted")
 
 
-def summary_table(matched: Matched, curves: Mapping[str, Curves]) -> pd.DataFrame:
-    """One row: the official numbers, and how many frames, truths and detections count."""
+def summary_table(matched: Matched, categories: pd.DataFrame) -> pd.DataFrame:
+    """One row: the official numbers of the categories together, and how many frames, truths and detections count."""
     import pandas as pd
 
-    counts = {name: int(getattr(curves["all"], name).sum()) for name in COUNTS}
+    numbers = combined({name: categories[name].to_numpy() for name in matched.numbers})
+    counts = {name: int(categories[name].sum()) for name in COUNTS}
     n_frames = {"n_frames": len(matched.detections.aligned.frames)}
-    summary = pd.DataFrame([combined(by_category(matched.numbers, curves)) | n_frames | counts])
+    summary = pd.DataFrame([numbers | n_frames | counts])
     summary.attrs = matched.rule.notes
     return summary
 

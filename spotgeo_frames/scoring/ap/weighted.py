@@ -16,12 +16,10 @@ from .evaluate import Matched
 from .numbers import areas_of, by_category, combined, limits_of
 from .scopes import Scope, matched_pairs
 from .slices import Slices, slices_of
+from .tables import COUNTS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# The columns of counts in a summary, which are of the area range "all".
-COUNTS = ("n_truth", "n_predicted")
 
 # How many results are kept: those of leaving out each of 100 groups of frames, in all area ranges. And how many scopes
 # of slices have their matches in memory at once: those of all area ranges of one slice.
