@@ -1,0 +1,198 @@
+// The section of frames: the filter, the viewer and the gallery, which follow one another, and their address.
+
+import { make, makeButton } from "../../../viewer/assets/elements.js";
+import { sourceOf } from "../../../viewer/assets/source.js";
+import { tallyText } from "../../../viewer/assets/texts.js";
+import { createViewer } from "../../../viewer/assets/viewer.js";
+import { conditionText, framesOfPassing, passingOf, possibleConditions } from "./filters.js";
+import { makeFilter } from "./filter_form.js";
+import { makeGallery, possibleGallery } from "./gallery.js";
+import { addressOf, shownOf, submissionsNamed } from "./links.js";
+
+/**
+ * @import { View } from "../../../viewer/assets/columns.js"
+ * @import { Counts, Picture } from "../../../viewer/assets/source.js"
+ * @import { State } from "../../../viewer/assets/viewer.js"
+ * @import { Condition, Passing } from "./filters.js"
+ * @import { Gallery } from "./gallery.js"
+ * @import { Shown } from "./links.js"
+ *
+ * @typedef {object} Explorer
+ * @property {(conditions: Condition[]) => boolean} holds whether the page has frames that conditions may mean
+ * @property {(conditions: Condition[]) => Promise<void>} jump shows what conditions mean, among them `submission`
+ */
+
+/**
+ * Builds the section within its element, whose children are the places of the filter, the viewer and the gallery.
+ * @param {HTMLElement} section
+ * @param {View} view
+ * @param {Map<number, Picture>} pictures
+ * @returns {Promise<Explorer>}
+ */
+export async function makeExplorer(section, view, pictures) {
+  const source = sourceOf(view, pictures);
+  const [filterPlace, viewerPlace, linkPlace, galleryPlace] = ["filter", "viewer", "link", "gallery"].map((name) => placeIn(section, name));
+  /** @type {Condition[]} */
+  let filter = [];
+  /** @type {Passing | null} */
+  let passing = null;
+  let gallery = possibleGallery({});
+  let told = ""; // the submissions that the filter and the gallery were shown for
+  let isReady = false;
+
+  const viewer = createViewer(viewerPlace, source, { onChange: changed });
+  const showFilter = makeFilter(filterPlace, view, (conditions) => { filterBy(conditions); });
+  const showGallery = makeGallery(galleryPlace, source, {
+    open: (frame) => { viewer.go({ frame }).then(() => reveal(viewerPlace)); },
+    change: (change) => { gallery = possibleGallery({ ...gallery, ...change }); tell(); },
+  });
+  makeLink(linkPlace, () => address());
+  addEventListener("hashchange", () => { restore(shownOf(source, location.hash)); });
+  await restore(shownOf(source, location.hash) ?? { viewer: {}, filter: [], gallery });
+  isReady = true;
+  return {
+    holds: (conditions) => rest(conditions) !== null && named(conditions).length > 0,
+    async jump(conditions) {
+      await filterBy(rest(conditions) ?? [], named(conditions));
+      reveal(section);
+    },
+  };
+
+  /** @param {Condition[]} conditions @param {number[]} [submissions] @param {number} [frame] */
+  async function filterBy(conditions, submissions = viewer.state().submissions, frame = viewer.state().frame) {
+    filter = conditions;
+    passing = filter.length ? passingOf(view, filter) : null;
+    const visited = passing && framesOfPassing(passing, submissions);
+    const passes = !visited || visited.includes(frame);
+    await viewer.filter(passing, visited);
+    await viewer.go({ submissions, ...(passes || !visited.length ? {} : { frame: visited[0] }) });
+    tell();
+  }
+
+  /** @param {Shown | null} shown */
+  async function restore(shown) {
+    if (!shown) return;
+    gallery = possibleGallery(shown.gallery);
+    const { camera, selected, ...others } = shown.viewer;
+    await viewer.go(others);
+    await filterBy(possibleConditions(view, shown.filter), viewer.state().submissions);
+    await viewer.go({ camera, selected });
+    if (location.hash.startsWith("#view")) reveal(section);
+  }
+
+  /** @param {State} state */
+  function changed({ submissions }) {
+    if (!isReady) return;
+    if (submissions.join() === told) return keepAddress();
+    told = submissions.join();
+    filterBy(filter);
+  }
+
+  // Says what is filtered, and shows the gallery of it.
+  function tell() {
+    const { submissions } = viewer.state();
+    told = submissions.join();
+    const frames = passing ? framesOfPassing(passing, submissions) : Int32Array.from({ length: source.frames.n }, (_, i) => i);
+    showFilter(filter, filterText(frames.length));
+    const countsOf = (/** @type {number} */ frame) => submissions.map((i) => /** @type {Counts | null} */ (source.counts(frame, i)));
+    showGallery(gallery, {
+      frames,
+      weight: (frame) => {
+        const { tally } = passing ?? { tally: null };
+        if (tally) return sum(submissions.map((i) => tally[i][frame]));
+        return sum(countsOf(frame).map((counts) => (counts ? counts.missed + counts.wrong : 0)));
+      },
+      submissions,
+      passes: passing,
+      tally: (frame) => countsOf(frame).map((counts, i) => namedTally(submissions, i, counts)).join("; "),
+      what: passing ? "frames that pass the filter, those with most rows that pass first" : "frames, those with most errors first",
+    });
+    keepAddress();
+  }
+
+  /** @param {number[]} submissions @param {number} i @param {Counts | null} counts */
+  function namedTally(submissions, i, counts) {
+    return (submissions.length > 1 ? `${source.about.submissions[submissions[i]]} ` : "") + tallyText(counts);
+  }
+
+  /** @param {number} nFrames */
+  function filterText(nFrames) {
+    const { submissions } = viewer.state();
+    if (!passing) return "";
+    const [n, all] = [passing.passing, passing.all].map((counts) => sum(submissions.map((i) => counts[i])));
+    const whose = source.about.submissions.length > 1 ? `${submissions.map((i) => source.about.submissions[i]).join(", ")}, ` : "";
+    const what = `${whose}${filter.map(conditionText).join(", ")}`;
+    if (!nFrames) return `${what}: nothing on this page passes this filter. Remove a part of it to see more.`;
+    return `${what}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${nFrames.toLocaleString("en")} frames.`;
+  }
+
+  /** @param {Condition[]} conditions those about rows; null where the page has nothing that one of them means */
+  function rest(conditions) {
+    const others = conditions.filter(({ column }) => column !== "submission");
+    const possible = possibleConditions(view, others);
+    const isSame = others.every((one, i) => "from" in one || ("is" in (possible[i] ?? {}) && one.is.length === possible[i].is.length));
+    return possible.length === others.length && isSame ? possible : null;
+  }
+
+  // The submissions that conditions name; of a change both; those that are shown where nothing names any.
+  function named(/** @type {Condition[]} */ conditions) {
+    const names = conditions.flatMap((one) => (one.column === "submission" && "is" in one ? one.is : []));
+    if (names.length) return submissionsNamed(source, names);
+    return viewer.state().submissions;
+  }
+
+  function address() {
+    return addressOf(source, viewer.state(), filter, gallery);
+  }
+
+  function keepAddress() {
+    if (!isReady) return;
+    try {
+      history.replaceState(null, "", address());
+    } catch (error) { // where a page may not change its address; the link can be copied nevertheless
+      console.info(error);
+    }
+  }
+}
+
+/** @param {HTMLElement} section @param {string} name */
+function placeIn(section, name) {
+  const place = section.querySelector(`.frames-${name}`);
+  if (!(place instanceof HTMLElement)) throw new Error(`the page has no place for the ${name}`);
+  return place;
+}
+
+/** @param {number[]} values */
+function sum(values) {
+  return values.reduce((a, b) => a + b, 0);
+}
+
+/**
+ * Scrolls to an element, and lets the keyboard go on from there.
+ * @param {HTMLElement} element
+ */
+function reveal(element) {
+  const target = element.querySelector("h2") ?? element.querySelector('[tabindex="0"]');
+  if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+  element.scrollIntoView();
+}
+
+/**
+ * A button that copies the address of the view, or shows it where it may not.
+ * @param {HTMLElement} root
+ * @param {() => string} address
+ */
+function makeLink(root, address) {
+  const told = make("span");
+  told.setAttribute("role", "status");
+  const copy = async () => {
+    const link = new URL(address(), location.href).href;
+    try {
+      await navigator.clipboard.writeText(link);
+      told.textContent = "Copied.";
+    } catch {
+      told.textContent = link;
+    }
+  };
+  root.replaceChildren(makeButton("Copy link to this view", copy), told);
+}

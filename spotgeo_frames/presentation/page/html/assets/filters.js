@@ -1,0 +1,245 @@
+// Filters: lists of conditions, all of which hold, as what passes them in each submission.
+
+import { known, numbersOf } from "../../../viewer/assets/columns.js";
+import { changesOf, columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
+
+/**
+ * @import { Column, View } from "../../../viewer/assets/columns.js"
+ * @import { MatchRows } from "./match_rows.js"
+ *
+ * A condition on a column: its text is one of these, or its number lies between these, both included.
+ * @typedef {{column: string, is: string[]}} OneOf
+ * @typedef {{column: string, from: number | null, to: number | null}} Between
+ * @typedef {OneOf | Between} Condition
+ *
+ * @typedef {object} Passing what passes a filter, for each submission
+ * @property {Uint8Array[]} truth 1 for each truth that passes
+ * @property {Uint8Array[]} predicted 1 for each prediction that passes
+ * @property {Int32Array[]} tally how many rows pass in each frame
+ * @property {Uint8Array[]} frames 1 for each frame that has a row that passes; an empty frame has one row
+ * @property {number[]} passing how many rows pass
+ * @property {number[]} all how many rows there are
+ */
+
+/** Numbers are equal up to this share of their size, since cells of tables show rounded numbers. */
+const ROUNDED = 1e-6;
+
+/** A text column with more values is asked for by typing, not by choosing. */
+export const MOST_CHOICES = 200;
+
+const MOST_CONDITIONS = 20;
+
+/**
+ * What passes all conditions.
+ * @param {View} view
+ * @param {Condition[]} conditions
+ * @returns {Passing}
+ */
+export function passingOf(view, conditions) {
+  const of = view.submissions.map((submission, i) => {
+    const rows = matchRowsOf(view, submission);
+    const keeps = new Uint8Array(rows.n).fill(1);
+    for (const condition of conditions) narrow(keeps, view, i, rows, condition);
+    return spread(keeps, rows, view.truth.n, submission.predicted.n, view.frames.n);
+  });
+  return {
+    truth: of.map(({ truth }) => truth),
+    predicted: of.map(({ predicted }) => predicted),
+    tally: of.map(({ tally }) => tally),
+    frames: of.map(({ frames }) => frames),
+    passing: of.map(({ passing }) => passing),
+    all: of.map(({ all }) => all),
+  };
+}
+
+/**
+ * @param {Uint8Array} keeps
+ * @param {MatchRows} rows
+ * @param {number} nTruth
+ * @param {number} nPredicted
+ * @param {number} nFrames
+ */
+function spread(keeps, rows, nTruth, nPredicted, nFrames) {
+  const [truth, predicted] = [new Uint8Array(nTruth), new Uint8Array(nPredicted)];
+  const [tally, frames] = [new Int32Array(nFrames), new Uint8Array(nFrames)];
+  let passing = 0;
+  for (let i = 0; i < rows.n; i++) {
+    if (!keeps[i]) continue;
+    frames[rows.frame[i]] = 1;
+    if (i >= rows.objects) continue;
+    passing++;
+    tally[rows.frame[i]]++;
+    if (rows.truth[i] >= 0) truth[rows.truth[i]] = 1;
+    if (rows.predicted[i] >= 0) predicted[rows.predicted[i]] = 1;
+  }
+  return { truth, predicted, tally, frames, passing, all: rows.objects };
+}
+
+/**
+ * Sets to 0 what does not pass a condition; null never passes.
+ * @param {Uint8Array} keeps
+ * @param {View} view
+ * @param {number} submission
+ * @param {MatchRows} rows
+ * @param {Condition} condition
+ */
+function narrow(keeps, view, submission, rows, condition) {
+  if (condition.column === "change" && "is" in condition) return narrowByChange(keeps, view, rows, condition.is);
+  const column = valuesOf(view, view.submissions[submission], rows, condition.column);
+  if (!column) keeps.fill(0);
+  else if ("codes" in column) narrowByText(keeps, column, condition);
+  else narrowByNumber(keeps, column.numbers, condition);
+}
+
+/**
+ * @param {Uint8Array} keeps
+ * @param {{codes: Int32Array, values: string[]}} column
+ * @param {Condition} condition
+ */
+function narrowByText(keeps, { codes, values }, condition) {
+  const wanted = new Set("is" in condition ? condition.is : []);
+  const passes = Uint8Array.from(values, (value) => Number(wanted.has(value)));
+  for (let i = 0; i < keeps.length; i++) if (codes[i] < 0 || !passes[codes[i]]) keeps[i] = 0;
+}
+
+/**
+ * @param {Uint8Array} keeps
+ * @param {Float64Array} numbers
+ * @param {Condition} condition
+ */
+function narrowByNumber(keeps, numbers, condition) {
+  const ranges = "is" in condition ? condition.is.map(numberOf).map((value) => [value, value]) : [[condition.from ?? -Infinity, condition.to ?? Infinity]];
+  const bounds = ranges.map(([from, to]) => {
+    const exact = "is" in condition && Number.isInteger(from);
+    return [from - room(from), to + room(to), exact ? from : NaN];
+  });
+  for (let i = 0; i < keeps.length; i++) {
+    const value = numbers[i];
+    if (!bounds.some(([low, high, whole]) => value >= low && value <= high && (Number.isNaN(whole) || !Number.isInteger(value) || value === whole))) keeps[i] = 0;
+  }
+}
+
+/** @param {number} value */
+function room(value) {
+  return Number.isFinite(value) ? ROUNDED * Math.abs(value) : 0;
+}
+
+/**
+ * Truths change, whichever submission is looked at.
+ * @param {Uint8Array} keeps
+ * @param {View} view
+ * @param {MatchRows} rows
+ * @param {string[]} texts
+ */
+function narrowByChange(keeps, view, rows, texts) {
+  const changes = changesOf(view);
+  const wanted = texts.flatMap((text) => changes.get(text) ?? []).map(({ before, after, found }) => ({
+    found,
+    pairs: [before, after].map((i) => numbersOf(view.submissions[i].pairs, "pair")),
+    has: [before, after].map((i) => numbersOf(view.submissions[i].frames, "n_predicted")),
+  }));
+  for (let i = 0; i < keeps.length; i++) {
+    const [truth, frame] = [rows.truth[i], rows.frame[i]];
+    const passes = truth >= 0 && wanted.some(({ found, pairs, has }) =>
+      found.every((is, j) => has[j][frame] >= 0 && is === pairs[j][truth] >= 0));
+    if (!passes) keeps[i] = 0;
+  }
+}
+
+/**
+ * A number as tables write it.
+ * @param {string} text
+ */
+function numberOf(text) {
+  return text.trim() ? Number(text.replaceAll(",", "")) : NaN;
+}
+
+/**
+ * What a column can be asked for: its texts in order, or its least and greatest number; null for an unknown column.
+ * @param {View} view
+ * @param {string} name
+ * @returns {{values: string[]} | {least: number, most: number} | null}
+ */
+export function choicesOf(view, name) {
+  if (name === "change") return { values: [...changesOf(view).keys()] };
+  if (!columnNames(view).includes(name)) return null;
+  const columns = view.submissions.flatMap((submission) => valuesOf(view, submission, matchRowsOf(view, submission), name) ?? []);
+  const texts = columns.flatMap((column) => ("codes" in column ? [column] : []));
+  if (texts.length) return { values: usedTexts(texts, name) };
+  let [least, most] = [Infinity, -Infinity];
+  for (const column of columns) {
+    for (const value of "numbers" in column ? column.numbers : []) [least, most] = [value < least ? value : least, value > most ? value : most];
+  }
+  return { least, most };
+}
+
+/**
+ * The texts that occur: outcomes and bins in their order, others sorted.
+ * @param {{codes: Int32Array, values: string[]}[]} columns
+ * @param {string} name
+ */
+function usedTexts(columns, name) {
+  const used = new Set();
+  for (const { codes, values } of columns) {
+    const occurs = new Uint8Array(values.length + 1);
+    for (const code of codes) occurs[code + 1] = 1;
+    values.forEach((value, place) => { if (occurs[place + 1]) used.add(value); });
+  }
+  const texts = [...used];
+  return name === "outcome" || name.endsWith("(bins)") ? texts : texts.sort(new Intl.Collator("en", { numeric: true }).compare);
+}
+
+/**
+ * Those of some conditions, which may be anything, that this view can be asked for.
+ * @param {View} view
+ * @param {unknown} conditions
+ * @returns {Condition[]}
+ */
+export function possibleConditions(view, conditions) {
+  if (!Array.isArray(conditions)) return [];
+  return conditions.slice(0, MOST_CONDITIONS).flatMap((condition) => possibleCondition(view, condition) ?? []);
+}
+
+/**
+ * @param {View} view
+ * @param {any} condition
+ * @returns {Condition | null}
+ */
+function possibleCondition(view, condition) {
+  const choices = typeof condition?.column === "string" ? choicesOf(view, condition.column) : null;
+  if (!choices) return null;
+  const { column, is, from = null, to = null } = condition;
+  if (Array.isArray(is)) {
+    const texts = is.filter((value) => ["string", "number"].includes(typeof value)).map(String);
+    const there = "values" in choices ? texts.filter((text) => choices.values.includes(text)) : texts.filter((text) => Number.isFinite(numberOf(text)));
+    return there.length ? { column, is: "values" in choices ? there : there.map((text) => String(numberOf(text))) } : null;
+  }
+  const isBound = (/** @type {unknown} */ value) => value === null || Number.isFinite(value);
+  if ("values" in choices || !isBound(from) || !isBound(to) || (from === null && to === null)) return null;
+  return { column, from, to };
+}
+
+/**
+ * A condition in words.
+ * @param {Condition} condition
+ * @returns {string}
+ */
+export function conditionText(condition) {
+  const name = condition.column;
+  if ("is" in condition) return `${name} is ${condition.is.join(" or ")}`;
+  const [from, to] = [condition.from, condition.to].map((value) => (value === null ? "" : String(Number(value.toPrecision(6)))));
+  if (!to) return `${name} is at least ${from}`;
+  if (!from) return `${name} is at most ${to}`;
+  return `${name} is from ${from} to ${to}`;
+}
+
+/**
+ * The frames that pass in any of these submissions, in order.
+ * @param {Passing} passing
+ * @param {number[]} submissions
+ * @returns {Int32Array}
+ */
+export function framesOfPassing({ frames }, submissions) {
+  const n = known(frames[0]).length;
+  return Int32Array.from({ length: n }, (_, frame) => frame).filter((frame) => submissions.some((i) => frames[i][frame]));
+}
