@@ -242,13 +242,14 @@ def test_columns_that_cannot_be_shown_are_told() -> None:
     matches = sf.match(truth, predictions).assign(
         truth_tags=lambda table: [["a"]] * len(table),
         truth_many=lambda table: [f"text {row}" for row in range(len(table))],
-        **{"predicted___proto__": "p", "truth_constructor": 1.5, "predicted_kind": "mine"},
+        **{"predicted___proto__": "p", "truth_constructor": 1.5, "truth_left": 0.12345, "predicted_kind": "mine"},
     )
     assert len(matches) > MOST_TEXTS
     view = view_of(together({"one": matches}), DISTANCE, 10.0)
     assert view.left_out == ["truth_tags", "truth_many"]
     tables = read_view(view)
-    assert {"object", "x", "y", "constructor"} == {*tables["truth"]}
+    assert {"object", "x", "y", "constructor", "left"} == {*tables["truth"]}
+    assert {*tables["truth"]["left"]} == {0.12345}, "only coordinates are rounded"
     assert {*tables["submissions"]["one"]["predicted"]} == {"object", "x", "y", "score", "__proto__", "predicted_kind"}
 
 
@@ -286,6 +287,11 @@ def test_a_table_without_geometry_is_refused() -> None:
     matches = together({"one": sf.match(tiny()[0], tiny()[1])})
     with refused(*(f"match table: column {side}_{axis}" for side in ("truth", "predicted") for axis in "xy")):
         view_of(matches[["sequence", "frame", "outcome", "submission"]], DISTANCE, 10.0)
+
+
+def test_the_measure_of_pairs_may_be_missing() -> None:
+    view = seen({"one": sf.match(tiny()[0], tiny()[1]).drop(columns="distance")})
+    assert [*view["submissions"]["one"]["pairs"]] == ["pair"]
 
 
 def test_the_same_rows_in_another_order_give_the_same_view() -> None:
