@@ -92,27 +92,29 @@ export async function makeExplorer(section, view, pictures) {
   function tell() {
     const { submissions } = viewer.state();
     told = submissions.join();
-    const frames = passing ? framesOfPassing(passing, submissions) : Int32Array.from({ length: source.frames.n }, (_, i) => i);
-    showFilter(filter, filterText(frames.length));
-    const countsOf = (/** @type {number} */ frame) => submissions.map((i) => /** @type {Counts | null} */ (source.counts(frame, i)));
-    showGallery(gallery, {
-      frames,
-      weight: (frame) => {
-        const { tally } = passing ?? { tally: null };
-        if (tally) return sum(submissions.map((i) => tally[i][frame]));
-        return sum(countsOf(frame).map((counts) => (counts ? counts.missed + counts.wrong : 0)));
-      },
-      submissions,
-      passes: passing,
-      tally: (frame) => countsOf(frame).map((counts, i) => namedTally(submissions, i, counts)).join("; "),
-      what: passing ? "frames that pass the filter, those with most rows that pass first" : "frames, those with most errors first",
-    });
+    const n = passing ? framesOfPassing(passing, submissions).length : source.frames.n;
+    showFilter(filter, filterText(n));
+    tellGallery(submissions[0]);
     keepAddress();
   }
 
-  /** @param {number[]} submissions @param {number} i @param {Counts | null} counts */
-  function namedTally(submissions, i, counts) {
-    return (submissions.length > 1 ? `${source.about.submissions[submissions[i]]} ` : "") + tallyText(counts);
+  /** @param {number} submission the gallery is of one */
+  function tellGallery(submission) {
+    const countsOf = (/** @type {number} */ frame) => /** @type {Counts | null} */ (source.counts(frame, submission));
+    const whose = source.about.submissions.length > 1 ? ` of ${source.about.submissions[submission]}` : "";
+    showGallery(gallery, {
+      frames: passing ? framesOfPassing(passing, [submission]) : presentFrames(countsOf),
+      weight: (frame) => (passing ? passing.tally[submission][frame] : errorsIn(countsOf(frame))),
+      submission,
+      passes: passing,
+      tally: (frame) => tallyText(countsOf(frame)),
+      what: passing ? `frames${whose} that pass the filter` : `frames${whose}`,
+    });
+  }
+
+  /** @param {(frame: number) => Counts | null} countsOf */
+  function presentFrames(countsOf) {
+    return Int32Array.from({ length: source.frames.n }, (_, frame) => frame).filter((frame) => countsOf(frame) !== null);
   }
 
   /** @param {number} nFrames */
@@ -160,6 +162,11 @@ function placeIn(section, name) {
   const place = section.querySelector(`.frames-${name}`);
   if (!(place instanceof HTMLElement)) throw new Error(`the page has no place for the ${name}`);
   return place;
+}
+
+/** @param {Counts | null} counts */
+function errorsIn(counts) {
+  return counts ? counts.missed + counts.wrong : 0;
 }
 
 /** @param {number[]} values */

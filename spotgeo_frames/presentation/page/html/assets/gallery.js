@@ -15,7 +15,7 @@ import { enable, make, makeButton } from "../../../viewer/assets/elements.js";
  * @typedef {object} Asked what the frames of the gallery are chosen from
  * @property {Int32Array} frames
  * @property {(frame: number) => number} weight how bad a frame is
- * @property {number[]} submissions
+ * @property {number} submission
  * @property {Passes | null} passes
  * @property {(frame: number) => string} tally what was counted in a frame, in words
  * @property {string} what the frames are
@@ -84,7 +84,7 @@ export function makeGallery(root, source, { open, change }) {
   const worst = makeButton("Worst first", () => change({ order: "worst", shown: AT_ONCE }));
   const random = makeButton("Random sample", () => change({ order: "random", seed: Math.floor(Math.random() * SEEDS), shown: AT_ONCE }));
   const told = make("span", "gallery-told");
-  const list = make("ul", "gallery");
+  const list = make("ul", "gallery viewer");
   const more = makeButton("", () => change({ shown: list.children.length + AT_ONCE }));
   const buttons = make("div", "buttons");
   buttons.append(worst, random, told);
@@ -112,11 +112,11 @@ export function makeGallery(root, source, { open, change }) {
  * @param {Asked} asked
  * @param {(frame: number) => void} open
  */
-function thumbnailOf(source, frame, { submissions, passes, tally }, open) {
+function thumbnailOf(source, frame, { submission, passes, tally }, open) {
   const [item, button, canvas] = [make("li"), makeButton("", () => open(frame)), make("canvas")];
   canvas.setAttribute("aria-hidden", "true"); // the button's text tells what is in the frame
   const sequence = source.about.sequences[source.frames.sequence[frame]].name;
   button.append(canvas, make("strong", "", `${sequence}, frame ${source.frames.name[frame]}`), make("span", "", tally(frame)));
   item.append(button);
-  return { item, draw: () => { thumbnail(canvas, source, frame, submissions, passes); } };
+  return { item, draw: () => { thumbnail(canvas, source, frame, [submission], passes); } };
 }

@@ -30,7 +30,7 @@ export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, expl
   const state = { order: rows.map((_, place) => place), shown: shownAtFirst };
 
   function draw() {
-    const lines = state.order.slice(0, state.shown).map((place) => lineOf(rows[place], data, dash, explorer));
+    const lines = state.order.slice(0, state.shown).map((place) => rowElement(rows[place], data, dash, explorer));
     table.tBodies[0].replaceChildren(...lines);
     if (!more?.firstElementChild) return;
     const n = Math.min(state.shown, rows.length);
@@ -107,7 +107,7 @@ export function conditionsOfRow(row, filters, dash) {
  * @param {string} dash
  * @param {Explorer | null} explorer
  */
-function lineOf(row, { kinds, filters }, dash, explorer) {
+function rowElement(row, { kinds, filters }, dash, explorer) {
   const conditions = conditionsOfRow(row, filters, dash);
   const isHeld = conditions.length > 0 && explorer?.holds(conditions);
   const line = make("tr");
