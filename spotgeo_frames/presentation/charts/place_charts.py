@@ -15,7 +15,20 @@ from ...tables.match_sides import offsets
 from ...tables.schema import TP, measure_of
 from ..image_plane import recall_grid
 from ..rule_texts import measure_limits, measure_name, measure_range, measure_title
-from .encodings import HEIGHT, NOTHING, SERIES, Spec, bounded, finished, of_picked, picked, pixel_axis, tooltips
+from .encodings import (
+    HEIGHT,
+    NOTHING,
+    OF_SUBMISSION,
+    SERIES,
+    Condition,
+    Spec,
+    bounded,
+    finished,
+    of_picked,
+    picked,
+    pixel_axis,
+    tooltips,
+)
 from .names import Rows, by_name, short_names
 
 # The counts of bins of the histogram of distances or similarities, of bins along each axis of residuals, and of columns
@@ -53,9 +66,13 @@ def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
             ),
         )
     )
-    return finished(
-        picked(chart, names), {"places": places}, "Recall over the image plane", HEIGHT, bounded(ratio), NOTHING
-    )
+    about, filters = "Recall over the image plane", [OF_SUBMISSION, *_within("truth_centre_x", "truth_centre_y")]
+    return finished(picked(chart, names), {"places": places}, about, HEIGHT, bounded(ratio), NOTHING, filters)
+
+
+def _within(x: str, y: str) -> list[Condition]:
+    """The conditions that two columns of the viewer lie within a cell, which has the fields of `_box`."""
+    return [{"column": x, "from": "x", "to": "x2"}, {"column": y, "from": "y", "to": "y2"}]
 
 
 def _recall_cells(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float]:
@@ -120,7 +137,9 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
         )
     )
     about = f"The true positives by their {measure_name(rule)}"
-    return finished(picked(bars, names) + rules, {"hits": hits, "limits": limits}, about, HEIGHT)
+    column = "distance" if rule.by_distance else "similarity"
+    filters = [OF_SUBMISSION, {"column": column, "from": "from", "to": "to"}]
+    return finished(picked(bars, names) + rules, {"hits": hits, "limits": limits}, about, HEIGHT, filters=filters)
 
 
 def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
@@ -177,7 +196,8 @@ def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Sp
     chart = picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
     about = "Predicted minus true coordinates of the true positives, and tau"
     data = {"cells": cells, "means": means, "ring": _circle(tau)}
-    return finished(chart, data, about, HEIGHT, 1.0, NOTHING)
+    filters = [OF_SUBMISSION, *_within("offset_x", "offset_y")]
+    return finished(chart, data, about, HEIGHT, 1.0, NOTHING, filters)
 
 
 def _offset_cells(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:

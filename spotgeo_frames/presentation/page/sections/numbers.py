@@ -52,7 +52,7 @@ def lead(evaluation: Evaluation) -> list[str]:
     if evaluation.compared is None:
         return [f"{name} is {shown[metric]}.", *sentences]
     first, second, *_ = evaluation.names
-    article = "an" if metric == "f1" else "a"
+    article = "an" if metric in ("f1", "AP") else "a"
     pairs = rows_of(evaluation.compared.pairs, COMBINED)
     [p] = pairs.loc[(pairs["a"] == first) & (pairs["b"] == second) & (pairs["metric"] == metric), "p_adjusted"]
     surely = bool(evaluation.compared.leaderboard["apart_from_next"].fillna(False).iloc[0])
