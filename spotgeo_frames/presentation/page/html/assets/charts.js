@@ -16,7 +16,9 @@
  * @returns {Promise<VegaView>}
  */
 export async function drawChart(place, spec, pick) {
-  const { view } = await vegaEmbed(place, spec, { actions: false, renderer: "svg", ast: true });
+  const embedded = await /** @type {any} */ (window).vegaEmbed(place, spec, { actions: false, renderer: "svg", ast: true });
+  /** @type {VegaView} */
+  const view = embedded.view;
   keepRatio(view, spec.usermeta.ratio);
   const { filters } = spec.usermeta;
   if (filters) {

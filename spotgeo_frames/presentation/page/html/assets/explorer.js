@@ -4,23 +4,26 @@ import { make, makeButton } from "../../../viewer/assets/elements.js";
 import { sourceOf } from "../../../viewer/assets/source.js";
 import { tallyText } from "../../../viewer/assets/texts.js";
 import { createViewer } from "../../../viewer/assets/viewer.js";
-import { conditionText, framesOfPassing, passingOf, possibleConditions } from "./filters.js";
+import { conditionText, framesOfPassing, heldConditions, passingOf, possibleConditions } from "./filters.js";
 import { makeFilter } from "./filter_form.js";
 import { makeGallery, possibleGallery } from "./gallery.js";
 import { addressOf, shownOf, submissionsNamed } from "./links.js";
 
 /**
  * @import { View } from "../../../viewer/assets/columns.js"
- * @import { Counts, Picture } from "../../../viewer/assets/source.js"
- * @import { State } from "../../../viewer/assets/viewer.js"
+ * @import { Counts } from "../../../viewer/assets/lives.js"
+ * @import { Picture } from "../../../viewer/assets/source.js"
+ * @import { State } from "../../../viewer/assets/state.js"
  * @import { Condition, Passing } from "./filters.js"
- * @import { Gallery } from "./gallery.js"
  * @import { Shown } from "./links.js"
  *
  * @typedef {object} Explorer
  * @property {(conditions: Condition[]) => boolean} holds whether the page has frames that conditions may mean
  * @property {(conditions: Condition[]) => Promise<void>} jump shows what conditions mean, among them `submission`
  */
+
+/** No frame is this one, so the first frame that passes is shown. */
+const NO_FRAME = -1;
 
 /**
  * Builds the section within its element, whose children are the places of the filter, the viewer and the gallery.
@@ -51,9 +54,10 @@ export async function makeExplorer(section, view, pictures) {
   await restore(shownOf(source, location.hash) ?? { viewer: {}, filter: [], gallery });
   isReady = true;
   return {
-    holds: (conditions) => rest(conditions) !== null && named(conditions).length > 0,
+    holds: (conditions) => heldConditions(view, ofRows(conditions)) !== null && ofSubmissions(conditions).length > 0,
     async jump(conditions) {
-      await filterBy(rest(conditions) ?? [], named(conditions));
+      const others = ofRows(conditions);
+      await filterBy(heldConditions(view, others) ?? others, ofSubmissions(conditions), NO_FRAME);
       reveal(section);
     },
   };
@@ -128,19 +132,15 @@ export async function makeExplorer(section, view, pictures) {
     return `${what}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${nFrames.toLocaleString("en")} frames.`;
   }
 
-  /** @param {Condition[]} conditions those about rows; null where the page has nothing that one of them means */
-  function rest(conditions) {
-    const others = conditions.filter(({ column }) => column !== "submission");
-    const possible = possibleConditions(view, others);
-    const isSame = others.every((one, i) => "from" in one || ("is" in (possible[i] ?? {}) && one.is.length === possible[i].is.length));
-    return possible.length === others.length && isSame ? possible : null;
+  /** @param {Condition[]} conditions */
+  function ofRows(conditions) {
+    return conditions.filter(({ column }) => column !== "submission");
   }
 
-  // The submissions that conditions name; of a change both; those that are shown where nothing names any.
-  function named(/** @type {Condition[]} */ conditions) {
+  /** @param {Condition[]} conditions the submissions that they name; those that are shown where they name none */
+  function ofSubmissions(conditions) {
     const names = conditions.flatMap((one) => (one.column === "submission" && "is" in one ? one.is : []));
-    if (names.length) return submissionsNamed(source, names);
-    return viewer.state().submissions;
+    return names.length ? submissionsNamed(source, names) : viewer.state().submissions;
   }
 
   function address() {

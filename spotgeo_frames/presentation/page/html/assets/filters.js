@@ -4,13 +4,14 @@ import { known, numbersOf } from "../../../viewer/assets/columns.js";
 import { changesOf, columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
 
 /**
- * @import { Column, View } from "../../../viewer/assets/columns.js"
+ * @import { View } from "../../../viewer/assets/columns.js"
  * @import { MatchRows } from "./match_rows.js"
  *
  * A condition on a column: its text is one of these, or its number lies between these, both included.
  * @typedef {{column: string, is: string[]}} OneOf
  * @typedef {{column: string, from: number | null, to: number | null}} Between
  * @typedef {OneOf | Between} Condition
+ * @typedef {{values: string[]} | {least: number, most: number}} Choices
  *
  * @typedef {object} Passing what passes a filter, for each submission
  * @property {Uint8Array[]} truth 1 for each truth that passes
@@ -28,6 +29,9 @@ const ROUNDED = 1e-6;
 export const MOST_CHOICES = 200;
 
 const MOST_CONDITIONS = 20;
+
+/** @type {WeakMap<View, Map<string, Choices | null>>} */
+const KNOWN_CHOICES = new WeakMap();
 
 /**
  * What passes all conditions.
@@ -158,9 +162,21 @@ function numberOf(text) {
  * What a column can be asked for: its texts in order, or its least and greatest number; null for an unknown column.
  * @param {View} view
  * @param {string} name
- * @returns {{values: string[]} | {least: number, most: number} | null}
+ * @returns {Choices | null}
  */
 export function choicesOf(view, name) {
+  const ofColumns = KNOWN_CHOICES.get(view) ?? new Map();
+  KNOWN_CHOICES.set(view, ofColumns);
+  if (!ofColumns.has(name)) ofColumns.set(name, findChoices(view, name));
+  return ofColumns.get(name) ?? null;
+}
+
+/**
+ * @param {View} view
+ * @param {string} name
+ * @returns {Choices | null}
+ */
+function findChoices(view, name) {
   if (name === "change") return { values: [...changesOf(view).keys()] };
   if (!columnNames(view).includes(name)) return null;
   const columns = view.submissions.flatMap((submission) => valuesOf(view, submission, matchRowsOf(view, submission), name) ?? []);
@@ -187,6 +203,18 @@ function usedTexts(columns, name) {
   }
   const texts = [...used];
   return name === "outcome" || name.endsWith("(bins)") ? texts : texts.sort(new Intl.Collator("en", { numeric: true }).compare);
+}
+
+/**
+ * Conditions about rows that this view has; null where it has nothing that one of them means.
+ * @param {View} view
+ * @param {Condition[]} conditions
+ * @returns {Condition[] | null}
+ */
+export function heldConditions(view, conditions) {
+  const size = (/** @type {Condition} */ one) => ("is" in one ? one.is.length : 0);
+  const held = possibleConditions(view, conditions);
+  return held.length === conditions.length && held.every((one, i) => size(one) === size(conditions[i])) ? held : null;
 }
 
 /**

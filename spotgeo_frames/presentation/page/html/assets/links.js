@@ -2,7 +2,7 @@
 
 /**
  * @import { Source } from "../../../viewer/assets/source.js"
- * @import { State } from "../../../viewer/assets/viewer.js"
+ * @import { State } from "../../../viewer/assets/state.js"
  * @import { Gallery } from "./gallery.js"
  *
  * @typedef {object} Shown all that an address names

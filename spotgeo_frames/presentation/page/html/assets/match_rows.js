@@ -42,12 +42,26 @@ const READERS = new Map([
   ["offset_y", (view, submission, rows) => offsets(view, submission, rows, "y", "h")],
 ]);
 
+/** @type {WeakMap<Submission, MatchRows>} */
+const KNOWN_ROWS = new WeakMap();
+
 /**
  * @param {View} view
  * @param {Submission} submission
  * @returns {MatchRows}
  */
-export function matchRowsOf({ frames, truth }, submission) {
+export function matchRowsOf(view, submission) {
+  const rows = KNOWN_ROWS.get(submission) ?? findMatchRows(view, submission);
+  KNOWN_ROWS.set(submission, rows);
+  return rows;
+}
+
+/**
+ * @param {View} view
+ * @param {Submission} submission
+ * @returns {MatchRows}
+ */
+function findMatchRows({ frames, truth }, submission) {
   const nTruth = numbersOf(frames, "n_truth");
   const nPredicted = numbersOf(submission.frames, "n_predicted");
   const pair = numbersOf(submission.pairs, "pair");

@@ -69,12 +69,13 @@ export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, expl
 export function ordered({ rows, kinds, positions }, column, descending, dash) {
   const kind = kinds[column];
   const sign = descending ? -1 : 1;
-  /** @type {any[]} */
+  /** @type {(string | number)[]} */
   const values = kind === "position"
     ? positions[column]
     : rows.map((row) => (kind === "number" ? writtenNumber(row[column]) : row[column]));
-  const isNull = (/** @type {any} */ value) => Number(value === dash || Number.isNaN(value));
-  const compare = kind === "text" ? COLLATOR.compare : (/** @type {number} */ a, /** @type {number} */ b) => (a < b ? -1 : Number(a > b));
+  const isNull = (/** @type {string | number} */ value) => Number(value === dash || Number.isNaN(value));
+  const compare = (/** @type {string | number} */ a, /** @type {string | number} */ b) =>
+    (typeof a === "string" ? COLLATOR.compare(a, String(b)) : Math.sign(a - Number(b)) || 0);
   return rows.map((_, place) => place).sort((a, b) => {
     if (isNull(values[a]) || isNull(values[b])) return isNull(values[a]) - isNull(values[b]) || a - b;
     return sign * compare(values[a], values[b]) || a - b;
