@@ -32,13 +32,14 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Spec | None:
         for row in drawn.to_dict("records")
     ]
     dashes = alt.Scale(domain=[f"{threshold:.2f}" for threshold in DRAWN], range=[[1, 0], [5, 3]])
+    legend = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeColor="var(--ink)")
     lines = (
         alt.Chart(alt.NamedData("precision"))
         .mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
         .encode(
             x=share_axis(alt.X, "recall", "recall"),
             y=share_axis(alt.Y, "precision", "precision"),
-            strokeDash=alt.StrokeDash("threshold:N", title="similarity from", scale=dashes),
+            strokeDash=alt.StrokeDash("threshold:N", title="similarity from", scale=dashes, legend=legend),
             tooltip=tooltips(
                 *submission_tooltip(names),
                 ("threshold:N", "similarity from", ""),

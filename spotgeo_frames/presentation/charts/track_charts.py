@@ -24,13 +24,11 @@ from .names import Rows, short_names, shortened
 DRAWN = ["HOTA", "DetA", "AssA"]
 
 
-def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Spec | None:
-    """The chart of HOTA, DetA or AssA over alpha, the similarity from which on pairs count; None where all are null.
+def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Spec:
+    """The chart of HOTA, DetA or AssA over alpha, the similarity from which on pairs count.
 
     `curve` has one row for each submission and `alpha`, with the combined numbers.
     """
-    if not curve[metric].notna().any():
-        return None
     short = short_names(names)
     rows = shortened(curve, names).astype({"submission": "str"})[["submission", "alpha", *DRAWN]].to_dict("records")
     lines = (

@@ -9,7 +9,7 @@ of the page.
 from ..evaluation import Evaluation
 from ..html.blocks import Section
 from . import (
-    changes,
+    changed,
     comparison,
     curve,
     errors,
@@ -27,7 +27,7 @@ SECTIONS = [
     suspicions,
     numbers,
     comparison,
-    changes,
+    changed,
     precision,
     curve,
     errors,

@@ -22,12 +22,13 @@ def section(evaluation: Evaluation) -> Section | None:
     if not results:
         return None
     curve = together({name: _combined(result.curve) for name, result in results.items()})
-    figures = [
-        Figure(f"curve_{metric}", f"{title(metric)} by alpha", spec)
-        for metric in DRAWN
-        if (spec := hota_curve(curve, evaluation.names, metric))
-    ]
-    blocks: list[Block] = [Figures(figures), Text(ABOUT, "note")] if figures else [Text("There is nothing to track.")]
+    blocks: list[Block] = [Text("There is nothing to track.")]
+    if curve["HOTA"].notna().any():
+        charts = {metric: hota_curve(curve, evaluation.names, metric) for metric in DRAWN}
+        whole, *parts = (
+            Figure(f"curve_{metric}", f"{title(metric)} by alpha", spec) for metric, spec in charts.items()
+        )
+        blocks = [Text(ABOUT, "note"), whole, Figures(parts)]
     meaning = MEANING.format(" and joints" if any(isinstance(x, PoseResult) for x in results.values()) else "")
     return Section("curve", "HOTA by alpha", "HOTA", blocks, {"hota_curve": Kept(curve, meaning)})
 

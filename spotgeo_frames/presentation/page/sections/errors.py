@@ -21,8 +21,18 @@ NO_TRACK_COSTS = (
     " What the kinds cost in {metric} is left out, because evaluating so many objects again for each kind takes longer "
     "than the rest of this page; error_costs() tells it of what track() or pose() returns."
 )
-COSTS = ["kind", "n_misses", "n_false_alarms", "n_breaks", "HOTA", "HOTA_gain", "MOTA", "MOTA_gain"]
-COSTS += ["IDF1", "IDF1_gain", "f1", "f1_gain", "mse", "mse_gain"]
+COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
+TRACK_COSTS = [
+    "kind",
+    "n_misses",
+    "n_false_alarms",
+    "n_breaks",
+    "HOTA",
+    "HOTA_gain",
+    "MOTA_gain",
+    "IDF1_gain",
+    "f1_gain",
+]
 TABLES = {
     "diagnosis": "Each miss and each false alarm with its kind.",
     "error_costs": "The cost of each kind of error: the metrics if this kind alone were corrected.",
@@ -42,8 +52,8 @@ def section(evaluation: Evaluation) -> Section:
     if spec := chart_of_costs(costs, names, metric if of_tracks else "f1"):
         blocks.append(Figure("costs", "The cost of each kind of error", spec))
     whose = [] if len(names) == 1 else ["submission"]
-    columns = [name for name in COSTS if not name.startswith("IDF1") or "IDF1" in evaluation.headline]  # not of poses
-    shown = having(costs.assign(kind=costs["kind"].map(words)), [*whose, *columns])
+    columns = [name for name in TRACK_COSTS if name != "IDF1_gain" or "IDF1" in evaluation.headline]  # poses have none
+    shown = having(costs.assign(kind=costs["kind"].map(words)), [*whose, *(columns if of_tracks else COSTS)])
     blocks += [table_of("costs", "Kinds of error and their cost", shown, {"submission": "submission", "kind": "kind"})]
     blocks.append(Definitions(_meanings(evaluation, costs)))
     tables = {"diagnosis": _diagnosis(evaluation.matches), "error_costs": costs}

@@ -45,10 +45,10 @@ def section(evaluation: Evaluation) -> Section | None:
         longest = longest[longest.groupby(["submission", "break"], observed=True).cumcount() < most]
         which = "all" if len(longest) == len(breaks) else CUT.format(most=most)
         shown = having(longest, [*whose, *SHOWN])
-        blocks.append(table_of("breaks", CAPTION.format(which), shown, FILTERS))
+        blocks += [Text(ABOUT, "note"), table_of("breaks", CAPTION.format(which), shown, FILTERS)]
     kept = {"identity_counts": counts, "identity_breaks": breaks}
     tables = {name: Kept(table, TABLES[name]) for name, table in kept.items()}
-    return Section("identities", "Identities", "Identities", [*blocks, Text(ABOUT, "note")], tables)
+    return Section("identities", "Identities", "Identities", blocks, tables)
 
 
 def _counts(breaks: pd.DataFrame) -> pd.DataFrame:

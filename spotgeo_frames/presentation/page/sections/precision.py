@@ -58,7 +58,7 @@ def section(evaluation: Evaluation) -> Section | None:
     else:
         costs = tables["precision_costs"] = together({name: error_costs(result) for name, result in results.items()})
         shown = having(costs.assign(kind=costs["kind"].map(words)), [*whose, *COSTS])
-        blocks += [table_of("precision-costs", "Kinds of error and their cost in AP", shown), Text(ABOUT_COSTS, "note")]
+        blocks += [Text(ABOUT_COSTS, "note"), table_of("precision-costs", "Kinds of error and their cost in AP", shown)]
     kept = {name: Kept(table, TABLES[name]) for name, table in tables.items()}
     return Section("precision", "Average precision", "Precision", blocks, kept)
 
