@@ -88,10 +88,12 @@ def axe_findings(driver: webdriver.Chrome) -> list[Any]:
 PIXELS = """
 const [panel, x, y, reach] = arguments;
 const canvas = document.querySelectorAll('.viewer-stage canvas')[panel];
-const [, cx, cy, scale] = new URLSearchParams(location.hash.slice(6)).get('zoom').match(/(\\S+) (\\S+) (\\S+)/).map(Number);
+const [cx, cy, scale] = new URLSearchParams(location.hash.slice(6)).get('zoom').split(' ').map(Number);
 const at = [canvas.clientWidth / 2 + (x - cx) * scale, canvas.clientHeight / 2 + (y - cy) * scale].map(Math.round);
 const side = 2 * reach + 1;
-return [...canvas.getContext('2d').getImageData(at[0] - reach, at[1] - reach, side, side).data];
+const copy = new OffscreenCanvas(side, side).getContext('2d', {willReadFrequently: true});
+copy.drawImage(canvas, reach - at[0], reach - at[1]);
+return [...copy.getImageData(0, 0, side, side).data];
 """
 
 

@@ -1,14 +1,14 @@
-"""A browser for all tests of the report's page, which looks at the end of each whether anything was said or asked for."""
+"""A browser for the tests of the report's page; after each of them it looks whether anything was said or asked for."""
 
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import spotgeo_frames as sf
 from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
+import spotgeo_frames as sf
 from helpers.browser import NARROW, WIDE, started
 
 Opened = Callable[..., webdriver.Chrome]

@@ -125,7 +125,10 @@ def test_the_page_holds_every_row_of_its_sequences_worst_first(sample: Path, tmp
     sf.report(truth, submissions, tmp_path / "report.html")
     view = Page(tmp_path / "report.html").view()
     names = view["sequences"]["name"]
-    frames = [(int(names[int(at)]), frame) for at, frame in zip(view["frames"]["sequence"], view["frames"]["frame"], strict=True)]
+    frames = [
+        (int(names[int(at)]), frame)
+        for at, frame in zip(view["frames"]["sequence"], view["frames"]["frame"], strict=True)
+    ]
     errors = pd.Series(0.0, pd.Index(map(int, names)))
     for name, side in submissions.items():
         counts = sf.summarize(sf.match(truth, side), by=["sequence", "frame"]).set_index(["sequence", "frame"])
@@ -173,7 +176,11 @@ def test_of_a_long_sequence_the_frames_with_most_errors_are_held(
     page = Page(tmp_path / "report.html")
     view = page.view()
     second = view["sequences"]["name"].index("2")
-    frames = [int(frame) for frame, at in zip(view["frames"]["frame"], view["frames"]["sequence"], strict=True) if at == second]
+    frames = [
+        int(frame)
+        for frame, at in zip(view["frames"]["frame"], view["frames"]["sequence"], strict=True)
+        if at == second
+    ]
     assert len(frames) == held.FRAMES_CHOSEN
     assert frames == list(range(frames[0], frames[0] + len(frames)))
     assert frames[0] <= 301

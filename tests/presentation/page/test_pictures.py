@@ -16,8 +16,8 @@ import spotgeo_frames as sf
 from helpers.report_inputs import png
 from helpers.scenes import objects
 from spotgeo_frames.presentation.page import pictures as pictures_module
-from spotgeo_frames.presentation.page.pictures import Pictures, pictures
 from spotgeo_frames.presentation.page.held import Held, hold
+from spotgeo_frames.presentation.page.pictures import Pictures, pictures
 
 
 def held(rows: list[tuple[Any, int]], **columns: list[Any]) -> Held:

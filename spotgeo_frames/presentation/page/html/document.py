@@ -1,10 +1,10 @@
 """Writes the page: one HTML file without external files that sends no request to any server.
 
 Text reaches the page in two ways only: through the template, which escapes it, and as JSON, which the page's script
-inserts as text, never as HTML. (The compressed columns of the viewer hold numbers; their texts are in the JSON.) On both
-ways marks that turn the direction of text around are replaced by their codes,
-since a name with such a mark could look like another. A content security policy allows only the page's own scripts, by
-their digests, and blocks everything that would be loaded.
+inserts as text, never as HTML. (The compressed columns of the viewer hold numbers; their texts are in the JSON.) On
+both ways marks that turn the direction of text around are replaced by their codes, since a name with such a mark could
+look like another. A content security policy allows only the page's own scripts, by their digests, and blocks everything
+that would be loaded.
 """
 
 import base64

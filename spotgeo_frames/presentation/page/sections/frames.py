@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from ....support.labels import is_binned
 from ...charts.names import short_names
 from ...display import words
 from ...rule_texts import measure_title
 from ...viewer.ignored import with_ignored
 from ...viewer.packing import compressed
 from ...viewer.view import View, view_of
-from ..evaluation import Evaluation, matches_of_name
+from ..bins import bins_of
+from ..evaluation import Evaluation
 from ..held import Held, hold
 from ..html.blocks import Section, Text, Viewer
 from ..pictures import Pictures, pictures
@@ -18,33 +18,13 @@ from ..pictures import Pictures, pictures
 def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
     rule = evaluation.rule
-    held = hold(with_bins(evaluation))
+    held = hold(evaluation.matches.assign(**bins_of(evaluation)))
     view = view_of(_shown(held, evaluation), measure_title(rule), rule.tau, held.sequences)
     behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, held)
     viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
     notes = [Text(note, "note") for note in _notes(held, view, behind, has_images=evaluation.images is not None)]
     warnings = [] if behind.warning is None else [behind.warning]
     return Section("frames", "Frames", "Frames", [*notes, viewer], warnings=warnings)
-
-
-def with_bins(evaluation: Evaluation) -> pd.DataFrame:
-    """The match tables of all submissions with a column `<name> (bins)` for each column that is sliced by bins."""
-    matches = evaluation.matches
-    bins: dict[str, pd.Series] = {}
-    for columns, cut in evaluation.cuts.items():
-        for place, column in enumerate(columns):
-            # A submission that lacks the column has no bins.
-            parts = [cut[name][place] if name in cut else _nulls(evaluation, name) for name in evaluation.names]
-            known = [part for part in parts if is_binned(part)]
-            if known:
-                parts = [part.astype(known[0].dtype) for part in parts]
-                bins.setdefault(f"{column} (bins)", pd.concat(parts, ignore_index=True))
-    return matches.assign(**bins)
-
-
-def _nulls(evaluation: Evaluation, name: str) -> pd.Series:
-    """A null for each row of a submission."""
-    return pd.Series(float("nan"), matches_of_name(evaluation, name).index)
 
 
 def _shown(held: Held, evaluation: Evaluation) -> pd.DataFrame:

@@ -22,6 +22,9 @@ import { addressOf, shownOf, submissionsNamed } from "./links.js";
  * @property {(conditions: Condition[]) => Promise<void>} jump shows what conditions mean, among them `submission`
  */
 
+/** The address follows after this time, ms: browsers refuse to change it a hundred times within seconds. */
+const ADDRESS_DELAY = 200;
+
 /** No frame is this one, so the first frame that passes is shown. */
 const NO_FRAME = -1;
 
@@ -42,6 +45,7 @@ export async function makeExplorer(section, view, pictures) {
   let gallery = possibleGallery({});
   let told = ""; // the submissions that the filter and the gallery were shown for
   let isReady = false;
+  let timer = 0;
 
   const viewer = createViewer(viewerPlace, source, { onChange: changed });
   const showFilter = makeFilter(filterPlace, view, (conditions) => { filterBy(conditions); });
@@ -129,7 +133,7 @@ export async function makeExplorer(section, view, pictures) {
     const whose = source.about.submissions.length > 1 ? `${submissions.map((i) => source.about.submissions[i]).join(", ")}, ` : "";
     const what = `${whose}${filter.map(conditionText).join(", ")}`;
     if (!nFrames) return `${what}: nothing on this page passes this filter. Remove a part of it to see more.`;
-    return `${what}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${nFrames.toLocaleString("en")} frames.`;
+    return `${what}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${counted(nFrames, "frame")}.`;
   }
 
   /** @param {Condition[]} conditions */
@@ -149,11 +153,8 @@ export async function makeExplorer(section, view, pictures) {
 
   function keepAddress() {
     if (!isReady) return;
-    try {
-      history.replaceState(null, "", address());
-    } catch (error) { // where a page may not change its address; the link can be copied nevertheless
-      console.info(error);
-    }
+    clearTimeout(timer);
+    timer = setTimeout(() => history.replaceState(null, "", address()), ADDRESS_DELAY);
   }
 }
 
@@ -162,6 +163,11 @@ function placeIn(section, name) {
   const place = section.querySelector(`.frames-${name}`);
   if (!(place instanceof HTMLElement)) throw new Error(`the page has no place for the ${name}`);
   return place;
+}
+
+/** @param {number} n @param {string} what */
+function counted(n, what) {
+  return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 }
 
 /** @param {Counts | null} counts */

@@ -190,7 +190,7 @@ function findChoices(view, name) {
 }
 
 /**
- * The texts that occur: outcomes and bins in their order, others sorted.
+ * The texts that occur, sorted; outcomes in their own order.
  * @param {{codes: Int32Array, values: string[]}[]} columns
  * @param {string} name
  */
@@ -202,7 +202,7 @@ function usedTexts(columns, name) {
     values.forEach((value, place) => { if (occurs[place + 1]) used.add(value); });
   }
   const texts = [...used];
-  return name === "outcome" || name.endsWith("(bins)") ? texts : texts.sort(new Intl.Collator("en", { numeric: true }).compare);
+  return name === "outcome" ? texts : texts.sort(new Intl.Collator("en", { numeric: true }).compare);
 }
 
 /**

@@ -27,8 +27,8 @@ const CHANGES = [["found", "missed"], ["missed", "found"], ["found", "found"], [
 const READERS = new Map([
   ["sequence", ({ frames, sequences }, _, rows) => gathered(sequences.columns.get("name"), sequenceRows(frames, rows))],
   ["frame", ({ frames }, _, rows) => gathered(frames.columns.get("frame"), rows.frame)],
-  ["frame_n_truth", ({ frames }, _, rows) => gathered(frames.columns.get("n_truth"), rows.frame)],
-  ["frame_n_predicted", (_, { frames }, rows) => gathered(frames.columns.get("n_predicted"), rows.frame)],
+  ["frame_n_truth", (view, submission, rows) => countsInFrames(view, submission, rows, rows.truth)],
+  ["frame_n_predicted", (view, submission, rows) => countsInFrames(view, submission, rows, rows.predicted)],
   ["outcome", outcomes],
   ["distance", (_, { pairs }, rows) => gathered(pairs.columns.get("measure"), rows.truth)],
   ["similarity", (_, { pairs }, rows) => gathered(pairs.columns.get("measure"), rows.truth)],
@@ -194,7 +194,12 @@ function sequenceRows(frames, rows) {
   return rows.frame.map((frame) => sequence[frame]);
 }
 
-/** @type {Reader} */
+/**
+ * @param {View} view
+ * @param {Submission} submission
+ * @param {MatchRows} rows
+ * @returns {{name: string, codes: Int32Array, values: string[]}}
+ */
 function outcomes({ truth }, { predicted }, rows) {
   const [ignoredTruth, ignoredPrediction] = [flagsOf(truth, "ignored"), flagsOf(predicted, "ignored")];
   const codes = rows.truth.map((truthRow, i) => {
@@ -205,6 +210,24 @@ function outcomes({ truth }, { predicted }, rows) {
     return predictedRow < 0 ? TOLD_MISSED : TOLD_FOUND;
   });
   return { name: "outcome", codes, values: OUTCOME_WORDS };
+}
+
+/**
+ * How many objects of a side the frame of each row has, of joints how many of the same name. Ignored ones do not count.
+ * @param {View} view
+ * @param {Submission} submission
+ * @param {MatchRows} rows
+ * @param {Int32Array} side the rows of the side, -1 where there is none
+ * @returns {Column}
+ */
+function countsInFrames(view, submission, rows, side) {
+  const outcome = outcomes(view, submission, rows).codes;
+  const joint = either(view.truth, submission.predicted, "joint", rows);
+  const { codes, values } = joint ? asText(joint) : { codes: new Int32Array(rows.n), values: [""] };
+  const cell = rows.frame.map((frame, i) => frame * values.length + codes[i]);
+  const counts = new Int32Array(view.frames.n * values.length);
+  for (let i = 0; i < rows.n; i++) if (side[i] >= 0 && outcome[i] !== TOLD_IGNORED) counts[cell[i]]++;
+  return { name: "", numbers: Float64Array.from(cell, (place) => counts[place]), decimals: 0 };
 }
 
 /**
