@@ -40,7 +40,7 @@ from .identity_signs import identity_mistakes
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
 from .track_sweeps import rule_with_identities
 
-# The least gain in F1 from a correction, as a share of 1 - F1; and by how much a difference of two F1 is rounded, at most.
+# The least gain in F1 from a correction, as a share of 1 - F1; more than a difference of two F1 can be rounded by.
 SHARE_OF_MISSING, ROUNDING = 0.25, 1e-9
 
 

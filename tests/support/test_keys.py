@@ -56,7 +56,8 @@ def test_runs_of_text_are_numbered_as_single_values_are(values: list[str | None]
     with mock.patch("spotgeo_frames.support.keys.LONG", 1):
         [codes], span = ordinals([long])
     [expected], expected_span = ordinals([long])  # too short to be searched for runs
-    assert codes.tolist() == expected.tolist() and span == expected_span
+    assert codes.tolist() == expected.tolist()
+    assert span == expected_span
 
 
 @given(INTEGERS, INTEGERS)

@@ -64,7 +64,7 @@ class Evaluation(NamedTuple):
     suspicions
         Suspected mistakes.
     sweep
-        The metrics at score thresholds; None if no submission has a score for each prediction.
+        The metrics at score thresholds; None if no submission has a score for each prediction, or all are the same.
     compared
         The comparison of submissions; None if there is only one.
     warnings, about_pairs
@@ -248,12 +248,13 @@ def _suspected(truth: Annotations, submissions: Mapping[str, Annotations], words
 
 
 def _has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
-    """Whether each prediction has a score; a whole pose whose joints have different ones has none."""
+    """Whether each prediction has a score, and they differ; a whole pose whose joints have different ones has none."""
     objects, predicted = submission.objects, matches["outcome"].isin(["TP", "FP"])
     return (
         "score" in objects
         and len(objects) > 0
         and bool(objects["score"].notna().all())
+        and bool((objects["score"] != objects["score"].iloc[0]).any())
         and bool(matches.loc[predicted, "predicted_score"].notna().all())
     )
 
