@@ -69,8 +69,10 @@ def test_matching_stops_where_f1_cannot_become_high_enough(
     monkeypatch.setattr(matcher, "assign", lambda *given: n_solved.append(1) or assign(*given))
     assert best_correction([swap], POINTS, 0.7) is None
     assert len(n_solved) == 4, "of 12 frames; without their objects, F1 is at most 8 / 12"
-    assert best_correction([swap], POINTS, 0.0) is not None
-    assert len(n_solved) == 4 + 12
+    best = best_correction([swap, swap._replace(suspicion="the same again")], POINTS, 0.0)
+    assert best is not None
+    assert best[0] is swap, "the first of equals"
+    assert len(n_solved) == 4 + 12 + 12
 
 
 def test_an_object_that_is_hit_after_the_correction_only_is_gained() -> None:
