@@ -117,7 +117,12 @@ def _rows_of_the_frame(followed: Followed) -> tuple[str, str] | None:
     n_steps, numbers = len(followed.before), followed.side.table["object"]
     if not enough("steps", n_steps) or not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
         return None
-    frames = followed.objects.drop_duplicates(OBJECT_KEY).groupby(FRAME_KEY)["object"].agg(["min", "max", "size"])
+    objects = followed.objects
+    if "joint" in objects:
+        objects = objects.drop_duplicates(OBJECT_KEY)
+    elif not 0 <= numbers.min() <= 1 or numbers.max() > followed.side.counts.max():
+        return None  # so of most, without grouping their rows
+    frames = objects.groupby(FRAME_KEY)["object"].agg(["min", "max", "size"])
     first, size = frames["min"], frames["size"]
     if first.min() not in (0, 1) or (first != first.min()).any() or not (frames["max"] - first + 1 == size).all():
         return None
