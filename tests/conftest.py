@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from helpers.reference import PROJECT, outside
-from spotgeo_frames.presentation.page import vega
+from spotgeo_frames.presentation.page.html import vega
 
 # No test measures time: slow machines may take as long as they need for an example, and to make one up. Whether a
 # change lands is no matter of luck, so there the examples are the same each time; elsewhere they are new ones.

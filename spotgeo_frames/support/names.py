@@ -51,3 +51,8 @@ def plain_value(value: Any) -> Any:
 def as_text(name: str | Path) -> str:
     """The name or path of a file as valid text; bytes that are not UTF-8 become \\xNN, so names stay different."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def in_markdown(text: str) -> str:
+    """Escapes text so that it ends neither a cell nor code in Markdown, whatever the names of the user's columns."""
+    return "".join(char if char.isprintable() else " " for char in text).replace("|", "\\|").replace("`", "'")

@@ -50,15 +50,15 @@ def area(sample: Path, tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         shutil.copy(tracks / side / file, area / "tracks" / side / file)
     shutil.copy(tracks / "truth" / "crossing" / "seqinfo.ini", area / "tracks" / "truth" / "crossing")
     computed: dict[str, object] = {}
-    compute = build._tables_and_page
+    compute = build._evaluation_and_page
 
     def compute_once(*arguments: object) -> object:
         if not computed:
-            evaluation, content, texts = compute(*arguments)  # type: ignore[arg-type]
-            computed["report"] = evaluation, content[:1000], texts
+            evaluation, sections, content = compute(*arguments)  # type: ignore[arg-type]
+            computed["report"] = evaluation, sections, content[:1000]
         return computed["report"]
 
-    monkeypatch.setattr(build, "_tables_and_page", compute_once)
+    monkeypatch.setattr(build, "_evaluation_and_page", compute_once)
     return area
 
 

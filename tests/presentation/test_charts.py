@@ -1,41 +1,49 @@
-"""The page's charts as a reader sees them: drawn by Vega, the labels of their axes are read back."""
+"""The charts as a reader sees them: drawn by Vega, the labels of their axes are read back."""
 
 import re
 
+import pandas as pd
 import pytest
 import vl_convert
 
 from spotgeo_frames.analysis.error_kinds import KINDS
-from spotgeo_frames.presentation.page import charts
-from spotgeo_frames.presentation.page.encodings import Spec
+from spotgeo_frames.presentation.charts.comparison_charts import differences
+from spotgeo_frames.presentation.charts.encodings import Spec
+from spotgeo_frames.presentation.charts.error_charts import error_costs
 
 EXTENTS = [1.0, 0.3, 0.05, 0.02, 0.011, 0.004, 1e-3, 1.3e-5]
 
 
-def percents(spec: Spec) -> list[str]:
+def percents(spec: Spec | None) -> list[str]:
     """The labels of the chart's axes that are percents."""
+    assert spec is not None
     drawn = vl_convert.vegalite_to_svg(spec | {"width": 560})
     return re.findall(r">([^<>]*%)</text>", drawn)
+
+
+def of_pair(estimate: float, low: float, high: float) -> Spec | None:
+    """The chart of the difference of F1 between two submissions."""
+    pair = {"a": "a", "b": "b", "metric": "f1", "estimate": estimate, "low": low, "high": high, "p_adjusted": 0.02}
+    return differences(pd.DataFrame([pair]), ["a", "b"], "f1", 0.95)
 
 
 @pytest.mark.parametrize("extent", EXTENTS)
 @pytest.mark.parametrize("lowest", [-0.8, 0.25])
 def test_labels_of_differences_are_distinct(extent: float, lowest: float) -> None:
-    pair = {"pair": "a − b", "sure": "no", "estimate": extent / 2, "low": lowest * extent, "high": extent, "p": 0.2}
-    labels = percents(charts.differences([pair], "F1"))
+    labels = percents(of_pair(extent / 2, lowest * extent, extent))
     assert len({*labels}) == len(labels) > 2
 
 
 @pytest.mark.parametrize("extent", EXTENTS)
 def test_labels_of_error_costs_are_distinct(extent: float) -> None:
-    costs = [
-        {"submission": "a", "kind": kind, "gain": extent / size, "misses": 1, "alarms": 2, "mse": 0.1}
+    costs = pd.DataFrame(
+        {"submission": pd.Categorical(["a"]), "kind": kind, "f1_gain": extent / size, "n_misses": 1, "mse_gain": 0.1}
         for size, kind in enumerate(KINDS, 1)
-    ]
-    labels = percents(charts.error_costs(costs, ["a"]))
+    )
+    costs = costs.assign(submission=pd.Categorical(["a"] * len(costs)), n_false_alarms=2)
+    labels = percents(error_costs(costs, ["a"]))
     assert len({*labels}) == len(labels) > 2
 
 
 def test_wide_differences_have_no_decimals() -> None:
-    pair = {"pair": "a − b", "sure": "yes", "estimate": 0.2, "low": 0.1, "high": 0.3, "p": 0.01}
-    assert percents(charts.differences([pair], "F1"))[:2] == ["+0%", "+5%"]
+    assert percents(of_pair(0.2, 0.1, 0.3))[:2] == ["+0%", "+5%"]

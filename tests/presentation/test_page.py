@@ -12,13 +12,16 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import ValidationError
 
 import spotgeo_frames as sf
 from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused, warned
 from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, many_boxes, many_poses, png
 from helpers.scenes import SCENES, objects
-from spotgeo_frames.presentation.page import chart_data, frame_browser, page_tables, pictures
+from spotgeo_frames.presentation.charts.names import short_names
+from spotgeo_frames.presentation.page import frame_browser, pictures
+from spotgeo_frames.presentation.page.sections import slices
 from spotgeo_frames.support.labels import bins_as_text
 from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
 
@@ -93,6 +96,21 @@ def test_crossed_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> 
         {*brightness}, key=lambda text: float(text.split(" to ")[0])
     )
     assert "By frame_n_truth and truth_brightness" in page.text
+
+
+def test_charts_are_what_vega_lite_takes(sample: Path, tracks: Path, tmp_path: Path) -> None:
+    truth, submissions = sample_sides(sample)
+    sf.report(truth, submissions, tmp_path / "points.html")
+    objects, predicted = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
+    scored = predicted.objects.assign(score=np.linspace(0, 1, len(predicted.objects)))
+    sf.report(objects, sf.Annotations(scored), tmp_path / "tracks.html", tracks=True)
+    for name in ("points", "tracks"):
+        charts = Page(tmp_path / f"{name}.html").data["charts"]
+        assert "by_threshold" in charts
+        for spec in charts.values():
+            alt.Root.validate(spec)
+            with pytest.raises(ValidationError):
+                alt.Root.validate(spec | {"width": "no width"})
 
 
 def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
@@ -806,7 +824,7 @@ def test_a_submission_without_anything_is_named(tmp_path: Path) -> None:
 
 
 def test_a_table_too_long_for_a_page_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_tables, "MOST_ROWS", 30)
+    monkeypatch.setattr(slices, "MOST_ROWS", 30)
     truth, predictions = many(40)
     sf.report(truth, predictions, tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
@@ -824,11 +842,11 @@ def test_long_names_are_short_in_charts_and_tell_apart(tmp_path: Path) -> None:
     picks = page.data["picks"]
     assert len({*picks}) == 6
     assert max(map(len, picks)) <= 24
-    assert chart_data.short_names(["net_long_name_epoch007", "net_long_name_epoch008"]) == [
+    assert short_names(["net_long_name_epoch007", "net_long_name_epoch008"]) == [
         "\u200b…epoch007",
         "\u200b…epoch008",
     ]
-    assert chart_data.short_names(["a", "b"]) == ["\u200ba", "\u200bb"]
+    assert short_names(["a", "b"]) == ["\u200ba", "\u200bb"]
     assert len(page.data["charts"]["differences"]["datasets"]["pairs"]) == 5, "neighbours only"
     assert {row["submission"] for row in page.data["charts"]["costs"]["datasets"]["costs"]} == {*picks}
 

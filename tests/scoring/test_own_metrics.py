@@ -20,8 +20,10 @@ from helpers.scenes import SCENES, grid, objects
 from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.matching.words import Words
 from spotgeo_frames.presentation.display import texts
-from spotgeo_frames.presentation.page import page_tables, parquet
 from spotgeo_frames.presentation.page.evaluation import evaluate
+from spotgeo_frames.presentation.page.folder.parquet import files
+from spotgeo_frames.presentation.page.html.blocks import Numbers, Table
+from spotgeo_frames.presentation.page.sections import sections_of
 from spotgeo_frames.scoring.own_metrics import BUILT_IN_SUMS, TRACK_METRIC_NAMES
 from spotgeo_frames.scoring.registry import METRICS, own_metrics
 from spotgeo_frames.support.writing import write_together
@@ -440,14 +442,16 @@ def test_the_report_has_own_metrics(tmp_path: Path) -> None:
     evaluation = evaluate(
         sf.Annotations(truth), submissions, [{"sequence": None}], Words(), Rule("distance", 10.0, 3.0), tracks=False
     )
-    head = page_tables.headline(evaluation)[-1]
+    sections = sections_of(evaluation)
+    blocks = [block for section in sections for block in section.blocks]
+    head = next(block for block in blocks if isinstance(block, Numbers)).rows[-1]
     assert (head["label"], head["better"]) == ("missed brightness, mag", "↓")
     assert [cell["estimate"] for cell in head["cells"]] == ["8.00", "5.50"]
-    of_sequences = page_tables.slice_table("by", ["sequence"], evaluation.slices[("sequence",)], ["a", "b"])
+    [of_sequences] = [block for block in blocks if isinstance(block, Table) and block.caption == "By sequence"]
     assert of_sequences.titles[-1] == "missed brightness, mag"
     assert evaluation.compared is not None
     assert "missed_brightness" in evaluation.compared.pairs["metric"].tolist()
-    write_together(parquet.files(evaluation, tmp_path, {}))
+    write_together(files(sections, evaluation.rule, tmp_path, {}))
     assert "| `missed_brightness` | float64 | mag, a metric of your own |" in (tmp_path / "README.md").read_text(
         "utf-8"
     )

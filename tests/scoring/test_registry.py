@@ -17,8 +17,10 @@ from spotgeo_frames.matching.rule import Rule
 from spotgeo_frames.matching.words import Words
 from spotgeo_frames.presentation import metric_text
 from spotgeo_frames.presentation.display import texts
-from spotgeo_frames.presentation.page import page_tables, parquet
 from spotgeo_frames.presentation.page.evaluation import evaluate
+from spotgeo_frames.presentation.page.folder.parquet import files
+from spotgeo_frames.presentation.page.html.blocks import Numbers
+from spotgeo_frames.presentation.page.sections import sections_of
 from spotgeo_frames.scoring import ranking, registry, summary
 from spotgeo_frames.scoring.ap.numbers import AP_METRICS
 from spotgeo_frames.scoring.match_sums import share
@@ -195,7 +197,9 @@ def test_the_report_describes_a_new_metric(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setitem(METRICS, "found_part", entry)
     truth = sf.Annotations(objects([(1, 1, 0, 0), (2, 1, 0, 0)]))
     evaluation = evaluate(truth, {"a": truth}, [{"sequence": None}], Words(), Rule("distance", 10.0, 3.0), tracks=False)
-    write_together(parquet.files(evaluation, tmp_path, {}))
+    sections = sections_of(evaluation)
+    write_together(files(sections, evaluation.rule, tmp_path, {}))
     readme = (tmp_path / "README.md").read_text("utf-8")
     assert "| `found_part` | float64 | as recall |" in readme
-    assert page_tables.counts(evaluation)[0] == ("TP: truths matched with a prediction (found)", ["2"])
+    [numbers] = [block for section in sections for block in section.blocks if isinstance(block, Numbers)]
+    assert numbers.counts[3] == ("TP: truths matched with a prediction (found)", ["2"])

@@ -1,17 +1,14 @@
 """report(): writes an HTML page about submissions, and a folder of Parquet with the tables behind it."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ...matching.rule import Rule
 from ...matching.similarity import Measure
-from ...matching.words import Words, asked, asked_with_tracks
-from ...scoring.group_sums import summary_sums
-from ...scoring.summary import summary_of
+from ...matching.words import asked, asked_with_tracks
 from ...support.errors import InputError
 from ...support.extras import check_extra
 from ...support.names import is_text, stem
@@ -19,16 +16,11 @@ from ...support.targets import check_file_kept, check_inputs_kept
 from ...support.writing import check_file_writable, check_folder_writable, text_file, writable, write_together
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.inputs import input_notes, inputs_of, source
-from ...tables.schema import SIDE_PREFIXES
 from ...tables.selections import By, excluded_sequences, slicings, without_sequences
 from ...tables.table import Table
 from ...tracking.evaluate import rule_of_sides
-from . import parquet
 from .evaluation import Evaluation, evaluate
-from .frame_browser import Held, hold, packed
-from .pictures import Pictures, pictures
-from .provenance import made_with
-from .rule_texts import measure_title
+from .html.blocks import Section
 
 # The columns that every report slices by.
 ALWAYS: list[dict[str, int | None]] = [{"sequence": None}, {"frame_n_truth": None}]
@@ -121,6 +113,9 @@ def report(
     folder = None if tables is None else Path(tables)
     images_folder = None if images is None else Path(images)
     check_beforehand(page_path, folder, images_folder)
+    from .folder.parquet import files  # imported here, because these need the extra and are slow to import
+    from .sections.made import made_with
+
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))
     _check_kept(page_path, folder, [file.path for file in inputs])
@@ -132,11 +127,14 @@ def report(
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
     [rule, *_] = [rule_of_sides(known, side, words, tracks) for side in named.values()]
     about = made_with(inputs, rule, left_out, known)
-    evaluation, content, texts = _tables_and_page(known, named, slices, words, rule, tracks, images_folder, about)
+    evaluation, sections, content = _evaluation_and_page(
+        lambda: evaluate(known, named, slices, words, rule, tracks, images_folder), about
+    )
     notes = input_notes(inputs) | ({"exclude": ", ".join(map(str, left_out))} if left_out else {})
-    written = {} if folder is None else parquet.files(evaluation, folder, notes)
+    written = {} if folder is None else files(sections, rule, folder, notes)
     write_together(written | {page_path: text_file(content)})
-    for text in filter(None, (unknown, *texts)):
+    said = [text for section in sections for text in section.warnings]
+    for text in filter(None, (unknown, *evaluation.warnings, *evaluation.about_pairs, *said)):
         warnings.warn(text, stacklevel=2)
 
 
@@ -147,12 +145,14 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     `tables` cannot be written, if one would replace the other, or if `images` is no folder.
     """
     check_extra("report", "report")
+    from .folder.parquet import WRITTEN
+
     check_file_writable(path)
     if tables is not None:
         check_folder_writable(tables)
         with writable(tables):
             page, folder = path.resolve(), tables.resolve()
-        is_table = page.parent == folder and any(page.match(pattern) for pattern in parquet.WRITTEN)
+        is_table = page.parent == folder and any(page.match(pattern) for pattern in WRITTEN)
         if is_table or page in (folder, *folder.parents):
             raise InputError(f"{tables}: cannot be written: {path} is to be the page; give the tables another folder")
     try:
@@ -163,47 +163,20 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
         raise InputError(f"{images}: is no folder of images; give a folder that has SEQUENCE/FRAME.png")
 
 
-def _tables_and_page(
-    truth: Annotations,
-    submissions: Mapping[str, Annotations],
-    by: Sequence[Mapping[str, int | None]],
-    words: Words,
-    rule: Rule,
-    tracks: bool,
-    images: Path | None,
-    about: Sequence[tuple[str, str]],
-) -> tuple[Evaluation, str, list[str]]:
-    """Computes the tables of the report and its page; returns them with the texts of warnings."""
-    from .charts import charts  # imported here, because this needs the extra and is slow to import
-    from .document import page
-    from .vega import vega_script
+def _evaluation_and_page(
+    evaluate_all: Callable[[], Evaluation], about: Sequence[tuple[str, str]]
+) -> tuple[Evaluation, list[Section], str]:
+    """Evaluates; returns the evaluation, the sections of the report, and its page."""
+    from .html.document import page  # imported here, because this needs the extra and is slow to import
+    from .html.vega import vega_script
+    from .sections import sections_of
+    from .sections.numbers import heading, lead
 
     with vega_script() as script:  # another process bundles the script meanwhile
-        evaluation = evaluate(truth, submissions, by, words, rule, tracks)
-        browser, notes, warning = _browser(evaluation, images)
-        content = page(evaluation, charts(evaluation), browser, notes, about, script())
-        return (
-            evaluation,
-            content,
-            [*evaluation.warnings, *evaluation.about_pairs, *([] if warning is None else [warning])],
-        )
-
-
-def _browser(evaluation: Evaluation, images: Path | None) -> tuple[dict[str, Any], list[str], str | None]:
-    """The data of the frame browser, the notes about it on the page, and the text of a warning."""
-    from .frame_chart import frame_chart
-
-    rule = evaluation.rule
-    held = hold(evaluation.matches, rule.tau)
-    behind = Pictures({}, None, 0) if images is None else pictures(images, held)
-    by_sequence = summary_of(summary_sums(evaluation.matches, ["submission", "sequence"]))
-    browser = packed(held, evaluation.names, by_sequence, rule.tau)
-    boxed = any(f"{prefix}w" in browser["rows"] for prefix in SIDE_PREFIXES)
-    browser |= {
-        "spec": frame_chart(held.extent, behind.box, measure_title(rule), boxed),
-        "pictures": {"uris": behind.uris, "box": behind.box},
-    }
-    return browser, _browser_notes(held, behind), behind.warning
+        evaluation = evaluate_all()
+        sections = sections_of(evaluation)
+        content = page(heading(evaluation.names), lead(evaluation), sections, about, script())
+        return evaluation, sections, content
 
 
 def _sides(
@@ -239,22 +212,7 @@ def _check_kept(page: Path, folder: Path | None, inputs: Sequence[Path]) -> None
     """Raises InputError if the report would replace its inputs, write into them, or replace files of no report."""
     check_file_kept(page, inputs)
     if folder is not None:
-        check_inputs_kept(folder, inputs, parquet.WRITTEN)
-        parquet.earlier_tables(folder)
+        from .folder.parquet import WRITTEN, earlier_tables
 
-
-def _browser_notes(held: Held, behind: Pictures) -> list[str]:
-    """Notes on the page about sequences, frames and pictures that the frame browser does not have."""
-    n_held, n_frames = len(held.sequences), len(held.rows[["held", "frame"]].drop_duplicates())
-    notes = [f"All {n_held:,} sequences are here, the one with most errors first."]
-    if n_held < held.n_sequences:
-        chosen = "as many as there is room for, the worst of each submission in turn and a sample of the others"
-        notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {chosen}."]
-    if held.n_cut:
-        notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")
-    if behind.box is not None:
-        n_pictures = sum(map(len, behind.uris.values()))
-        notes.append(f"{n_pictures:,} of {n_frames:,} frames have their picture behind them.")
-    if behind.n_left_out:
-        notes.append(f"{behind.n_left_out:,} pictures more would make the page too large to send; they are left out.")
-    return notes
+        check_inputs_kept(folder, inputs, WRITTEN)
+        earlier_tables(folder)

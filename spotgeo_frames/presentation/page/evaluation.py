@@ -1,20 +1,18 @@
-"""Computes all tables of a report from truth and submissions; the page and the folder of Parquet are made from them.
+"""Computes what all sections of a report share, from truth and submissions: matches, ranking, intervals.
 
 Tables with rows of several submissions have a categorical column `submission`, best first.
 """
 
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ...analysis.comparison import Comparison, compare
-from ...analysis.costs import error_costs
 from ...analysis.error_kinds import diagnose
-from ...analysis.mistakes import check
-from ...analysis.sweeps import Sweep, sweep
 from ...analysis.uncertainty import interval_table
 from ...matching.matcher import match_sides
 from ...matching.noted_rule import shared_notes
@@ -34,10 +32,6 @@ from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
 from ...tracking.evaluate import Evaluated, evaluated, matches_of
 from ..metric_text import reading
 
-# The count of score thresholds of the sweep, and of that of tracks, which takes longer at each; more would look the
-# same and take longer than the rest of the report.
-THRESHOLDS, TRACK_THRESHOLDS = 60, 20
-
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
 
@@ -47,43 +41,46 @@ COMBINED, MACRO = "combined", "macro"
 
 
 class Evaluation(NamedTuple):
-    """The tables of a report.
+    """What a report is made of.
 
     Attributes
     ----------
+    truth, submissions
+        The checked Annotations of the truth, and of the submissions by name, best first.
+    words, rule, tracks
+        The caller's words on the rule, what they mean for these tables, and whether identities count.
+    results
+        What each submission was evaluated to: a match table, or what `track` or `pose` returns.
     matches
         The match tables of all submissions, concatenated, with the `kind` of each error.
+    cuts
+        For each slicing, by its columns, the columns to slice the match table of each submission by.
     summary, intervals
         The metrics of each submission, and the headline metrics with confidence intervals, those of tracks first. No
         table has columns or rows of metrics that are not defined for the rule. Reports of tracks have a column `of`, as
         `intervals` returns it; so have the pairs of their comparison.
-    slices
-        A summary for each slicing, by its columns.
-    costs
-        The cost of each kind of error.
-    suspicions
-        Suspected mistakes.
-    sweep
-        The metrics at score thresholds; None if no submission has a score for each prediction, or all are the same.
     compared
         The comparison of submissions; None if there is only one.
     warnings, about_pairs
         The texts of warnings about the numbers, and about the comparison, that the page shows and `report` raises.
-    rule
-        The rule of the matching.
+    images
+        The folder of pictures of frames; None if there is none.
     """
 
+    truth: Annotations
+    submissions: Mapping[str, Annotations]
+    words: Words
+    rule: Rule
+    tracks: bool
+    results: Mapping[str, Evaluated]
     matches: pd.DataFrame
+    cuts: Mapping[tuple[str, ...], Mapping[str, list[pd.Series]]]
     summary: pd.DataFrame
     intervals: pd.DataFrame
-    slices: dict[tuple[str, ...], pd.DataFrame]
-    costs: pd.DataFrame
-    suspicions: pd.DataFrame
-    sweep: Sweep | None
     compared: Comparison | None
     warnings: list[str]
     about_pairs: list[str]
-    rule: Rule
+    images: Path | None
 
     @property
     def names(self) -> list[str]:
@@ -103,8 +100,9 @@ def evaluate(
     words: Words,
     rule: Rule,
     tracks: bool,
+    images: Path | None = None,
 ) -> Evaluation:
-    """Computes the tables of a report from checked Annotations.
+    """Computes what all sections of a report share from checked Annotations.
 
     `words` are the caller's words on the rule, `rule` is what they mean for these tables, and `tracks` says whether
     identities count. Each entry of `by` maps columns of the match table, which are crossed, to a count of quantile
@@ -126,30 +124,26 @@ def evaluate(
     if len(results) > 1:
         compared, about_pairs = _compared(results, ranking or metrics)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
-    matches = _together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
-    ranked = {name: submissions[name] for name in names}
-    scored = {name: side for name, side in ranked.items() if _has_scores(side, matched[name])}
+    matches = together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
     kinds: list[tuple[Mapping[str, Evaluated], Sequence[str]]] = [({name: matched[name] for name in names}, metrics)]
     if ranking:
         kinds.insert(0, ({name: results[name] for name in names}, ranking))
     headline, texts = _intervals(kinds)
     return Evaluation(
+        truth=truth,
+        submissions={name: submissions[name] for name in names},
+        words=words,
+        rule=rule,
+        tracks=tracks,
+        results={name: results[name] for name in names},
         matches=matches,
-        summary=_with_estimates(_summary(matches, "submission", rule), headline, ranking),
+        cuts=cuts,
+        summary=_with_estimates(summary_by(matches, "submission", rule), headline, ranking),
         intervals=headline,
-        slices={
-            columns: _together(
-                {name: _summary(matched[name], of_name[name], rule) for name in names if name in of_name}
-            )
-            for columns, of_name in cuts.items()
-        },
-        costs=_together({name: error_costs(matches[matches["submission"] == name]) for name in names}),
-        suspicions=_suspected(truth, ranked, words, tracks),
-        sweep=_swept(truth, scored, words, tracks),
         compared=compared and compared._replace(leaderboard=_known(compared.leaderboard, rule)),
         warnings=texts,
         about_pairs=about_pairs,
-        rule=rule,
+        images=images,
     )
 
 
@@ -177,7 +171,7 @@ def _intervals(kinds: Sequence[tuple[Mapping[str, Evaluated], Sequence[str]]]) -
     tables, texts = [], dict[str, set[str]]()  # of each text, the submissions
     for sides, metrics in kinds:
         found = {name: interval_table(x, None, metrics, confidence=CONFIDENCE) for name, x in sides.items()}
-        tables.append(_together({name: table for name, (table, _) in found.items()}))
+        tables.append(together({name: table for name, (table, _) in found.items()}))
         for name, (_, of_name) in found.items():
             for text in of_name:
                 texts.setdefault(text, set()).add(name)
@@ -198,6 +192,11 @@ def _with_estimates(summary: pd.DataFrame, intervals: pd.DataFrame, metrics: Seq
     rows = rows_of(intervals, COMBINED)
     columns = {name: rows.loc[rows["metric"] == name, "estimate"].to_numpy() for name in metrics}
     return summary.assign(**columns)[["submission", *columns, *summary.columns.drop("submission")]]
+
+
+def matches_of_name(evaluation: Evaluation, name: str) -> pd.DataFrame:
+    """The match table of a submission, without the kinds of its errors."""
+    return matches_of(evaluation.results[name])
 
 
 def rows_of(table: pd.DataFrame, of: str) -> pd.DataFrame:
@@ -224,7 +223,7 @@ def _cuts(
     return cuts
 
 
-def _summary(matches: pd.DataFrame, by: By, rule: Rule) -> pd.DataFrame:
+def summary_by(matches: pd.DataFrame, by: By, rule: Rule) -> pd.DataFrame:
     """The metrics of a match table by slices, the user's own included, as far as they are defined for the rule."""
     return _known(summary_of(summary_sums(matches, by, own_metrics())), rule)
 
@@ -241,40 +240,7 @@ def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     ]
 
 
-def _suspected(truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool) -> pd.DataFrame:
-    """The suspected mistakes of all submissions."""
-    found = {name: check(truth, side, **words._asdict(), tracks=tracks) for name, side in submissions.items()}
-    return _together(found)
-
-
-def _has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
-    """Whether each prediction has a score, and they differ; a whole pose whose joints have different ones has none."""
-    objects, predicted = submission.objects, matches["outcome"].isin(["TP", "FP"])
-    return (
-        "score" in objects
-        and len(objects) > 0
-        and bool(objects["score"].notna().all())
-        and bool((objects["score"] != objects["score"].iloc[0]).any())
-        and bool(matches.loc[predicted, "predicted_score"].notna().all())
-    )
-
-
-def _swept(truth: Annotations, submissions: Mapping[str, Annotations], words: Words, tracks: bool) -> Sweep | None:
-    """Sweeps submissions, which have scores; None if there is none."""
-    swept, most = {}, TRACK_THRESHOLDS if tracks else THRESHOLDS
-    for name in progress(list(submissions), "sweeping", "submission"):
-        scores = np.sort(submissions[name].objects["score"].to_numpy(np.float64))
-        ranks = np.linspace(0, len(scores) - 1, most).astype(np.int64)
-        thresholds = np.unique(scores[ranks]).tolist()
-        with warnings.catch_warnings(action="ignore"):  # those of few sequences, as the intervals have them
-            swept[name] = sweep(truth, submissions[name], thresholds, **words._asdict(), tracks=tracks)
-    if not swept:
-        return None
-    curves = _together({name: tables.curve for name, tables in swept.items()})
-    return Sweep(curves, _together({name: tables.best for name, tables in swept.items()}))
-
-
-def _together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Concatenates the tables of submissions, with `submission` as the first column."""
     names = list(tables)
     # A column may be numeric in one submission and text in another; then it becomes text.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import altair as alt
 
-from .encodings import HEIGHT, Spec, bounded, finished, tooltips
+from ..charts.encodings import HEIGHT, Spec, bounded, finished, tooltips
 
 # The kinds of marks, with their shapes and colours.
 MARKS = ["found truth", "missed truth", "right prediction", "false prediction"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from .chart_data import Rows
+from .names import Rows
 
 Spec = dict[str, Any]
 HEIGHT = 260
@@ -17,6 +17,9 @@ HEIGHT = 260
 # The page's style has eight colours; further submissions reuse them with other dashes.
 SERIES = [f"var(--series-{position})" for position in range(1, 9)]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+
+# The format of axes of differences. It names no decimals, so Vega writes as many as distinct ticks need.
+POINTS = "+%"
 
 # The background of a map, which shows where the map has no value.
 NOTHING = "var(--nothing)"

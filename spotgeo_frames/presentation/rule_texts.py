@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from ...matching.rule import Rule
-from ...support.labels import label
+from ..matching.rule import Rule
+from ..support.labels import label
 
 # The names of similarities that people know by another name.
 SIMILARITIES = {"iou": "IoU", "oks": "OKS", "point": "point similarity", "keypoint": "keypoint similarity"}
@@ -54,7 +54,7 @@ def rule_text(rule: Rule) -> str:
 
 
 def rule_fields(rule: Rule) -> list[tuple[str, str]]:
-    """The labels and values of the rule, for the page's footer."""
+    """The labels and values of the rule, for the foot of a report."""
     fields = [("matched by", measure_name(rule))]
     fields += [(name, f"{label(value)} px") for name, value in _given(rule, "tau", "epsilon")]
     fields += [(name.replace("_", " "), label(value)) for name, value in _given(rule, "threshold", "head_sizes")]

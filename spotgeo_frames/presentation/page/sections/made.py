@@ -4,12 +4,12 @@ import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from ...matching.rule import Rule
-from ...support.names import as_text
-from ...support.version import __version__
-from ...tables.annotations import Annotations
-from ...tables.inputs import Input
-from .rule_texts import rule_fields
+from ....matching.rule import Rule
+from ....support.names import as_text
+from ....support.version import __version__
+from ....tables.annotations import Annotations
+from ....tables.inputs import Input
+from ...rule_texts import rule_fields
 
 
 def made_with(

@@ -1,0 +1,82 @@
+"""Charts over thresholds of the score."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from ..metric_text import title
+from .encodings import (
+    DASHES,
+    HEIGHT,
+    SERIES,
+    Spec,
+    by_submission,
+    cycled,
+    finished,
+    mse_tooltip,
+    share_axis,
+    submission_tooltip,
+    tooltips,
+)
+from .names import Rows, short_names, shortened
+
+
+def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], metric: str) -> Spec:
+    """The chart of a metric over the score threshold, with the best threshold marked.
+
+    `curve` and `best` are what `sweep` returns, of all submissions that have scores.
+    """
+    rows, chosen = (_sweep(shortened(table, names)) for table in (curve, best))
+    names = _swept(rows, names)
+    x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
+    y = share_axis(alt.Y, metric, str(title(metric)))
+    at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
+    if len(names) > 1:
+        at_best = at_best.encode(color=by_submission(names))
+    chart = _sweep_lines(rows, names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
+    about = f"{title(metric)} by the threshold of the score, the best marked"
+    return finished(chart, {"sweep": rows, "best": chosen}, about, HEIGHT)
+
+
+def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Spec:
+    """The chart of precision over recall, over score thresholds; `curve` is what `sweep` returns."""
+    rows = _sweep(shortened(curve, names))
+    names = _swept(rows, names)
+    chart = _sweep_lines(rows, names).encode(
+        x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
+    )
+    return finished(chart, {"sweep": rows}, "Precision by recall, over thresholds of the score", HEIGHT)
+
+
+def _swept(rows: Rows, names: Sequence[str]) -> list[str]:
+    """The short names of the submissions that have rows, in the order of `names`."""
+    having = {row["submission"] for row in rows}
+    return [name for name in short_names(names) if name in having]
+
+
+def _sweep_lines(rows: Rows, names: Sequence[str]) -> Any:
+    """The lines of a sweep, one for each submission, without axes."""
+    tooltip = tooltips(
+        *submission_tooltip(names),
+        ("score_threshold:Q", "score threshold", ".4~g"),
+        ("f1:Q", "F1", ".2%"),
+        ("precision:Q", "precision", ".2%"),
+        ("recall:Q", "recall", ".2%"),
+        *mse_tooltip(rows, "mse, px²"),
+    )
+    lines = alt.Chart(alt.NamedData("sweep")).mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
+    lines = lines.encode(tooltip=tooltip, order="score_threshold:Q")
+    if len(names) < 2:
+        return lines
+    dashes = alt.Scale(domain=list(names), range=cycled(DASHES, len(names), len(SERIES)))
+    return lines.encode(color=by_submission(names), strokeDash=alt.StrokeDash("submission:N", title=None, scale=dashes))
+
+
+def _sweep(table: pd.DataFrame) -> Rows:
+    """The metrics at each row of a table of a sweep."""
+    names = [name for name in ("score_threshold", "HOTA", "f1", "precision", "recall", "mse") if name in table]
+    return [
+        {"submission": str(row["submission"])} | {name: row[name] for name in names} for row in table.to_dict("records")
+    ]

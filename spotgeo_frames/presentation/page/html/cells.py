@@ -1,0 +1,51 @@
+"""Tables as text: the titles of their columns, the order in which these sort, and their cells."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from ...display import texts, words
+from ...metric_text import title
+from .blocks import Table
+
+# The titles of columns that belong to no metric.
+TITLES = {
+    "tau": "tau, px",
+    "threshold": "least similarity",
+    "score_threshold": "best threshold",
+    "p_value": "p-value",
+    "p_adjusted": "adjusted p-value",
+    "low": "from",
+    "high": "to",
+    "estimate": "difference",
+    "a": "submission",
+    "b": "minus",
+    "of": "of",
+    "bootstrap_share_first": "bootstrap share first",
+    "apart_from_next": "differs from the next",
+}
+
+
+def table_of(name: str, caption: str, table: pd.DataFrame, filters: Mapping[str, str] | None = None) -> Table:
+    """Makes a table of the page from all columns of a DataFrame.
+
+    `filters` are the columns of the viewer that cells name a value of, by their column of the DataFrame.
+    """
+    by_position = {place: column for place, name in enumerate(table) if (column := (filters or {}).get(str(name)))}
+    titles = [column_title(str(column)) for column in table]
+    return Table(name, caption, titles, sorting(table), texts(table).to_numpy().tolist(), filters=by_position)
+
+
+def having(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The columns of a table that it has, of those named."""
+    return table[[column for column in columns if column in table]]
+
+
+def column_title(column: str) -> str:
+    """The title of a column."""
+    return TITLES.get(column) or title(column) or words(column.removeprefix("n_"))
+
+
+def sorting(table: pd.DataFrame) -> list[str]:
+    """How each column sorts: as number or as text."""
+    return ["number" if pd.api.types.is_any_real_numeric_dtype(table[column].dtype) else "text" for column in table]

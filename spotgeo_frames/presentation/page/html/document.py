@@ -1,0 +1,116 @@
+"""Writes the page: one HTML file without external files that sends no request to any server.
+
+Text reaches the page in two ways only: through the template, which escapes it, and as JSON, which the page's script
+inserts as text, never as HTML. On both ways marks that turn the direction of text around are replaced by their codes,
+since a name with such a mark could look like another. A content security policy allows only the page's own scripts, by
+their digests, and blocks everything that would be loaded.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from typing import Any
+
+import jinja2
+import msgspec
+
+from ....support.labels import DASH
+from .blocks import Block, Figure, Figures, Section, Table, Viewer
+
+# The count of rows of a table that the page shows at first.
+ROWS_SHOWN = 25
+
+# The marks that set the direction of text, with the text that stands for each, such as [U+202E].
+DIRECTION_MARKS = {
+    code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def page(
+    heading: str, lead: Sequence[str], sections: Sequence[Section], made_with: Sequence[tuple[str, str]], vega: str
+) -> str:
+    """Renders the HTML of the page.
+
+    `lead` are the sentences below the heading, `made_with` are the labels and values of the footer, and `vega` is the
+    script that draws charts.
+    """
+    script = _asset("page.js")
+    return _template().render(
+        heading=heading,
+        lead=lead,
+        sections=sections,
+        rows_shown=ROWS_SHOWN,
+        made_with=made_with,
+        style=_asset("page.css"),
+        data=embedded_json(_embedded(sections)),
+        vega=vega,
+        script=script,
+        policy=_policy([vega, script]),
+    )
+
+
+def embedded_json(data: Any) -> str:
+    """Encodes JSON, with null for NaN, such that no text in it can end the HTML element around it.
+
+    Marks of direction are replaced by their codes.
+    """
+    return msgspec.json.encode(data).decode().replace("<", "\\u003c").translate(DIRECTION_MARKS)
+
+
+def _template() -> jinja2.Template:
+    """The template of the page, with autoescape."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_without_direction_marks,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["form"] = lambda block: type(block).__name__
+    return environment.get_template("page.html")
+
+
+def _without_direction_marks(value: Any) -> Any:
+    """A value for the template with its marks of direction as codes; scripts and styles (safe) stay as they are."""
+    return value.translate(DIRECTION_MARKS) if type(value) is str else value
+
+
+def _asset(name: str) -> str:
+    """The text of a file in assets/."""
+    return (resources.files(__package__) / "assets" / name).read_text("utf-8")
+
+
+def _embedded(sections: Sequence[Section]) -> dict[str, Any]:
+    """The data that the page's script reads."""
+    blocks = [*_all_blocks(sections)]
+    return {
+        "dash": DASH,
+        "rows_shown": ROWS_SHOWN,
+        "tables": {block.name: _embedded_table(block) for block in blocks if isinstance(block, Table)},
+        "charts": {block.name: block.spec for block in blocks if isinstance(block, Figure)},
+        "picks": [name for block in blocks if isinstance(block, Figures) for name in block.picks],
+        "browser": next((block.data for block in blocks if isinstance(block, Viewer)), None),
+    }
+
+
+def _embedded_table(table: Table) -> dict[str, Any]:
+    """What the page's script needs of a table."""
+    return {"kinds": table.kinds, "rows": table.rows, "positions": table.positions, "filters": table.filters}
+
+
+def _all_blocks(sections: Sequence[Section]) -> Iterator[Block]:
+    """All blocks of sections, also those within others."""
+    for section in sections:
+        for block in section.blocks:
+            yield block
+            if isinstance(block, Figures):
+                yield from block.figures
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """The content security policy, which allows these scripts by their SHA-256 and no other."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"

@@ -1,0 +1,49 @@
+"""The section that compares submissions: the leaderboard, and the differences between each two."""
+
+import pandas as pd
+
+from ...charts.comparison_charts import MOST_PAIRED, differences
+from ...metric_text import title
+from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, rows_of
+from ..html.blocks import Block, Figure, Kept, Section, Text
+from ..html.cells import column_title, having, table_of
+
+BOARD = ["rank", "name", "HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]
+BOARD += ["f1", "f1_low", "f1_high", "kelvins_mse", "mse", "loc_a"]
+BOARD += ["bootstrap_share_first", "apart_from_next"]
+OF_ALL = "first minus second, with the 95% interval of each pair by itself"
+OF_NEIGHBOURS = "each submission minus the next one on the leaderboard, with the 95% interval of each pair by itself"
+ABOUT = (
+    "A difference is the value of the first submission minus that of the second; differences of shares are in "
+    "percentage points. Intervals and p-values come from one test, which swaps whole sequences between the two "
+    "({resamples:,} times, or in all ways if those are fewer); adjusted p-values are over all pairs and metrics "
+    "together. “Differs from the next” is yes where the adjusted p-value of {metric} is below 0.05; otherwise the two "
+    "are not shown to differ. “Bootstrap share first” is the share of draws of sequences in which a submission is "
+    "first."
+)
+ABOUT_MACRO = " “Macro” is the mean over sequences, by a paired t test."
+TABLES = {
+    "leaderboard": "The submissions in the competition's order, or by HOTA.",
+    "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
+}
+
+
+def section(evaluation: Evaluation) -> Section | None:
+    """Makes the section; None with one submission."""
+    if evaluation.compared is None:
+        return None
+    metric = evaluation.headline[0]
+    board, pairs = evaluation.compared
+    blocks: list[Block] = [table_of("leaderboard", "Leaderboard", having(board, BOARD))]
+    if spec := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
+        note = OF_ALL if len(evaluation.names) <= MOST_PAIRED else OF_NEIGHBOURS
+        blocks.append(Figure("differences", f"Differences of {title(metric)},", spec, note))
+    shown = pd.concat([rows_of(pairs, of) for of in (COMBINED, MACRO)])
+    shown = shown.assign(metric=shown["metric"].map(column_title))
+    blocks.append(table_of("pairs", "Differences between submissions", shown))
+    blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]
+    about = ABOUT.format(resamples=RESAMPLES, metric=title(metric)) + (ABOUT_MACRO if "of" in shown else "")
+    blocks.append(Text(about, "note"))
+    tables = {"leaderboard": board.rename(columns={"name": "submission"}), "pairs": pairs}
+    kept = {name: Kept(table, TABLES[name]) for name, table in tables.items()}
+    return Section("comparison", "Comparison", "Comparison", blocks, kept)

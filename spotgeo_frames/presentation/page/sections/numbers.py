@@ -1,0 +1,121 @@
+"""The section of headline numbers with their intervals; and the heading of the page, which tells the first of them."""
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ....scoring.registry import METRICS
+from ....support.labels import DASH
+from ...display import texts
+from ...metric_text import arrow, definition, reading, title
+from ...rule_texts import first_title, rule_text
+from ..evaluation import COMBINED, MACRO, Evaluation, rows_of
+from ..html.blocks import Kept, Numbers, Section, Text
+
+CAPTION = "With 95% intervals, by leaving out one sequence at a time; ↑ more is better, ↓ less is better"
+ABOUT = "The intervals answer what the metric of many more sequences like these would be, each weighted by its size."
+TABLES = {
+    "matches": "A row for each hit, miss and false alarm, and for each empty frame; all metrics follow from it.",
+    "summary": "The headline metrics.",
+    "intervals": "The headline metrics with their confidence intervals, from leaving out one sequence at a time.",
+}
+
+# The longest list of names in a heading, in characters; with longer ones the heading counts the submissions.
+LONGEST_HEADING = 60
+
+# What an interval rests on, by its column.
+RESTS_ON = {
+    "n_effective": "effective sequences: of equal size, as even; for",
+    "largest_share": "largest share of a sequence; for",
+    "degrees_of_freedom": "degrees of freedom; for",
+}
+
+
+def heading(names: Sequence[str]) -> str:
+    """The heading of the page."""
+    if len(names) == 1:
+        return f"How good is {names[0]}?"
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"How good are {listed}?" if len(listed) <= LONGEST_HEADING else f"{len(names)} submissions compared"
+
+
+def lead(evaluation: Evaluation) -> list[str]:
+    """The first sentences of the page: which submission is best, whether by more than chance, and on how much data."""
+    shown = texts(evaluation.summary).to_dict("records")[0]
+    data = ", ".join(f"{shown[name]} {METRICS[name].label}" for name in ("n_sequences", "n_frames", "n_truth"))
+    sentences = [f"Evaluated on {data}, with {rule_text(evaluation.rule)}."]
+    metric = evaluation.headline[0]
+    name = first_title(metric, evaluation.rule)
+    if evaluation.compared is None:
+        return [f"{name} is {shown[metric]}.", *sentences]
+    first, second, *_ = evaluation.names
+    article = "an" if metric == "f1" else "a"
+    pairs = rows_of(evaluation.compared.pairs, COMBINED)
+    [p] = pairs.loc[(pairs["a"] == first) & (pairs["b"] == second) & (pairs["metric"] == metric), "p_adjusted"]
+    surely = bool(evaluation.compared.leaderboard["apart_from_next"].fillna(False).iloc[0])
+    sure = "by more than chance explains" if surely else "but not shown to differ"
+    known = "" if pd.isna(p) else f", {sure} (adjusted p-value {p:.2g})"
+    return [f"{first} is first with {article} {name} of {shown[metric]}, before {second}{known}.", *sentences]
+
+
+def section(evaluation: Evaluation) -> Section:
+    """Makes the section."""
+    table = Numbers(CAPTION, evaluation.names, headline(evaluation), [*_rests_on(evaluation), *_counts(evaluation)])
+    cautions = [Text(f"Caution: {text}.", "note") for text in evaluation.warnings]
+    tables = {name: Kept(getattr(evaluation, name), meaning) for name, meaning in TABLES.items()}
+    return Section("numbers", "Numbers", "Numbers", [table, Text(ABOUT, "note"), *cautions], tables)
+
+
+def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """One row for each metric: its label and meaning, and for each submission its value, interval and all digits.
+
+    Where the combined number has no interval, the mean over sequences and its interval stand in, if there is one.
+    """
+    rows = []
+    combined, macro = (rows_of(evaluation.intervals, of) for of in (COMBINED, MACRO))
+    for metric in evaluation.headline:
+        of_metric = combined[combined["metric"] == metric]  # in the order of the submissions
+        cells, means = (
+            texts(table)[["estimate", "low", "high"]].to_dict("records")
+            for table in (of_metric, macro[macro["metric"] == metric])
+        )
+        named = [
+            {"estimate": cell["estimate"], "exact": exact, "interval": _interval(cell, mean)}
+            for cell, exact, mean in zip_longest(cells, of_metric["estimate"].map(_exact), means)
+        ]
+        known = reading(metric)
+        assert known is not None  # the metrics of intervals are in a registry
+        head = {"label": title(metric), "better": arrow(known.metric), "meaning": definition(known.metric)}
+        rows.append(head | {"cells": named})
+    return rows
+
+
+def _interval(cell: Mapping[Any, str], mean: Mapping[Any, str] | None) -> str:
+    """The interval of a number as text; `mean` is the mean over sequences with its interval."""
+    if cell["low"] != DASH:
+        return f"{cell['low']} to {cell['high']}"
+    if mean is None or mean["low"] == DASH:
+        return "no interval"
+    return f"no interval; mean of sequences {mean['estimate']}: {mean['low']} to {mean['high']}"
+
+
+def _rests_on(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
+    """What the interval of the metric that ranks rests on: labels with the values of all submissions."""
+    rows = rows_of(evaluation.intervals, COMBINED)
+    shown = texts(rows[rows["metric"] == evaluation.headline[0]])
+    return [(f"{text} {title(evaluation.headline[0])}", shown[name].tolist()) for name, text in RESTS_ON.items()]
+
+
+def _counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
+    """The label of each count with its values for all submissions."""
+    shown = texts(evaluation.summary)
+    of_counts = [metric for metric in METRICS.values() if metric.written == "count"]
+    return [(f"{metric.label}: {metric.formula}", shown[metric.name].tolist()) for metric in of_counts]
+
+
+def _exact(value: float) -> str:
+    """A number with all its digits."""
+    return DASH if np.isnan(value) else repr(float(value))
