@@ -104,9 +104,12 @@ def test_charts_are_what_vega_lite_takes(sample: Path, tracks: Path, tmp_path: P
     objects, predicted = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
     scored = predicted.objects.assign(score=np.linspace(0, 1, len(predicted.objects)))
     sf.report(objects, sf.Annotations(scored), tmp_path / "tracks.html", tracks=True)
-    for name in ("points", "tracks"):
+    boxes, found = many_boxes(24)
+    sf.report(boxes, {"all": found, "few": found[found["object"] > 0]}, tmp_path / "boxes.html")
+    of_kind = {"points": "residuals", "tracks": "curve_HOTA", "boxes": "precision_curve"}
+    for name, chart in of_kind.items():
         charts = Page(tmp_path / f"{name}.html").data["charts"]
-        assert "by_threshold" in charts
+        assert {"by_threshold", chart} <= {*charts}
         for spec in charts.values():
             alt.Root.validate(spec)
             with pytest.raises(ValidationError):
