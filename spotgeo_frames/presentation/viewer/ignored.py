@@ -5,37 +5,48 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...support.keys import frame_keys
-from ...tables.schema import FN, FP, FRAME_KEY, OUTCOMES, SIDE_PREFIXES
+from ...matching.crowds import crowd_flags
+from ...support.keys import frame_keys, ordinals, pack
+from ...tables.columns import columns_of
+from ...tables.schema import FN, FP, FRAME_KEY, OBJECT_KEY, OUTCOMES, SIDE_PREFIXES
 
 
-def with_ignored(
-    matches: pd.DataFrame, truth: pd.DataFrame | None, predictions: Mapping[str, pd.DataFrame]
-) -> pd.DataFrame:
-    """Match tables with a row, `ignored`, for each of these objects, in the frames that a submission has.
+def with_ignored(matches: pd.DataFrame, truth: pd.DataFrame, predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Match tables with rows for crowds and for predictions that have none, marked by a column `ignored`.
 
-    `matches` has a column `submission`. `truth` are the ignored truths (a table of objects; of whole poses with their
-    joints as columns), and `predictions` the ignored predictions of each submission.
+    `matches` are those of one or several submissions, with a column `submission`. `truth` and the `predictions` of each
+    submission are the tables of objects that were matched; whole poses have their joints as columns. Frames that a
+    match table does not have stay away. Without crowds the match tables are returned as they are.
     """
+    is_crowd = crowd_flags(columns_of(truth)) if "crowd" in truth else np.zeros(len(truth), bool)
+    if not is_crowd.any():
+        return matches
     parts = [matches.assign(ignored=matches.get("ignored", False))]
     for name in matches["submission"].cat.categories:
-        of_submission = matches[(matches["submission"] == name).to_numpy(bool)]
-        sides = truth, predictions.get(name)
+        mine = matches[(matches["submission"] == name).to_numpy(bool)]
+        sides = truth[is_crowd], predictions[name]
         for objects, prefix, outcome in zip(sides, SIDE_PREFIXES, (FN, FP), strict=True):
-            if objects is not None:
-                parts.append(_rows(objects, of_submission, prefix, outcome, str(name)))
-    together = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
-    kinds = {name: matches[name].dtype for name in ("submission", "outcome")}
-    answer = together[parts[0].columns].astype(kinds)
+            rows = _rows(_unlisted(objects, mine, prefix), mine, prefix)
+            parts.append(rows.assign(submission=name, outcome=OUTCOMES[outcome], ignored=True))
+    together = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    answer = together[parts[0].columns].astype({name: matches[name].dtype for name in ("submission", "outcome")})
     answer.attrs = matches.attrs
     return answer
 
 
-def _rows(objects: pd.DataFrame, matches: pd.DataFrame, prefix: str, outcome: int, submission: str) -> pd.DataFrame:
-    """The objects in the frames of a match table, as rows of it."""
+def _unlisted(objects: pd.DataFrame, matches: pd.DataFrame, prefix: str) -> pd.DataFrame:
+    """The objects that are no rows of a match table, of those in its frames."""
     keys, known = frame_keys([objects, matches])
-    of_object = objects[np.isin(keys, known)]
-    own = [column for column in (*FRAME_KEY, "joint") if column in objects]
-    rows = of_object[own].assign(submission=submission, outcome=OUTCOMES[outcome], ignored=True)
-    others = {f"{prefix}{column}": of_object[column] for column in objects if f"{prefix}{column}" in matches}
-    return rows.assign(**others)
+    listed = matches[matches[f"{prefix}object"].notna()].rename(columns={f"{prefix}object": "object"})
+    columns = [name for name in (*OBJECT_KEY, "joint") if name in objects]
+    numbered = [ordinals([objects[name], listed[name].astype(objects[name].dtype)]) for name in columns]
+    spans = [span for _, span in numbered]
+    mine, others = (pack([codes[side] for codes, _ in numbered], spans) for side in (0, 1))
+    return objects[np.isin(keys, known) & ~np.isin(mine, others)]
+
+
+def _rows(objects: pd.DataFrame, matches: pd.DataFrame, prefix: str) -> pd.DataFrame:
+    """Objects with the names of columns that a match table has."""
+    key = [name for name in (*FRAME_KEY, "joint") if name in objects]
+    carried = {name: f"{prefix}{name}" for name in map(str, objects) if f"{prefix}{name}" in matches}
+    return objects[[*key, *carried]].rename(columns=carried)

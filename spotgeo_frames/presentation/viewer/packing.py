@@ -54,7 +54,12 @@ def column_of(values: pd.Series) -> Column | None:
         return None
     if any(map(pd.api.types.is_list_like, different)):
         return None
-    return Text(codes, [_valid(label(value)) for value in different])
+    return Text(codes, [valid_text(label(value)) for value in different])
+
+
+def valid_text(text: str) -> str:
+    """Text that JSON can hold: half a surrogate pair becomes its code."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def taken(column: Column, rows: np.ndarray) -> Column:
@@ -172,8 +177,3 @@ def _is_too_large(values: pd.Series) -> bool:
         return False
     known = values.dropna()
     return not known.between(-LARGEST_EXACT_INTEGER, LARGEST_EXACT_INTEGER).all()
-
-
-def _valid(text: str) -> str:
-    """Text that JSON can hold: half a surrogate pair becomes its code."""
-    return text.encode("utf-8", "backslashreplace").decode()

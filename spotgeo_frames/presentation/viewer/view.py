@@ -24,7 +24,7 @@ from ...tables.schema import (
 )
 from .extents import DIGITS, decimals, extents, visible
 from .frames import Frames, frames_of
-from .packing import Column, Text, column_of, packed_table, taken, used
+from .packing import Column, Text, column_of, packed_table, taken, used, valid_text
 from .submissions import Rows, Submission, check_truths, submissions_of, truths_of
 
 # A column of the user's with more different texts is left out, since nobody looks at them one by one.
@@ -37,6 +37,9 @@ RESERVED = {"joint", "pair", "measure", *OF_ROWS}
 
 # Columns that no table of the viewer has, since it has the counts and the order itself.
 UNSEEN = {FILE_ORDER, "frame_n_truth", "frame_n_predicted"}
+
+# The columns of a sequence's area.
+SIDES = ("left", "right", "top", "bottom")
 
 Columns = Mapping[str, Column]
 Digits = Mapping[str, int]
@@ -79,7 +82,9 @@ def view_of(matches: pd.DataFrame, measure: str, tau: float | None, sequences: S
     truths = _side(columns, truth.row, SIDE_PREFIXES[0]) | _marks(columns, truth.row, ["ignored"])
     content = bytearray()
     tables = {
-        "sequences": packed_table(_sequence_columns(frames, areas, columns), content, digits),
+        "sequences": packed_table(
+            _sequence_columns(frames, areas, columns), content, dict.fromkeys(SIDES, digits["x"])
+        ),
         "frames": packed_table(_frame_columns(frames, truth, columns), content, digits),
         "truth": packed_table(truths, content, digits),
         "submissions": [
@@ -108,7 +113,7 @@ def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
 def _digits(matches: pd.DataFrame, length: float) -> dict[str, int]:
     """To how many decimals coordinates and the measure are rounded, where `length` (px) can surely be seen."""
     n_decimals = decimals(length)
-    coordinates = [*BOX, "left", "right", "top", "bottom", *pose_columns(pose_joints(matches))]
+    coordinates = [*BOX, *pose_columns(pose_joints(matches))]
     by_similarity = measure_of(matches) == "similarity"
     return dict.fromkeys(coordinates, n_decimals) | {"measure": DIGITS if by_similarity else n_decimals}
 
@@ -156,8 +161,8 @@ def _sequence_columns(frames: Frames, areas: np.ndarray, columns: Columns) -> di
     n_sequences = len(frames.sequences)
     row = np.full(n_sequences, -1)
     row[frames.sequence[::-1]] = frames.first[::-1]  # the last to be written is that of the first frame
-    names = column_of(pd.Series(frames.sequences, dtype=object).astype("str").astype("category"))
-    sides = dict(zip(("left", "right", "top", "bottom"), areas.T, strict=True))
+    names = Text(np.arange(n_sequences), [valid_text(str(name)) for name in frames.sequences])
+    sides = dict(zip(SIDES, areas.T, strict=True))
     return {"name": names} | sides | _carried(columns, row, PREFIXES["sequences"])
 
 
@@ -186,7 +191,9 @@ def _submission_tables(
     in_frame = np.arange(len(predicted.row)) - (np.cumsum(counts) - counts)[predicted.frame]
     place = np.full(max(mine.max(initial=-1), predicted.row.max(initial=-1)) + 2, -1)  # the row -1 is the last
     place[predicted.row] = in_frame
-    pairs = {"pair": place[mine].astype(np.float64), "measure": taken(columns[measure], mine)}
+    pairs: dict[str, Column] = {"pair": place[mine].astype(np.float64)}
+    if measure in columns:
+        pairs["measure"] = taken(columns[measure], mine)
     predictions = _side(columns, predicted.row, SIDE_PREFIXES[1]) | _marks(columns, predicted.row, OF_ROWS)
     return {
         "frames": packed_table({"n_predicted": np.where(has_frame, counts, -1.0)}, content, digits),

@@ -1,6 +1,7 @@
 """What the viewer is given of match tables."""
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from helpers.packed import read_view
 from helpers.problems import refused
 from helpers.report_inputs import many, many_boxes, many_poses
 from helpers.scenes import SCENES, objects
+from spotgeo_frames.matching.whole_poses import whole_poses
 from spotgeo_frames.presentation.viewer.ignored import with_ignored
 from spotgeo_frames.presentation.viewer.view import MOST_TEXTS, View, view_of
 from spotgeo_frames.tables.joints import COCO_SIGMAS
@@ -196,7 +198,7 @@ def test_crowds_and_what_they_explain_are_added_to_their_frames() -> None:
     matches = sf.match(truth, claims)
     assert matches.attrs["explained"] == 1
     tables = {"one": matches[matches["frame"] != 9], "two": matches[matches["frame"] == 1]}
-    added = with_ignored(together(tables), truth[truth["crowd"]], {"one": claims.iloc[1:]})
+    added = with_ignored(together(tables), truth, {"one": claims, "two": claims.iloc[:1]})
     view = read_view(view_of(added, "IoU", None))
     assert view["frames"]["frame"] == [1, 2], "frame 9 is not held"
     assert view["truth"]["object"] == [1, 2, 1]
@@ -207,8 +209,32 @@ def test_crowds_and_what_they_explain_are_added_to_their_frames() -> None:
     assert view["submissions"]["one"]["frames"]["n_predicted"] == [2, 0]
     assert "ignored" not in view["submissions"]["two"]["predicted"]
     assert view["submissions"]["two"]["frames"]["n_predicted"] == [1, -1]
-    nothing = with_ignored(together(tables), None, {})
-    pd.testing.assert_frame_equal(nothing.drop(columns="ignored"), together(tables))
+    without = with_ignored(together(tables), truth.drop(columns="crowd"), {"one": claims, "two": claims})
+    pd.testing.assert_frame_equal(without, together(tables))
+
+
+def test_crowds_of_coco_are_added_as_often_as_they_are_noted(coco: Path) -> None:
+    truth, claims = sf.read_coco(coco / "annotations.json", coco / "fast.json", boxes=True)
+    matches = sf.match(truth, claims)
+    added = with_ignored(together({"one": matches}), truth.objects, {"one": claims.objects})
+    counts = added.loc[added["ignored"], "outcome"].value_counts()
+    assert (counts["FN"], counts["FP"]) == (matches.attrs["crowds"], matches.attrs["explained"])
+    assert counts["FP"] > 0
+    assert added["truth_object"].dtype == matches["truth_object"].dtype
+    assert read_view(view_of(added, "IoU", None))["truth"]["ignored"].count("True") == matches.attrs["crowds"]
+
+
+def test_crowds_of_poses_are_drawn_with_their_joints() -> None:
+    truth, claims = many_poses(2)
+    crowd = truth.objects["object"] == 0
+    known = truth._replace(objects=truth.objects.assign(crowd=crowd))
+    matches = sf.match(known, claims, similarity="oks")
+    poses = whole_poses(known, sf.Annotations(claims), COCO_SIGMAS)
+    added = with_ignored(together({"one": matches}), poses[0].objects, {"one": poses[1].objects})
+    view = read_view(view_of(added, "OKS", None))
+    marked = [value == "True" for value in view["truth"]["ignored"]]
+    assert sum(marked) == matches.attrs["crowds"] > 0
+    assert None not in view["truth"]["x_nose"]
 
 
 def test_columns_that_cannot_be_shown_are_told() -> None:
@@ -216,13 +242,14 @@ def test_columns_that_cannot_be_shown_are_told() -> None:
     matches = sf.match(truth, predictions).assign(
         truth_tags=lambda table: [["a"]] * len(table),
         truth_many=lambda table: [f"text {row}" for row in range(len(table))],
-        **{"predicted___proto__": "p", "truth_constructor": 1.5, "predicted_kind": "mine"},
+        **{"predicted___proto__": "p", "truth_constructor": 1.5, "truth_left": 0.12345, "predicted_kind": "mine"},
     )
     assert len(matches) > MOST_TEXTS
     view = view_of(together({"one": matches}), DISTANCE, 10.0)
     assert view.left_out == ["truth_tags", "truth_many"]
     tables = read_view(view)
-    assert {"object", "x", "y", "constructor"} == {*tables["truth"]}
+    assert {"object", "x", "y", "constructor", "left"} == {*tables["truth"]}
+    assert {*tables["truth"]["left"]} == {0.12345}, "only coordinates are rounded"
     assert {*tables["submissions"]["one"]["predicted"]} == {"object", "x", "y", "score", "__proto__", "predicted_kind"}
 
 
@@ -260,6 +287,11 @@ def test_a_table_without_geometry_is_refused() -> None:
     matches = together({"one": sf.match(tiny()[0], tiny()[1])})
     with refused(*(f"match table: column {side}_{axis}" for side in ("truth", "predicted") for axis in "xy")):
         view_of(matches[["sequence", "frame", "outcome", "submission"]], DISTANCE, 10.0)
+
+
+def test_the_measure_of_pairs_may_be_missing() -> None:
+    view = seen({"one": sf.match(tiny()[0], tiny()[1]).drop(columns="distance")})
+    assert [*view["submissions"]["one"]["pairs"]] == ["pair"]
 
 
 def test_the_same_rows_in_another_order_give_the_same_view() -> None:
