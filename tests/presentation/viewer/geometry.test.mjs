@@ -43,6 +43,7 @@ test("of boxes, the nearest edge is meant, else the smallest one around the poin
   assert.equal(nearest(shapes, [], 99, 60, 5)?.name, "large");
   assert.equal(nearest(shapes, [], 103, 60, 5)?.name, "large");
   assert.equal(nearest(shapes, [], 110, 60, 5), null);
+  assert.equal(nearest([shapes[0], box("other", 70, 40, 40, 40)], [], 99, 60, 5)?.name, "large"); // within both
 });
 
 test("a pose is meant near a joint or a bone, wherever its middle is", () => {
