@@ -32,6 +32,15 @@ test("counts leave out what is ignored, and a lacking frame has none", () => {
   assert.equal(source.rows(3, 1).present, false);
 });
 
+test("what is matched with an ignored truth is ignored, too", () => {
+  const { about, buffer } = tracks();
+  const view = readView(about, buffer);
+  view.truth.columns.set("ignored", { name: "ignored", codes: Int32Array.of(0, -1, -1, -1, -1, -1), values: ["True"] });
+  const source = sourceOf(view);
+  assert.deepEqual(names(source.rows(0, 0).predictedMarks, MARKS), ["ignored"]);
+  assert.deepEqual(source.counts(0, 0), { found: 0, missed: 1, wrong: 0, ignored: 2 });
+});
+
 test("sequences have frames, labels and the user's columns", () => {
   const source = opened();
   assert.deepEqual([...source.frames.first], [0, 3, 4]);
