@@ -184,7 +184,7 @@ def test_many_tracks_are_not_evaluated_again_for_each_kind(
 
 @pytest.mark.parametrize("missing", ["truth", "predictions"])
 def test_one_side_may_be_empty(missing: str, tmp_path: Path) -> None:
-    truth, found = many(3)
+    truth, found = many(6)
     if missing == "truth":
         truth = truth._replace(objects=truth.objects.iloc[:0])
     else:
@@ -196,7 +196,7 @@ def test_one_side_may_be_empty(missing: str, tmp_path: Path) -> None:
 
 
 def test_tracks_by_a_similarity_of_the_callers_have_costs_and_changes(tmp_path: Path) -> None:
-    truth, found = many(3)
+    truth, found = many(6)
 
     def nearness(truth: pd.DataFrame, predictions: pd.DataFrame) -> Any:
         return (1 - (truth["x"] - predictions["x"]).abs() / 20).clip(0).to_numpy()
