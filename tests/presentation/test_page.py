@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import ValidationError
 
 import spotgeo_frames as sf
 from helpers.pandas_versions import quantile_bins
@@ -19,7 +20,7 @@ from helpers.problems import refused, warned
 from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, many_boxes, many_poses, png
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.charts.names import short_names
-from spotgeo_frames.presentation.page import held, pictures
+from spotgeo_frames.presentation.page import frame_pictures, held
 from spotgeo_frames.presentation.page.sections import slices
 from spotgeo_frames.support.labels import bins_as_text
 from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
@@ -95,6 +96,24 @@ def test_crossed_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> 
         {*brightness}, key=lambda text: float(text.split(" to ")[0])
     )
     assert "By frame_n_truth and truth_brightness" in page.text
+
+
+def test_charts_are_what_vega_lite_takes(sample: Path, tracks: Path, tmp_path: Path) -> None:
+    truth, submissions = sample_sides(sample)
+    sf.report(truth, submissions, tmp_path / "points.html")
+    objects, predicted = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
+    scored = predicted.objects.assign(score=np.linspace(0, 1, len(predicted.objects)))
+    sf.report(objects, sf.Annotations(scored), tmp_path / "tracks.html", tracks=True)
+    boxes, found = many_boxes(24)
+    sf.report(boxes, {"all": found, "few": found[found["object"] > 0]}, tmp_path / "boxes.html")
+    of_kind = {"points": "residuals", "tracks": "curve_HOTA", "boxes": "precision_curve"}
+    for name, chart in of_kind.items():
+        charts = Page(tmp_path / f"{name}.html").data["charts"]
+        assert {"by_threshold", chart} <= {*charts}
+        for spec in charts.values():
+            alt.Root.validate(spec)
+            with pytest.raises(ValidationError):
+                alt.Root.validate(spec | {"width": "no width"})
 
 
 def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
@@ -391,13 +410,14 @@ def test_crowds_are_shown_as_what_does_not_count(tmp_path: Path) -> None:
     assert len(side["predicted"]["x"]) == len(predictions), "also those that a crowd explains"
 
 
-def test_poses_whose_joints_have_different_scores_are_reported_without_a_sweep(tmp_path: Path) -> None:
+def test_a_sweep_needs_a_score_of_each_pose_and_scores_that_differ(tmp_path: Path) -> None:
     truth, predictions = many_poses(3)
-    joints = predictions.assign(score=np.linspace(0, 1, len(predictions)))
-    for name, claims in (("one", predictions.assign(score=0.5)), ("several", joints)):
+    of_poses = predictions["sequence"] / 3
+    scores = {"of poses": of_poses, "of joints": np.linspace(0, 1, len(predictions)), "one for all": 0.5}
+    for name, score in scores.items():
+        claims = predictions.assign(score=score)
         sf.report(truth, claims, tmp_path / f"{name}.html", tables=tmp_path / name, similarity="oks")
-    assert (tmp_path / "one" / "sweep.parquet").exists()
-    assert not (tmp_path / "several" / "sweep.parquet").exists()
+    assert [(tmp_path / name / "sweep.parquet").exists() for name in scores] == [True, False, False]
 
 
 def test_boxes_of_any_scale_are_drawn(tmp_path: Path) -> None:
@@ -526,7 +546,7 @@ def test_a_page_has_room_for_so_many_pictures_and_says_how_many_it_has(
 ) -> None:
     truth, predictions = many(1)
     images = folder_of_pictures(tmp_path / "images")
-    monkeypatch.setattr(pictures, "MOST_BYTES", 1)
+    monkeypatch.setattr(frame_pictures, "MOST_BYTES", 1)
     with warned(ONE_SEQUENCE):
         sf.report(truth, predictions, tmp_path / "report.html", images=images)
     page = Page(tmp_path / "report.html")

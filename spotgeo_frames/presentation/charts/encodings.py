@@ -110,7 +110,8 @@ def finished(
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     # The user's settings of Altair are overridden, so that a report looks the same for everybody.
     with alt.data_transformers.enable("default"), alt.theme.enable("none"):
-        spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict()
+        whole = chart.properties(width="container", height=height, description=description, autosize=fit)
+        spec = whole.to_dict(validate=False)
     meta: dict[str, Any] = {} if ratio is None else {"ratio": ratio}
     meta |= {"filters": list(filters)} if filters else {}
     return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(data)}

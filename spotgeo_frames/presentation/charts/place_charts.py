@@ -84,11 +84,26 @@ def _recall_cells(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, fl
             continue
         ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
         recall = grid.recall
+        x, y = (_bounds(_widened(edges)) for edges in (grid.x_edges, grid.y_edges))
         for column, row in np.argwhere(grid.n_truth > 0).tolist():
             n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
             numbers = {"recall": float(recall[column, row]), "found": n_found, "truths": n_truth}
-            rows.append({"submission": name, **_box(grid.x_edges, grid.y_edges, column, row), **numbers})
+            sides = {"x": x[column][0], "x2": x[column][1], "y": y[row][0], "y2": y[row][1]}
+            rows.append({"submission": name, **sides, **numbers})
     return rows, ratio
+
+
+def _widened(edges: np.ndarray) -> np.ndarray:
+    """Edges of which the outer ones lie a little farther out: the viewer rounds coordinates, also those on an edge."""
+    slack = 1e-3 * (edges[1] - edges[0])
+    return np.concatenate([[edges[0] - slack], edges[1:-1], [edges[-1] + slack]])
+
+
+def _bounds(edges: np.ndarray) -> list[list[float]]:
+    """The least and the greatest value of each bin; a value on an edge between two is in the second only."""
+    upper = edges[1:] - 1e-6 * np.diff(edges)
+    upper[-1] = edges[-1]
+    return np.column_stack([edges[:-1], upper]).tolist()
 
 
 def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Spec | None:
@@ -150,7 +165,7 @@ def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
         counts, edges = np.histogram(values, bins=MEASURE_BINS, range=measure_range(rule))
         rows += [
             {"submission": name, "from": low, "to": high, "n": n}
-            for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+            for (low, high), n in zip(_bounds(edges), counts.tolist(), strict=True)
         ]
     return rows if any(row["n"] for row in rows) else []
 

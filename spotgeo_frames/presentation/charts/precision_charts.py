@@ -33,21 +33,21 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Spec | None:
     ]
     dashes = alt.Scale(domain=[f"{threshold:.2f}" for threshold in DRAWN], range=[[1, 0], [5, 3]])
     legend = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeColor="var(--ink)")
-    lines = (
-        alt.Chart(alt.NamedData("precision"))
-        .mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
-        .encode(
-            x=share_axis(alt.X, "recall", "recall"),
-            y=share_axis(alt.Y, "precision", "precision"),
-            strokeDash=alt.StrokeDash("threshold:N", title="similarity from", scale=dashes, legend=legend),
-            tooltip=tooltips(
-                *submission_tooltip(names),
-                ("threshold:N", "similarity from", ""),
-                ("recall:Q", "recall", ".0%"),
-                ("precision:Q", "precision", ".2%"),
-            ),
-        )
+    base = alt.Chart(alt.NamedData("precision")).encode(
+        x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
     )
     if len(names) > 1:
-        lines = lines.encode(color=by_submission(short_names(names)))
-    return finished(lines, {"precision": rows}, "Precision over recall, the mean over categories", HEIGHT)
+        base = base.encode(color=by_submission(short_names(names)))
+    lines = base.mark_line(color=SERIES[0], strokeWidth=1.8).encode(
+        strokeDash=alt.StrokeDash("threshold:N", title="similarity from", scale=dashes, legend=legend)
+    )
+    points = base.mark_point(filled=True, opacity=0).encode(
+        tooltip=tooltips(
+            *submission_tooltip(names),
+            ("threshold:N", "similarity from", ""),
+            ("recall:Q", "recall", ".0%"),
+            ("precision:Q", "precision", ".2%"),
+        )
+    )
+    about = "Precision over recall, the mean over categories"
+    return finished(lines + points, {"precision": rows}, about, HEIGHT)

@@ -56,8 +56,8 @@ def report(
         and for keypoints, one row a joint, `joint`.
     submissions
         The predictions: Annotations or a table of objects, or for several submissions a dict from their names to these.
-        A column `score` adds a sweep over score thresholds, and, of boxes and of whole poses matched by "oks", average
-        precision.
+        A column `score` adds a sweep over score thresholds, unless all are the same, and, of boxes and of whole poses
+        matched by "oks", average precision.
     path
         The page to write.
     by

@@ -1,4 +1,4 @@
-"""JavaScript of the viewer and of the page: its own tests by Node, how it reads what Python packed, and its one script."""
+"""JavaScript of the viewer and of the page: its tests by Node, how it reads what Python packed, and its one script."""
 
 import json
 import re

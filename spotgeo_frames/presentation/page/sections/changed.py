@@ -7,7 +7,7 @@ from ..evaluation import Evaluation, matches_of_name
 from ..html.blocks import Block, Kept, Section, Text
 from ..html.cells import table_of
 
-CAPTION = "How many truths and false alarms change from {} to another submission"
+CAPTION = "Changes from {}"
 ABOUT = (
     "Two false alarms are the same if they match each other by the rule of the evaluation, as if one of them were a "
     "truth."

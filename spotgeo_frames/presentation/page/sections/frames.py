@@ -1,7 +1,9 @@
 """The section of the frames themselves: the viewer with its filter and gallery, and the pictures behind the frames."""
 
+import numpy as np
 import pandas as pd
 
+from ....analysis.track_repairs import track_rows
 from ...charts.names import short_names
 from ...display import words
 from ...rule_texts import measure_title
@@ -9,16 +11,16 @@ from ...viewer.ignored import with_ignored
 from ...viewer.packing import compressed
 from ...viewer.view import View, view_of
 from ..bins import bins_of
-from ..evaluation import Evaluation
+from ..evaluation import Evaluation, matches_of_name
 from ..held import Held, hold
 from ..html.blocks import Section, Text, Viewer
-from ..pictures import Pictures, pictures
+from ..frame_pictures import Pictures, pictures
 
 
 def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
     rule = evaluation.rule
-    held = hold(evaluation.matches.assign(**bins_of(evaluation)))
+    held = hold(_with_gaps(evaluation).assign(**bins_of(evaluation)))
     view = view_of(_shown(held, evaluation), measure_title(rule), rule.tau, held.sequences)
     behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, held)
     viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
@@ -27,10 +29,19 @@ def section(evaluation: Evaluation) -> Section:
     return Section("frames", "Frames", "Frames", [*notes, viewer], warnings=warnings)
 
 
+def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:
+    """The match tables of all submissions; of tracks, the `event` of a miss between two matches is a gap."""
+    matches = evaluation.matches
+    if "event" not in matches:
+        return matches
+    in_gaps = [track_rows(matches_of_name(evaluation, name)).in_gaps for name in evaluation.names]
+    events = matches["event"].cat.add_categories(["gap"])
+    return matches.assign(event=events.mask(np.concatenate(in_gaps), "gap"))
+
+
 def _shown(held: Held, evaluation: Evaluation) -> pd.DataFrame:
     """The rows that the page holds with their kinds of error in words, and with crowds and what these explain."""
-    kinds = held.rows["kind"].cat
-    rows = held.rows.assign(kind=kinds.rename_categories(words))
+    rows = held.rows.assign(kind=held.rows["kind"].cat.rename_categories(words))
     truth = evaluation.truth.objects
     if "crowd" not in truth or "joint" in truth:
         return rows

@@ -21,7 +21,7 @@ ABOUT_COSTS = (
 )
 NO_COSTS = "What each kind of error costs in AP is left out, because it takes long here; error_costs() tells it."
 NUMBERS = ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR100", "AR", "n_truth", "n_predicted"]
-COSTS = ["kind", "n_misses", "n_false_alarms", "AP", "AP_gain", "AP50", "AP50_gain"]
+COSTS = ["kind", "n_misses", "n_false_alarms", "AP", "AP_gain", "AP50_gain"]
 TABLES = {
     "precision_curve": "Precision over recall: the mean over categories, at each threshold of the similarity.",
     "precision_by_category": "The numbers of average precision of each category.",

@@ -28,7 +28,7 @@ TABLES = {
 
 
 def section(evaluation: Evaluation) -> Section | None:
-    """Makes the section; None if no submission has a score for each prediction."""
+    """Makes the section; None if no submission has a score for each prediction, or all its scores are the same."""
     swept = _swept(evaluation)
     if swept is None:
         return None
@@ -59,7 +59,7 @@ def _swept(evaluation: Evaluation) -> Sweep | None:
     scored = {
         name: side
         for name, side in evaluation.submissions.items()
-        if len(side.objects) and has_scores(side, matches_of_name(evaluation, name))
+        if has_scores(side, matches_of_name(evaluation, name)) and side.objects["score"].nunique() > 1
     }
     for name in progress(list(scored), "sweeping", "submission"):
         scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))

@@ -29,6 +29,7 @@ const ROUNDED = 1e-6;
 export const MOST_CHOICES = 200;
 
 const MOST_CONDITIONS = 20;
+const BREAKS = ["switch", "gap"];
 
 /** @type {WeakMap<View, Map<string, Choices | null>>} */
 const KNOWN_CHOICES = new WeakMap();
@@ -88,39 +89,48 @@ function spread(keeps, rows, nTruth, nPredicted, nFrames) {
  * @param {Condition} condition
  */
 function narrow(keeps, view, submission, rows, condition) {
-  if (condition.column === "change" && "is" in condition) return narrowByChange(keeps, view, rows, condition.is);
-  const column = valuesOf(view, view.submissions[submission], rows, condition.column);
-  if (!column) keeps.fill(0);
-  else if ("codes" in column) narrowByText(keeps, column, condition);
-  else narrowByNumber(keeps, column.numbers, condition);
+  const { column } = condition;
+  if (column === "change" && "is" in condition) return narrowByChange(keeps, view, rows, condition.is);
+  // Of tracks, switches and gaps are kinds of error, too.
+  const names = column === "kind" ? ["kind", "event"] : [column];
+  const columns = names.flatMap((name) => valuesOf(view, view.submissions[submission], rows, name) ?? []);
+  const tests = columns.map((values) => ("codes" in values ? textTest(values, condition) : numberTest(values.numbers, condition)));
+  for (let i = 0; i < keeps.length; i++) if (keeps[i] && !tests.some((passes) => passes(i))) keeps[i] = 0;
 }
 
 /**
- * @param {Uint8Array} keeps
  * @param {{codes: Int32Array, values: string[]}} column
  * @param {Condition} condition
+ * @returns {(i: number) => boolean}
  */
-function narrowByText(keeps, { codes, values }, condition) {
+function textTest({ codes, values }, condition) {
   const wanted = new Set("is" in condition ? condition.is : []);
-  const passes = Uint8Array.from(values, (value) => Number(wanted.has(value)));
-  for (let i = 0; i < keeps.length; i++) if (codes[i] < 0 || !passes[codes[i]]) keeps[i] = 0;
+  const passes = values.map((value) => wanted.has(value));
+  return (i) => codes[i] >= 0 && passes[codes[i]];
 }
 
 /**
- * @param {Uint8Array} keeps
  * @param {Float64Array} numbers
  * @param {Condition} condition
+ * @returns {(i: number) => boolean}
  */
-function narrowByNumber(keeps, numbers, condition) {
-  const ranges = "is" in condition ? condition.is.map(numberOf).map((value) => [value, value]) : [[condition.from ?? -Infinity, condition.to ?? Infinity]];
-  const bounds = ranges.map(([from, to]) => {
-    const exact = "is" in condition && Number.isInteger(from);
-    return [from - room(from), to + room(to), exact ? from : NaN];
-  });
-  for (let i = 0; i < keeps.length; i++) {
-    const value = numbers[i];
-    if (!bounds.some(([low, high, whole]) => value >= low && value <= high && (Number.isNaN(whole) || !Number.isInteger(value) || value === whole))) keeps[i] = 0;
+function numberTest(numbers, condition) {
+  if (!("is" in condition)) {
+    const [low, high] = [condition.from ?? -Infinity, condition.to ?? Infinity];
+    return (i) => numbers[i] >= low - room(low) && numbers[i] <= high + room(high);
   }
+  const wanted = condition.is.map(numberOf);
+  return (i) => wanted.some((value) => isAsShown(numbers[i], value));
+}
+
+/**
+ * Whether a number is the one that a cell shows; whole numbers are shown as they are.
+ * @param {number} value
+ * @param {number} shown
+ */
+function isAsShown(value, shown) {
+  if (Number.isInteger(value) && Number.isInteger(shown)) return value === shown;
+  return Math.abs(value - shown) <= room(shown);
 }
 
 /** @param {number} value */
@@ -181,12 +191,23 @@ function findChoices(view, name) {
   if (!columnNames(view).includes(name)) return null;
   const columns = view.submissions.flatMap((submission) => valuesOf(view, submission, matchRowsOf(view, submission), name) ?? []);
   const texts = columns.flatMap((column) => ("codes" in column ? [column] : []));
+  if (name === "kind") return { values: [...usedTexts(texts, name), ...breaksIn(view)] };
   if (texts.length) return { values: usedTexts(texts, name) };
   let [least, most] = [Infinity, -Infinity];
   for (const column of columns) {
     for (const value of "numbers" in column ? column.numbers : []) [least, most] = [value < least ? value : least, value > most ? value : most];
   }
   return { least, most };
+}
+
+/**
+ * What breaks tracks, of what there is in a view.
+ * @param {View} view
+ * @returns {string[]}
+ */
+function breaksIn(view) {
+  const events = choicesOf(view, "event");
+  return events && "values" in events ? BREAKS.filter((event) => events.values.includes(event)) : [];
 }
 
 /**
