@@ -12,9 +12,9 @@ from ...viewer.packing import compressed
 from ...viewer.view import View, view_of
 from ..bins import bins_of
 from ..evaluation import Evaluation, matches_of_name
+from ..frame_pictures import Pictures, pictures
 from ..held import Held, hold
 from ..html.blocks import Section, Text, Viewer
-from ..frame_pictures import Pictures, pictures
 
 
 def section(evaluation: Evaluation) -> Section:
