@@ -290,6 +290,19 @@ def test_a_row_of_a_table_shows_its_frames_also_by_keyboard(opened: Opened, page
     assert told.startswith(f"{name}, truth_brightness (bins) is {shown}: {truths} of ")
 
 
+def test_what_changed_shows_both_submissions(opened: Opened, page: Path) -> None:
+    driver = opened(page, address=view(submission="cautious"))
+    row = driver.find_element(By.CSS_SELECTOR, "[data-table='changes'] tbody tr")
+    cells = [cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td")]
+    row.find_element(By.TAG_NAME, "button").click()
+    told = reads(driver, TOLD, "change is")
+    assert "eager → cautious: found → missed" in cells
+    n_truths = next(int(cell.replace(",", "")) for cell in cells if cell.replace(",", "").isdecimal())
+    assert f": {2 * n_truths} of " in told, "a row of each submission"
+    assert text(driver, STATUS).count(" found, ") == 2
+    assert len(driver.find_elements(By.CSS_SELECTOR, ".viewer-panel:not([hidden])")) == 2
+
+
 def test_sequences_that_the_page_does_not_hold_are_no_buttons(opened: Opened, tmp_path: Path) -> None:
     truth, predictions = many(1300, n_frames=2, n_objects=2)
     sf.report(truth, predictions, tmp_path / "report.html")

@@ -8,6 +8,7 @@ import { conditionText, framesOfPassing, heldConditions, passingOf, possibleCond
 import { makeFilter } from "./filter_form.js";
 import { makeGallery, possibleGallery } from "./gallery.js";
 import { addressOf, shownOf, submissionsNamed } from "./links.js";
+import { changesOf } from "./match_rows.js";
 
 /**
  * @import { View } from "../../../viewer/assets/columns.js"
@@ -69,11 +70,12 @@ export async function makeExplorer(section, view, pictures) {
   /** @param {Condition[]} conditions @param {number[]} [submissions] @param {number} [frame] */
   async function filterBy(conditions, submissions = viewer.state().submissions, frame = viewer.state().frame) {
     filter = conditions;
+    told = submissions.join();
     passing = filter.length ? passingOf(view, filter) : null;
     const visited = passing && framesOfPassing(passing, submissions);
     const passes = !visited || visited.includes(frame);
+    await viewer.go({ submissions, ...(passes || !visited.length ? {} : { frame: visited[0], camera: null }) });
     await viewer.filter(passing, visited);
-    await viewer.go({ submissions, ...(passes || !visited.length ? {} : { frame: visited[0] }) });
     tell();
   }
 
@@ -91,15 +93,13 @@ export async function makeExplorer(section, view, pictures) {
   /** @param {State} state */
   function changed({ submissions }) {
     if (!isReady) return;
-    if (submissions.join() === told) return keepAddress();
-    told = submissions.join();
-    filterBy(filter);
+    if (submissions.join() === told) keepAddress();
+    else filterBy(filter);
   }
 
   // Says what is filtered, and shows the gallery of it.
   function tell() {
     const { submissions } = viewer.state();
-    told = submissions.join();
     const n = passing ? framesOfPassing(passing, submissions).length : source.frames.n;
     showFilter(filter, filterText(n));
     tellGallery(submissions[0]);
@@ -143,7 +143,11 @@ export async function makeExplorer(section, view, pictures) {
 
   /** @param {Condition[]} conditions the submissions that they name; those that are shown where they name none */
   function ofSubmissions(conditions) {
-    const names = conditions.flatMap((one) => (one.column === "submission" && "is" in one ? one.is : []));
+    const valuesOfColumn = (/** @type {string} */ name) => conditions.flatMap((one) => (one.column === name && "is" in one ? one.is : []));
+    const changes = changesOf(view);
+    const changed = valuesOfColumn("change").flatMap((text) => changes.get(text) ?? []);
+    if (changed.length) return [changed[0].before, changed[0].after];
+    const names = valuesOfColumn("submission");
     return names.length ? submissionsNamed(source, names) : viewer.state().submissions;
   }
 
