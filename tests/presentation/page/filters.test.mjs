@@ -36,6 +36,15 @@ test("kinds and events are those of truths and of predictions", () => {
   assert.deepEqual(passes({ column: "event", is: ["switch"] }), [[4], [2]]);
 });
 
+test("of tracks, breaks are kinds to filter by", () => {
+  assert.deepEqual(passes({ column: "kind", is: ["switch"] }), [[4], [2]]);
+  assert.deepEqual(choicesOf(opened(), "kind").values, ["lost", "no_truth_in_frame", "switch"]);
+});
+
+test("counts of a frame leave out what is ignored", () => {
+  assert.deepEqual(passes({ column: "frame_n_predicted", is: ["0"] }), [[], [3]]);
+});
+
 test("a range holds its ends, and null never passes", () => {
   assert.deepEqual(passes({ column: "distance", from: 1, to: 1.5 }), [[0, 4], [0, 2]]);
   assert.deepEqual(passes({ column: "truth_brightness", from: null, to: 0.5 }), [[0, 1], [0]]);
