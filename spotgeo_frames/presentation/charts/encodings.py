@@ -33,7 +33,8 @@ CONFIG = {
     "background": "transparent",
     "font": "system-ui, sans-serif",
     "axis": INK | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
-    "legend": INK | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90},
+    "legend": INK
+    | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90, "symbolLimit": 0},
     "view": {"stroke": None},
     "aria": False,  # to a screen reader a chart is one picture; the page's tables have its numbers
 }

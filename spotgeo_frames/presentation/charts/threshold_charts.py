@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from ..metric_text import title
@@ -33,7 +34,9 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
 
     `curve` and `best` are what `sweep` returns, of all submissions that have scores.
     """
-    rows, chosen = (_sweep(shortened(table, names)) for table in (curve, best))
+    # A score may be infinite, which no axis has a place for.
+    finite = (table[np.isfinite(table["score_threshold"])] for table in (curve, best))
+    rows, chosen = (_sweep(shortened(table, names)) for table in finite)
     names = _swept(rows, names)
     x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
     y = share_axis(alt.Y, metric, str(title(metric)))
