@@ -274,6 +274,36 @@ def test_a_cell_of_the_map_shows_the_truths_in_it(opened: Opened, page: Path) ->
     assert [chip.split(" is ")[0] for chip in chips(driver)[:2]] == ["truth_centre_x", "truth_centre_y"]
 
 
+CLICK_ALL = """
+const [chart, count, done] = arguments;
+const told = document.querySelector('.filter-told');
+const marks = [...document.querySelectorAll(`[data-chart=${chart}] g.role-mark > path`)];
+const found = [];
+for (const mark of marks.filter((one) => one.__data__?.datum?.[count] !== undefined)) {
+  told.textContent = '';
+  mark.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+  while (!told.textContent) await new Promise((resolve) => setTimeout(resolve, 2));
+  found.push([mark.__data__.datum[count], told.textContent]);
+}
+done(found);
+"""
+
+
+@pytest.mark.parametrize(("chart", "count"), [("measures", "n"), ("residuals", "n"), ("recall_map", "truths")])
+def test_every_bar_and_cell_shows_just_the_rows_that_it_counts(
+    opened: Opened, tmp_path: Path, chart: str, count: str
+) -> None:
+    truth, predictions = many(60)
+    third = 1 / 3  # so many digits that rounded numbers would be in other bins
+    moved = predictions.assign(x=predictions["x"] + third * (predictions["object"] % 7), y=predictions["y"] - third)
+    near = truth.objects.assign(x=truth.objects["x"] * third)
+    sf.report(near, moved.assign(x=moved["x"] * third), tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html")
+    found = driver.execute_async_script(CLICK_ALL, chart, count)
+    assert len(found) >= 10
+    assert [told for n, told in found if f": {n:,} of " not in told and (n or "nothing" not in told)] == []
+
+
 def test_a_row_of_a_table_shows_its_frames_also_by_keyboard(opened: Opened, page: Path) -> None:
     driver = opened(page)
     row = driver.find_elements(By.CSS_SELECTOR, "[data-table='slice-0'] tbody tr")[2]

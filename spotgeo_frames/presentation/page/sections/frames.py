@@ -5,6 +5,7 @@ import pandas as pd
 
 from ....analysis.track_repairs import track_rows
 from ...charts.names import short_names
+from ...charts.place_charts import bin_edges
 from ...display import words
 from ...rule_texts import measure_title
 from ...viewer.ignored import with_ignored
@@ -21,7 +22,8 @@ def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
     rule = evaluation.rule
     held = hold(_with_gaps(evaluation).assign(**bins_of(evaluation)))
-    view = view_of(_shown(held, evaluation), measure_title(rule), rule.tau, held.sequences)
+    edges = bin_edges(evaluation.matches, evaluation.names, rule)
+    view = view_of(_shown(held, evaluation), measure_title(rule), rule.tau, held.sequences, edges)
     behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, held)
     viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
     notes = [Text(note, "note") for note in _notes(held, view, behind, has_images=evaluation.images is not None)]

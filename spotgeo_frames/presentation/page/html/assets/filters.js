@@ -1,10 +1,10 @@
 // Filters: lists of conditions, all of which hold, as what passes them in each submission.
 
 import { known, numbersOf } from "../../../viewer/assets/columns.js";
-import { changesOf, columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
+import { changesOf, columnNames, IGNORED_WORD, matchRowsOf, valuesOf } from "./match_rows.js";
 
 /**
- * @import { View } from "../../../viewer/assets/columns.js"
+ * @import { NumberColumn, View } from "../../../viewer/assets/columns.js"
  * @import { MatchRows } from "./match_rows.js"
  *
  * A condition on a column: its text is one of these, or its number lies between these, both included.
@@ -19,7 +19,7 @@ import { changesOf, columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
  * @property {Int32Array[]} tally how many rows pass in each frame
  * @property {Uint8Array[]} frames 1 for each frame that has a row that passes; an empty frame has one row
  * @property {number[]} passing how many rows pass
- * @property {number[]} all how many rows there are
+ * @property {number[]} all how many rows there are, without what is ignored unless the filter asks for it
  */
 
 /** Numbers are equal up to this share of their size, since cells of tables show rounded numbers. */
@@ -43,9 +43,11 @@ const KNOWN_CHOICES = new WeakMap();
 export function passingOf(view, conditions) {
   const of = view.submissions.map((submission, i) => {
     const rows = matchRowsOf(view, submission);
-    const keeps = new Uint8Array(rows.n).fill(1);
+    // What is ignored counts nowhere, so it passes only where it is asked for.
+    const keeps = asksForIgnored(conditions) ? new Uint8Array(rows.n).fill(1) : rows.counts.slice();
+    const all = keeps.subarray(0, rows.objects).reduce((a, b) => a + b, 0);
     for (const condition of conditions) narrow(keeps, view, i, rows, condition);
-    return spread(keeps, rows, view.truth.n, submission.predicted.n, view.frames.n);
+    return { ...spread(keeps, rows, view.truth.n, submission.predicted.n, view.frames.n), all };
   });
   return {
     truth: of.map(({ truth }) => truth),
@@ -77,7 +79,12 @@ function spread(keeps, rows, nTruth, nPredicted, nFrames) {
     if (rows.truth[i] >= 0) truth[rows.truth[i]] = 1;
     if (rows.predicted[i] >= 0) predicted[rows.predicted[i]] = 1;
   }
-  return { truth, predicted, tally, frames, passing, all: rows.objects };
+  return { truth, predicted, tally, frames, passing };
+}
+
+/** @param {Condition[]} conditions */
+function asksForIgnored(conditions) {
+  return conditions.some((one) => one.column === "outcome" && "is" in one && one.is.includes(IGNORED_WORD));
 }
 
 /**
@@ -94,7 +101,7 @@ function narrow(keeps, view, submission, rows, condition) {
   // Of tracks, switches and gaps are kinds of error, too.
   const names = column === "kind" ? ["kind", "event"] : [column];
   const columns = names.flatMap((name) => valuesOf(view, view.submissions[submission], rows, name) ?? []);
-  const tests = columns.map((values) => ("codes" in values ? textTest(values, condition) : numberTest(values.numbers, condition)));
+  const tests = columns.map((values) => ("codes" in values ? textTest(values, condition) : numberTest(values, condition)));
   for (let i = 0; i < keeps.length; i++) if (keeps[i] && !tests.some((passes) => passes(i))) keeps[i] = 0;
 }
 
@@ -110,14 +117,16 @@ function textTest({ codes, values }, condition) {
 }
 
 /**
- * @param {Float64Array} numbers
+ * @param {NumberColumn} column
  * @param {Condition} condition
  * @returns {(i: number) => boolean}
  */
-function numberTest(numbers, condition) {
+function numberTest({ numbers, isSingle }, condition) {
   if (!("is" in condition)) {
     const [low, high] = [condition.from ?? -Infinity, condition.to ?? Infinity];
-    return (i) => numbers[i] >= low - room(low) && numbers[i] <= high + room(high);
+    // Charts name ends exactly. A number that is kept as float32 may have been rounded past one.
+    const [least, most] = isSingle ? [Math.min(low, Math.fround(low)), Math.max(high, Math.fround(high))] : [low, high];
+    return (i) => numbers[i] >= least && numbers[i] <= most;
   }
   const wanted = condition.is.map(numberOf);
   return (i) => wanted.some((value) => isAsShown(numbers[i], value));
@@ -130,12 +139,7 @@ function numberTest(numbers, condition) {
  */
 function isAsShown(value, shown) {
   if (Number.isInteger(value) && Number.isInteger(shown)) return value === shown;
-  return Math.abs(value - shown) <= room(shown);
-}
-
-/** @param {number} value */
-function room(value) {
-  return Number.isFinite(value) ? ROUNDED * Math.abs(value) : 0;
+  return Number.isFinite(shown) ? Math.abs(value - shown) <= ROUNDED * Math.abs(shown) : value === shown;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { flagsOf, known, numbersOf } from "../../../viewer/assets/columns.js";
 
 /**
- * @import { Column, Submission, Table, View } from "../../../viewer/assets/columns.js"
+ * @import { Column, NumberColumn, Submission, Table, View } from "../../../viewer/assets/columns.js"
  *
  * The rows of a submission: truths with their predictions, then false alarms, then a row for each empty frame.
  * @typedef {object} MatchRows
@@ -12,11 +12,13 @@ import { flagsOf, known, numbersOf } from "../../../viewer/assets/columns.js";
  * @property {Int32Array} frame of each row
  * @property {Int32Array} truth the row in the table of truths, -1 where there is none
  * @property {Int32Array} predicted the row in the table of predictions, -1 where there is none
+ * @property {Uint8Array} counts 0 for each row that is ignored, 1 for others
  *
  * @typedef {(view: View, submission: Submission, rows: MatchRows) => Column | null} Reader
  */
 
-const OUTCOME_WORDS = ["found", "missed", "false", "ignored", "empty frame"];
+export const IGNORED_WORD = "ignored";
+const OUTCOME_WORDS = ["found", "missed", "false", IGNORED_WORD, "empty frame"];
 const [TOLD_FOUND, TOLD_MISSED, TOLD_FALSE, TOLD_IGNORED, TOLD_EMPTY] = OUTCOME_WORDS.keys();
 
 /** What a truth may become from one submission to another. */
@@ -84,9 +86,17 @@ function findMatchRows({ frames, truth }, submission) {
     for (const end = row + Math.max(nPredicted[frame], 0); row < end; row++) if (!isPaired[row]) add(frame, -1, row);
   }
   const objects = n;
-  for (let frame = 0; frame < frames.n; frame++) if (!nTruth[frame] && !nPredicted[frame]) add(frame, -1, -1);
+  const counts = new Uint8Array(most).fill(1);
+  const isEmpty = new Uint8Array(frames.n).fill(1); // also where all objects are ignored
+  const [ignoredTruth, ignoredPrediction] = [flagsOf(truth, "ignored"), flagsOf(submission.predicted, "ignored")];
+  for (let row = 0; row < objects; row++) {
+    const [truthRow, predictedRow] = [columns.truth[row], columns.predicted[row]];
+    counts[row] = Number(!(truthRow >= 0 ? ignoredTruth[truthRow] : ignoredPrediction[predictedRow]));
+    if (counts[row]) isEmpty[columns.frame[row]] = 0;
+  }
+  for (let frame = 0; frame < frames.n; frame++) if (isEmpty[frame] && nPredicted[frame] >= 0) add(frame, -1, -1);
   const [frame, truths, predicted] = [columns.frame, columns.truth, columns.predicted].map((all) => all.subarray(0, n));
-  return { n, objects, frame, truth: truths, predicted };
+  return { n, objects, frame, truth: truths, predicted, counts: counts.subarray(0, n) };
 }
 
 /**
@@ -167,7 +177,7 @@ function ofSide(table, prefix, name) {
  */
 function gathered(column, at) {
   if (!column) return null;
-  if ("numbers" in column) return taken(column.numbers, at, column.decimals);
+  if ("numbers" in column) return { ...taken(column.numbers, at), decimals: column.decimals, isSingle: column.isSingle };
   const codes = new Int32Array(at.length);
   for (let i = 0; i < at.length; i++) codes[i] = at[i] < 0 ? -1 : column.codes[at[i]];
   return { name: column.name, codes, values: column.values };
@@ -176,13 +186,12 @@ function gathered(column, at) {
 /**
  * @param {Float64Array} numbers
  * @param {Int32Array} at
- * @param {number} [decimals]
- * @returns {Column}
+ * @returns {NumberColumn}
  */
-function taken(numbers, at, decimals) {
+function taken(numbers, at) {
   const values = new Float64Array(at.length);
   for (let i = 0; i < at.length; i++) values[i] = at[i] < 0 ? NaN : numbers[at[i]];
-  return { name: "", numbers: values, decimals };
+  return { name: "", numbers: values };
 }
 
 /**
@@ -195,17 +204,16 @@ function sequenceRows(frames, rows) {
 }
 
 /**
- * @param {View} view
- * @param {Submission} submission
+ * @param {View} _view
+ * @param {Submission} _submission
  * @param {MatchRows} rows
  * @returns {{name: string, codes: Int32Array, values: string[]}}
  */
-function outcomes({ truth }, { predicted }, rows) {
-  const [ignoredTruth, ignoredPrediction] = [flagsOf(truth, "ignored"), flagsOf(predicted, "ignored")];
+function outcomes(_view, _submission, rows) {
   const codes = rows.truth.map((truthRow, i) => {
     const predictedRow = rows.predicted[i];
     if (truthRow < 0 && predictedRow < 0) return TOLD_EMPTY;
-    if (truthRow >= 0 ? ignoredTruth[truthRow] : ignoredPrediction[predictedRow]) return TOLD_IGNORED;
+    if (!rows.counts[i]) return TOLD_IGNORED;
     if (truthRow < 0) return TOLD_FALSE;
     return predictedRow < 0 ? TOLD_MISSED : TOLD_FOUND;
   });
@@ -221,12 +229,11 @@ function outcomes({ truth }, { predicted }, rows) {
  * @returns {Column}
  */
 function countsInFrames(view, submission, rows, side) {
-  const outcome = outcomes(view, submission, rows).codes;
   const joint = either(view.truth, submission.predicted, "joint", rows);
   const { codes, values } = joint ? asText(joint) : { codes: new Int32Array(rows.n), values: [""] };
   const cell = rows.frame.map((frame, i) => frame * values.length + codes[i]);
   const counts = new Int32Array(view.frames.n * values.length);
-  for (let i = 0; i < rows.n; i++) if (side[i] >= 0 && outcome[i] !== TOLD_IGNORED) counts[cell[i]]++;
+  for (let i = 0; i < rows.n; i++) if (side[i] >= 0 && rows.counts[i]) counts[cell[i]]++;
   return { name: "", numbers: Float64Array.from(cell, (place) => counts[place]), decimals: 0 };
 }
 
