@@ -458,6 +458,15 @@ def test_sequences_that_a_submission_does_not_have(opened: Opened, tmp_path: Pat
     assert all("false" in row.text for row in rows)
 
 
+def test_infinite_scores_leave_the_page_quiet(opened: Opened, tmp_path: Path) -> None:
+    truth, predictions = many(30)
+    infinite = predictions.assign(score=predictions["score"].where(predictions["object"] > 0, -float("inf")))
+    infinite.loc[0, "score"] = float("inf")
+    sf.report(truth, infinite, tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html")  # at its end the test looks whether the console is empty
+    assert marks(driver.find_element(By.CSS_SELECTOR, "[data-chart='by_threshold']"))
+
+
 NAMES = ["__proto__", "constructor", HOSTILE, QUOTED]
 
 

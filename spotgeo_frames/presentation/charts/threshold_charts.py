@@ -43,7 +43,9 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
     if len(names) > 1:
         at_best = at_best.encode(color=by_submission(names))
-    chart = _sweep_lines(rows, names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
+    chart = _sweep_lines(rows, names).encode(x=x, y=y)
+    if chosen:
+        chart += at_best.encode(x=x, y=y)
     about = f"{title(metric)} by the threshold of the score, the best marked"
     return finished(chart, {"sweep": rows, "best": chosen}, about, HEIGHT, filters=FROM_THRESHOLD)
 
