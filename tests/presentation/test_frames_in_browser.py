@@ -39,7 +39,7 @@ from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures, many, man
 
 Opened = Callable[..., webdriver.Chrome]
 
-STATUS, TOLD, GALLERY = ".viewer-status", ".filter-told", ".gallery-told"
+STATUS, TOLD, GALLERY = ".viewer-status", ".filter-status", ".gallery-status"
 WORDS: dict[str, dict[str, Any]] = {
     "points": {},
     "boxes": {"similarity": "iou"},
@@ -312,7 +312,7 @@ def test_sequences_that_the_page_does_not_hold_are_no_buttons(opened: Opened, tm
     cells = driver.execute_script(f"{code}.map((one) => [one.firstElementChild !== null, one.title])")
     held = sum(is_button for is_button, _ in cells)
     assert 0 < held < len(cells)
-    assert {title for is_button, title in cells if not is_button} == {"This page has no frames of it"}
+    assert {title for is_button, title in cells if not is_button} == {"This page cannot show these frames"}
 
 
 def test_the_gallery_opens_frames_by_mouse_and_keyboard(opened: Opened, page: Path) -> None:

@@ -118,7 +118,7 @@ def report(
     images_folder = None if images is None else Path(images)
     check_beforehand(page_path, folder, images_folder)
     from .folder.parquet import files  # imported here, because these need the extra and are slow to import
-    from .sections.made import made_with
+    from .sections.provenance import made_with
 
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))

@@ -18,8 +18,8 @@ import { changesOf, columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
  * @property {Uint8Array[]} predicted 1 for each prediction that passes
  * @property {Int32Array[]} tally how many rows pass in each frame
  * @property {Uint8Array[]} frames 1 for each frame that has a row that passes; an empty frame has one row
- * @property {number[]} passing how many rows pass
- * @property {number[]} all how many rows there are
+ * @property {number[]} nPassing how many rows pass
+ * @property {number[]} nRows how many rows there are
  */
 
 /** Numbers are equal up to this share of their size, since cells of tables show rounded numbers. */
@@ -52,8 +52,8 @@ export function passingOf(view, conditions) {
     predicted: of.map(({ predicted }) => predicted),
     tally: of.map(({ tally }) => tally),
     frames: of.map(({ frames }) => frames),
-    passing: of.map(({ passing }) => passing),
-    all: of.map(({ all }) => all),
+    nPassing: of.map(({ nPassing }) => nPassing),
+    nRows: of.map(({ nRows }) => nRows),
   };
 }
 
@@ -67,17 +67,17 @@ export function passingOf(view, conditions) {
 function spread(keeps, rows, nTruth, nPredicted, nFrames) {
   const [truth, predicted] = [new Uint8Array(nTruth), new Uint8Array(nPredicted)];
   const [tally, frames] = [new Int32Array(nFrames), new Uint8Array(nFrames)];
-  let passing = 0;
+  let nPassing = 0;
   for (let i = 0; i < rows.n; i++) {
     if (!keeps[i]) continue;
     frames[rows.frame[i]] = 1;
-    if (i >= rows.objects) continue;
-    passing++;
+    if (i >= rows.nObjects) continue;
+    nPassing++;
     tally[rows.frame[i]]++;
     if (rows.truth[i] >= 0) truth[rows.truth[i]] = 1;
     if (rows.predicted[i] >= 0) predicted[rows.predicted[i]] = 1;
   }
-  return { truth, predicted, tally, frames, passing, all: rows.objects };
+  return { truth, predicted, tally, frames, nPassing, nRows: rows.nObjects };
 }
 
 /**
@@ -227,15 +227,16 @@ function usedTexts(columns, name) {
 }
 
 /**
- * Conditions about rows that this view has; null where it has nothing that one of them means.
+ * Conditions as this view writes their values; null unless it has all that they ask for.
  * @param {View} view
  * @param {Condition[]} conditions
  * @returns {Condition[] | null}
  */
-export function heldConditions(view, conditions) {
-  const size = (/** @type {Condition} */ one) => ("is" in one ? one.is.length : 0);
-  const held = possibleConditions(view, conditions);
-  return held.length === conditions.length && held.every((one, i) => size(one) === size(conditions[i])) ? held : null;
+export function completeConditions(view, conditions) {
+  const size = (/** @type {Condition} */ condition) => ("is" in condition ? condition.is.length : 0);
+  const possible = possibleConditions(view, conditions);
+  const hasAll = possible.length === conditions.length && possible.every((condition, i) => size(condition) === size(conditions[i]));
+  return hasAll ? possible : null;
 }
 
 /**

@@ -1,6 +1,7 @@
 // The rows of a view as its match tables have them, and the values of each of their columns.
 
 import { flagsOf, known, numbersOf } from "../../../viewer/assets/columns.js";
+import { FALSE, FOUND, IGNORED, MISSED, STATES } from "../../../viewer/assets/marks.js";
 
 /**
  * @import { Column, Submission, Table, View } from "../../../viewer/assets/columns.js"
@@ -8,7 +9,7 @@ import { flagsOf, known, numbersOf } from "../../../viewer/assets/columns.js";
  * The rows of a submission: truths with their predictions, then false alarms, then a row for each empty frame.
  * @typedef {object} MatchRows
  * @property {number} n
- * @property {number} objects how many are not those of empty frames
+ * @property {number} nObjects how many are not those of empty frames
  * @property {Int32Array} frame of each row
  * @property {Int32Array} truth the row in the table of truths, -1 where there is none
  * @property {Int32Array} predicted the row in the table of predictions, -1 where there is none
@@ -16,12 +17,12 @@ import { flagsOf, known, numbersOf } from "../../../viewer/assets/columns.js";
  * @typedef {(view: View, submission: Submission, rows: MatchRows) => Column | null} Reader
  */
 
-const OUTCOME_WORDS = ["found", "missed", "false", "ignored", "empty frame"];
-const [TOLD_FOUND, TOLD_MISSED, TOLD_FALSE, TOLD_IGNORED, TOLD_EMPTY] = OUTCOME_WORDS.keys();
+/** The outcomes of rows are those of marks, and one of their own for empty frames. */
+const OUTCOMES = [...STATES, "empty frame"];
+const EMPTY = STATES.length;
 
-/** What a truth may become from one submission to another. */
+/** What a truth may become from one submission to another; changed.py lists these changes in the same words. */
 const CHANGES = [["found", "missed"], ["missed", "found"], ["found", "found"], ["missed", "missed"]];
-
 
 /** @type {Map<string, Reader>} the columns that are not as the viewer's tables have them */
 const READERS = new Map([
@@ -83,10 +84,10 @@ function findMatchRows({ frames, truth }, submission) {
   for (let frame = 0, row = 0; frame < frames.n; frame++) {
     for (const end = row + Math.max(nPredicted[frame], 0); row < end; row++) if (!isPaired[row]) add(frame, -1, row);
   }
-  const objects = n;
+  const nObjects = n;
   for (let frame = 0; frame < frames.n; frame++) if (!nTruth[frame] && !nPredicted[frame]) add(frame, -1, -1);
   const [frame, truths, predicted] = [columns.frame, columns.truth, columns.predicted].map((all) => all.subarray(0, n));
-  return { n, objects, frame, truth: truths, predicted };
+  return { n, nObjects, frame, truth: truths, predicted };
 }
 
 /**
@@ -204,12 +205,12 @@ function outcomes({ truth }, { predicted }, rows) {
   const [ignoredTruth, ignoredPrediction] = [flagsOf(truth, "ignored"), flagsOf(predicted, "ignored")];
   const codes = rows.truth.map((truthRow, i) => {
     const predictedRow = rows.predicted[i];
-    if (truthRow < 0 && predictedRow < 0) return TOLD_EMPTY;
-    if (truthRow >= 0 ? ignoredTruth[truthRow] : ignoredPrediction[predictedRow]) return TOLD_IGNORED;
-    if (truthRow < 0) return TOLD_FALSE;
-    return predictedRow < 0 ? TOLD_MISSED : TOLD_FOUND;
+    if (truthRow < 0 && predictedRow < 0) return EMPTY;
+    if (truthRow >= 0 ? ignoredTruth[truthRow] : ignoredPrediction[predictedRow]) return IGNORED;
+    if (truthRow < 0) return FALSE;
+    return predictedRow < 0 ? MISSED : FOUND;
   });
-  return { name: "outcome", codes, values: OUTCOME_WORDS };
+  return { name: "outcome", codes, values: OUTCOMES };
 }
 
 /**
@@ -226,7 +227,7 @@ function countsInFrames(view, submission, rows, side) {
   const { codes, values } = joint ? asText(joint) : { codes: new Int32Array(rows.n), values: [""] };
   const cell = rows.frame.map((frame, i) => frame * values.length + codes[i]);
   const counts = new Int32Array(view.frames.n * values.length);
-  for (let i = 0; i < rows.n; i++) if (side[i] >= 0 && outcome[i] !== TOLD_IGNORED) counts[cell[i]]++;
+  for (let i = 0; i < rows.n; i++) if (side[i] >= 0 && outcome[i] !== IGNORED) counts[cell[i]]++;
   return { name: "", numbers: Float64Array.from(cell, (place) => counts[place]), decimals: 0 };
 }
 

@@ -30,7 +30,7 @@ def section(evaluation: Evaluation) -> Section | None:
         )
         blocks = [Text(ABOUT, "note"), whole, Figures(parts)]
     meaning = MEANING.format(" and joints" if any(isinstance(x, PoseResult) for x in results.values()) else "")
-    return Section("curve", "HOTA by alpha", "HOTA", blocks, {"hota_curve": Kept(curve, meaning)})
+    return Section("hota", "HOTA by alpha", "HOTA", blocks, {"hota_curve": Kept(curve, meaning)})
 
 
 def _combined(curve: pd.DataFrame) -> pd.DataFrame:
