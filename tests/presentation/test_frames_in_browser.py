@@ -192,6 +192,7 @@ def test_zoom_by_button_and_wheel(opened: Opened, drawn: Callable[[str], Path]) 
 
 def test_the_time_line_jumps(opened: Opened, drawn: Callable[[str], Path]) -> None:
     driver = opened(drawn("tracks"))
+    assert "a triangle a switch" in text(driver, ".viewer-time:not([hidden]) + .viewer-keys")
     line = driver.find_element(By.CSS_SELECTOR, ".viewer-time canvas")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", line)
     ActionChains(driver).move_to_element_with_offset(line, line.size["width"] // 2 - 20, 0).click().perform()

@@ -16,6 +16,8 @@ from ..evaluation import Evaluation, matches_of_name
 from ..frame_pictures import Pictures, pictures
 from ..html.blocks import Section, Text, Viewer
 
+ABOUT = "Bars and cells of charts, and underlined cells of tables, lead here: a click shows the frames that they count."
+
 
 def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
@@ -24,7 +26,8 @@ def section(evaluation: Evaluation) -> Section:
     view = view_of(_shown(chosen, evaluation), measure_title(rule), rule.tau, chosen.sequences)
     behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, chosen)
     viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
-    notes = [Text(note, "note") for note in _notes(chosen, view, behind, has_images=evaluation.images is not None)]
+    texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]
+    notes = [Text(text, "note") for text in texts]
     warnings = [] if behind.warning is None else [behind.warning]
     return Section("frames", "Frames", "Frames", [*notes, viewer], warnings=warnings)
 

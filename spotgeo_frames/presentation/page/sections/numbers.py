@@ -31,7 +31,7 @@ LONGEST_HEADING = 60
 RESTS_ON = {
     "n_effective": "effective sequences for {}: so many of equal size would have weights as even",
     "largest_share": "largest share for {}: the greatest part of all weights that one sequence has",
-    "degrees_of_freedom": "degrees of freedom for {}: on how many sequences the interval rests",
+    "degrees_of_freedom": "degrees of freedom for {}: the fewer, the less is known of how much sequences differ",
 }
 
 
