@@ -28,7 +28,7 @@ export function makeFilter(root, view, change) {
   root.replaceChildren(form, chips, status);
   return (conditions, text) => {
     current = conditions;
-    const removed = (/** @type {number} */ i) => conditions.filter((_, place) => place !== i);
+    const removed = (/** @type {number} */ i) => conditions.filter((_, position) => position !== i);
     const buttons = conditions.map((condition, i) => makeChip(conditionText(condition), () => {
       change(removed(i));
       form.querySelector("select")?.focus(); // the button is gone

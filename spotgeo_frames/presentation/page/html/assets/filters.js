@@ -220,7 +220,7 @@ function usedTexts(columns, name) {
   for (const { codes, values } of columns) {
     const occurs = new Uint8Array(values.length + 1);
     for (const code of codes) occurs[code + 1] = 1;
-    values.forEach((value, place) => { if (occurs[place + 1]) used.add(value); });
+    values.forEach((value, position) => { if (occurs[position + 1]) used.add(value); });
   }
   const texts = [...used];
   return name === "outcome" ? texts : texts.sort(new Intl.Collator("en", { numeric: true }).compare);

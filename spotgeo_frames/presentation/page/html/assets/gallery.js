@@ -53,8 +53,8 @@ function sampled(frames, count, seed) {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    const place = i + Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * (left.length - i));
-    [left[i], left[place]] = [left[place], left[i]];
+    const other = i + Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * (left.length - i));
+    [left[i], left[other]] = [left[other], left[i]];
   }
   return [...left.subarray(0, n)];
 }

@@ -228,7 +228,7 @@ function countsInFrames(view, submission, rows, side) {
   const cell = rows.frame.map((frame, i) => frame * values.length + codes[i]);
   const counts = new Int32Array(view.frames.n * values.length);
   for (let i = 0; i < rows.n; i++) if (side[i] >= 0 && outcome[i] !== IGNORED) counts[cell[i]]++;
-  return { name: "", numbers: Float64Array.from(cell, (place) => counts[place]), decimals: 0 };
+  return { name: "", numbers: Float64Array.from(cell, (position) => counts[position]), decimals: 0 };
 }
 
 /**
@@ -247,8 +247,8 @@ function either(ofTruths, predicted, name, rows) {
   }
   const [first, second] = [asText(one), asText(other)];
   const values = [...new Set([...first.values, ...second.values])];
-  const places = new Map(values.map((value, place) => [value, place]));
-  const moved = second.values.map((value) => known(places.get(value)));
+  const positions = new Map(values.map((value, position) => [value, position]));
+  const moved = second.values.map((value) => known(positions.get(value)));
   const codes = first.codes.map((code, i) => (code >= 0 || second.codes[i] < 0 ? code : moved[second.codes[i]]));
   return { name, codes, values };
 }
@@ -260,8 +260,8 @@ function either(ofTruths, predicted, name, rows) {
 function asText(column) {
   if ("codes" in column) return column;
   const values = [...new Set(column.numbers)].filter((value) => !Number.isNaN(value));
-  const places = new Map(values.map((value, place) => [value, place]));
-  const codes = Int32Array.from(column.numbers, (value) => places.get(value) ?? -1);
+  const positions = new Map(values.map((value, position) => [value, position]));
+  const codes = Int32Array.from(column.numbers, (value) => positions.get(value) ?? -1);
   return { name: column.name, codes, values: values.map(String) };
 }
 

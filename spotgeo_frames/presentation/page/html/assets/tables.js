@@ -27,10 +27,10 @@ export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, fram
   const { kinds, rows } = data;
   const headings = [...table.querySelectorAll("thead th")];
   const more = document.querySelector(`[data-more="${table.dataset.table}"]`);
-  const state = { order: rows.map((_, place) => place), shown: shownAtFirst };
+  const state = { order: rows.map((_, position) => position), shown: shownAtFirst };
 
   function draw() {
-    const lines = state.order.slice(0, state.shown).map((place) => rowElement(rows[place], data, dash, frames));
+    const lines = state.order.slice(0, state.shown).map((position) => rowElement(rows[position], data, dash, frames));
     table.tBodies[0].replaceChildren(...lines);
     if (!more?.firstElementChild) return;
     const n = Math.min(state.shown, rows.length);
@@ -76,7 +76,7 @@ export function ordered({ rows, kinds, positions }, column, descending, dash) {
   const isNull = (/** @type {string | number} */ value) => Number(value === dash || Number.isNaN(value));
   const compare = (/** @type {string | number} */ a, /** @type {string | number} */ b) =>
     (typeof a === "string" ? COLLATOR.compare(a, String(b)) : Math.sign(a - Number(b)) || 0);
-  return rows.map((_, place) => place).sort((a, b) => {
+  return rows.map((_, position) => position).sort((a, b) => {
     if (isNull(values[a]) || isNull(values[b])) return isNull(values[a]) - isNull(values[b]) || a - b;
     return sign * compare(values[a], values[b]) || a - b;
   });
@@ -98,7 +98,7 @@ function writtenNumber(text) {
  * @returns {Condition[]}
  */
 export function conditionsOfRow(row, filters, dash) {
-  const cells = Object.entries(filters).map(([place, column]) => ({ column, is: [row[Number(place)]] }));
+  const cells = Object.entries(filters).map(([position, column]) => ({ column, is: [row[Number(position)]] }));
   return cells.some(({ is: [text] }) => text === dash) ? [] : cells;
 }
 
