@@ -26,7 +26,7 @@ test: .venv/ready-test
 
 # The tests with the lowest versions that pyproject.toml allows, except for the browser and the notebooks.
 test-lowest: .venv-lowest/ready
-	$(LOWEST)/python $(PYTEST) --ignore tests/presentation/test_page_in_browser.py --ignore tests/test_notebooks.py
+	$(LOWEST)/python $(PYTEST) --ignore-glob '*_in_browser.py' --ignore tests/test_notebooks.py
 
 lint: .venv/ready-lint .venv/scripts/ready
 	$(BIN)/ruff check .
@@ -85,7 +85,7 @@ clean:
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-# ESLint and TypeScript, which check the page's JavaScript.
+# ESLint and TypeScript, which check the JavaScript of the page and its viewer.
 .venv/scripts/ready: .venv/ready Makefile
 	command -v npm || { apt-get -q update && apt-get -q install -y nodejs npm; }
 	npm install --prefix .venv/scripts --no-save --no-package-lock --no-audit --no-fund $(SCRIPT_TOOLS)

@@ -39,7 +39,7 @@ from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures, many, man
 
 Opened = Callable[..., webdriver.Chrome]
 
-STATUS, TOLD, GALLERY = ".viewer-status", ".filter-told", ".gallery-told"
+STATUS, TOLD, GALLERY = ".viewer-status", ".filter-status", ".gallery-status"
 WORDS: dict[str, dict[str, Any]] = {
     "points": {},
     "boxes": {"similarity": "iou"},
@@ -192,6 +192,7 @@ def test_zoom_by_button_and_wheel(opened: Opened, drawn: Callable[[str], Path]) 
 
 def test_the_time_line_jumps(opened: Opened, drawn: Callable[[str], Path]) -> None:
     driver = opened(drawn("tracks"))
+    assert "a triangle a switch" in text(driver, ".viewer-time:not([hidden]) + .viewer-keys")
     line = driver.find_element(By.CSS_SELECTOR, ".viewer-time canvas")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", line)
     ActionChains(driver).move_to_element_with_offset(line, line.size["width"] // 2 - 20, 0).click().perform()
@@ -342,7 +343,7 @@ def test_sequences_that_the_page_does_not_hold_are_no_buttons(opened: Opened, tm
     cells = driver.execute_script(f"{code}.map((one) => [one.firstElementChild !== null, one.title])")
     held = sum(is_button for is_button, _ in cells)
     assert 0 < held < len(cells)
-    assert {title for is_button, title in cells if not is_button} == {"This page has no frames of it"}
+    assert {title for is_button, title in cells if not is_button} == {"This page cannot show these frames"}
 
 
 def test_the_gallery_opens_frames_by_mouse_and_keyboard(opened: Opened, page: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_mean_over_sequences_stands_in_where_there_is_no_interval(made: dict
         assert f"no interval; {shown}" in text
     assert text.count("combined numbers, which one large sequence may decide, have no interval") == 1
     assert text.count("no p-value can be below") == 1
-    assert "effective sequences: of equal size, as even; for HOTA" in text
+    assert "effective sequences for HOTA: so many of equal size would have weights as even" in text
     assert "without " not in "".join(
         row[2] for row in Page(made["folder"] / "report.html").data["tables"]["pairs"]["rows"]
     )

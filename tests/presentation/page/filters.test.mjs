@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { choicesOf, conditionText, framesOfPassing, heldConditions, passingOf, possibleConditions } from "../../../spotgeo_frames/presentation/page/html/assets/filters.js";
+import { choicesOf, conditionText, framesOfPassing, completeConditions, passingOf, possibleConditions } from "../../../spotgeo_frames/presentation/page/html/assets/filters.js";
 import { columnNames } from "../../../spotgeo_frames/presentation/page/html/assets/match_rows.js";
 import { readView } from "../../../spotgeo_frames/presentation/viewer/assets/columns.js";
 import { tracks } from "../viewer/packed.mjs";
@@ -18,7 +18,7 @@ const passes = (...conditions) => {
 
 test("without conditions every row passes, and an empty frame is a frame", () => {
   const passing = passingOf(opened(), []);
-  assert.deepEqual([passing.passing, passing.all], [[7, 6], [7, 6]]);
+  assert.deepEqual([passing.nPassing, passing.nRows], [[7, 6], [7, 6]]);
   assert.deepEqual([...framesOfPassing(passing, [0])], [0, 1, 2, 3]);
   assert.deepEqual([...framesOfPassing(passing, [1])], [0, 1, 2], "a submission may lack a frame");
 });
@@ -107,8 +107,8 @@ test("conditions of an address are ignored where they mean nothing here", () => 
   assert.deepEqual(possibleConditions(view, hostile), []);
   assert.deepEqual(possibleConditions(view, "nothing"), []);
   assert.deepEqual(possibleConditions(view, [{ column: "outcome", is: ["found", "<img>"] }]), [{ column: "outcome", is: ["found"] }]);
-  assert.equal(heldConditions(view, [{ column: "sequence", is: ["elsewhere"] }]), null);
-  assert.deepEqual(heldConditions(view, [{ column: "frame", is: ["1,000"] }]), [{ column: "frame", is: ["1000"] }]);
+  assert.equal(completeConditions(view, [{ column: "sequence", is: ["elsewhere"] }]), null);
+  assert.deepEqual(completeConditions(view, [{ column: "frame", is: ["1,000"] }]), [{ column: "frame", is: ["1000"] }]);
 });
 
 test("conditions are told in words", () => {

@@ -31,7 +31,7 @@ TITLES = {
 def table_of(name: str, caption: str, table: pd.DataFrame, filters: Mapping[str, str] | None = None) -> Table:
     """Makes a table of the page from all columns of a DataFrame.
 
-    `filters` are the columns of the viewer that cells name a value of, by their column of the DataFrame.
+    `filters` are the columns of the match table whose values cells are, by their column of the DataFrame.
     """
     by_position = {place: column for place, name in enumerate(table) if (column := (filters or {}).get(str(name)))}
     titles = [column_title(str(column)) for column in table]

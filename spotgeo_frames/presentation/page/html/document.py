@@ -26,7 +26,17 @@ ROWS_SHOWN = 25
 # The modules of the page's script, each after those that it imports.
 MODULES = [
     f"page/html/assets/{name}.js"
-    for name in ("match_rows", "filters", "filter_form", "gallery", "links", "explorer", "tables", "charts", "page")
+    for name in (
+        "match_rows",
+        "filters",
+        "filter_form",
+        "gallery",
+        "links",
+        "frames_section",
+        "tables",
+        "charts",
+        "page",
+    )
 ]
 
 # The marks that set the direction of text, with the text that stands for each, such as [U+202E].

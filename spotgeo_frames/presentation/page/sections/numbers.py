@@ -27,11 +27,11 @@ TABLES = {
 # The longest list of names in a heading, in characters; with longer ones the heading counts the submissions.
 LONGEST_HEADING = 60
 
-# What an interval rests on, by its column.
+# What an interval rests on, by its column; the metric is filled in.
 RESTS_ON = {
-    "n_effective": "effective sequences: of equal size, as even; for",
-    "largest_share": "largest share of a sequence; for",
-    "degrees_of_freedom": "degrees of freedom; for",
+    "n_effective": "effective sequences for {}: so many of equal size would have weights as even",
+    "largest_share": "largest share for {}: the greatest part of all weights that one sequence has",
+    "degrees_of_freedom": "degrees of freedom for {}: the fewer, the less is known of how much sequences differ",
 }
 
 
@@ -120,7 +120,7 @@ def _rests_on(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     """What the interval of the metric that ranks rests on: labels with the values of all submissions."""
     rows = rows_of(evaluation.intervals, COMBINED)
     shown = texts(rows[rows["metric"] == evaluation.headline[0]])
-    return [(f"{text} {title(evaluation.headline[0])}", shown[name].tolist()) for name, text in RESTS_ON.items()]
+    return [(text.format(title(evaluation.headline[0])), shown[name].tolist()) for name, text in RESTS_ON.items()]
 
 
 def _counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:

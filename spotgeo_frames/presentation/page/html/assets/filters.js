@@ -1,7 +1,8 @@
 // Filters: lists of conditions, all of which hold, as what passes them in each submission.
 
 import { known, numbersOf } from "../../../viewer/assets/columns.js";
-import { changesOf, columnNames, IGNORED_WORD, matchRowsOf, valuesOf } from "./match_rows.js";
+import { IGNORED, STATES } from "../../../viewer/assets/marks.js";
+import { changesOf, columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
 
 /**
  * @import { NumberColumn, View } from "../../../viewer/assets/columns.js"
@@ -18,8 +19,8 @@ import { changesOf, columnNames, IGNORED_WORD, matchRowsOf, valuesOf } from "./m
  * @property {Uint8Array[]} predicted 1 for each prediction that passes
  * @property {Int32Array[]} tally how many rows pass in each frame
  * @property {Uint8Array[]} frames 1 for each frame that has a row that passes; an empty frame has one row
- * @property {number[]} passing how many rows pass
- * @property {number[]} all how many rows there are, without what is ignored unless the filter asks for it
+ * @property {number[]} nPassing how many rows pass
+ * @property {number[]} nRows how many rows there are, without what is ignored unless the filter asks for it
  */
 
 /** Numbers are equal up to this share of their size, since cells of tables show rounded numbers. */
@@ -45,17 +46,17 @@ export function passingOf(view, conditions) {
     const rows = matchRowsOf(view, submission);
     // What is ignored counts nowhere, so it passes only where it is asked for.
     const keeps = asksForIgnored(conditions) ? new Uint8Array(rows.n).fill(1) : rows.counts.slice();
-    const all = keeps.subarray(0, rows.objects).reduce((a, b) => a + b, 0);
+    const nRows = keeps.subarray(0, rows.nObjects).reduce((a, b) => a + b, 0);
     for (const condition of conditions) narrow(keeps, view, i, rows, condition);
-    return { ...spread(keeps, rows, view.truth.n, submission.predicted.n, view.frames.n), all };
+    return { ...spread(keeps, rows, view.truth.n, submission.predicted.n, view.frames.n), nRows };
   });
   return {
     truth: of.map(({ truth }) => truth),
     predicted: of.map(({ predicted }) => predicted),
     tally: of.map(({ tally }) => tally),
     frames: of.map(({ frames }) => frames),
-    passing: of.map(({ passing }) => passing),
-    all: of.map(({ all }) => all),
+    nPassing: of.map(({ nPassing }) => nPassing),
+    nRows: of.map(({ nRows }) => nRows),
   };
 }
 
@@ -69,22 +70,22 @@ export function passingOf(view, conditions) {
 function spread(keeps, rows, nTruth, nPredicted, nFrames) {
   const [truth, predicted] = [new Uint8Array(nTruth), new Uint8Array(nPredicted)];
   const [tally, frames] = [new Int32Array(nFrames), new Uint8Array(nFrames)];
-  let passing = 0;
+  let nPassing = 0;
   for (let i = 0; i < rows.n; i++) {
     if (!keeps[i]) continue;
     frames[rows.frame[i]] = 1;
-    if (i >= rows.objects) continue;
-    passing++;
+    if (i >= rows.nObjects) continue;
+    nPassing++;
     tally[rows.frame[i]]++;
     if (rows.truth[i] >= 0) truth[rows.truth[i]] = 1;
     if (rows.predicted[i] >= 0) predicted[rows.predicted[i]] = 1;
   }
-  return { truth, predicted, tally, frames, passing };
+  return { truth, predicted, tally, frames, nPassing };
 }
 
 /** @param {Condition[]} conditions */
 function asksForIgnored(conditions) {
-  return conditions.some((one) => one.column === "outcome" && "is" in one && one.is.includes(IGNORED_WORD));
+  return conditions.some((one) => one.column === "outcome" && "is" in one && one.is.includes(STATES[IGNORED]));
 }
 
 /**
@@ -224,22 +225,23 @@ function usedTexts(columns, name) {
   for (const { codes, values } of columns) {
     const occurs = new Uint8Array(values.length + 1);
     for (const code of codes) occurs[code + 1] = 1;
-    values.forEach((value, place) => { if (occurs[place + 1]) used.add(value); });
+    values.forEach((value, position) => { if (occurs[position + 1]) used.add(value); });
   }
   const texts = [...used];
   return name === "outcome" ? texts : texts.sort(new Intl.Collator("en", { numeric: true }).compare);
 }
 
 /**
- * Conditions about rows that this view has; null where it has nothing that one of them means.
+ * Conditions as this view writes their values; null unless it has all that they ask for.
  * @param {View} view
  * @param {Condition[]} conditions
  * @returns {Condition[] | null}
  */
-export function heldConditions(view, conditions) {
-  const size = (/** @type {Condition} */ one) => ("is" in one ? one.is.length : 0);
-  const held = possibleConditions(view, conditions);
-  return held.length === conditions.length && held.every((one, i) => size(one) === size(conditions[i])) ? held : null;
+export function completeConditions(view, conditions) {
+  const size = (/** @type {Condition} */ condition) => ("is" in condition ? condition.is.length : 0);
+  const possible = possibleConditions(view, conditions);
+  const hasAll = possible.length === conditions.length && possible.every((condition, i) => size(condition) === size(conditions[i]));
+  return hasAll ? possible : null;
 }
 
 /**
