@@ -7,7 +7,7 @@ SAMPLE := data/sample
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-start clean
+.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-start bench-page clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -76,6 +76,10 @@ bench-scale: .venv/ready-bench
 # ARGUMENTS="--files TRUTH SUBMISSION --folders TRUTH_DIR TRACKER_DIR" measures on files of your own.
 bench-start: .venv/ready-bench
 	$(BIN)/python benchmarks/start.py $(ARGUMENTS)
+
+# ARGUMENTS="--folders TRUTH_DIR TRACKER_DIR --benchmark MOT17" measures on folders of your own.
+bench-page: .venv/ready-bench
+	$(BIN)/python benchmarks/page.py $(ARGUMENTS)
 
 clean:
 	rm -rf .venv .venv-lowest out build dist

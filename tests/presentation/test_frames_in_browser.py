@@ -39,6 +39,7 @@ from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures, many, man
 
 Opened = Callable[..., webdriver.Chrome]
 
+ONE_SEQUENCE = "only one sequence"
 STATUS, TOLD, GALLERY = ".viewer-status", ".filter-status", ".gallery-status"
 WORDS: dict[str, dict[str, Any]] = {
     "points": {},
@@ -512,7 +513,7 @@ def test_hostile_names_are_only_text(opened: Opened, tmp_path: Path) -> None:
 def test_pictures_lie_behind_the_frames(opened: Opened, tmp_path: Path) -> None:
     truth, predictions = many(1)
     images = folder_of_pictures(tmp_path / "images", n_frames=4)
-    with warned("only one sequence", ("images: 1 of 5 frames", f"{images / '1' / '5.png'}")):
+    with warned(ONE_SEQUENCE, ("images: 1 of 5 frames", f"{images / '1' / '5.png'}")):
         sf.report(truth, predictions, tmp_path / "report.html", images=images)
     grey = [(shade, shade, shade) for shade in (0x28, 0x48, 0x68, 0x88, 0xA8, 0xC8)]
     for frame in range(1, 6):
@@ -532,3 +533,11 @@ def test_a_screen_reader_can_read_the_frames(
     driver = opened(drawn(kind), width, scheme, view(filter=filtered, gallery="random 1 12"))
     assert page_width(driver) <= width
     assert axe_findings(driver) == []
+
+
+def test_the_first_frame_that_is_shown_has_an_error(opened: Opened, tmp_path: Path) -> None:
+    truth = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3, 4], "object": 1, "x": 50.0, "y": 50.0})
+    with warned(ONE_SEQUENCE):
+        sf.report(truth, truth[truth["frame"] != 3], tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html")
+    assert "sequence 1, frame 3 (3 of 4): 0 found, 1 missed, 0 false" in text(driver, STATUS)

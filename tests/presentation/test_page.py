@@ -41,6 +41,10 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
     metrics = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
     assert [one["name"] for one in page.data["view"]["submissions"]] == board["name"].tolist(), "the best first"
+    differences = {row[2]: row[3:6] for row in page.data["tables"]["pairs"]["rows"]}
+    for share in ("F1", "precision", "recall", "accuracy"):
+        assert all(cell.endswith("%") for cell in differences[share]), "in points, as the text below the table says"
+    assert not any(cell.endswith("%") for cell in differences["mse, px²"])
     assert {*page.data["charts"]} == {
         *("costs", "differences", "recall_map", "measures", "residuals", "by_threshold", "precision_by_recall")
     }

@@ -76,16 +76,17 @@ def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
     Where the combined number has no interval, the mean over sequences and its interval stand in, if there is one.
     """
     rows = []
-    combined, macro = (rows_of(evaluation.intervals, of) for of in (COMBINED, MACRO))
+    tables = [
+        rows_of(evaluation.intervals, of)[["metric", "estimate", "low", "high"]].reset_index(drop=True)
+        for of in (COMBINED, MACRO)
+    ]
+    combined, macro = (texts(table).assign(exact=table["estimate"].map(_exact)) for table in tables)
     for metric in evaluation.headline:
-        of_metric = combined[combined["metric"] == metric]  # in the order of the submissions
-        cells, means = (
-            texts(table)[["estimate", "low", "high"]].to_dict("records")
-            for table in (of_metric, macro[macro["metric"] == metric])
-        )
+        # Submission by submission, in their order.
+        cells, means = (table[table["metric"] == metric].to_dict("records") for table in (combined, macro))
         named = [
-            {"estimate": cell["estimate"], "exact": exact, "interval": _interval(cell, mean)}
-            for cell, exact, mean in zip_longest(cells, of_metric["estimate"].map(_exact), means)
+            {"estimate": cell["estimate"], "exact": cell["exact"], "interval": _interval(cell, mean)}
+            for cell, mean in zip_longest(cells, means)
         ]
         known = reading(metric)
         assert known is not None  # the metrics of intervals are in a registry

@@ -56,7 +56,7 @@ export async function makeFramesSection(section, view, pictures) {
   });
   makeLink(linkPlace, () => address());
   addEventListener("hashchange", () => { restore(shownOf(source, location.hash)); });
-  await restore(shownOf(source, location.hash) ?? { viewer: {}, filter: [], gallery });
+  await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors() }, filter: [], gallery });
   isReady = true;
   return {
     canShow: (conditions) => completeConditions(view, ofRows(conditions)) !== null && ofSubmissions(conditions).length > 0,
@@ -134,6 +134,16 @@ export async function makeFramesSection(section, view, pictures) {
     const description = `${whose}${filter.map(conditionText).join(", ")}`;
     if (!nFrames) return `${description}: nothing on this page passes this filter. Remove a part of it to see more.`;
     return `${description}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${counted(nFrames, "frame")}.`;
+  }
+
+  // The first frame of the first sequence that has an error; its first where there is none.
+  function firstWithErrors() {
+    const [first, end] = source.frames.first;
+    const { submissions } = viewer.state();
+    for (let frame = first; frame < end; frame++) {
+      if (submissions.some((submission) => errorsIn(/** @type {Counts | null} */ (source.counts(frame, submission))))) return frame;
+    }
+    return first;
   }
 
   /** @param {Condition[]} conditions */

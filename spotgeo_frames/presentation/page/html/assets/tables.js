@@ -50,7 +50,7 @@ export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, fram
   });
   const [next, all] = more?.querySelectorAll("button") ?? [];
   if (next && all) {
-    next.textContent = `Show ${MORE} more`;
+    next.textContent = `Show ${Math.min(MORE, rows.length - shownAtFirst)} more`;
     all.textContent = "Show all";
     next.addEventListener("click", () => { state.shown = Math.min(state.shown + MORE, rows.length); draw(); });
     all.addEventListener("click", () => { state.shown = rows.length; draw(); });
