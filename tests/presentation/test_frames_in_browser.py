@@ -278,7 +278,7 @@ def test_a_cell_of_the_map_shows_the_truths_in_it(opened: Opened, page: Path) ->
 
 CLICK_ALL = """
 const [chart, count, done] = arguments;
-const told = document.querySelector('.filter-told');
+const told = document.querySelector('.filter-status');
 const marks = [...document.querySelectorAll(`[data-chart=${chart}] g.role-mark > path`)];
 const found = [];
 for (const mark of marks.filter((one) => one.__data__?.datum?.[count] !== undefined)) {
