@@ -111,6 +111,15 @@ test("conditions of an address are ignored where they mean nothing here", () => 
   assert.deepEqual(completeConditions(view, [{ column: "frame", is: ["1,000"] }]), [{ column: "frame", is: ["1000"] }]);
 });
 
+test("a category is a column of its side, too, since slices may be by it", () => {
+  const view = opened();
+  const codes = Int32Array.from({ length: view.truth.n }, (_, row) => row % 2);
+  view.truth.columns.set("category", { name: "category", codes, values: ["car", "bus"] });
+  const condition = { column: "truth_category", is: ["bus"] };
+  assert.deepEqual(completeConditions(view, [condition]), [condition]);
+  assert.ok(passingOf(view, [condition]).truth[0].every((passes, row) => !passes || row % 2));
+});
+
 test("conditions are told in words", () => {
   assert.equal(conditionText({ column: "kind", is: ["lost", "taken"] }), "kind is lost or taken");
   assert.equal(conditionText({ column: "distance", from: 1, to: 2.5 }), "distance is from 1 to 2.5");

@@ -136,7 +136,7 @@ export function columnNames(view) {
  * @param {Iterable<string>} names
  */
 function prefixed(prefix, names) {
-  return [...names].filter((name) => !["joint", "category", "kind", "event", "ignored"].includes(name))
+  return [...names].filter((name) => !["joint", "kind", "event", "ignored"].includes(name))
     .map((name) => (name.startsWith(prefix) ? name : prefix + name));
 }
 
