@@ -97,6 +97,14 @@ def decoded_picture(path: Path) -> Any:
         return image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")
 
 
+def missing_pictures(wrong: list[str], n_frames: int) -> str | None:
+    """The text of a warning about the frames that have no picture, from what is wrong with each; None if all do."""
+    if not wrong:
+        return None
+    more = "; ..." if len(wrong) > 1 else ""
+    return f"images: {len(wrong)} of {n_frames} frames are drawn without a picture: {wrong[0]}{more}"
+
+
 def stretched(values: np.ndarray) -> np.ndarray:
     """Maps values of more than eight bits to eight bits, from the 0.5th to the 99.9th percentile of the finite ones."""
     finite = values[np.isfinite(values)]

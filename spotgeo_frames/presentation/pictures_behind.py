@@ -15,6 +15,7 @@ from .picture_files import (
     NAMING,
     Size,
     decoded_picture,
+    missing_pictures,
     picture_names,
     picture_size,
     size_problem,
@@ -80,12 +81,9 @@ def pictures_behind(images: Any, frames: list[pd.DataFrame]) -> tuple[list[Behin
     if folder is None or not folder.is_dir():
         raise InputError(f"plots: images: {images!r} is no folder of pictures; give one that has SEQUENCE/FRAME.png")
     found = [_from_folder(folder, rows) for rows in frames]
-    wrong = [one for one in found if isinstance(one, str)]
-    warning = None
-    if wrong:
-        counted = f"{len(wrong)} of {len(frames)} frames are drawn without a picture"
-        warning = f"plots: images: {counted}: {wrong[0]}{'; ...' if len(wrong) > 1 else ''}"
-    return [None if isinstance(one, str) else one for one in found], warning
+    text = missing_pictures([problem for problem in found if isinstance(problem, str)], len(frames))
+    warning = None if text is None else f"plots: {text}"
+    return [None if isinstance(picture, str) else picture for picture in found], warning
 
 
 def noted_size(rows: pd.DataFrame) -> Size | None:

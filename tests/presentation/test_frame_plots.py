@@ -1,7 +1,6 @@
 """Plots of frames: what they draw of each kind, the pictures behind them, and which frames a gallery has."""
 
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,6 @@ mpl.use("Agg")
 
 from spotgeo_frames import plots
 from spotgeo_frames.presentation import picture_files, pictures_behind
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Pictures: what they draw, their labels, and what they say where there is nothing to draw."""
 
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib as mpl
@@ -19,12 +18,6 @@ from helpers.problems import refused
 mpl.use("Agg")
 
 from spotgeo_frames import plots
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,8 @@ from ...tables.match_tables import match_dataframe
 from ...tables.selections import By, binned_together, check_column
 from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
 from ...tracking.evaluate import Evaluated, evaluated, matches_of
+from ...tracking.poses import PoseResult
+from ...tracking.tracks import TrackResult
 from ..metric_text import reading
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
@@ -96,6 +98,11 @@ class Evaluation(NamedTuple):
     def names(self) -> list[str]:
         """The submissions, best first."""
         return [str(name) for name in self.matches["submission"].cat.categories]
+
+    @property
+    def tracked(self) -> dict[str, TrackResult | PoseResult]:
+        """What `track` or `pose` returned for each submission, best first; empty where identities do not count."""
+        return {name: x for name, x in self.results.items() if isinstance(x, TrackResult | PoseResult)}
 
     @property
     def headline(self) -> list[str]:

@@ -15,7 +15,7 @@ import pandas as pd
 from ...support.progress import progress
 from ...tables.columns import as_numbers
 from ...tables.schema import FN, FP
-from ..picture_files import DAMAGED, NAMING, Size, decoded_picture, picture_names, suitable_picture
+from ..picture_files import DAMAGED, NAMING, Size, decoded_picture, missing_pictures, picture_names, suitable_picture
 from ..viewer.frames import Frames, frames_of
 from .chosen_frames import ChosenFrames
 
@@ -58,12 +58,7 @@ def pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
         else:
             suitable[position] = found
     of_frames, n_left_out, broken = _encoded(suitable)
-    wrong += broken
-    warning = None
-    if wrong:
-        counted = f"{len(wrong)} of {len(frames.first)} frames are drawn without a picture"
-        warning = f"images: {counted}: {wrong[0]}{'; ...' if len(wrong) > 1 else ''}"
-    return Pictures(of_frames, n_left_out, warning)
+    return Pictures(of_frames, n_left_out, missing_pictures(wrong + broken, len(frames.first)))
 
 
 def _wanted(rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[int, list[str], float, float]]:

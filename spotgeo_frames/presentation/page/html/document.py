@@ -79,8 +79,7 @@ def embedded_json(data: Any) -> str:
 
     Marks of direction are replaced by their codes.
     """
-    text = msgspec.json.encode(data).decode().replace("<", "\\u003c")
-    return SOME_MARK.sub(lambda mark: DIRECTION_MARKS[ord(mark.group())], text)
+    return _without_direction_marks(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
 
 
 def _template() -> jinja2.Template:
@@ -89,7 +88,8 @@ def _template() -> jinja2.Template:
         loader=jinja2.FunctionLoader(_asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_without_direction_marks,
+        # Scripts and styles, which are marked as safe and so of another type, stay as they are.
+        finalize=lambda value: _without_direction_marks(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -97,9 +97,9 @@ def _template() -> jinja2.Template:
     return environment.get_template("page.html")
 
 
-def _without_direction_marks(value: Any) -> Any:
-    """A value for the template with its marks of direction as codes; scripts and styles (safe) stay as they are."""
-    return value.translate(DIRECTION_MARKS) if type(value) is str else value
+def _without_direction_marks(text: str) -> str:
+    """Text with its marks of direction as codes."""
+    return SOME_MARK.sub(lambda mark: DIRECTION_MARKS[ord(mark.group())], text)
 
 
 def _asset(name: str) -> str:

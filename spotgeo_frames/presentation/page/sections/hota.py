@@ -3,7 +3,6 @@
 import pandas as pd
 
 from ....tracking.poses import PoseResult
-from ....tracking.tracks import TrackResult
 from ...charts.track_charts import DRAWN, hota_curve
 from ...metric_text import title
 from ..evaluation import Evaluation, together
@@ -19,7 +18,7 @@ MEANING = "HOTA and its parts at each alpha, of all sequences{} together."
 
 def section(evaluation: Evaluation) -> Section | None:
     """Makes the section; None where identities do not count."""
-    results = {name: x for name, x in evaluation.results.items() if isinstance(x, TrackResult | PoseResult)}
+    results = evaluation.tracked
     if not results:
         return None
     curve = together({name: _combined(result.curve) for name, result in results.items()})

@@ -3,8 +3,6 @@
 import pandas as pd
 
 from ....analysis.identity_changes import identity_breaks
-from ....tracking.poses import PoseResult
-from ....tracking.tracks import TrackResult
 from ..evaluation import Evaluation, together
 from ..html.blocks import Block, Kept, Section, Text
 from ..html.cells import having, table_of
@@ -31,7 +29,7 @@ MOST_BREAKS = 1_000
 
 def section(evaluation: Evaluation) -> Section | None:
     """Makes the section; None where identities do not count."""
-    results = {name: x for name, x in evaluation.results.items() if isinstance(x, TrackResult | PoseResult)}
+    results = evaluation.tracked
     if not results:
         return None
     names = evaluation.names
