@@ -12,9 +12,8 @@ from .encodings import (
     OF_SUBMISSION,
     POINTS,
     SERIES,
-    Spec,
+    Drawing,
     by_submission,
-    finished,
     mse_tooltip,
     submission_tooltip,
     tooltips,
@@ -22,7 +21,7 @@ from .encodings import (
 from .names import Rows, short_names, shortened
 
 
-def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -> Spec | None:
+def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -> Drawing | None:
     """The chart of what correcting each kind of error alone would gain in a metric; None where no gain is known.
 
     `table` has one row for each submission and kind, as `error_costs` returns it.
@@ -33,7 +32,7 @@ def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -
     return _error_costs(costs, short_names(names), str(title(metric)))
 
 
-def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Spec:
+def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Drawing:
     """The chart of rows of gains in a metric of this name."""
     kinds = list(dict.fromkeys(row["kind"] for row in costs))
     chart = (
@@ -41,7 +40,7 @@ def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Spec:
         .mark_bar(color=SERIES[0])
         .encode(
             x=alt.X("gain:Q", title=f"{name} gained, points", axis=alt.Axis(tickCount=6, format=POINTS)),
-            y=alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(labelLimit=160)),
+            y=alt.Y("kind:N", sort=None, scale=alt.Scale(domain=kinds), title=None, axis=alt.Axis(labelLimit=160)),
             tooltip=tooltips(
                 *submission_tooltip(names),
                 ("kind:N", "kind", ""),
@@ -54,10 +53,11 @@ def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Spec:
         )
     )
     if len(names) > 1:
-        chart = chart.encode(yOffset=alt.YOffset("submission:N", sort=list(names)), color=by_submission(names))
+        chart = chart.encode(yOffset=alt.YOffset("submission:N", sort=None, scale=alt.Scale(domain=list(names))))
     height = len(kinds) * max(26, 10 * len(names) + 8)
     about = f"{name} gained if one kind of error alone were corrected, by kind"
-    return finished(chart, {"costs": costs}, about, height, filters=[OF_SUBMISSION, {"column": "kind", "is": "kind"}])
+    filters = [OF_SUBMISSION, {"column": "kind", "is": "kind"}]
+    return Drawing(by_submission(chart, names), {"costs": costs}, about, height, filters=filters)
 
 
 def _gains(costs: pd.DataFrame, metric: str) -> Rows:

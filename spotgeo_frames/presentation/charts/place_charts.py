@@ -1,6 +1,6 @@
 """Charts of where objects are found, and of how near to their truths.
 
-Where both axes are pixels, `usermeta` of a specification tells the page's script the ratio of height to width.
+With several submissions, the reader picks the one whose places are shown.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,14 @@ from ...tables.schema import TP, measure_of
 from ..image_plane import recall_grid
 from ..rule_texts import measure_limits, measure_name, measure_range, measure_title
 from .encodings import (
-    HEIGHT,
+    INK,
     NOTHING,
     OF_SUBMISSION,
     SERIES,
     Condition,
-    Spec,
+    Drawing,
     bounded,
-    finished,
     of_picked,
-    picked,
     pixel_axis,
     tooltips,
 )
@@ -36,13 +34,13 @@ from .names import Rows, by_name, short_names
 MEASURE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
 
 
-def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> Spec | None:
+def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> Drawing | None:
     """The map of recall over the image plane; None without truths."""
     places, ratio = _recall_cells(matches, names)
     return _recall_map(places, ratio, short_names(names)) if places else None
 
 
-def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
+def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Drawing:
     """The map of cells that have truths."""
     scale = alt.Scale(scheme="viridis", domain=[0, 1])
     legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
@@ -67,7 +65,16 @@ def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
         )
     )
     about, filters = "Recall over the image plane", [OF_SUBMISSION, *_within("truth_centre_x", "truth_centre_y")]
-    return finished(picked(chart, names), {"places": places}, about, HEIGHT, bounded(ratio), NOTHING, filters)
+    return Drawing(
+        of_picked(chart, names),
+        {"places": places},
+        about,
+        ratio=bounded(ratio),
+        background=NOTHING,
+        picks=names,
+        filters=filters,
+        zooms=True,
+    )
 
 
 def _within(x: str, y: str) -> list[Condition]:
@@ -106,7 +113,7 @@ def _bounds(edges: np.ndarray) -> list[list[float]]:
     return np.column_stack([edges[:-1], upper]).tolist()
 
 
-def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Spec | None:
+def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Drawing | None:
     """The histogram of the distances, or of the similarities, of the true positives, with their limits marked.
 
     None without true positives.
@@ -115,7 +122,7 @@ def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Spec | 
     return _measures(hits, short_names(names), rule) if hits else None
 
 
-def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
+def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
     """The histogram of counted true positives."""
     title, (low, high) = measure_title(rule), measure_range(rule)
     unit = ", px" if rule.by_distance else ""
@@ -138,7 +145,7 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
     )
     limits = [{"at": at, "limit": text} for at, text in measure_limits(rule)]
     texts = [text for _, text in measure_limits(rule)]
-    colors = alt.Scale(domain=texts, range=["var(--series-2)", "var(--series-4)"][-len(texts) :])
+    colors = alt.Scale(domain=texts, range=[SERIES[1], SERIES[3]][-len(texts) :])
     dashes = alt.Scale(domain=texts, range=[[5, 3], [1, 0]][-len(texts) :])
     legend = alt.Legend(columns=1, symbolType="stroke")
     rules = (
@@ -154,7 +161,8 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
     about = f"The true positives by their {measure_name(rule)}"
     column = "distance" if rule.by_distance else "similarity"
     filters = [OF_SUBMISSION, {"column": column, "from": "from", "to": "to"}]
-    return finished(picked(bars, names) + rules, {"hits": hits, "limits": limits}, about, HEIGHT, filters=filters)
+    chart, data = of_picked(bars, names) + rules, {"hits": hits, "limits": limits}
+    return Drawing(chart, data, about, picks=names, filters=filters)
 
 
 def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
@@ -170,7 +178,7 @@ def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
     return rows if any(row["n"] for row in rows) else []
 
 
-def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Spec | None:
+def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Drawing | None:
     """The map of predicted minus true coordinates of the true positives, with their mean, and tau as a circle.
 
     None without true positives.
@@ -179,7 +187,7 @@ def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Spec |
     return _residuals(cells, means, short_names(names), tau) if cells else None
 
 
-def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spec:
+def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Drawing:
     """The map of counted true positives."""
     x = pixel_axis(alt.X, "x", "predicted − true x, px")
     y = pixel_axis(alt.Y, "y", "predicted − true y, px", reverse=True)
@@ -204,15 +212,15 @@ def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Sp
     )
     mean = (
         alt.Chart(alt.NamedData("means"))
-        .mark_point(shape="cross", filled=True, size=160, opacity=1, color="var(--series-4)", stroke="white")
+        .mark_point(shape="cross", filled=True, size=160, opacity=1, color=SERIES[3], stroke="white")
         .encode(x=x, y=y, tooltip=tooltips(("x:Q", "mean in x, px", "+.3~g"), ("y:Q", "mean in y, px", "+.3~g")))
     )
-    ring = alt.Chart(alt.NamedData("ring")).mark_line(color="var(--ink)", strokeWidth=1)
-    chart = picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
+    ring = alt.Chart(alt.NamedData("ring")).mark_line(color=INK, strokeWidth=1)
+    chart = of_picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
     about = "Predicted minus true coordinates of the true positives, and tau"
     data = {"cells": cells, "means": means, "ring": _circle(tau)}
     filters = [OF_SUBMISSION, *_within("offset_x", "offset_y")]
-    return finished(chart, data, about, HEIGHT, 1.0, NOTHING, filters)
+    return Drawing(chart, data, about, ratio=1.0, background=NOTHING, picks=names, filters=filters, zooms=True)
 
 
 def _offset_cells(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:

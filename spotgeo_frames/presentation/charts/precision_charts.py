@@ -6,14 +6,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .encodings import HEIGHT, SERIES, Spec, by_submission, finished, share_axis, submission_tooltip, tooltips
+from .encodings import INK, SERIES, Drawing, by_submission, share_axis, submission_tooltip, tooltips
 from .names import short_names, shortened
 
 # The thresholds of the similarity that are drawn.
 DRAWN = [0.5, 0.75]
 
 
-def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Spec | None:
+def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Drawing | None:
     """The chart of precision over recall at two thresholds of the similarity; None where there are no truths.
 
     `curve` has one row for each submission, `threshold` and `recall`, with the `precision`.
@@ -32,15 +32,14 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Spec | None:
         for row in drawn.to_dict("records")
     ]
     dashes = alt.Scale(domain=[f"{threshold:.2f}" for threshold in DRAWN], range=[[1, 0], [5, 3]])
-    legend = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeColor="var(--ink)")
+    legend = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeColor=INK)
     base = alt.Chart(alt.NamedData("precision")).encode(
         x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
     )
-    if len(names) > 1:
-        base = base.encode(color=by_submission(short_names(names)))
     lines = base.mark_line(color=SERIES[0], strokeWidth=1.8).encode(
         strokeDash=alt.StrokeDash("threshold:N", title="similarity from", scale=dashes, legend=legend)
     )
+    lines = by_submission(lines, short_names(names), of_lines=True)
     points = base.mark_point(filled=True, opacity=0).encode(
         tooltip=tooltips(
             *submission_tooltip(names),
@@ -50,4 +49,4 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Spec | None:
         )
     )
     about = "Precision over recall, the mean over categories"
-    return finished(lines + points, {"precision": rows}, about, HEIGHT)
+    return Drawing(lines + points, {"precision": rows}, about, zooms=True)

@@ -7,13 +7,10 @@ import pandas as pd
 
 from ..metric_text import title
 from .encodings import (
-    DASHES,
-    HEIGHT,
     SERIES,
-    Spec,
+    Drawing,
     by_submission,
-    cycled,
-    finished,
+    dashed,
     share_axis,
     submission_tooltip,
     tooltips,
@@ -24,7 +21,7 @@ from .names import Rows, short_names, shortened
 DRAWN = ["HOTA", "DetA", "AssA"]
 
 
-def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Spec:
+def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Drawing:
     """The chart of HOTA, DetA or AssA over alpha, the similarity from which on pairs count.
 
     `curve` has one row for each submission and `alpha`, with the combined numbers.
@@ -42,11 +39,8 @@ def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Spec:
                 ("alpha:Q", "alpha", ".2f"),
                 *((f"{name}:Q", str(title(name)), ".2%") for name in DRAWN),
             ),
+            **dashed(short),
         )
     )
-    if len(names) > 1:
-        dashes = alt.Scale(domain=short, range=cycled(DASHES, len(short), len(SERIES)))
-        dash = alt.StrokeDash("submission:N", title=None, scale=dashes)
-        lines = lines.encode(color=by_submission(short), strokeDash=dash)
     data: dict[str, Rows] = {"curve": [{str(name): value for name, value in row.items()} for row in rows]}
-    return finished(lines, data, f"{title(metric)} by alpha", HEIGHT)
+    return Drawing(by_submission(lines, short, of_lines=True), data, f"{title(metric)} by alpha")

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import altair as alt
 
-from ..charts.encodings import HEIGHT, Spec, bounded, finished, tooltips
+from ..charts.encodings import Drawing, bounded, tooltips
+from ..charts.on_pages import Spec, page_spec
 
 # The kinds of marks, with their shapes and colours.
 MARKS = ["found truth", "missed truth", "right prediction", "false prediction"]
@@ -50,7 +51,7 @@ def frame_chart(
     zoom = alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]")
     chart = alt.layer(behind, links, *outlines, joints, *marks[:-1], marks[-1].add_params(zoom))
     about = "Truths and predictions of one frame; they are listed below"
-    return finished(chart, {}, about, HEIGHT, bounded((bottom - top) / (right - left)))
+    return page_spec(Drawing(chart, {}, about, ratio=bounded((bottom - top) / (right - left))))
 
 
 def _marks(x: alt.X, y: alt.Y, color: alt.Color, measure: str, size: int, rim: bool) -> list[alt.Chart]:

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ...charts.encodings import Drawing
+
 
 class Text(NamedTuple):
     """A paragraph; `style` is "plain" or "note" (smaller)."""
@@ -78,11 +80,11 @@ class Table(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A chart as a specification of Vega-Lite, with its heading, and a note that continues the heading."""
+    """A chart with its heading, and a note that continues the heading."""
 
     name: str
     heading: str
-    spec: Mapping[str, Any]
+    drawing: Drawing
     note: str = ""
 
 

@@ -16,6 +16,7 @@ import jinja2
 import msgspec
 
 from ....support.labels import DASH
+from ...charts.on_pages import page_spec
 from .blocks import Block, Figure, Figures, Section, Table, Viewer
 
 # The count of rows of a table that the page shows at first.
@@ -89,7 +90,7 @@ def _embedded(sections: Sequence[Section]) -> dict[str, Any]:
         "dash": DASH,
         "rows_shown": ROWS_SHOWN,
         "tables": {block.name: _embedded_table(block) for block in blocks if isinstance(block, Table)},
-        "charts": {block.name: block.spec for block in blocks if isinstance(block, Figure)},
+        "charts": {block.name: page_spec(block.drawing) for block in blocks if isinstance(block, Figure)},
         "picks": [name for block in blocks if isinstance(block, Figures) for name in block.picks],
         "browser": next((block.data for block in blocks if isinstance(block, Viewer)), None),
     }

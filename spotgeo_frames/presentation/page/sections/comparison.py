@@ -36,9 +36,9 @@ def section(evaluation: Evaluation) -> Section | None:
     metric = evaluation.headline[0]
     board, pairs = evaluation.compared
     blocks: list[Block] = [table_of("leaderboard", "Leaderboard", having(board, BOARD))]
-    if spec := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
+    if drawing := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
         note = OF_ALL if len(evaluation.names) <= MOST_PAIRED else OF_NEIGHBOURS
-        blocks.append(Figure("differences", f"Differences of {title(metric)},", spec, note))
+        blocks.append(Figure("differences", f"Differences of {title(metric)},", drawing, note))
     shown = pd.concat([rows_of(pairs, of) for of in (COMBINED, MACRO)])
     shown = shown.assign(metric=shown["metric"].map(column_title))
     blocks.append(table_of("pairs", "Differences between submissions", shown))

@@ -45,9 +45,9 @@ def section(evaluation: Evaluation) -> Section | None:
         "precision_by_category": together({name: result.categories for name, result in results.items()}),
     }
     blocks: list[Block] = [Text(ABOUT, "note")]
-    if spec := precision_curve(curve, names):
+    if drawing := precision_curve(curve, names):
         note = "the mean over categories, from a similarity of 0.50 and of 0.75 on"
-        blocks.append(Figure("precision_curve", "Precision over recall,", spec, note))
+        blocks.append(Figure("precision_curve", "Precision over recall,", drawing, note))
     by_category = tables["precision_by_category"]
     if by_category["category"].notna().any():
         filters = {"submission": "submission", "category": "category"}
