@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..display import words
+from ..drawn_tables import TOGETHER
 from ..metric_text import title
 from .encodings import (
     OF_SUBMISSION,
@@ -72,5 +73,5 @@ def _gains(costs: pd.DataFrame, metric: str) -> Rows:
         }
         | ({"breaks": int(row["n_breaks"])} if "n_breaks" in row else {})
         | ({"mse": row["mse_gain"]} if "mse_gain" in row else {})
-        for row in costs[costs["kind"] != "all"].to_dict("records")
+        for row in costs[~costs["kind"].isin(TOGETHER)].to_dict("records")
     ]

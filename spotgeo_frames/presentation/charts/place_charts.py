@@ -34,9 +34,9 @@ from .names import Rows, by_name, short_names
 MEASURE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
 
 
-def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> Drawing | None:
-    """The map of recall over the image plane; None without truths."""
-    places, ratio = _recall_cells(matches, names)
+def recall_map(matches: pd.DataFrame, names: Sequence[str], bins: int = MAP_COLUMNS) -> Drawing | None:
+    """The map of recall over the image plane, with so many columns; None without truths."""
+    places, ratio = _recall_cells(matches, names, bins)
     return _recall_map(places, ratio, short_names(names)) if places else None
 
 
@@ -82,11 +82,11 @@ def _within(x: str, y: str) -> list[Condition]:
     return [{"column": x, "from": "x", "to": "x2"}, {"column": y, "from": "y", "to": "y2"}]
 
 
-def _recall_cells(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float]:
+def _recall_cells(matches: pd.DataFrame, names: Sequence[str], columns: int) -> tuple[Rows, float]:
     """Recall in each cell of the image that has truths, and the ratio of the image's height to its width."""
     rows, ratio = [], 1.0
     for name, table in by_name(matches, names):
-        grid = recall_grid(table, MAP_COLUMNS)
+        grid = recall_grid(table, columns)
         if grid is None:
             continue
         ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
@@ -113,18 +113,18 @@ def _bounds(edges: np.ndarray) -> list[list[float]]:
     return np.column_stack([edges[:-1], upper]).tolist()
 
 
-def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Drawing | None:
+def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int = MEASURE_BINS) -> Drawing | None:
     """The histogram of the distances, or of the similarities, of the true positives, with their limits marked.
 
-    None without true positives.
+    What the rule does not know of its limits is left out. None without true positives.
     """
-    hits = _hits(matches, names, rule)
+    hits = _hits(matches, names, rule, bins)
     return _measures(hits, short_names(names), rule) if hits else None
 
 
 def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
     """The histogram of counted true positives."""
-    title, (low, high) = measure_title(rule), measure_range(rule)
+    title, low, high = measure_title(rule), hits[0]["from"], hits[-1]["to"]
     unit = ", px" if rule.by_distance else ""
     bars = (
         alt.Chart(alt.NamedData("hits"))
@@ -147,7 +147,7 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
     texts = [text for _, text in measure_limits(rule)]
     colors = alt.Scale(domain=texts, range=[SERIES[1], SERIES[3]][-len(texts) :])
     dashes = alt.Scale(domain=texts, range=[[5, 3], [1, 0]][-len(texts) :])
-    legend = alt.Legend(columns=1, symbolType="stroke")
+    legend = alt.Legend(columns=1, symbolType="stroke", labelLimit=260)
     rules = (
         alt.Chart(alt.NamedData("limits"))
         .mark_rule(strokeWidth=2)
@@ -165,12 +165,14 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
     return Drawing(chart, data, about, picks=names, filters=filters)
 
 
-def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
+def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) -> Rows:
     """The histogram of distances (px), or of similarities, of true positives; no rows if there are none."""
-    rows = []
+    rows, column = [], measure_of(matches)
+    known = rule.tau if rule.by_distance else 1.0
+    ends = measure_range(rule) if known else (0.0, float(matches[column].max()))
     for name, table in by_name(matches, names):
-        values = table[measure_of(table)].dropna().to_numpy(np.float64)
-        counts, edges = np.histogram(values, bins=MEASURE_BINS, range=measure_range(rule))
+        values = table[column].dropna().to_numpy(np.float64)
+        counts, edges = np.histogram(values, bins=bins, range=ends)
         rows += [
             {"submission": name, "from": low, "to": high, "n": n}
             for (low, high), n in zip(_bounds(edges), counts.tolist(), strict=True)
@@ -178,12 +180,12 @@ def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
     return rows if any(row["n"] for row in rows) else []
 
 
-def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Drawing | None:
+def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float, bins: int = RESIDUAL_BINS) -> Drawing | None:
     """The map of predicted minus true coordinates of the true positives, with their mean, and tau as a circle.
 
-    None without true positives.
+    There are so many bins along each axis. None without true positives.
     """
-    cells, means = _offset_cells(matches, names, tau)
+    cells, means = _offset_cells(matches, names, np.linspace(-tau, tau, bins + 1))
     return _residuals(cells, means, short_names(names), tau) if cells else None
 
 
@@ -223,12 +225,11 @@ def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Dr
     return Drawing(chart, data, about, ratio=1.0, background=NOTHING, picks=names, filters=filters, zooms=True)
 
 
-def _offset_cells(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:
-    """Counts of true positives by predicted minus true coordinates (px), and the mean of each submission.
+def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray) -> tuple[Rows, Rows]:
+    """Counts of true positives in bins of predicted minus true coordinates (px), and the mean of each submission.
 
     The coordinates of boxes are those of their centres.
     """
-    edges = np.linspace(-tau, tau, RESIDUAL_BINS + 1)
     cells: Rows = []
     means: Rows = []
     for name, table in by_name(matches, names):

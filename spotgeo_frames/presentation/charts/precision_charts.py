@@ -6,11 +6,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .encodings import INK, SERIES, Drawing, by_submission, share_axis, submission_tooltip, tooltips
-from .names import short_names, shortened
+from .encodings import DASHES, INK, SERIES, Drawing, by_submission, cycled, share_axis, tooltips
+from .names import Rows, short_names, shortened
 
 # The thresholds of the similarity that are drawn.
 DRAWN = [0.5, 0.75]
+
+ABOUT = "Precision over recall, the mean over categories"
+OF_THRESHOLD = "similarity from"
 
 
 def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Drawing | None:
@@ -20,8 +23,6 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Drawing | None
     """
     is_drawn = np.isclose(curve["threshold"].to_numpy()[:, None], DRAWN).any(axis=1)
     drawn = shortened(curve[is_drawn & curve["precision"].notna()], names)
-    if not len(drawn):
-        return None
     rows = [
         {
             "submission": str(row["submission"]),
@@ -31,22 +32,34 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Drawing | None
         }
         for row in drawn.to_dict("records")
     ]
-    dashes = alt.Scale(domain=[f"{threshold:.2f}" for threshold in DRAWN], range=[[1, 0], [5, 3]])
-    legend = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeColor=INK)
+    lines = [f"{threshold:.2f}" for threshold in DRAWN]
+    return precision_lines(rows, short_names(names), lines, ABOUT) if rows else None
+
+
+def precision_lines(
+    rows: Rows,
+    names: Sequence[str],
+    lines: Sequence[str],
+    about: str,
+    titles: tuple[str, str] = ("submission", OF_THRESHOLD),
+) -> Drawing:
+    """The chart of rows of lines: `names` have a colour each, in the field `submission`, and `lines` have dashes.
+
+    The field of `lines` is `threshold`, and `titles` are those of the two fields. Fields that are the same everywhere
+    are left out.
+    """
+    has = {"submission": len(names) > 1, "threshold": len(lines) > 1}
+    told = [(f"{field}:N", text, "") for (field, there), text in zip(has.items(), titles, strict=True) if there]
     base = alt.Chart(alt.NamedData("precision")).encode(
         x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
     )
-    lines = base.mark_line(color=SERIES[0], strokeWidth=1.8).encode(
-        strokeDash=alt.StrokeDash("threshold:N", title="similarity from", scale=dashes, legend=legend)
-    )
-    lines = by_submission(lines, short_names(names), of_lines=True)
+    drawn = base.mark_line(color=SERIES[0], strokeWidth=1.8).encode(detail="threshold:N")
+    if has["threshold"]:
+        dashes = alt.Scale(domain=list(lines), range=cycled(DASHES, len(lines)))
+        legend = alt.Legend(symbolType="stroke", symbolSize=400, symbolStrokeColor=INK)
+        drawn = drawn.encode(strokeDash=alt.StrokeDash("threshold:N", title=titles[1], scale=dashes, legend=legend))
     points = base.mark_point(filled=True, opacity=0).encode(
-        tooltip=tooltips(
-            *submission_tooltip(names),
-            ("threshold:N", "similarity from", ""),
-            ("recall:Q", "recall", ".0%"),
-            ("precision:Q", "precision", ".2%"),
-        )
+        tooltip=tooltips(*told, ("recall:Q", "recall", ".0%"), ("precision:Q", "precision", ".2%"))
     )
-    about = "Precision over recall, the mean over categories"
-    return Drawing(lines + points, {"precision": rows}, about, zooms=True)
+    chart = by_submission(drawn, names, of_lines=True) + points
+    return Drawing(chart, {"precision": rows}, about, zooms=True)
