@@ -8,9 +8,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..metric_text import is_share, title
+from ..metric_text import is_share
 from .encodings import FAINT, HOLLOW, POINTS, SERIES, Drawing, tooltips
-from .names import Rows, short_names
+from .names import Rows, short_names, title_of
 
 # With more submissions than this, only differences between neighbours on the leaderboard are drawn.
 MOST_PAIRED = 4
@@ -39,7 +39,7 @@ def forest(table: pd.DataFrame, pairs: Sequence[str], metric: str, confidence: f
     rows = _rows(table.assign(pair=pairs), confidence)
     if not rows:
         return None
-    name, form = str(title(metric) or metric), "+.2%" if is_share(metric) else "+.4~g"
+    name, form = title_of(metric), "+.2%" if is_share(metric) else "+.4~g"
     # Few sequences have no intervals, and Vega would warn of bars without any bound.
     has_bars = any(np.isfinite(row["low"]) for row in rows)
     bounds = [("low:Q", "from", form), ("high:Q", "to", form)] if has_bars else []
@@ -47,7 +47,7 @@ def forest(table: pd.DataFrame, pairs: Sequence[str], metric: str, confidence: f
         y=alt.Y("pair:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
         tooltip=tooltips(
             ("pair:N", "pair", ""),
-            ("estimate:Q", f"difference of {name}", form),
+            ("estimate:Q", "difference", form),
             *bounds,
             ("p:Q", "adjusted p-value", ".3~g"),
         ),

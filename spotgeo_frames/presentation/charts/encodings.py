@@ -1,7 +1,8 @@
 """Colours, axes and tooltips that charts share, and what a chart is before the page or a notebook shows it.
 
 Names from the user's data appear only as data or options of a chart, never in an expression that Vega evaluates. So no
-channel is sorted by a list of them: Vega-Lite would write it as an expression. The domain of a scale keeps the order.
+channel is sorted by a list of them, which Vega-Lite would write as an expression, nor has an offset a domain of them.
+They are in the order of the rows, or in that of a field of positions.
 """
 
 from collections.abc import Mapping, Sequence

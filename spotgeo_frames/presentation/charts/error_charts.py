@@ -40,8 +40,8 @@ def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Drawing:
         alt.Chart(alt.NamedData("costs"))
         .mark_bar(color=SERIES[0])
         .encode(
-            x=alt.X("gain:Q", title=f"{name} gained, points", axis=alt.Axis(tickCount=6, format=POINTS)),
-            y=alt.Y("kind:N", sort=None, scale=alt.Scale(domain=kinds), title=None, axis=alt.Axis(labelLimit=160)),
+            x=alt.X("gain:Q", stack=False, title=f"{name} gained, points", axis=alt.Axis(tickCount=6, format=POINTS)),
+            y=alt.Y("kind:N", sort=None, title=None, axis=alt.Axis(labelLimit=160)),
             tooltip=tooltips(
                 *submission_tooltip(names),
                 ("kind:N", "kind", ""),
@@ -54,7 +54,7 @@ def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Drawing:
         )
     )
     if len(names) > 1:
-        chart = chart.encode(yOffset=alt.YOffset("submission:N", sort=None, scale=alt.Scale(domain=list(names))))
+        chart = chart.encode(yOffset=alt.YOffset("place:O", sort="ascending"))
     height = len(kinds) * max(26, 10 * len(names) + 8)
     about = f"{name} gained if one kind of error alone were corrected, by kind"
     filters = [OF_SUBMISSION, {"column": "kind", "is": "kind"}]
@@ -63,9 +63,11 @@ def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Drawing:
 
 def _gains(costs: pd.DataFrame, metric: str) -> Rows:
     """The gain of correcting each kind of error alone, one row for each submission and kind."""
+    known = costs[~costs["kind"].isin(TOGETHER)]
     return [
         {
             "submission": str(row["submission"]),
+            "place": place,
             "kind": words(row["kind"]),
             "gain": row[f"{metric}_gain"],
             "misses": int(row["n_misses"]),
@@ -73,5 +75,5 @@ def _gains(costs: pd.DataFrame, metric: str) -> Rows:
         }
         | ({"breaks": int(row["n_breaks"])} if "n_breaks" in row else {})
         | ({"mse": row["mse_gain"]} if "mse_gain" in row else {})
-        for row in costs[~costs["kind"].isin(TOGETHER)].to_dict("records")
+        for place, row in zip(known["submission"].cat.codes.tolist(), known.to_dict("records"), strict=True)
     ]

@@ -4,6 +4,7 @@ They have no settings of their own besides, so Altair joins them by `|` and `&`,
 one, holds for them as for any other chart.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -84,10 +85,12 @@ def thinned(table: pd.DataFrame, kept: pd.Index) -> pd.DataFrame:
 
 def side_by_side(drawings: Sequence[Drawing]) -> Any:
     """The charts of drawings with the same submissions, next to each other; the last one has the legend."""
-    return alt.hconcat(
-        *(notebook_chart(drawing, NARROW, has_legend=False) for drawing in drawings[:-1]),
-        notebook_chart(drawings[-1], NARROW),
-    )
+    with warnings.catch_warnings():  # that they share what is highlighted, as they should
+        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter", UserWarning)
+        return alt.hconcat(
+            *(notebook_chart(drawing, NARROW, has_legend=False) for drawing in drawings[:-1]),
+            notebook_chart(drawings[-1], NARROW),
+        )
 
 
 def _drop_legends(chart: Any) -> None:
@@ -109,6 +112,9 @@ def _with_rows(chart: Any, data: Mapping[str, Rows]) -> Any:
     for layer in _units(made):  # layers may share their rows
         if isinstance(layer.data, alt.NamedData):
             layer.data = alt.InlineData(values=[_known(row) for row in data[layer.data.name]])
+        if isinstance(layer, alt.Chart):  # else Vega-Lite writes titles of axes, which may be the user's, as code
+            definition: dict[str, Any] = {"type": layer.mark} if isinstance(layer.mark, str) else layer.mark.to_dict()
+            layer.mark = alt.MarkDef(**definition | {"aria": False})
     return made
 
 

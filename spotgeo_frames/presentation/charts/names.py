@@ -7,6 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from ...scoring.registry import own_metrics
+from ..metric_text import title
+
 Rows = list[dict[str, Any]]
 
 # The longest name of a submission that charts have room for, in characters.
@@ -34,6 +37,12 @@ def shown_name(name: str) -> str:
     Without it, Vega would take a name such as "constructor" for a property that every JavaScript object has.
     """
     return f"\u200b{name}"
+
+
+def title_of(metric: str) -> str:
+    """The label of a metric with its unit; of the user's own, and of one that is not known, as `shown_name`."""
+    known = title(metric)
+    return known if known and metric not in own_metrics() else shown_name(known or metric)
 
 
 def shortened(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ...scoring.few_sequences import OF_FEW, rests_on_few
-from ..metric_text import is_share, title
+from ..metric_text import is_share
 from .encodings import SERIES, Drawing, by_submission, submission_tooltip, tooltips
-from .names import Rows, short_names, shortened
+from .names import Rows, short_names, shortened, shown_name, title_of
 
 # How high the line of a slice is, and the chart of many at most (px).
 LINE, HIGHEST = 24, 1_200
@@ -24,19 +24,18 @@ def estimates_by_slice(
     `table` is a table of intervals with the rows of the metric, `slices` are the names of their slices, and `about` is
     what names these.
     """
-    name, form = str(title(metric) or metric), ".2%" if is_share(metric) else ".4~g"
+    name, form = title_of(metric), ".2%" if is_share(metric) else ".4~g"
     rows = _rows(shortened(table, names), slices)
-    drawn, lines = short_names(names), list(dict.fromkeys(slices))
-    place: dict[str, Any] = {"y": alt.Y("slice:N", sort=None, title=about or None, scale=alt.Scale(domain=lines))}
-    if len(names) > 1:
-        place["yOffset"] = alt.YOffset("submission:N", sort=None, scale=alt.Scale(domain=list(drawn)))
+    drawn, lines = short_names(names), {*slices}
+    place: dict[str, Any] = {"yOffset": alt.YOffset("place:O", sort="ascending")} if len(names) > 1 else {}
     axis: dict[str, Any] = {"title": name, "axis": alt.Axis(tickCount=6, format="%" if is_share(metric) else "~g")}
     base = alt.Chart(alt.NamedData("slices")).encode(
+        y=alt.Y("slice:N", sort=None, title=shown_name(about) if about else None),
         **place,
         tooltip=tooltips(
             *submission_tooltip(names),
             ("slice:N", "slice", ""),
-            ("estimate:Q", name, form),
+            ("estimate:Q", "estimate", form),
             ("low:Q", "from", form),
             ("high:Q", "to", form),
             *([("sequences:Q", "sequences", ",")] if "n_sequences" in table else []),
@@ -59,10 +58,11 @@ def estimates_by_slice(
 
 def _rows(table: pd.DataFrame, slices: Sequence[str]) -> Rows:
     """The estimates of a table with their intervals and the names of their slices."""
-    few = rests_on_few(table)
+    few, places = rests_on_few(table), table["submission"].cat.codes.tolist()
     return [
         {
             "submission": str(row["submission"]),
+            "place": place,
             "slice": name,
             "estimate": row["estimate"],
             "low": row["low"],
@@ -70,5 +70,5 @@ def _rows(table: pd.DataFrame, slices: Sequence[str]) -> Rows:
             "few": "yes" if is_few else "no",
         }
         | ({"sequences": int(row["n_sequences"])} if "n_sequences" in row else {})
-        for name, is_few, row in zip(slices, few, table.to_dict("records"), strict=True)
+        for name, place, is_few, row in zip(slices, places, few, table.to_dict("records"), strict=True)
     ]

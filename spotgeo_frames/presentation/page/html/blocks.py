@@ -1,11 +1,14 @@
 """What sections of the page are made of: texts, tables and charts. The template writes each form of block as HTML."""
 
+from __future__ import annotations  # Altair is an extra, so its types cannot be looked up when this is imported
+
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ...charts.encodings import Drawing
+if TYPE_CHECKING:
+    from ...charts.encodings import Drawing
 
 
 class Text(NamedTuple):
