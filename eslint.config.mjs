@@ -20,6 +20,6 @@ export default [
   },
   {
     files: ["tests/**/*.mjs"],
-    languageOptions: { globals: globals("Buffer", "btoa", "structuredClone", "URL") },
+    languageOptions: { globals: globals("process") },
   },
 ];

@@ -11,7 +11,7 @@ import { FALSE, FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
  * @typedef {{n: number, sequence: Int32Array, name: string[], first: Int32Array}} Frames
  * @typedef {[left: number, right: number, top: number, bottom: number]} Extent
  * @typedef {{url: string, left: number, right: number, top: number, bottom: number}} Picture
- * @typedef {{name: string, label: string, extent: Extent, columns: Map<string, string>}} Sequence
+ * @typedef {{name: string, label: string, extent: Extent}} Sequence
  * @typedef {Facts & {submissions: string[], sequences: Sequence[], pictures: boolean}} SourceFacts
  *
  * @typedef {object} Source
@@ -21,6 +21,7 @@ import { FALSE, FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
  * @property {(frame: number, submission: number) => FrameRows | Promise<FrameRows>} rows
  * @property {(sequence: number, submission: number) => Lives | Promise<Lives>} lives
  * @property {(frame: number) => Picture | null | Promise<Picture | null>} picture
+ * @property {(frame: number) => Map<string, string>} columns the user's, of the sequence and of the frame
  */
 
 /** How many sequences' lives are kept, since each was computed. */
@@ -62,6 +63,8 @@ export function sourceOf(view, pictures = new Map()) {
     rows,
     lives,
     picture: (frame) => pictures.get(frame) ?? null,
+    columns: (frame) =>
+      new Map([...carried(view.sequences, frames.sequence[frame], "sequence_"), ...carried(view.frames, frame, "frame_")]),
   };
 }
 
@@ -79,7 +82,7 @@ function framesOf({ frames, sequences }) {
 }
 
 /**
- * The names, labels and areas of the sequences, with the user's columns as text.
+ * The names, labels and areas of the sequences.
  * @param {View} view
  * @param {(sequence: number) => string} tallied
  * @returns {Sequence[]}
@@ -90,7 +93,7 @@ function sequencesOf({ sequences }, tallied) {
   return Array.from({ length: sequences.n }, (_, row) => {
     const [left, right, top, bottom] = sides.map((numbers) => numbers[row]);
     const name = textAt(names, row) ?? "";
-    return { name, label: `${name}: ${tallied(row)}`, extent: [left, right, top, bottom], columns: carried(sequences, row, "sequence_") };
+    return { name, label: `${name}: ${tallied(row)}`, extent: [left, right, top, bottom] };
   });
 }
 
@@ -101,7 +104,7 @@ function sequencesOf({ sequences }, tallied) {
  * @param {string} prefix of their names
  * @returns {Map<string, string>}
  */
-export function carried(table, row, prefix) {
+function carried(table, row, prefix) {
   const texts = new Map();
   for (const [name, column] of table.columns) {
     const text = name.startsWith(prefix) ? textAt(column, row) : null;

@@ -116,6 +116,7 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
       nextSequence: nextSequence(frames, visited, state.frame, 1) !== null,
     }, shown.shown !== null);
     parts.status.textContent = statusText(source, state.frame, state.submissions, shown.counts) + notes(shown);
+    parts.columns.textContent = [...source.columns(state.frame)].map(([name, value]) => `${name}: ${value}`).join("; ");
     redraw(); // before the table, so that sizes are read from a layout that is known
     parts.objects.show(shown.frames, state.selected, passes);
   }
@@ -311,6 +312,7 @@ function buildParts(root, { about, frames }, actions) {
   const controls = makeControls(about, actions);
   const status = make("p", "viewer-status");
   status.setAttribute("role", "status");
+  const columns = make("p", "viewer-columns");
   const legend = make("ul", "viewer-legend");
   const stages = make("div", "viewer-stages");
   stages.tabIndex = 0;
@@ -322,10 +324,10 @@ function buildParts(root, { about, frames }, actions) {
   const objects = makeObjectsTable(about, actions.select);
   stages.append(...panels.map(({ element }) => element));
   const below = make("div");
-  below.append(legend, stages, make("p", "viewer-keys", KEYS), ...times.map(({ element }) => element), objects.element);
+  below.append(columns, legend, stages, make("p", "viewer-keys", KEYS), ...times.map(({ element }) => element), objects.element);
   controls.element.hidden = !frames.n;
   root.replaceChildren(controls.element, status, below);
-  return { controls, status, legend, stages, panels, times, objects, below };
+  return { controls, status, columns, legend, stages, panels, times, objects, below };
 }
 
 /**
