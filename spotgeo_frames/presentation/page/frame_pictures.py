@@ -1,50 +1,30 @@
 """The pictures behind the frames: PNG and JPEG files of a folder, made small enough for a page.
 
-The picture of a frame is the file that a column `file_name` of the truth's frames or objects names, or else
-SEQUENCE/FRAME.png, .jpg or .jpeg. No file outside of the folder is read. Every picture is decoded and encoded again, so
-that only the pixels of a file get into the page, no metadata.
+Every picture is decoded and encoded again, so that only the pixels of a file get into the page, no metadata.
 """
 
 import base64
 import io
-import struct
-import warnings
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...support.names import is_file_name
 from ...support.progress import progress
 from ...tables.columns import as_numbers
 from ...tables.schema import FN, FP
+from ..picture_files import DAMAGED, NAMING, Size, decoded_picture, picture_names, suitable_picture
 from ..viewer.frames import Frames, frames_of
 from .held import Held
 
 # The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
 MOST_BYTES = 12 << 20
 
-# Pictures with more pixels are refused without decoding; longer sides are scaled down to LONGEST_SIDE.
-MOST_PIXELS = 1 << 26
+# Longer sides are scaled down to this length, px.
 LONGEST_SIDE = 1280
 QUALITY = 80
-
-FORMATS = ["PNG", "JPEG"]
-ENDINGS = (".png", ".jpg", ".jpeg")
-
-# The columns that name pictures: of frames, or else of truths.
-NAMING = ("frame_file_name", "truth_file_name")
-
-# How far beyond a picture truths may lie, as a share of its size; boxes, for instance, may begin outside.
-OUTSIDE = 0.05
-
-# The exceptions that opening or decoding a damaged picture may raise.
-DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
-
-Size = tuple[int, int]
 
 
 class Pictures(NamedTuple):
@@ -72,7 +52,7 @@ def pictures(folder: Path, held: Held) -> Pictures:
     suitable: dict[int, tuple[Path, Size]] = {}
     wrong = []
     for position, names, most_x, most_y in _wanted(held.rows, frames):
-        found = _suitable(folder, names, most_x, most_y)
+        found = suitable_picture(folder, names, most_x, most_y)
         if isinstance(found, str):
             wrong.append(found)
         else:
@@ -106,8 +86,8 @@ def _wanted(rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[int, list[str]
     named = _named(rows, frames)
     numbers = rows["frame"].take(frames.first).tolist()
     for position in np.lexsort([frames.sequence, rank]).tolist():
-        base = f"{frames.sequences[frames.sequence[position]]}/{numbers[position]}"
-        names = [*([named[position]] if position in named else []), *(f"{base}{ending}" for ending in ENDINGS)]
+        sequence = frames.sequences[frames.sequence[position]]
+        names = picture_names(sequence, numbers[position], named.get(position))
         yield position, names, farthest[0][position], farthest[1][position]
 
 
@@ -120,47 +100,6 @@ def _named(rows: pd.DataFrame, frames: Frames) -> dict[int, str]:
             names = map(str, rows[column].take(known).tolist())
             named = dict(zip(frames.of_row[known].tolist(), names, strict=True)) | named
     return named
-
-
-def _suitable(folder: Path, names: list[str], most_x: float, most_y: float) -> tuple[Path, Size] | str:
-    """The first of these files of a folder that there is, and its size (px); or a text that says what is wrong."""
-    for name in names:
-        if not all(map(is_file_name, name.split("/"))):
-            return f"{name!r} can be no file of a folder"
-        path = folder / name
-        try:
-            is_inside = path.is_file() and path.resolve().is_relative_to(folder.resolve())
-            if path.is_file() and not is_inside:
-                return f"{path}: lies outside of {folder}"
-        except (OSError, ValueError, RuntimeError) as error:
-            return f"{path}: cannot be read: {error}"
-        if is_inside:
-            size = _size(path)
-            if not isinstance(size, str) and (most_x > size[0] * (1 + OUTSIDE) or most_y > size[1] * (1 + OUTSIDE)):
-                return f"{path}: is {size[0]} x {size[1]} px, too small for its truths"
-            return size if isinstance(size, str) else (path, size)
-    return f"{folder / names[0]}: there is no such file"
-
-
-def _opened(path: Path) -> Any:
-    """Opens a PNG or a JPEG."""
-    from PIL import Image  # part of the extra `report`
-
-    return Image.open(path, formats=FORMATS)
-
-
-def _size(path: Path) -> Size | str:
-    """The width and height of a picture (px), or a text that says why it cannot be used."""
-    from PIL import Image
-
-    try:
-        with warnings.catch_warnings(action="ignore"), _opened(path) as image:
-            width, height = image.size
-    except (*DAMAGED, Image.DecompressionBombError) as error:
-        return f"{path}: cannot be read: {error}"
-    if width * height > MOST_PIXELS:
-        return f"{path}: has {width} x {height} pixels, too many for a page"
-    return width, height
 
 
 def _encoded(suitable: dict[int, tuple[Path, Size]]) -> tuple[dict[int, dict[str, str | float]], int, list[str]]:
@@ -186,21 +125,8 @@ def _encoded(suitable: dict[int, tuple[Path, Size]]) -> tuple[dict[int, dict[str
 
 def _webp(path: Path) -> bytes:
     """Decodes a picture, scales it down if it is large, and encodes it as WebP."""
-    from PIL import Image
-
-    with warnings.catch_warnings(action="ignore"), _opened(path) as image:
-        image.load()
-        if image.mode in ("I", "F") or image.mode.startswith("I;"):
-            plain = Image.fromarray(_stretched(np.asarray(image, np.float64)))
-        else:
-            plain = image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")
+    plain = decoded_picture(path)
     plain.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     stream = io.BytesIO()
     plain.save(stream, "WEBP", quality=QUALITY, method=2)
     return stream.getvalue()
-
-
-def _stretched(values: np.ndarray) -> np.ndarray:
-    """Maps values of more than eight bits to eight bits, from the 0.5th to the 99.9th percentile."""
-    low, high = np.percentile(values, [0.5, 99.9])
-    return (255 * np.clip((values - low) / max(high - low, 1e-9), 0, 1)).astype(np.uint8)
