@@ -14,7 +14,7 @@ export default [
     languageOptions: {
       globals: globals(
         "atob", "clearTimeout", "console", "document", "getComputedStyle", "matchMedia", "setTimeout", "structuredClone",
-        "vegaEmbed", "window", "Blob", "CSS", "DecompressionStream", "Element", "Image", "Option", "Path2D", "ResizeObserver", "Response",
+        "vegaEmbed", "window", "Blob", "CSS", "DecompressionStream", "Element", "Image", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL",
       ),
     },
   },

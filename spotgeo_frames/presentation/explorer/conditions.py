@@ -115,8 +115,8 @@ def _fulfilled(
     try:
         answer = needed.eval(text.strip().replace("\n", " "), engine="python")
     except Exception as error:  # what pandas raises of types that do not fit each other
-        problem = f"cannot be evaluated: {first_line(error)}"
-        raise InputError(f"{NAME}: {condition!r} {problem}; compare numbers with numbers, and texts with texts") from None
+        hint = "compare numbers with numbers, and texts with texts"
+        raise InputError(f"{NAME}: {condition!r} cannot be evaluated: {first_line(error)}; {hint}") from None
     if not isinstance(answer, pd.Series) or not pd.api.types.is_bool_dtype(answer.dtype):
         raise InputError(f"{NAME}: {condition!r} is no condition; write one {EXAMPLE}")
     return answer.to_numpy(bool, na_value=False)

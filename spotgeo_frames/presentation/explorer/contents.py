@@ -184,7 +184,7 @@ def _check_same_truths(
     try:
         check_truths(rows, known, truth, submissions)
     except InputError as error:
-        hint = "; rows of a table were filtered out: give the whole tables, and set widget.filter" if is_filtered else ""
+        hint = "; rows were filtered out: give the whole tables, and set widget.filter" if is_filtered else ""
         raise InputError([f"explore: {problem}{hint}" for problem in error.problems]) from None
 
 

@@ -49,8 +49,9 @@ def filter_text(given: Any) -> str:
 
 def _is_table(given: Any) -> bool:
     """Whether this is a table, and no column."""
-    is_column = isinstance(given, pd.Series) or not hasattr(given, "columns")
-    return isinstance(given, pd.DataFrame | ArrowStream | LazyTable) and not is_column or hasattr(given, "schema")
+    if isinstance(given, pd.DataFrame | LazyTable):
+        return True
+    return isinstance(given, ArrowStream) and not isinstance(given, pd.Series) and hasattr(given, "columns")
 
 
 def _of_table(contents: Contents, keys: pd.DataFrame, name: str, given: Any) -> np.ndarray:
@@ -72,8 +73,8 @@ def _flags(given: Any, of: Given) -> np.ndarray:
         values = given if isinstance(given, pd.Series) else pd.Series(given)
     except (TypeError, ValueError):
         raise InputError(f"{NAME}: is of type {kind}; {TAKEN}") from None
-    if not pd.api.types.is_bool_dtype(values.dtype) or kind == "bool":
+    if pd.api.types.infer_dtype(values, skipna=True) != "boolean" or kind == "bool":
         raise InputError(f"{NAME}: is of type {kind} with values of type {values.dtype}; {TAKEN}")
     if len(values) != len(of.matches):
         raise InputError(f"{NAME}: has {len(values):,} values; the match table has {len(of.matches):,} rows")
-    return values.to_numpy(bool, na_value=False)
+    return values.astype("boolean").to_numpy(bool, na_value=False)

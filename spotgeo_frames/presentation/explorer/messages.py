@@ -1,14 +1,18 @@
-"""Packs what an explorer sends to the browser: an outline of all frames, chunks of frames, and which rows pass a filter.
+"""Packs what an explorer sends to the browser: an outline of all frames, chunks of frames, pictures, what passes.
 
 A message is JSON with byte arrays beside it. The outline and the chunks are views, as the viewer reads them.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from ...tables.schema import measure_of
+from ..picture_files import as_webp
+from ..pictures_behind import extent_of, picture_of_frame
 from ..rule_texts import SIMILARITIES
 from ..submissions_together import together
 from ..viewer.extents import decimals, visible
@@ -56,6 +60,19 @@ def chunk(contents: Contents, number: int) -> Message:
         "predicted": [each[number] for each in contents.first_prediction],
     }
     return Message({"about": view.about, "first": _plain(first)}, [view.content])
+
+
+def picture(contents: Contents, folder: Path, frame: int) -> Message:
+    """The picture of a frame, and the area (px) that it covers; or why there is none."""
+    rows = contents.in_order[contents.frame_rows[frame] : contents.frame_rows[frame + 1]]
+    tables = [
+        one.matches.take(at) for one, at in zip(contents.given.values(), table_of_rows(contents, rows), strict=True)
+    ]
+    found = picture_of_frame(folder, pd.concat([table for table in tables if len(table)]))
+    if isinstance(found, str):
+        return Message({"problem": valid_text(found)}, [])
+    left, right, bottom, top = extent_of(found[1])
+    return Message({"left": left, "right": right, "top": top, "bottom": bottom}, [as_webp(found[0])])
 
 
 def passing(contents: Contents, passes: Sequence[np.ndarray]) -> Message:

@@ -60,5 +60,5 @@ def tags_in(contents: Contents, given: Any) -> Tags:
     is_known = mine[rows] == others
     texts = table["tag"].tolist()
     of_rows = {int(row): texts[at] for at, row in enumerate(rows) if is_known[at]}
-    lost = named[~is_known].assign(tag=pd.Series(table["tag"].to_numpy(), named.index, dtype=TEXT))
+    lost = named.assign(tag=pd.Series(texts, named.index, dtype=TEXT))[~is_known]
     return Tags(of_rows, lost if len(lost) else None)

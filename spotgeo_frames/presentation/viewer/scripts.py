@@ -35,7 +35,7 @@ VIEWER = [
 ]
 
 PRESENTATION = __package__.rpartition(".")[0]
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w/.]+";\n', re.MULTILINE)
+IMPORT = re.compile(r'^import \{[^}]*\} from "\.{1,2}/[\w/.]+";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?function |const )", re.MULTILINE)
 
 
@@ -45,6 +45,14 @@ def script_of(modules: Sequence[str]) -> str:
     `modules` are files below `presentation`, such as viewer/assets/draw.js, each after those that it imports.
     """
     return f'(() => {{\n"use strict";\n{"".join(map(_body, modules))}}})();\n'
+
+
+def module_of(modules: Sequence[str]) -> str:
+    """Returns one module made of modules, as widgets of notebooks need it; `export default` stays.
+
+    `modules` are files below `presentation`, each after those that it imports.
+    """
+    return "".join(map(_body, modules))
 
 
 def _body(module: str) -> str:
