@@ -24,11 +24,6 @@ class Label(NamedTuple):
     is_switch: bool
 
 
-def switched(rows: pd.DataFrame) -> np.ndarray:
-    """Marks the rows of a match table of tracks at which the identity of a truth is switched."""
-    return switches(rows)
-
-
 def labels_of(rows: pd.DataFrame) -> list[Label]:
     """The labels of a frame of tracks, one for each truth, and one for each prediction that is matched with none.
 
@@ -40,26 +35,20 @@ def labels_of(rows: pd.DataFrame) -> list[Label]:
     truth, predicted = ([None if pd.isna(name) else name for name in rows[column]] for column in columns)
     x, y = (np.fmin(*(as_numbers(rows[f"{prefix}{axis}"]) for prefix in SIDE_PREFIXES)) for axis in "xy")
     is_switch = switches(rows)
-    partners: dict[Any, dict[str, None]] = {}
-    for name, other in zip(truth, predicted, strict=True):
-        if name is not None and other is not None:
-            partners.setdefault(("truth", name), {})[_written(other)] = None
-    taken = {other for name, other in zip(truth, predicted, strict=True) if name is not None}
-    groups: dict[Any, list[int]] = {}
+    matched = {None, *(other for name, other in zip(truth, predicted, strict=True) if name is not None)}
+    objects: dict[tuple[Any, Any], list[int]] = {}
     for row, (name, other) in enumerate(zip(truth, predicted, strict=True)):
-        if name is not None:
-            groups.setdefault(("truth", name), []).append(row)
-        elif other is not None and other not in taken:
-            groups.setdefault(("predicted", other), []).append(row)
+        if name is not None or other not in matched:
+            objects.setdefault((name, None if name is not None else other), []).append(row)
     labels = []
-    for (side, name), of_object in groups.items():
+    for (name, _), of_object in objects.items():
         top = of_object[int(np.argmin(y[of_object]))]
-        found_as = ", ".join(partners.get((side, name), {DASH: None}))
-        text = f"{_written(name)} → {found_as}" if side == "truth" else f"{DASH} → {_written(name)}"
+        found_as = dict.fromkeys(_written(predicted[row]) for row in of_object if predicted[row] is not None)
+        text = f"{_written(name)} → {', '.join(found_as) or DASH}"
         labels.append(Label(float(x[top]), float(y[top]), text, bool(is_switch[of_object].any())))
     return labels
 
 
 def _written(name: Any) -> str:
-    """An identity as text, shortened if it is long."""
+    """An identity as text, shortened if it is long; None as a dash."""
     return shortened(name, LONGEST)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..analysis.histories import switches
 from ..tables.schema import BOX, FN, FP, SIDE_PREFIXES, TP, centres, has_boxes, pose_joints
-from .frame_identities import Label, labels_of, switched
+from .frame_identities import Label, labels_of
 from .frame_skeletons import bones_of_joints, bones_of_poses, pose_places
 from .plot_parts import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, plain
 
@@ -105,7 +106,7 @@ def _draw_identities(ax: Axes, rows: pd.DataFrame, scale: float, rim: bool) -> N
     """Draws the switches of tracks, and the identities beside the objects; nothing in other tables."""
     if not is_tracked(rows):
         return
-    x, y = centres(rows[switched(rows)], TRUTH)
+    x, y = centres(rows[switches(rows)], TRUTH)
     share = 1.0 if "joint" not in rows else 0.5
     ax.plot(x, y, markersize=SWITCH_SIZE * share * scale, **SWITCH_MARK, **_rim(SWITCH_MARK["markeredgewidth"], rim))
     boxed = has_boxes(rows, TRUTH) and has_boxes(rows, PREDICTED)
@@ -164,7 +165,7 @@ def tally(rows: pd.DataFrame) -> str:
     """The counts of outcomes as text, of tracks also that of switches."""
     counts = rows["outcome"].value_counts()
     text = f"{counts['TP']} found, {counts['FN']} missed, {counts['FP']} false"
-    n_switches = int(switched(rows).sum()) if is_tracked(rows) else 0
+    n_switches = int(switches(rows).sum()) if is_tracked(rows) else 0
     return f"{text}, {n_switches} switched" if n_switches else text
 
 

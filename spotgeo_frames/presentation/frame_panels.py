@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# The left, right, bottom and top (px) of what a panel shows.
+Area = tuple[float, float, float, float]
+
 MOST_COLUMNS = 4
 
 # The width of a panel, and the height of its title and axis, in inches; the height of its plane follows from its area.
@@ -57,22 +60,27 @@ def draw_panels(
     grid = figure.subplots(n_rows, columns, squeeze=False).ravel()
     for ax in grid[len(panels) :]:
         ax.remove()
-    for place, (rows, behind, (left, right, bottom, top)) in enumerate(zip(panels, pictures, areas, strict=True)):
+    for place, (rows, behind, area) in enumerate(zip(panels, pictures, areas, strict=True)):
         ax = grid[place]
-        show_picture(ax, rows, behind)
-        draw_frame(ax, rows, scale=SMALL, rim=behind is not None)
-        sequence, frame = (rows[column].iloc[0] for column in ("sequence", "frame"))
-        title = f"{plain(shortened(sequence, 24))}, frame {frame}\n{tally(rows)}"
-        ax.set_title(title, fontsize="small")
-        ax.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
-        ax.tick_params(labelsize="x-small")
-        ax.locator_params(nbins=4)
+        _draw_panel(ax, rows, behind, area)
         if place % columns == 0:
             ax.set_ylabel("y, px", fontsize="small")
         if place + columns >= len(panels):
             ax.set_xlabel("x, px", fontsize="small")
     legend_below(figure, frame_legend(of_sequences))
     return figure
+
+
+def _draw_panel(ax: Axes, rows: pd.DataFrame, behind: Behind | None, area: Area) -> None:
+    """Draws a frame into a panel that shows an area."""
+    left, right, bottom, top = area
+    show_picture(ax, rows, behind)
+    draw_frame(ax, rows, scale=SMALL, rim=behind is not None)
+    sequence, frame = (rows[column].iloc[0] for column in ("sequence", "frame"))
+    ax.set_title(f"{plain(shortened(sequence, 24))}, frame {frame}\n{tally(rows)}", fontsize="small")
+    ax.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    ax.tick_params(labelsize="x-small")
+    ax.locator_params(nbins=4)
 
 
 def show_picture(ax: Axes, rows: pd.DataFrame, behind: Behind | None) -> None:
@@ -95,13 +103,12 @@ def image_plane(ax: Axes) -> Axes:
 
 def _columns(n_panels: int) -> int:
     """The count of columns of a grid, which leaves as few cells empty as it can."""
-    few = range(min(n_panels, 3), MOST_COLUMNS + 1) if n_panels > 3 else [n_panels]
-    return min(few, key=lambda n_columns: (-n_panels % n_columns, -n_columns))
+    if n_panels < MOST_COLUMNS:
+        return n_panels
+    return min((MOST_COLUMNS, MOST_COLUMNS - 1), key=lambda n_columns: -n_panels % n_columns)
 
 
-def _areas(
-    of_sequences: pd.DataFrame, panels: list[pd.DataFrame], pictures: list[Behind | None]
-) -> list[tuple[float, float, float, float]]:
+def _areas(of_sequences: pd.DataFrame, panels: list[pd.DataFrame], pictures: list[Behind | None]) -> list[Area]:
     """The left, right, bottom and top (px) of each panel: of its picture, of its noted size, or of all sequences."""
     tau = of_sequences.attrs.get("tau")
     reach = float(tau) if isinstance(tau, int | float) else 0.0

@@ -138,9 +138,14 @@ def _size_of_array(given: Any) -> Size | str:
 
 
 def _eight_bits(pixels: np.ndarray) -> np.ndarray:
-    """Pixels of any type with 8 bits; those of other types are stretched, as colours from 0 to 1 are where floats."""
+    """Pixels as 8 bits.
+
+    As in matplotlib, colours go from 0 to 1 where they are floats, and to 255 where they are integers; grey values of
+    other types than uint8 are stretched.
+    """
     if pixels.dtype == np.uint8:
         return pixels
-    if pixels.dtype == bool or (pixels.ndim == 3 and pixels.dtype.kind == "f"):
-        return (255 * np.clip(np.nan_to_num(pixels.astype(np.float64)), 0, 1)).astype(np.uint8)
+    if pixels.ndim == 3 or pixels.dtype == bool:
+        most = 255 if pixels.dtype.kind in "iu" else 1
+        return (np.clip(np.nan_to_num(pixels.astype(np.float64)), 0, most) * (255 / most)).astype(np.uint8)
     return stretched(pixels.astype(np.float64))

@@ -216,6 +216,18 @@ def test_tracks_have_identities_and_a_switch_is_marked() -> None:
     assert [[text.get_text() for text in ax.texts] for ax in panels] == [[], ["7 → 2"]], "a panel is small"
 
 
+def test_a_frame_without_objects_has_no_marks_and_no_labels() -> None:
+    objects = pd.DataFrame({"sequence": 1, "frame": [1], "object": [1], "x": [5.0], "y": [5.0]})
+    frames = pd.DataFrame({"sequence": 1, "frame": [1, 2]})
+    truth = sf.Annotations(objects, frames)
+    for matches in (sf.match(truth, objects), sf.track(truth, objects, tau=5).matches):
+        ax = plots.frame(matches, 1, 2)
+        assert [places.tolist() for places in lines_of(ax) if len(places)] == []
+        assert not ax.texts
+        drawn(ax)
+        drawn(plots.gallery(matches, [(1, 2)]))
+
+
 def test_identities_are_those_that_tracks_were_evaluated_with() -> None:
     truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1], "track": ["car"], "x": [5.0], "y": [5.0]})
     result = sf.track(truth, truth.assign(track="a name that is too long"), identity="track", tau=5)
@@ -242,6 +254,10 @@ def test_a_picture_lies_at_its_own_coordinates(matches: pd.DataFrame, tmp_path: 
         assert (ax.get_xlim(), ax.get_ylim()) == ((-0.5, 639.5), (479.5, -0.5))
         assert image.get_array().dtype == np.uint8
         drawn(ax)
+        assert all(line.get_path_effects() for line in ax.lines), "a rim makes marks visible on any picture"
+    assert not plots.frame(matches, 1, 1).lines[0].get_path_effects()
+    colors = np.broadcast_to([0, 128, 300], (480, 640, 3))
+    assert plots.frame(matches, 1, 1, picture=colors).images[0].get_array()[0, 0].tolist() == [0, 128, 255]
     assert plots.frame(matches, 1, 1, picture=grey > 3).images[0].get_array().max() == 255
     deep = np.linspace(1000, 60000, 480 * 640).reshape(480, 640)
     shown = plots.frame(matches, 1, 1, picture=deep.astype(np.uint16)).images[0].get_array()

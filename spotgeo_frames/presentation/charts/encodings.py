@@ -101,6 +101,8 @@ def finished(
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     # The user's settings of Altair are overridden, so that a report looks the same for everybody.
     with alt.data_transformers.enable("default"), alt.theme.enable("none"):
-        spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict()
+        spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict(
+            validate=False
+        )
     meta = {} if ratio is None else {"ratio": ratio}
     return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(data)}

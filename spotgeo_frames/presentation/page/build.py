@@ -54,7 +54,7 @@ def report(
         and for keypoints, one row a joint, `joint`.
     submissions
         The predictions: Annotations or a table of objects, or for several submissions a dict from their names to these.
-        A column `score` adds a sweep over score thresholds.
+        A column `score` adds a sweep over score thresholds, unless all are the same.
     path
         The page to write.
     by

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { readView } from "../../../spotgeo_frames/presentation/viewer/assets/columns.js";
-import { fitted, nearest, panned, pathsOf, shapesOf, skeletonsOf, zoomed } from "../../../spotgeo_frames/presentation/viewer/assets/geometry.js";
+import { fitted, nearest, panned, pathsOf, shapesOf, skeletonsOf, stageRatio, zoomed } from "../../../spotgeo_frames/presentation/viewer/assets/geometry.js";
 import { sourceOf } from "../../../spotgeo_frames/presentation/viewer/assets/source.js";
 import { tracks } from "./packed.mjs";
 
@@ -13,6 +13,10 @@ test("the whole area fits, whichever way it is long", () => {
   assert.deepEqual(fitted([0, 200, 0, 100], { width: 100, height: 100 }), { x: 100, y: 50, scale: 0.5 });
   assert.deepEqual(fitted([0, 100, 100, 500], { width: 100, height: 100 }), { x: 50, y: 300, scale: 0.25 });
   assert.equal(fitted([5, 5, 5, 5], { width: 100, height: 80 }).scale, 80); // an area without a size
+});
+
+test("the stage is as high as the area, within bounds", () => {
+  assert.deepEqual([[0, 4, 0, 3], [0, 100, 0, 1], [0, 1, 0, 100], [5, 5, 5, 5]].map(stageRatio), [0.75, 0.45, 1, 1]);
 });
 
 test("zooming keeps what is under the pointer in place", () => {
@@ -39,6 +43,7 @@ test("of boxes, the nearest edge is meant, else the smallest one around the poin
   assert.equal(nearest(shapes, [], 99, 60, 5)?.name, "large");
   assert.equal(nearest(shapes, [], 103, 60, 5)?.name, "large");
   assert.equal(nearest(shapes, [], 110, 60, 5), null);
+  assert.equal(nearest([shapes[0], box("other", 70, 40, 40, 40)], [], 99, 60, 5)?.name, "large"); // within both
 });
 
 test("a pose is meant near a joint or a bone, wherever its middle is", () => {

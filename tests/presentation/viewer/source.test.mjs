@@ -32,6 +32,15 @@ test("counts leave out what is ignored, and a lacking frame has none", () => {
   assert.equal(source.rows(3, 1).present, false);
 });
 
+test("what is matched with an ignored truth is ignored, too", () => {
+  const { about, buffer } = tracks();
+  const view = readView(about, buffer);
+  view.truth.columns.set("ignored", { name: "ignored", codes: Int32Array.of(0, -1, -1, -1, -1, -1), values: ["True"] });
+  const source = sourceOf(view);
+  assert.deepEqual(names(source.rows(0, 0).predictedMarks, MARKS), ["ignored"]);
+  assert.deepEqual(source.counts(0, 0), { found: 0, missed: 1, wrong: 0, ignored: 2 });
+});
+
 test("sequences have frames, labels and the user's columns", () => {
   const source = opened();
   assert.deepEqual([...source.frames.first], [0, 3, 4]);
@@ -50,6 +59,26 @@ test("the lives of objects: found as which identity, missed, gaps and switches",
   assert.deepEqual([...lives.row], [0, 2, 4, 1, 3, 5]);
   assert.equal(identityBefore(lives, 0, cellOf(lives, 0, 2)), "10");
   assert.equal(cellOf(lives, 1, 9), -1);
+});
+
+test("what is missed after the last match is no gap", () => {
+  const { about, buffer } = tracks();
+  const view = readView(about, buffer);
+  view.submissions[1].pairs.columns.get("pair").numbers.set([-1, -1], 4);
+  const lives = sourceOf(view).lives(0, 1);
+  assert.deepEqual(names(lives.state, STATES), ["found", "found", "missed", "found", "found", "missed"]);
+  assert.deepEqual(names(lives.event, EVENTS), Array(6).fill(""));
+});
+
+test("truths of a frame that a submission lacks are not missed", () => {
+  const { about, buffer } = tracks();
+  const view = readView(about, buffer);
+  view.submissions[1].frames.columns.get("n_predicted").numbers[2] = -1;
+  view.submissions[1].pairs.columns.get("pair").numbers.set([-1, -1], 4);
+  const source = sourceOf(view);
+  assert.equal(source.counts(2, 1), null);
+  assert.equal(source.about.sequences[0].label, "a: 4 missed, 1 false");
+  assert.equal(source.lives(0, 1).frame.length, 4);
 });
 
 test("without identities, the time line counts", () => {
@@ -78,7 +107,8 @@ test("the table has a line for each truth and each prediction without one", () =
   const lines = linesOf(source.rows(1, 0), source.about);
   assert.deepEqual(lines.map(({ truth, predicted }) => [truth, predicted]), [[2, -1], [3, -1], [-1, 1]]);
   assert.deepEqual(lines[2].cells, ["false", "no truth in frame", "–", "9", "–", "0.100", "–", "90.0, 90.0"]);
-  const [found] = linesOf(source.rows(2, 0), source.about);
+  const [found, ...others] = linesOf(source.rows(2, 0), source.about);
+  assert.equal(others.length, 1);
   assert.deepEqual(found.cells, ["found", "switch of identity", "1", "11", "1.50", "0.800", "14.0, 10.0", "15.0, 10.0"]);
 });
 

@@ -1,6 +1,7 @@
 // The widget: the viewer, a line about filter, marks and tags, and the kernel that knows them.
 
 import { make } from "../../viewer/assets/elements.js";
+import { keyOfObject } from "../../viewer/assets/state.js";
 import { createViewer } from "../../viewer/assets/viewer.js";
 import { connectTo, kernelSource, readPassing } from "./kernel.js";
 import { makeMarking } from "./marking.js";
@@ -30,6 +31,8 @@ async function render({ model, el }) {
   el.append(root);
   /** @type {(KernelSource & {viewer: Viewer}) | null} */
   let opened = null;
+  /** @type {string | null} */
+  let clicked = null;
   /** @type {{passes: Passes, frames: Int32Array[]} | null} */
   let filtered = null;
   let applied = NOTHING; // the submissions that the filter was applied for
@@ -46,10 +49,10 @@ async function render({ model, el }) {
       const { source, sizes } = await kernelSource(kernel);
       const viewer = createViewer(place, source, {
         onChange: ({ submissions }) => { apply(submissions); },
-        onSelect: (selected, more) => kernel.tell("mark", {
-          object: selected && [selected.side, selected.submission, selected.row],
-          more,
-        }),
+        onSelect(selected, more) {
+          clicked = selected && keyOfObject(selected);
+          kernel.tell("mark", { object: selected && [selected.side, selected.submission, selected.row], more });
+        },
       });
       opened = { source, sizes, viewer };
       kernel.tell("news");
@@ -63,10 +66,17 @@ async function render({ model, el }) {
     if (!opened) return; // the news are asked for later
     const { content } = message;
     if (content.tell === "filter") filter(message);
-    if (content.tell === "marked") {
-      marking.showMarked(content);
-      opened.viewer.mark(content.objects.map((/** @type {[Side, number, number]} */ [side, submission, row]) => ({ side, submission, row })));
-    }
+    if (content.tell === "marked") mark(opened.viewer, content);
+  }
+
+  /** @param {Viewer} viewer @param {import("./marking.js").Marked & {objects: [Side, number, number][]}} content */
+  function mark(viewer, content) {
+    marking.showMarked(content);
+    const objects = content.objects.map(([side, submission, row]) => ({ side, submission, row }));
+    viewer.mark(objects);
+    const { selected } = viewer.state();
+    const isClicked = selected && keyOfObject(selected) === clicked;
+    if (isClicked && !objects.some((one) => keyOfObject(one) === clicked)) viewer.go({ selected: null }); // its mark was taken away
   }
 
   /** @param {Message} message */

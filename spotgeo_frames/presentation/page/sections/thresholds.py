@@ -30,7 +30,7 @@ TABLES = {
 
 
 def section(evaluation: Evaluation) -> Section | None:
-    """Makes the section; None if no submission has a score for each prediction."""
+    """Makes the section; None if no submission has a score for each prediction, or all its scores are the same."""
     swept = _swept(evaluation)
     if swept is None:
         return None
@@ -77,11 +77,12 @@ def _swept(evaluation: Evaluation) -> Sweep | None:
 
 
 def _has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
-    """Whether each prediction has a score; a whole pose whose joints have different ones has none."""
+    """Whether each prediction has a score, and they differ; a whole pose whose joints have different ones has none."""
     objects, predicted = submission.objects, matches["outcome"].isin(["TP", "FP"])
     return (
         "score" in objects
         and len(objects) > 0
         and bool(objects["score"].notna().all())
+        and bool((objects["score"] != objects["score"].iloc[0]).any())
         and bool(matches.loc[predicted, "predicted_score"].notna().all())
     )

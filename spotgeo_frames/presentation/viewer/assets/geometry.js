@@ -25,6 +25,8 @@ import { objectAt } from "./lives.js";
  * @typedef {{side: Side, joints: number[]}} Skeleton
  */
 
+const SHAPE_OF_STAGE = [0.45, 1]; // the least and greatest height for its width
+
 /**
  * The camera that shows a whole area.
  * @param {Extent} extent
@@ -34,6 +36,16 @@ import { objectAt } from "./lives.js";
 export function fitted([left, right, top, bottom], { width, height }) {
   const scale = Math.min(width / (right - left || 1), height / (bottom - top || 1));
   return { x: (left + right) / 2, y: (top + bottom) / 2, scale };
+}
+
+/**
+ * The height of the stage for its width, within bounds.
+ * @param {Extent} extent
+ */
+export function stageRatio([left, right, top, bottom]) {
+  const ratio = (bottom - top) / (right - left);
+  const [least, most] = SHAPE_OF_STAGE;
+  return Number.isFinite(ratio) ? Math.min(most, Math.max(ratio, least)) : most;
 }
 
 /**

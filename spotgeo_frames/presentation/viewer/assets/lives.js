@@ -50,49 +50,68 @@ export function objectAt(rows, i) {
 }
 
 /**
+ * @typedef {object} Cell an object in a frame
+ * @property {number} frame
+ * @property {number} row
+ * @property {number} found how many of its rows, which are its joints where there are several
+ * @property {number} missed
+ * @property {number} identity
+ * @property {boolean} switched
+ */
+
+/**
  * The lives of the objects of consecutive frames.
  * @param {FrameRows[]} frames
  * @returns {Lives}
  */
 export function livesOf(frames) {
-  /** @type {Map<string, {frame: number, row: number, found: number, missed: number, identity: number, switched: boolean}[]>} */
-  const cells = new Map();
+  /** @type {Map<string, Cell[]>} */
+  const lists = new Map();
+  /** @type {Map<string, number>} */
   const identities = new Map();
-  frames.forEach((rows, frame) => {
-    const events = rows.pairs.table.columns.get("event");
-    for (let i = 0; i < rows.truth.n && rows.present; i++) {
-      const name = objectAt(rows.truth, i);
-      if (!cells.has(name)) cells.set(name, []);
-      const list = known(cells.get(name));
-      // Several rows of an object in one frame are its joints.
-      if (list.at(-1)?.frame !== frame) list.push({ frame, row: rows.truth.first + i, found: 0, missed: 0, identity: -1, switched: false });
-      const cell = known(list.at(-1));
-      if (rows.truthMarks[i] === FOUND) {
-        const identity = objectAt(rows.predicted, rows.pair[i]);
-        if (!identities.has(identity)) identities.set(identity, identities.size);
-        cell.found++;
-        if (cell.identity < 0) cell.identity = identities.get(identity);
-        cell.switched ||= textAt(events, rows.pairs.at + i) === EVENTS[SWITCH];
-      } else if (rows.truthMarks[i] === MISSED) cell.missed++;
-    }
-  });
-  const lists = [...cells.values()];
-  const flat = lists.flat();
-  const event = lists.flatMap(eventsOf);
+  frames.forEach((rows, frame) => addFrame(rows, frame, lists, identities));
+  const cells = [...lists.values()].flat();
   const ends = [0];
-  for (const list of lists) ends.push(known(ends.at(-1)) + list.length);
+  for (const list of lists.values()) ends.push(known(ends.at(-1)) + list.length);
   return {
-    objects: [...cells.keys()],
+    objects: [...lists.keys()],
     counted: false,
     first: Int32Array.from(ends),
-    frame: Int32Array.from(flat, (cell) => cell.frame),
-    state: Uint8Array.from(flat, stateOf),
-    event: Uint8Array.from(event),
-    identity: Int32Array.from(flat, (cell) => cell.identity),
+    frame: Int32Array.from(cells, (cell) => cell.frame),
+    state: Uint8Array.from(cells, stateOf),
+    event: Uint8Array.from([...lists.values()].flatMap(eventsOf)),
+    identity: Int32Array.from(cells, (cell) => cell.identity),
     identities: [...identities.keys()],
-    row: Int32Array.from(flat, (cell) => cell.row),
-    count: Int32Array.from(flat, (cell) => cell.found + cell.missed),
+    row: Int32Array.from(cells, (cell) => cell.row),
+    count: Int32Array.from(cells, (cell) => cell.found + cell.missed),
   };
+}
+
+/**
+ * Adds a cell for each truth of a frame to the cells of its object.
+ * @param {FrameRows} rows
+ * @param {number} frame
+ * @param {Map<string, Cell[]>} lists the cells of each object
+ * @param {Map<string, number>} identities the position of each
+ */
+function addFrame(rows, frame, lists, identities) {
+  const events = rows.pairs.table.columns.get("event");
+  for (let i = 0; i < rows.truth.n && rows.present; i++) {
+    const name = objectAt(rows.truth, i);
+    const list = lists.get(name) ?? [];
+    if (!list.length) lists.set(name, list);
+    if (list.at(-1)?.frame !== frame) {
+      list.push({ frame, row: rows.truth.first + i, found: 0, missed: 0, identity: -1, switched: false });
+    }
+    const cell = known(list.at(-1));
+    if (rows.truthMarks[i] === MISSED) cell.missed++;
+    if (rows.truthMarks[i] !== FOUND) continue;
+    const identity = objectAt(rows.predicted, rows.pair[i]);
+    if (!identities.has(identity)) identities.set(identity, identities.size);
+    cell.found++;
+    if (cell.identity < 0) cell.identity = known(identities.get(identity));
+    cell.switched ||= textAt(events, rows.pairs.at + i) === EVENTS[SWITCH];
+  }
 }
 
 /** @param {{found: number, missed: number}} cell */

@@ -25,6 +25,8 @@ import { cellOf, identityBefore } from "./timeline.js";
  * @property {Selected | null} selected
  *
  * @typedef {object} Answers what the source answered about a frame
+ * @property {number} frame
+ * @property {number[]} submissions
  * @property {FrameRows[]} frames of each shown submission
  * @property {(Counts | null)[]} counts
  * @property {Lives[]} lives
@@ -53,7 +55,7 @@ export async function answersOf(source, { frame, submissions, trail }) {
     Promise.all(submissions.map((submission) => Promise.all(earlier.map((other) => source.rows(other, submission))))),
     Promise.resolve(source.picture(frame)).then(loaded),
   ]);
-  return { frames: rows, counts, lives, layers: rows.map((own, i) => layerOf(own, before[i], source.about)), shown };
+  return { frame, submissions, frames: rows, counts, lives, layers: rows.map((own, i) => layerOf(own, before[i], source.about)), shown };
 }
 
 /**
@@ -112,6 +114,15 @@ export function selectedAgain(rows, { side, submission, name, joint }) {
     if (objectAt(rows[side], i) === name && jointAt(rows, side, i) === joint) return { side, submission, row: rows[side].first + i };
   }
   return null;
+}
+
+/**
+ * What tells an object of a submission from all others.
+ * @param {Selected} object
+ * @returns {string}
+ */
+export function keyOfObject({ side, submission, row }) {
+  return `${side},${submission},${row}`;
 }
 
 /**

@@ -4,11 +4,12 @@ import { known } from "./columns.js";
 import { makeControls } from "./controls.js";
 import { covering } from "./draw.js";
 import { make } from "./elements.js";
+import { stageRatio } from "./geometry.js";
 import { showLegend } from "./legend.js";
 import { makeObjectsTable } from "./objects.js";
 import { palettesOf } from "./palette.js";
 import { makePanel } from "./panel.js";
-import { answersOf, breakText, follows, isSame, possible, selectedAgain, truthOfSelected } from "./state.js";
+import { answersOf, breakText, follows, isSame, keyOfObject, possible, selectedAgain, truthOfSelected } from "./state.js";
 import { nextFrame, nextSequence } from "./steps.js";
 import { detailsOf, statusText } from "./texts.js";
 import { cellOf } from "./timeline.js";
@@ -19,7 +20,7 @@ import { makeTimeLine } from "./times.js";
  * @import { Camera, Shape } from "./geometry.js"
  * @import { FrameRows, Side } from "./lives.js"
  * @import { Palette } from "./palette.js"
- * @import { Source } from "./source.js"
+ * @import { Extent, Source } from "./source.js"
  * @import { Answers, Followed, Selected, State } from "./state.js"
  *
  * @typedef {object} Viewer
@@ -31,7 +32,6 @@ import { makeTimeLine } from "./times.js";
 
 const MOST_SHOWN = 2; // submissions, at first
 const KEY_ZOOM = 1.4;
-const SHAPE_OF_STAGE = [0.45, 1]; // the least and greatest height for its width
 const KEYS = "← → step through frames, Page Up and Page Down through sequences, + and − zoom, 0 shows the whole frame. " +
   "Ctrl and the mouse wheel zoom, drag moves, a click selects, also in the table and the time line.";
 
@@ -126,7 +126,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
 
   /** @param {Answers} shown */
   function showObjects(shown) {
-    parts.objects.show(shown.frames, (one) => marked.has(keyOf(one)) || (!!state.selected && keyOf(one) === keyOf(state.selected)), passes);
+    parts.objects.show(shown.frames, (one) => marked.has(keyOfObject(one)) || (!!state.selected && keyOfObject(one) === keyOfObject(state.selected)), passes);
   }
 
   function showNothing() {
@@ -142,34 +142,47 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     return `${note}; ${visited.length ? `${visited.length.toLocaleString("en")} frames pass` : "no frame passes"} the filter`;
   }
 
-  // Draws what needs no answers anew: after a move of the camera or the pointer, or a change of size or colours.
-  function redraw() {
-    if (!answers) return;
+  // What the colours tell, and which they are, on pictures and elsewhere.
+  function colours() {
     const { plain, onPicture } = palettesOf(root);
-    const palette = answers.shown ? onPicture : plain;
-    const over = state.layout === "over" && state.submissions.length > 1;
+    const over = state.layout === "over" && known(answers).submissions.length > 1;
     /** @type {Coloring} */
     const coloring = state.colour === "identity" ? "identity" : over ? "submission" : "outcome";
-    const shown = answers;
-    const groups = over ? [[...shown.layers.keys()]] : [...shown.layers.keys()].map((i) => [i]);
-    parts.panels.forEach((panel, i) => { panel.element.hidden = i >= groups.length; });
-    groups.forEach((group, i) => parts.panels[i].show(sceneOf(shown, group, palette, coloring)));
-    parts.stages.style.setProperty("--viewer-panels", String(groups.length));
-    showLegend(parts.legend, about, palette, coloring, state.submissions);
-    showTimes(shown, plain);
+    return { over, coloring, plain, palette: answers?.shown ? onPicture : plain };
   }
 
-  /** @param {Answers} shown @param {number[]} group @param {Palette} palette @param {Coloring} coloring */
-  function sceneOf(shown, group, palette, coloring) {
-    const sequence = about.sequences[frames.sequence[state.frame]];
-    const submissions = group.map((i) => state.submissions[i]);
+  // Draws what needs no answers anew, after a change of size or colours.
+  function redraw() {
+    if (!answers) return;
+    const { coloring, palette, plain } = colours();
+    drawScenes();
+    showLegend(parts.legend, about, palette, coloring, answers.submissions);
+    showTimes(answers, plain);
+  }
+
+  // Draws the frames alone, after a move of the camera or the pointer.
+  function drawScenes() {
+    if (!answers) return;
+    const shown = answers;
+    const { over, coloring, palette } = colours();
+    const groups = over ? [[...shown.layers.keys()]] : [...shown.layers.keys()].map((i) => [i]);
+    const extent = covering(about.sequences[frames.sequence[shown.frame]].extent, shown.shown?.picture ?? null);
+    parts.stages.style.setProperty("--viewer-ratio", String(stageRatio(extent)));
+    parts.stages.style.setProperty("--viewer-panels", String(groups.length));
+    parts.panels.forEach((panel, i) => { panel.element.hidden = i >= groups.length; });
+    groups.forEach((group, i) => parts.panels[i].show(sceneOf(shown, group, extent, palette, coloring)));
+  }
+
+  /** @param {Answers} shown @param {number[]} group @param {Extent} extent @param {Palette} palette @param {Coloring} coloring */
+  function sceneOf(shown, group, extent, palette, coloring) {
+    const submissions = group.map((i) => shown.submissions[i]);
     const drawn = state.marks || !shown.shown ? group.map((i) => shown.layers[i]) : [];
     return {
       title: about.submissions.length > 1 ? submissions.map((submission) => about.submissions[submission]).join(", ") : "",
-      description: statusText(source, state.frame, submissions, group.map((i) => shown.counts[i])),
+      description: statusText(source, shown.frame, submissions, group.map((i) => shown.counts[i])),
       layers: drawn,
       shown: shown.shown,
-      extent: covering(sequence.extent, shown.shown?.picture ?? null),
+      extent,
       camera: state.camera,
       look: { about, palette, coloring, passes, labelOf: labels(shown, coloring), emphasis },
       detailsOf: (/** @type {Shape} */ shape) => detailsOf(rowsOfShape(shown, shape), shape.side, shape.row, about),
@@ -183,7 +196,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
 
   /** @param {Shape} shape */
   function emphasis(shape) {
-    if (marked.has(keyOf(shape)) || (state.selected && isSame(shape, state.selected))) return "selected";
+    if (marked.has(keyOfObject(shape)) || (state.selected && isSame(shape, state.selected))) return "selected";
     return hovered && isSame(shape, hovered) ? "hovered" : null;
   }
 
@@ -192,33 +205,33 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
    * @param {Answers} shown @param {Coloring} coloring
    * @returns {(shape: Shape) => string | null}
    */
-  function labels({ lives }, coloring) {
+  function labels({ frame, submissions, lives }, coloring) {
     const places = about.identities ? lives.map(({ objects }) => new Map(objects.map((name, i) => [name, i]))) : [];
     return (shape) => {
       if (!about.identities || (!shape.leads && !emphasis(shape))) return null;
       const named = coloring === "identity" || emphasis(shape) ? shape.name : null;
       if (shape.side === "predicted") return named;
-      const i = state.submissions.indexOf(shape.submission);
+      const i = submissions.indexOf(shape.submission);
       const object = places[i].get(shape.name);
       if (object === undefined) return named;
-      return breakText(lives[i], object, state.frame - frames.first[frames.sequence[state.frame]]) ?? named;
+      return breakText(lives[i], object, frame - frames.first[frames.sequence[frame]]) ?? named;
     };
   }
 
   /** @param {Answers} shown @param {Palette} palette */
-  function showTimes({ frames: rows, lives }, palette) {
-    const sequence = frames.sequence[state.frame];
+  function showTimes({ frame, submissions, frames: rows, lives }, palette) {
+    const sequence = frames.sequence[frame];
     const first = frames.first[sequence];
     parts.times.forEach((time, i) => {
       time.element.hidden = i >= lives.length;
       if (i >= lives.length) return;
-      const submission = state.submissions[i];
+      const submission = submissions[i];
       const whose = about.submissions.length > 1 ? `${about.submissions[submission]}, ` : "";
       const title = `Time line: ${whose}sequence ${about.sequences[sequence].name}`;
       const nFrames = frames.first[sequence + 1] - first;
       const look = { palette, byIdentity: state.colour === "identity", nFrames, passes: passes?.truth[submission] ?? null };
       const object = lives[i].objects.indexOf(truthOfSelected(rows[i], state.selected) ?? "");
-      time.show(title, lives[i], look, state.frame - first, object);
+      time.show(title, lives[i], look, frame - first, object);
     });
   }
 
@@ -247,7 +260,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
   /** @param {Camera | null} camera @param {boolean} finished */
   function move(camera, finished) {
     state.camera = camera;
-    redraw();
+    drawScenes();
     if (finished) onChange(structuredClone(state));
   }
 
@@ -266,16 +279,17 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
   function hover(shape) {
     if (shape === hovered) return;
     hovered = shape;
-    redraw();
+    drawScenes();
   }
 
   /** @param {number} i which of the shown submissions @param {number} object @param {number} frame */
   function jump(i, object, frame) {
-    const lives = known(answers).lives[i];
+    const { lives: every, submissions, frame: here } = known(answers);
+    const lives = every[i];
     const cell = lives.counted ? -1 : cellOf(lives, object, frame);
-    const selected = cell < 0 ? null : { side: /** @type {Side} */ ("truth"), submission: state.submissions[i], row: lives.row[cell] };
+    const selected = cell < 0 ? null : { side: /** @type {Side} */ ("truth"), submission: submissions[i], row: lives.row[cell] };
     if (selected) onSelect(selected, false);
-    go({ frame: frames.first[frames.sequence[state.frame]] + frame, ...(selected ? { selected } : {}) });
+    go({ frame: frames.first[frames.sequence[here]] + frame, ...(selected ? { selected } : {}) });
   }
 
   /** @param {KeyboardEvent} event */
@@ -310,18 +324,14 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
       return ask();
     },
     mark(objects) {
-      marked = new Set(objects.map(keyOf));
+      marked = new Set(objects.map(keyOfObject));
       if (!answers) return;
-      redraw();
+      drawScenes();
       showObjects(answers);
     },
   };
 }
 
-/** @param {Selected} object */
-function keyOf({ side, submission, row }) {
-  return `${side},${submission},${row}`;
-}
 
 /**
  * The parts of the viewer in their order; there are as many panels and time lines as submissions.
@@ -340,7 +350,6 @@ function buildParts(root, { about, frames }, actions) {
   stages.tabIndex = 0;
   stages.setAttribute("role", "group");
   stages.setAttribute("aria-label", "Frame");
-  stages.style.setProperty("--viewer-ratio", String(ratioOf(about.sequences)));
   const panels = about.submissions.map(() => makePanel(actions));
   const times = about.submissions.map((_, i) => makeTimeLine((object, frame) => actions.jump(i, object, frame)));
   const objects = makeObjectsTable(about, actions.select);
@@ -350,14 +359,4 @@ function buildParts(root, { about, frames }, actions) {
   controls.element.hidden = !frames.n;
   root.replaceChildren(controls.element, status, below);
   return { controls, status, columns, legend, stages, panels, times, objects, below };
-}
-
-/**
- * The height of the stage for its width: that of the tallest sequence, within bounds.
- * @param {Source["about"]["sequences"]} sequences
- */
-function ratioOf(sequences) {
-  const ratios = sequences.map(({ extent: [left, right, top, bottom] }) => (bottom - top) / (right - left));
-  const [least, most] = SHAPE_OF_STAGE;
-  return ratios.filter(Number.isFinite).reduce((a, b) => Math.min(most, Math.max(a, b)), least);
 }
