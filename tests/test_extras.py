@@ -35,6 +35,7 @@ NEEDED = {
         "a Dask cluster: distributed",
     ),
     "report": ("sf.report(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH), 'report.html')", "report: altair"),
+    "widget": ("sf.explore(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "explore: anywidget"),
 }
 
 # What needs no extra.

@@ -17,6 +17,8 @@ from urllib.request import urlopen
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from helpers.reference import PROJECT
@@ -30,9 +32,23 @@ SETTINGS = {
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
 }
-NOTEBOOK = {"cells": [], "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}}, "nbformat": 4}
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+NOTEBOOK = {"metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
 
-PATIENCE = 90  # seconds, for a machine with other work
+READY = """
+const shown = window.jupyterapp?.shell.currentWidget;
+return shown?.context?.isReady && shown.sessionContext.session?.kernel?.status === "idle";
+"""
+RUN = """
+const [position, code, done] = arguments;
+const { content } = jupyterapp.shell.currentWidget;
+content.activeCellIndex = position;
+const { model } = content.activeCell;
+model.sharedModel.setSource(code);
+jupyterapp.commands.execute("notebook:run-cell").then(() => done(JSON.stringify(model.outputs.toJSON())));
+"""
+
+PATIENCE = 60  # seconds, for a machine with other work
 
 
 @contextmanager
@@ -98,38 +114,34 @@ def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
 
 
 class Notebook:
-    """A notebook that is open in JupyterLab in a browser."""
+    """A notebook of two cells that is open in JupyterLab: the first shows widgets, the second prints."""
 
-    def __init__(self, driver: webdriver.Chrome, address: str, folder: Path, name: str):
-        (folder / f"{name}.ipynb").write_text(json.dumps(NOTEBOOK | {"nbformat_minor": 5}))
+    def __init__(self, driver: webdriver.Chrome, address: str, folder: Path):
+        cell = {"cell_type": "code", "source": "", "metadata": {}, "outputs": [], "execution_count": None}
+        cells = [cell | {"id": "shows"}, cell | {"id": "prints"}]
+        (folder / "notebook.ipynb").write_text(json.dumps(NOTEBOOK | {"cells": cells}))
         self.driver = driver
-        driver.get(f"{address}/doc/tree/{name}.ipynb?reset")
-        self.wait(
-            "return window.jupyterapp && jupyterapp.shell.currentWidget && "
-            "jupyterapp.shell.currentWidget.context && jupyterapp.shell.currentWidget.context.isReady && "
-            "jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'"
-        )
+        driver.set_script_timeout(PATIENCE)
+        driver.get(f"{address}/doc/tree/notebook.ipynb?reset")
+        self.wait(READY)
 
     def wait(self, script: str, *arguments: Any) -> Any:
         """Waits until a script returns something true, and returns it."""
         return WebDriverWait(self.driver, PATIENCE, 0.05).until(lambda one: one.execute_script(script, *arguments))
 
+    def show(self, code: str) -> WebElement:
+        """Runs code in the first cell, and returns the explorer that it shows once this has drawn a frame."""
+        self._run(0, code)
+        self.wait("return document.querySelector('.explorer .viewer-status')?.textContent")
+        return self.driver.find_element(By.CSS_SELECTOR, ".explorer")
+
     def run(self, code: str) -> str:
-        """Runs code in a new cell, and returns what it printed."""
-        script = """
-            const [code, done] = arguments;
-            const { content, sessionContext } = jupyterapp.shell.currentWidget;
-            const { commands } = jupyterapp;
-            commands.execute("notebook:move-cursor-down")
-              .then(() => commands.execute("notebook:insert-cell-below"))
-              .then(() => { content.activeCell.model.sharedModel.setSource(code); return commands.execute("notebook:run-cell"); })
-              .then(() => {
-                const outputs = content.activeCell.model.outputs.toJSON();
-                done(JSON.stringify(outputs));
-              });
-        """
-        self.driver.set_script_timeout(PATIENCE)
-        outputs = json.loads(self.driver.execute_async_script(script, code))
-        errors = [output for output in outputs if output["output_type"] == "error"]
-        assert not errors, errors[0]["traceback"]
+        """Runs code in the second cell, and returns what it printed."""
+        outputs = self._run(1, code)
         return "".join("".join(output["text"]) for output in outputs if output["output_type"] == "stream")
+
+    def _run(self, cell: int, code: str) -> Any:
+        outputs = json.loads(self.driver.execute_async_script(RUN, cell, code))
+        errors = [output for output in outputs if output["output_type"] == "error"]
+        assert not errors, "\n".join(errors[0]["traceback"])
+        return outputs

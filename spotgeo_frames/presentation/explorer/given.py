@@ -13,15 +13,16 @@ from ...support.pandas_versions import own_copy
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.kinds import TableKind, kind_of
-from ...tables.match_sides import check_coordinates
 from ...tables.messages import missing, several_thresholds
-from ...tables.schema import FRAME_KEY, is_of_precision, measure_of
+from ...tables.schema import FRAME_KEY, SIDE_PREFIXES, is_of_precision, measure_of
 
 # Of average precision, the match table at this threshold is shown, if it has one.
 THRESHOLD = 0.5
 
 # The name of a match table that was given alone.
 ALONE = "matches"
+
+COORDINATES = [f"{prefix}{axis}" for prefix in SIDE_PREFIXES for axis in "xy"]
 
 # What names an object on each side.
 OBJECTS = ("truth_object", "predicted_object")
@@ -58,14 +59,21 @@ def given_tables(x: Any) -> dict[str, Given]:
     elif isinstance(x, list | tuple) and not is_result(x):
         tables = {str(place): table for place, table in enumerate(x, 1)}
     else:
-        tables = {ALONE: x}
+        answer = {ALONE: _given(x, "explore: x")}
+        _check_rows(answer)
+        return answer
     if not tables:
         raise InputError("explore: x has no match table; give one or several")
     answer = {name: _given(table, f"explore: {name}") for name, table in tables.items()}
-    if not any(len(one.matches) for one in answer.values()):
-        raise InputError("explore: x has no rows, so there is nothing to show; give a match table with rows")
+    _check_rows(answer)
     _check_alike({name: one.matches for name, one in answer.items()})
     return answer
+
+
+def _check_rows(answer: Mapping[str, Given]) -> None:
+    """Raises InputError if no match table has rows."""
+    if not any(len(one.matches) for one in answer.values()):
+        raise InputError("explore: x has no rows, so there is nothing to show; give a match table with rows")
 
 
 def _given(x: Any, name: str) -> Given:
@@ -79,8 +87,7 @@ def _given(x: Any, name: str) -> Given:
         if isinstance(given, pd.DataFrame):
             table = own_copy(given)
     matches = _checked(table, name)
-    check_coordinates(matches)
-    absent = [column for column in OBJECTS if column not in matches]
+    absent = [column for column in (*COORDINATES, *OBJECTS) if column not in matches]
     lacking = [missing(name, column, matches.columns, "match() makes it") for column in absent]
     if lacking:
         raise InputError(lacking)

@@ -22,7 +22,7 @@ export function makeMarking(tagMarked, unmark) {
   const [problem, filter, marks, tags] = ["problem", "filter", "marks", "tags"].map((name) => make("p", `explorer-${name}`));
   problem.setAttribute("role", "alert");
   marks.setAttribute("role", "status");
-  const form = make("form", "explorer-form");
+  const form = make("div", "explorer-form");
   const label = make("label", "", "Tag of the marked rows");
   const input = make("input");
   const options = make("datalist");
@@ -30,15 +30,13 @@ export function makeMarking(tagMarked, unmark) {
   input.setAttribute("list", options.id);
   input.autocomplete = "off";
   label.append(input, options);
-  const give = make("button", "", "Tag");
-  give.type = "submit";
-  form.append(label, give, makeButton("Remove tag", () => tagMarked(null)), makeButton("Unmark all", unmark));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
+  const give = () => {
     if (!input.value.trim()) return;
     tagMarked(input.value);
     input.value = "";
-  });
+  };
+  input.addEventListener("keydown", (event) => { if (event.key === "Enter") give(); });
+  form.append(label, makeButton("Tag", give), makeButton("Remove tag", () => tagMarked(null)), makeButton("Unmark all", unmark));
   element.append(problem, filter, marks, form, tags);
   const show = (/** @type {HTMLElement} */ place, /** @type {string} */ text) => {
     place.textContent = text;

@@ -332,7 +332,6 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
   };
 }
 
-
 /**
  * The parts of the viewer in their order; there are as many panels and time lines as submissions.
  * @param {HTMLElement} root
