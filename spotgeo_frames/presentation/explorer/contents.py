@@ -139,7 +139,7 @@ def contents_of(given: Mapping[str, Given]) -> Contents:
         given=given,
         first_row=first_row,
         tau=tau,
-        joints=None if joints is None else joints.dtype,
+        joints=None if joints is None else pd.CategoricalDtype(joints.cat.categories),
         frames=frames,
         numbers=numbers,
         in_order=in_order,

@@ -26,7 +26,7 @@ def row_keys_of(contents: Contents) -> pd.DataFrame:
 def keys_in(table: Any, keys: pd.DataFrame, name: str) -> pd.DataFrame:
     """The keys in a table, in the types of `keys`; raises InputError, which begins with `name`, if they do not fit."""
     given = as_pandas(table, name)
-    lacking = [column for column in keys if column not in given]
+    lacking = [column for column in map(str, keys) if column not in given]
     if lacking:
         raise InputError([missing(name, column, given.columns, "rows are found by it") for column in lacking])
     columns = {}

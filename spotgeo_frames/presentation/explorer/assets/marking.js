@@ -1,6 +1,8 @@
 // The line above the viewer: what is filtered, which rows are marked, and their tags.
 
-import { make, makeButton } from "../../viewer/assets/elements.js";
+import { enable, make, makeButton } from "../../viewer/assets/elements.js";
+
+const HOW = "No row is marked. A click marks an object's row; Shift or Ctrl adds others.";
 
 /**
  * @typedef {{n_rows: number, tagged: [string, number][], tags: [string, number][]}} Marked
@@ -47,12 +49,13 @@ export function makeMarking(tagMarked, unmark) {
   show(filter, "");
   return { element, showFilter: (text) => show(filter, text), showMarked, showProblem: (text) => show(problem, text) };
 
+  // The lines stay where they are, whether or not something is marked, since the view would jump below a click.
   /** @param {Marked} marked */
   function showMarked({ n_rows: nRows, tagged, tags: all }) {
     const own = tagged.length ? `, tagged ${listed(tagged)}` : "";
-    show(marks, nRows ? `${nRows.toLocaleString("en")} ${nRows === 1 ? "row" : "rows"} marked${own}` : "");
-    show(tags, all.length ? `All tags: ${listed(all)}` : "");
-    form.hidden = !nRows;
+    marks.textContent = nRows ? `${nRows.toLocaleString("en")} ${nRows === 1 ? "row" : "rows"} marked${own}` : HOW;
+    tags.textContent = `All tags: ${all.length ? listed(all) : "none"}`;
+    for (const button of form.querySelectorAll("button")) enable(button, nRows > 0);
     options.replaceChildren(...all.map(([tag]) => new Option(tag, tag)));
   }
 }

@@ -7,7 +7,8 @@ from ....tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns
 from ...charts.error_charts import error_costs as chart_of_costs
 from ...display import words
 from ...rule_texts import kind_texts
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Definitions, Figure, Kept, Section, Text
 from ..html.cells import having, table_of
 
