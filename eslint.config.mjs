@@ -13,7 +13,7 @@ export default [
     files: ["spotgeo_frames/**/*.js"],
     languageOptions: {
       globals: globals(
-        "atob", "clearTimeout", "console", "document", "getComputedStyle", "matchMedia", "setTimeout", "structuredClone",
+        "atob", "clearTimeout", "console", "document", "getComputedStyle", "matchMedia", "requestAnimationFrame", "setTimeout", "structuredClone",
         "vegaEmbed", "window", "Blob", "CSS", "DecompressionStream", "Element", "Image", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL",
       ),
     },

@@ -36,7 +36,8 @@ async function render({ model, el }) {
   /** @type {{passes: Passes, frames: Int32Array[]} | null} */
   let filtered = null;
   let applied = NOTHING; // the submissions that the filter was applied for
-  const themes = new MutationObserver(() => { opened?.viewer.go({}); });
+  // JupyterLab hides everything while it changes its theme, so that there is nothing to draw on before the next frame.
+  const themes = new MutationObserver(() => { requestAnimationFrame(() => setTimeout(() => { opened?.viewer.go({}); })); });
   themes.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
   open();
   return () => {
