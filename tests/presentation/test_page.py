@@ -104,9 +104,12 @@ def test_charts_are_what_vega_lite_takes(sample: Path, tracks: Path, tmp_path: P
     objects, predicted = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
     scored = predicted.objects.assign(score=np.linspace(0, 1, len(predicted.objects)))
     sf.report(objects, sf.Annotations(scored), tmp_path / "tracks.html", tracks=True)
-    for name in ("points", "tracks"):
+    boxes, found = many_boxes(24)
+    sf.report(boxes, {"all": found, "few": found[found["object"] > 0]}, tmp_path / "boxes.html")
+    of_kind = {"points": "residuals", "tracks": "curve_HOTA", "boxes": "precision_curve"}
+    for name, chart in of_kind.items():
         charts = Page(tmp_path / f"{name}.html").data["charts"]
-        assert "by_threshold" in charts
+        assert {"by_threshold", chart} <= {*charts}
         for spec in charts.values():
             alt.Root.validate(spec)
             with pytest.raises(ValidationError):
@@ -235,7 +238,8 @@ def test_the_folder_has_every_table_and_describes_every_column(sample: Path, tmp
     sf.report(truth, submissions, tmp_path / "report.html", by={"truth_brightness": 3}, tables=folder)
     names = {path.stem for path in folder.glob("*.parquet")}
     always = {"matches", "summary", "intervals", "diagnosis", "error_costs", "suspicions", "by_sequence"}
-    assert names == always | {"by_frame_n_truth", "by_truth_brightness", "sweep", "sweep_best", "leaderboard", "pairs"}
+    of_two = {"leaderboard", "pairs", "changes"}
+    assert names == always | of_two | {"by_frame_n_truth", "by_truth_brightness", "sweep", "sweep_best"}
     readme = (folder / "README.md").read_text("utf-8")
     for path in folder.glob("*.parquet"):
         section = readme.partition(f"## {path.stem}.parquet\n")[2].partition("\n## ")[0]
@@ -337,6 +341,7 @@ SIMILARITIES: dict[str, tuple[Any, dict[str, Any], str, str]] = {
 def test_a_report_by_similarity_has_the_metrics_of_its_rule_only(name: str, tmp_path: Path) -> None:
     make, words, measure, threshold = SIMILARITIES[name]
     truth, predictions = make(6)
+    predictions = predictions.drop(columns="score")  # by which AP would come first
     few = predictions[predictions["object"] > 0]
     tables = tmp_path / "tables"
     sf.report(truth, {"all": predictions, "few": few}, tmp_path / "report.html", tables=tables, **words)
