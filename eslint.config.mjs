@@ -20,6 +20,6 @@ export default [
   },
   {
     files: ["tests/**/*.mjs"],
-    languageOptions: { globals: globals("process") },
+    languageOptions: { globals: globals("process", "queueMicrotask", "URL") },
   },
 ];
