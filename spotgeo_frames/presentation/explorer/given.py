@@ -56,7 +56,7 @@ def given_tables(x: Any) -> dict[str, Given]:
         tables = {str(name): table for name, table in x.items()}
         if len(tables) < len(x):
             raise InputError("explore: x: two of its names are the same as text; give each table another")
-    elif isinstance(x, list | tuple) and not is_result(x):
+    elif isinstance(x, list | tuple) and not hasattr(x, "_fields"):  # results are NamedTuples
         tables = {str(place): table for place, table in enumerate(x, 1)}
     else:
         answer = {ALONE: _given(x, "explore: x")}

@@ -9,6 +9,7 @@ import pandas as pd
 from ...support.errors import InputError
 from ...support.keys import ordinals, pack
 from ...tables.arrow import as_pandas
+from ...tables.columns import as_numbers
 from ...tables.messages import missing
 from ...tables.schema import frame_columns
 from ..submissions_together import together
@@ -33,12 +34,22 @@ def keys_in(table: Any, keys: pd.DataFrame, name: str) -> pd.DataFrame:
     for column in map(str, keys):
         kind = keys[column].dtype
         kind = kind.categories.dtype if isinstance(kind, pd.CategoricalDtype) else kind
-        try:
-            columns[column] = given[column].astype(kind)
-        except (ValueError, TypeError) as error:
+        columns[column] = _as_type(given[column], kind)
+        if columns[column] is None:
             problem = f"column {column} is of type {given[column].dtype}; that of the match table is {kind}"
-            raise InputError(f"{name}: {problem}") from error
+            raise InputError(f"{name}: {problem}, which cannot hold its values")
     return pd.DataFrame(columns)
+
+
+def _as_type(values: pd.Series, kind: Any) -> pd.Series | None:
+    """A column as another type; None if that changes or cannot hold its values."""
+    try:
+        answer = values.astype(kind)
+    except (ValueError, TypeError):
+        return None
+    if pd.api.types.is_float_dtype(values.dtype) and pd.api.types.is_integer_dtype(answer.dtype):
+        return answer if np.array_equal(as_numbers(values), as_numbers(answer), equal_nan=True) else None
+    return answer
 
 
 def packed(tables: Sequence[pd.DataFrame]) -> list[np.ndarray]:

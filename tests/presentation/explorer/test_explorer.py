@@ -432,6 +432,7 @@ def test_tags_from_a_file(tmp_path: Path) -> None:
         (lambda tags: tags.assign(tag=3), "column tag"),
         (lambda tags: tags.assign(tag=None), "column tag"),
         (lambda tags: tags.assign(sequence="a"), "column sequence"),
+        (lambda tags: tags.assign(frame=1.5), "column frame"),
         (lambda tags: 5, "int"),
     ],
 )
@@ -451,6 +452,7 @@ def test_tags_that_do_not_fit(change: Any, named: str) -> None:
         (lambda matches: matches.iloc[:0], ["explore: x"]),
         (lambda matches: {}, ["explore: x"]),
         (lambda matches: 5, [("explore: x", "int")]),
+        (lambda matches: many(2)[0], [("explore: x", "Annotations")]),
         (
             lambda matches: matches.drop(columns=["truth_x", "truth_y"]),
             ["explore: x: column truth_x", "explore: x: column truth_y"],
