@@ -13,8 +13,9 @@ export default [
     files: ["spotgeo_frames/**/*.js"],
     languageOptions: {
       globals: globals(
-        "atob", "clearTimeout", "console", "document", "getComputedStyle", "matchMedia", "requestAnimationFrame", "setTimeout", "structuredClone",
-        "vegaEmbed", "window", "Blob", "CSS", "DecompressionStream", "Element", "Image", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL",
+        "addEventListener", "atob", "clearTimeout", "console", "document", "getComputedStyle", "history", "location", "matchMedia",
+        "navigator", "requestAnimationFrame", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "Element", "HTMLElement",
+        "HTMLSelectElement", "HTMLTableElement", "Image", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL", "URLSearchParams",
       ),
     },
   },

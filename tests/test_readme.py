@@ -33,7 +33,7 @@ INSTEAD = {
     "pyarrow": {
         "import pandas as pd": "import pyarrow.compute as pc, pyarrow.parquet as pq",
         'by=pd.cut(matches["truth_x"], 4)': 'by=pc.floor(pc.divide(matches["truth_x"], 160.0))',
-        'matches.merge(widget.tags, how="left")': 'matches.join(widget.tags, widget.tags.column_names[:-1])',
+        'matches.merge(widget.tags, how="left")': "matches.join(widget.tags, widget.tags.column_names[:-1])",
         'matches.to_parquet("matches.parquet")': 'pq.write_table(matches, "matches.parquet")',
         'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = "truth_visibility"',
         'result.matches.groupby(visibility)["event"].value_counts()': (

@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -22,10 +21,6 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from helpers.reference import PROJECT
-
-# What a container without a screen needs, and what keeps the browser itself from asking for anything.
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"]
 
 # Nothing of JupyterLab asks for news or other addresses.
 SETTINGS = {
@@ -93,24 +88,6 @@ def _wait_for(address: str, server: "subprocess.Popen[bytes]", log: Path) -> Non
         else:
             return
     pytest.fail(log.read_text())
-
-
-@contextmanager
-def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
-    """A headless browser; the test is skipped where there is none."""
-    browser, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
-    if browser is None or chromedriver is None:
-        pytest.skip("chromium and its driver are not here; `make browser` installs them")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for flag in [*FLAGS, f"--user-data-dir={folder}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
-    try:
-        yield started
-    finally:
-        started.quit()
 
 
 class Notebook:

@@ -18,18 +18,17 @@ import pandas as pd
 from ...support.errors import InputError
 from ...tables.kinds import as_kind
 from ...tables.table import Table
-from ..viewer.scripts import PRESENTATION, VIEWER, module_of
+from ..viewer.scripts import PRESENTATION, VIEWER, module_of, viewer_style
 from .contents import Contents, objects_of_rows, row_of_object, table_of_rows
 from .filters import filter_text, passing_rows
 from .messages import Message, chunk, outline, passing, picture
 from .tags import Tags, tags_in, tags_table
 
-# The modules of the widget's script and its styles, each after those that it needs.
+# The modules of the widget's script, each after those that it imports, and its style sheet.
 MODULES = [*VIEWER, *(f"explorer/assets/{name}.js" for name in ("kernel", "marking", "widget"))]
-STYLES = ["viewer/assets/viewer.css", "explorer/assets/explorer.css"]
+STYLE = "explorer/assets/explorer.css"
 
 CLOSED = "explore: the widget is closed; open another one by sf.explore(...)"
-
 
 # The two lists of colours in the viewer's styles, light and dark.
 COLOURS = re.compile(r"^ *\.viewer \{\n(.*?)^ *\}\n", re.MULTILINE | re.DOTALL)
@@ -37,7 +36,7 @@ COLOURS = re.compile(r"^ *\.viewer \{\n(.*?)^ *\}\n", re.MULTILINE | re.DOTALL)
 
 def _styles() -> str:
     """The styles, with the colours of JupyterLab's theme before those of the system."""
-    viewer, own = (resources.files(PRESENTATION).joinpath(name).read_text("utf-8") for name in STYLES)
+    viewer, own = viewer_style(), resources.files(PRESENTATION).joinpath(STYLE).read_text("utf-8")
     light, dark = COLOURS.findall(viewer)
     themes = [
         f'[data-jp-theme-light="{is_light}"] .viewer {{\n{rules}}}\n'

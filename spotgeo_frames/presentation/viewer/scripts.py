@@ -55,6 +55,11 @@ def module_of(modules: Sequence[str]) -> str:
     return "".join(map(_body, modules))
 
 
+def viewer_style() -> str:
+    """Returns the style sheet of the viewer."""
+    return resources.files(PRESENTATION).joinpath("viewer/assets/viewer.css").read_text("utf-8")
+
+
 def _body(module: str) -> str:
     """The text of a module without its imports and without `export`."""
     text = resources.files(PRESENTATION).joinpath(module).read_text("utf-8")

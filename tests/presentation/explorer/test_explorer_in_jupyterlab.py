@@ -11,7 +11,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from helpers.jupyter import Notebook, chromium, jupyterlab
+from helpers.browser import started
+from helpers.jupyter import Notebook, jupyterlab
 from helpers.reference import PROJECT
 from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures
 
@@ -54,10 +55,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def opened(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Notebook, str]]:
     pytest.importorskip("anywidget")
-    with chromium(tmp_path_factory.mktemp("browser")) as driver, jupyterlab(folder) as address:
-        notebook = Notebook(driver, address, folder)
-        notebook.run(PREPARED)
-        yield notebook, address
+    with jupyterlab(folder) as address:
+        driver = started(tmp_path_factory.mktemp("browser"))
+        try:
+            notebook = Notebook(driver, address, folder)
+            notebook.run(PREPARED)
+            yield notebook, address
+        finally:
+            driver.quit()
 
 
 @pytest.fixture

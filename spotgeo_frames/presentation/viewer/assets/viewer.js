@@ -139,7 +139,8 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     const lacking = about.pictures && !shown ? " (no picture)" : "";
     const note = lacking + (source.note?.(state.frame, state.submissions) ?? "");
     if (!visited) return note;
-    return `${note}; ${visited.length ? `${visited.length.toLocaleString("en")} frames pass` : "no frame passes"} the filter`;
+    const n = visited.length;
+    return `${note}; ${n > 1 ? `${n.toLocaleString("en")} frames pass` : `${n || "no"} frame passes`} the filter`;
   }
 
   // What the colours tell, and which they are, on pictures and elsewhere.
