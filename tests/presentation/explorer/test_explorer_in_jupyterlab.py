@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def opened(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Notebook, str]]:
+def lab(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Notebook, str]]:
     pytest.importorskip("anywidget")
     with jupyterlab(folder) as address:
         driver = started(tmp_path_factory.mktemp("browser"))
@@ -66,9 +66,9 @@ def opened(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
 
 
 @pytest.fixture
-def notebook(opened: tuple[Notebook, str]) -> Iterator[Notebook]:
+def notebook(lab: tuple[Notebook, str]) -> Iterator[Notebook]:
     """The notebook; at the end of the test it is looked at whether anything was said, or asked for elsewhere."""
-    shown, address = opened
+    shown, address = lab
     size = {"width": 1280, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
     shown.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     yield shown
