@@ -36,6 +36,7 @@ NEEDED = {
     ),
     "charts": ("sf.charts.recall_map(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "charts: altair"),
     "report": ("sf.report(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH), 'report.html')", "report: altair"),
+    "widget": ("sf.explore(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "explore: anywidget"),
 }
 
 # What needs no extra.

@@ -21,6 +21,9 @@ INSTEAD = {
         'matches.to_parquet("matches.parquet")': 'matches.write_parquet("matches.parquet")',
         "sf.diagnose(matches)": "sf.diagnose(matches, tau=10)",
         "sf.changes(matches, cautious)": "sf.changes(matches, cautious, tau=10)",
+        'matches.merge(widget.tags, how="left")': (
+            'matches.join(widget.tags, on=widget.tags.columns[:-1], how="left", nulls_equal=True)'
+        ),
         "sf.error_costs(result)": 'sf.error_costs(result, similarity="iou")',
         'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = pl.col("truth_visibility")',
         'result.matches.groupby(visibility)["event"].value_counts()': (
@@ -30,6 +33,7 @@ INSTEAD = {
     "pyarrow": {
         "import pandas as pd": "import pyarrow.compute as pc, pyarrow.parquet as pq",
         'by=pd.cut(matches["truth_x"], 4)': 'by=pc.floor(pc.divide(matches["truth_x"], 160.0))',
+        'matches.merge(widget.tags, how="left")': "matches.join(widget.tags, widget.tags.column_names[:-1])",
         'matches.to_parquet("matches.parquet")': 'pq.write_table(matches, "matches.parquet")',
         'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = "truth_visibility"',
         'result.matches.groupby(visibility)["event"].value_counts()': (

@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "dask": ("distributed",),
         "charts": ("altair",),
         "report": ("altair", "jinja2", "vl_convert", "PIL"),
+        "widget": ("anywidget", "PIL"),
     }
 )
 

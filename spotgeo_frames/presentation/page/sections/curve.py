@@ -6,7 +6,8 @@ from ....tracking.poses import PoseResult
 from ....tracking.tracks import TrackResult
 from ...charts.track_charts import DRAWN, hota_curve
 from ...metric_text import title
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 
 ABOUT = (

@@ -8,7 +8,8 @@ from ...charts.error_charts import error_costs as chart_of_costs
 from ...display import words
 from ...metric_text import title
 from ...rule_texts import kind_texts
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Definitions, Figure, Kept, Section, Text
 from ..html.cells import having, table_of
 

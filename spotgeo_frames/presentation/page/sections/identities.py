@@ -5,7 +5,8 @@ import pandas as pd
 from ....analysis.identity_changes import identity_breaks
 from ....tracking.poses import PoseResult
 from ....tracking.tracks import TrackResult
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Kept, Section, Text
 from ..html.cells import having, table_of
 

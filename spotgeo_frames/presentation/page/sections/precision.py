@@ -5,7 +5,8 @@ import pandas as pd
 from ....analysis.costs import error_costs
 from ...charts.precision_charts import precision_curve
 from ...display import words
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Figure, Kept, Section, Text
 from ..html.cells import having, table_of
 
