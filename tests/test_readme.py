@@ -14,8 +14,7 @@ from helpers.reference import PROJECT
 BLOCKS = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
 
 PUT_TOGETHER = (
-    "costs = pd.concat({name: sf.error_costs(sf.diagnose(x)) for name, x in of_each.items()}, "
-    'names=["submission"])'
+    'costs = pd.concat({name: sf.error_costs(sf.diagnose(x)) for name, x in of_each.items()}, names=["submission"])'
 )
 
 # What users of another kind write instead of the lines that are of pandas, or that need a table's notes.
