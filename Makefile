@@ -7,7 +7,7 @@ SAMPLE := data/sample
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-start clean
+.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-start bench-page clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -26,7 +26,7 @@ test: .venv/ready-test
 
 # The tests with the lowest versions that pyproject.toml allows, except for the browser and the notebooks.
 test-lowest: .venv-lowest/ready
-	$(LOWEST)/python $(PYTEST) --ignore tests/presentation/test_page_in_browser.py --ignore tests/test_notebooks.py
+	$(LOWEST)/python $(PYTEST) --ignore-glob '*_in_browser.py' --ignore tests/test_notebooks.py
 
 lint: .venv/ready-lint .venv/scripts/ready
 	$(BIN)/ruff check .
@@ -78,6 +78,10 @@ bench-scale: .venv/ready-bench
 bench-start: .venv/ready-bench
 	$(BIN)/python benchmarks/start.py $(ARGUMENTS)
 
+# ARGUMENTS="--folders TRUTH_DIR TRACKER_DIR --benchmark MOT17" measures on folders of your own.
+bench-page: .venv/ready-bench
+	$(BIN)/python benchmarks/page.py $(ARGUMENTS)
+
 clean:
 	rm -rf .venv .venv-lowest out build dist
 
@@ -86,7 +90,7 @@ clean:
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-# ESLint and TypeScript, which check the page's JavaScript.
+# ESLint and TypeScript, which check the JavaScript of the page and its viewer.
 .venv/scripts/ready: .venv/ready Makefile
 	command -v npm || { apt-get -q update && apt-get -q install -y nodejs npm; }
 	npm install --prefix .venv/scripts --no-save --no-package-lock --no-audit --no-fund $(SCRIPT_TOOLS)

@@ -203,7 +203,7 @@ REPORT = Command(
         FRAMES,
         _argument(
             "--images",
-            "Folder of pictures, SEQUENCE/FRAME.png or .jpg, to draw behind the frames",
+            "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, or as a column file_name says",
             metavar="<path>",
             type=Path,
         ),

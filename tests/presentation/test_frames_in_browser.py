@@ -39,7 +39,8 @@ from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures, many, man
 
 Opened = Callable[..., webdriver.Chrome]
 
-STATUS, TOLD, GALLERY = ".viewer-status", ".filter-told", ".gallery-told"
+ONE_SEQUENCE = "only one sequence"
+STATUS, TOLD, GALLERY = ".viewer-status", ".filter-status", ".gallery-status"
 WORDS: dict[str, dict[str, Any]] = {
     "points": {},
     "boxes": {"similarity": "iou"},
@@ -192,6 +193,7 @@ def test_zoom_by_button_and_wheel(opened: Opened, drawn: Callable[[str], Path]) 
 
 def test_the_time_line_jumps(opened: Opened, drawn: Callable[[str], Path]) -> None:
     driver = opened(drawn("tracks"))
+    assert "a triangle a switch" in text(driver, ".viewer-time:not([hidden]) + .viewer-keys")
     line = driver.find_element(By.CSS_SELECTOR, ".viewer-time canvas")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", line)
     ActionChains(driver).move_to_element_with_offset(line, line.size["width"] // 2 - 20, 0).click().perform()
@@ -274,6 +276,36 @@ def test_a_cell_of_the_map_shows_the_truths_in_it(opened: Opened, page: Path) ->
     assert [chip.split(" is ")[0] for chip in chips(driver)[:2]] == ["truth_centre_x", "truth_centre_y"]
 
 
+CLICK_ALL = """
+const [chart, count, done] = arguments;
+const told = document.querySelector('.filter-status');
+const marks = [...document.querySelectorAll(`[data-chart=${chart}] g.role-mark > path`)];
+const found = [];
+for (const mark of marks.filter((one) => one.__data__?.datum?.[count] !== undefined)) {
+  told.textContent = '';
+  mark.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+  while (!told.textContent) await new Promise((resolve) => setTimeout(resolve, 2));
+  found.push([mark.__data__.datum[count], told.textContent]);
+}
+done(found);
+"""
+
+
+@pytest.mark.parametrize(("chart", "count"), [("measures", "n"), ("residuals", "n"), ("recall_map", "truths")])
+def test_every_bar_and_cell_shows_just_the_rows_that_it_counts(
+    opened: Opened, tmp_path: Path, chart: str, count: str
+) -> None:
+    truth, predictions = many(60)
+    third = 1 / 3  # so many digits that rounded numbers would be in other bins
+    moved = predictions.assign(x=predictions["x"] + third * (predictions["object"] % 7), y=predictions["y"] - third)
+    near = truth.objects.assign(x=truth.objects["x"] * third)
+    sf.report(near, moved.assign(x=moved["x"] * third), tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html")
+    found = driver.execute_async_script(CLICK_ALL, chart, count)
+    assert len(found) >= 10
+    assert [told for n, told in found if f": {n:,} of " not in told and (n or "nothing" not in told)] == []
+
+
 def test_a_row_of_a_table_shows_its_frames_also_by_keyboard(opened: Opened, page: Path) -> None:
     driver = opened(page)
     row = driver.find_elements(By.CSS_SELECTOR, "[data-table='slice-0'] tbody tr")[2]
@@ -312,7 +344,7 @@ def test_sequences_that_the_page_does_not_hold_are_no_buttons(opened: Opened, tm
     cells = driver.execute_script(f"{code}.map((one) => [one.firstElementChild !== null, one.title])")
     held = sum(is_button for is_button, _ in cells)
     assert 0 < held < len(cells)
-    assert {title for is_button, title in cells if not is_button} == {"This page has no frames of it"}
+    assert {title for is_button, title in cells if not is_button} == {"This page cannot show these frames"}
 
 
 def test_the_gallery_opens_frames_by_mouse_and_keyboard(opened: Opened, page: Path) -> None:
@@ -428,6 +460,15 @@ def test_sequences_that_a_submission_does_not_have(opened: Opened, tmp_path: Pat
     assert all("false" in row.text for row in rows)
 
 
+def test_infinite_scores_leave_the_page_quiet(opened: Opened, tmp_path: Path) -> None:
+    truth, predictions = many(30)
+    infinite = predictions.assign(score=predictions["score"].where(predictions["object"] > 0, -float("inf")))
+    infinite.loc[0, "score"] = float("inf")
+    sf.report(truth, infinite, tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html")  # at its end the test looks whether the console is empty
+    assert marks(driver.find_element(By.CSS_SELECTOR, "[data-chart='by_threshold']"))
+
+
 NAMES = ["__proto__", "constructor", HOSTILE, QUOTED]
 
 
@@ -472,7 +513,7 @@ def test_hostile_names_are_only_text(opened: Opened, tmp_path: Path) -> None:
 def test_pictures_lie_behind_the_frames(opened: Opened, tmp_path: Path) -> None:
     truth, predictions = many(1)
     images = folder_of_pictures(tmp_path / "images", n_frames=4)
-    with warned("only one sequence", ("images: 1 of 5 frames", f"{images / '1' / '5.png'}")):
+    with warned(ONE_SEQUENCE, ("images: 1 of 5 frames", f"{images / '1' / '5.png'}")):
         sf.report(truth, predictions, tmp_path / "report.html", images=images)
     grey = [(shade, shade, shade) for shade in (0x28, 0x48, 0x68, 0x88, 0xA8, 0xC8)]
     for frame in range(1, 6):
@@ -492,3 +533,11 @@ def test_a_screen_reader_can_read_the_frames(
     driver = opened(drawn(kind), width, scheme, view(filter=filtered, gallery="random 1 12"))
     assert page_width(driver) <= width
     assert axe_findings(driver) == []
+
+
+def test_the_first_frame_that_is_shown_has_an_error(opened: Opened, tmp_path: Path) -> None:
+    truth = pd.DataFrame({"sequence": 1, "frame": [1, 2, 3, 4], "object": 1, "x": 50.0, "y": 50.0})
+    with warned(ONE_SEQUENCE):
+        sf.report(truth, truth[truth["frame"] != 3], tmp_path / "report.html")
+    driver = opened(tmp_path / "report.html")
+    assert "sequence 1, frame 3 (3 of 4): 0 found, 1 missed, 0 false" in text(driver, STATUS)

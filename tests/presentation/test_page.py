@@ -20,7 +20,7 @@ from helpers.problems import refused, warned
 from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, many_boxes, many_poses, png
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.charts.names import short_names
-from spotgeo_frames.presentation.page import frame_pictures, held
+from spotgeo_frames.presentation.page import chosen_frames, frame_pictures
 from spotgeo_frames.presentation.page.sections import slices
 from spotgeo_frames.support.labels import bins_as_text
 from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
@@ -41,6 +41,10 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
     metrics = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
     assert [one["name"] for one in page.data["view"]["submissions"]] == board["name"].tolist(), "the best first"
+    differences = {row[2]: row[3:6] for row in page.data["tables"]["pairs"]["rows"]}
+    for share in ("F1", "precision", "recall", "accuracy"):
+        assert all(cell.endswith("%") for cell in differences[share]), "in points, as the text below the table says"
+    assert not any(cell.endswith("%") for cell in differences["mse, px²"])
     assert {*page.data["charts"]} == {
         *("costs", "differences", "recall_map", "measures", "residuals", "by_threshold", "precision_by_recall")
     }
@@ -188,7 +192,7 @@ def test_of_each_submission_the_worst_are_held(tmp_path: Path) -> None:
 def test_of_a_long_sequence_the_frames_with_most_errors_are_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held, "ROWS_HELD", 1000)
+    monkeypatch.setattr(chosen_frames, "MOST_ROWS", 1000)
     truth, predictions = many(2, n_frames=400, n_objects=3)
     bad = predictions["frame"].between(301, 340) & (predictions["sequence"] == 2)
     sf.report(truth, predictions[~bad], tmp_path / "report.html")
@@ -200,7 +204,7 @@ def test_of_a_long_sequence_the_frames_with_most_errors_are_held(
         for frame, at in zip(view["frames"]["frame"], view["frames"]["sequence"], strict=True)
         if at == second
     ]
-    assert len(frames) == held.FRAMES_CHOSEN
+    assert len(frames) == chosen_frames.FRAMES_CHOSEN
     assert frames == list(range(frames[0], frames[0] + len(frames)))
     assert frames[0] <= 301
     assert frames[-1] >= 340

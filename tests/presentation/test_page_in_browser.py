@@ -10,7 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import spotgeo_frames as sf
-from helpers.browser import NARROW, WIDE, axe_findings, click, column, marks, page_width, text
+from helpers.browser import NARROW, WIDE, axe_findings, button, click, column, marks, page_width, text
 from helpers.problems import warned
 from helpers.report_inputs import Page, many
 from helpers.scenes import objects
@@ -88,6 +88,7 @@ def test_long_tables_show_more_when_asked(opened: Opened, page: Path) -> None:
     driver = opened(page)
     n_rows = len(Page(page).data["tables"]["slice-0"]["rows"])
     assert len(column(driver, "slice-0", "sequence")) == 25
+    assert button(driver, f"Show {min(100, n_rows - 25)} more").is_displayed()
     assert f"25 of {n_rows} rows" in text(driver, "[data-more='slice-0']")
     click(driver, "[data-more='slice-0'] button")
     assert len(column(driver, "slice-0", "sequence")) == min(n_rows, 125)

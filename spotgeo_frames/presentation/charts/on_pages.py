@@ -20,7 +20,8 @@ CONFIG = {
     "background": "transparent",
     "font": "system-ui, sans-serif",
     "axis": TEXT | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
-    "legend": TEXT | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90},
+    "legend": TEXT
+    | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90, "symbolLimit": 0},
     "view": {"stroke": None},
     "aria": False,  # to a screen reader a chart is one picture; the page's tables have its numbers
 }

@@ -108,9 +108,34 @@ def _widened(edges: np.ndarray) -> np.ndarray:
 
 def _bounds(edges: np.ndarray) -> list[list[float]]:
     """The least and the greatest value of each bin; a value on an edge between two is in the second only."""
-    upper = edges[1:] - 1e-6 * np.diff(edges)
+    upper = np.nextafter(edges[1:], -np.inf)
     upper[-1] = edges[-1]
     return np.column_stack([edges[:-1], upper]).tolist()
+
+
+def bin_edges(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> dict[str, np.ndarray]:
+    """The edges of the bins that these charts count in.
+
+    They are those of the `measure` of pairs, of the centres of truths along `x` and `y`, and of each `offset`. What is
+    shown of a bar or of a cell is what they count only if values stay in their bins when they are rounded.
+    """
+    edges = {"measure": _measure_edges(measure_range(rule), MEASURE_BINS)}
+    if rule.by_distance:
+        edges["offset"] = _offset_edges(rule.largest_cost, RESIDUAL_BINS)
+    grids = (recall_grid(table, MAP_COLUMNS) for _, table in by_name(matches, names))
+    grid = next((grid for grid in grids if grid is not None), None)  # submissions have the same truths
+    return edges if grid is None else edges | {"x": _widened(grid.x_edges), "y": _widened(grid.y_edges)}
+
+
+def _measure_edges(ends: tuple[float, float], bins: int) -> np.ndarray:
+    """The edges of the bins of distances (px) or of similarities between these ends."""
+    return np.linspace(*ends, bins + 1)
+
+
+def _offset_edges(tau: float, bins: int) -> np.ndarray:
+    """The edges (px) of the bins of predicted minus true coordinates, the inner ones with the digits that are shown."""
+    edges = np.linspace(-tau, tau, bins + 1)
+    return np.array([-tau, *(float(f"{edge:.6g}") for edge in edges[1:-1]), tau])
 
 
 def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int = MEASURE_BINS) -> Drawing | None:
@@ -172,7 +197,7 @@ def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) ->
     ends = measure_range(rule) if known else (0.0, float(matches[column].max()))
     for name, table in by_name(matches, names):
         values = table[column].dropna().to_numpy(np.float64)
-        counts, edges = np.histogram(values, bins=bins, range=ends)
+        counts, edges = np.histogram(values, bins=_measure_edges(ends, bins))
         rows += [
             {"submission": name, "from": low, "to": high, "n": n}
             for (low, high), n in zip(_bounds(edges), counts.tolist(), strict=True)
@@ -185,7 +210,7 @@ def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float, bins: int
 
     There are so many bins along each axis. None without true positives.
     """
-    cells, means = _offset_cells(matches, names, np.linspace(-tau, tau, bins + 1))
+    cells, means = _offset_cells(matches, names, _offset_edges(tau, bins))
     return _residuals(cells, means, short_names(names), tau) if cells else None
 
 
@@ -230,6 +255,7 @@ def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray
 
     The coordinates of boxes are those of their centres.
     """
+    bounds = _bounds(edges)
     cells: Rows = []
     means: Rows = []
     for name, table in by_name(matches, names):
@@ -237,7 +263,7 @@ def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray
         dx, dy = offsets(hits)
         counts, _, _ = np.histogram2d(dx, dy, bins=[edges, edges])
         cells += [
-            {"submission": name, **_box(edges, edges, column, row), "n": int(counts[column, row])}
+            {"submission": name, **_box(bounds[column], bounds[row]), "n": int(counts[column, row])}
             for column, row in np.argwhere(counts > 0).tolist()
         ]
         if len(dx):
@@ -252,7 +278,6 @@ def _circle(radius: float) -> Rows:
     return [{"x": x, "y": y, "order": order} for order, (x, y) in enumerate(points)]
 
 
-def _box(x_edges: np.ndarray, y_edges: np.ndarray, column: int, row: int) -> dict[str, float]:
+def _box(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
     """The sides (px) of one cell of a grid."""
-    sides = x_edges[column], x_edges[column + 1], y_edges[row], y_edges[row + 1]
-    return {name: float(f"{side:.6g}") for name, side in zip(("x", "x2", "y", "y2"), sides, strict=True)}
+    return dict(zip(("x", "x2", "y", "y2"), (*x, *y), strict=True))

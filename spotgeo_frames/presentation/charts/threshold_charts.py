@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from ..metric_text import title
@@ -30,13 +31,17 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
 
     `curve` and `best` are what `sweep` returns, of all submissions that have scores.
     """
-    rows, chosen = (_sweep(shortened(table, names)) for table in (curve, best))
+    # A score may be infinite, which no axis has a place for.
+    finite = (table[np.isfinite(table["score_threshold"])] for table in (curve, best))
+    rows, chosen = (_sweep(shortened(table, names)) for table in finite)
     names = _swept(rows, names)
     x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
     y = share_axis(alt.Y, metric, str(title(metric)))
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
     at_best = by_submission(at_best, names, selects=False)
-    chart = _sweep_lines(rows, names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
+    chart = _sweep_lines(rows, names).encode(x=x, y=y)
+    if chosen:
+        chart += at_best.encode(x=x, y=y)
     about = f"{title(metric)} by the threshold of the score, the best marked"
     return Drawing(chart, {"sweep": rows, "best": chosen}, about, filters=FROM_THRESHOLD, zooms=True)
 

@@ -44,10 +44,21 @@ def report(
 ) -> None:
     """Writes a report about one or several submissions as a single HTML page without external files.
 
-    The page shows suspected mistakes, metrics with 95% intervals, comparisons, what changed between submissions, kinds
-    of error, maps, score thresholds, slices, and the frames; of boxes and whole poses with scores also average
-    precision, which then ranks submissions; of tracks and poses HOTA over alpha, and where identities broke. It needs
-    the extra `report`.
+    Of every kind the page shows suspected mistakes, the headline metrics with 95% intervals, kinds of error and what
+    they cost, where in the image objects are found and how near the predictions are, metrics by slices, and the frames
+    with their truths and predictions. Several submissions are also compared, with what changed between them, and scores
+    add the metrics at each threshold. Which metrics come first depends on the kind:
+
+    - points, and joints one by one: F1 and both mean squared errors. F1 ranks submissions.
+    - boxes, and whole poses: AP, if all submissions have scores and are matched by IoU or OKS. AP then ranks, and there
+      are precision over recall, AP by category, and the costs of errors in AP. Without scores, F1 ranks.
+    - tracks: HOTA, MOTA and IDF1, of joints HOTA and mota. HOTA ranks, and there are HOTA over alpha, and a list of
+      switches and gaps.
+
+    Frames are drawn as points, boxes or skeletons, of tracks also with trails, identities and a time line of each
+    object; submissions stand beside or over one another. Clicks in charts and tables, a filter by any column, and a
+    gallery lead to the frames, and a link reopens a view. A page has no room for every frame of a large dataset; then
+    it has the worst of each submission and a random sample, and says so. It needs the extra `report`.
 
     Parameters
     ----------
@@ -56,8 +67,8 @@ def report(
         and for keypoints, one row a joint, `joint`.
     submissions
         The predictions: Annotations or a table of objects, or for several submissions a dict from their names to these.
-        A column `score` adds a sweep over score thresholds, unless all are the same, and, of boxes and of whole poses
-        matched by "oks", average precision.
+        A column `score` adds the metrics at score thresholds, unless all scores are the same. If all submissions have
+        it, boxes matched by IoU and whole poses matched by OKS are also evaluated by average precision.
     path
         The page to write.
     by
@@ -83,8 +94,9 @@ def report(
     images
         A folder of pictures of the frames, PNG or JPEG, which are drawn behind the objects: SEQUENCE/FRAME.png (.jpg,
         .jpeg), or the path that a column `file_name` of the truth's frames or objects names below it; the centre of the
-        first pixel is at 0, 0. Frames whose picture is missing, damaged or of another size are drawn without it, and
-        one warning says so.
+        first pixel is at 0, 0. Frames whose picture is missing, damaged, too large to decode or too small for the
+        truths are drawn without it, and one warning says so. All pictures of a page together take at most about 12 MB;
+        the page says how many are left out.
     tables
         A folder to write the tables behind the page to, as Parquet, with a README that explains every column.
 
@@ -118,7 +130,7 @@ def report(
     images_folder = None if images is None else Path(images)
     check_beforehand(page_path, folder, images_folder)
     from .folder.parquet import files  # imported here, because these need the extra and are slow to import
-    from .sections.made import made_with
+    from .sections.provenance import made_with
 
     known, named = _sides(truth, submissions)
     inputs = inputs_of(_by_role(known, named))

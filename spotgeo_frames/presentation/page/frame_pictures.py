@@ -16,7 +16,7 @@ from ...tables.columns import as_numbers
 from ...tables.schema import FN, FP
 from ..picture_files import DAMAGED, NAMING, Size, as_webp, picture_names, small_picture, suitable_picture
 from ..viewer.frames import Frames, frames_of
-from .held import Held
+from .chosen_frames import ChosenFrames
 
 # The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
 MOST_BYTES = 12 << 20
@@ -41,12 +41,12 @@ class Pictures(NamedTuple):
     warning: str | None = None
 
 
-def pictures(folder: Path, held: Held) -> Pictures:
-    """Reads the pictures of the frames that the page holds; of each sequence the worst frame first, then the next."""
-    frames = frames_of(held.rows, held.sequences)
+def pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
+    """Reads the pictures of the frames that the page shows; of each sequence the worst frame first, then the next."""
+    frames = frames_of(chosen.rows, chosen.sequences)
     suitable: dict[int, tuple[Path, Size]] = {}
     wrong = []
-    for position, names, most_x, most_y in _wanted(held.rows, frames):
+    for position, names, most_x, most_y in _wanted(chosen.rows, frames):
         found = suitable_picture(folder, names, most_x, most_y)
         if isinstance(found, str):
             wrong.append(found)

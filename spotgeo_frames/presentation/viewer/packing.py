@@ -107,11 +107,13 @@ def _packed(name: str, column: Column, content: bytearray, decimals: int | None)
         text = used(column)
         array = text.codes.astype(_form(len(text.values)))
         return {"name": name, **_appended(array, content), "values": text.values}
-    if decimals is None:
-        decimals = _exact_decimals(column)
-    whole = None if decimals is None else _integers(column, decimals)
-    array = _floats(column) if whole is None else whole
-    return {"name": name, **_appended(array, content)} | ({} if whole is None else {"decimals": decimals})
+    known = _exact_decimals(column) if decimals is None else decimals
+    whole = None if known is None else _integers(column, known)
+    if whole is not None:
+        array = whole
+    else:  # large coordinates need their decimals, which float32 has not
+        array, known = (_floats(column), None) if decimals is None else (column.astype("<f8"), decimals)
+    return {"name": name, **_appended(array, content)} | ({} if known is None else {"decimals": known})
 
 
 def _appended(array: np.ndarray, content: bytearray) -> dict[str, Any]:

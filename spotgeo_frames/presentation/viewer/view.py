@@ -22,6 +22,7 @@ from ...tables.schema import (
     pose_columns,
     pose_joints,
 )
+from .bins import rounded_in_bins
 from .extents import DIGITS, decimals, extents, visible
 from .frames import Frames, frames_of
 from .packing import Column, Text, column_of, packed_table, taken, used, valid_text
@@ -63,13 +64,20 @@ class View(NamedTuple):
     left_out: list[str]
 
 
-def view_of(matches: pd.DataFrame, measure: str, tau: float | None, sequences: Sequence[Any] | None = None) -> View:
+def view_of(
+    matches: pd.DataFrame,
+    measure: str,
+    tau: float | None,
+    sequences: Sequence[Any] | None = None,
+    edges: Mapping[str, np.ndarray] | None = None,
+) -> View:
     """Packs the match tables of one or several submissions, one after another, into what the viewer shows.
 
     `matches` has a categorical column `submission`, and may have `kind`, `event` and `ignored`. `measure` is the title
     of what pairs are measured by, such as "IoU", and `tau` the largest distance of a true positive (px), None after
     matching by similarity. `sequences` are all sequences in the order to show them, None for the order of their names.
-    A submission may lack frames. Raises InputError if coordinates are missing, or if truths of a frame differ.
+    `edges` are those of bins in which numbers stay when they are rounded; see `rounded_in_bins`. A submission may lack
+    frames. Raises InputError if coordinates are missing, or if truths of a frame differ.
     """
     check_coordinates(matches)
     frames = frames_of(matches, sequences)
@@ -79,6 +87,7 @@ def view_of(matches: pd.DataFrame, measure: str, tau: float | None, sequences: S
     check_truths(matches, columns, truth, submissions)
     areas = extents(matches, frames.sequence[frames.of_row], len(frames.sequences), tau or 0.0)
     digits = _digits(matches, visible(areas) if tau is None else tau)
+    columns |= rounded_in_bins(columns, edges or {}, measure_of(matches), digits)
     truths = _side(columns, truth.row, SIDE_PREFIXES[0]) | _marks(columns, truth.row, ["ignored"])
     content = bytearray()
     tables = {

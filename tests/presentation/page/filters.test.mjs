@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { choicesOf, conditionText, framesOfPassing, heldConditions, passingOf, possibleConditions } from "../../../spotgeo_frames/presentation/page/html/assets/filters.js";
+import { choicesOf, conditionText, framesOfPassing, completeConditions, passingOf, possibleConditions } from "../../../spotgeo_frames/presentation/page/html/assets/filters.js";
 import { columnNames } from "../../../spotgeo_frames/presentation/page/html/assets/match_rows.js";
 import { readView } from "../../../spotgeo_frames/presentation/viewer/assets/columns.js";
 import { tracks } from "../viewer/packed.mjs";
@@ -18,7 +18,7 @@ const passes = (...conditions) => {
 
 test("without conditions every row passes, and an empty frame is a frame", () => {
   const passing = passingOf(opened(), []);
-  assert.deepEqual([passing.passing, passing.all], [[8, 6], [8, 6]]);
+  assert.deepEqual([passing.nPassing, passing.nRows], [[7, 6], [7, 6]]);
   assert.deepEqual([...framesOfPassing(passing, [0])], [0, 1, 2, 3]);
   assert.deepEqual([...framesOfPassing(passing, [1])], [0, 1, 2], "a submission may lack a frame");
 });
@@ -41,15 +41,26 @@ test("of tracks, breaks are kinds to filter by", () => {
   assert.deepEqual(choicesOf(opened(), "kind").values, ["lost", "no_truth_in_frame", "switch"]);
 });
 
-test("counts of a frame leave out what is ignored", () => {
-  assert.deepEqual(passes({ column: "frame_n_predicted", is: ["0"] }), [[], [3]]);
+test("what is ignored counts nowhere, and passes only where it is asked for", () => {
+  const ofFrame = (...others) => passingOf(opened(), [{ column: "frame_n_predicted", is: ["0"] }, ...others]);
+  const [passing, asked] = [ofFrame(), ofFrame({ column: "outcome", is: ["ignored"] })];
+  assert.deepEqual(marked(passing.predicted[0]), []);
+  assert.deepEqual([...framesOfPassing(passing, [0])], [3], "for charts and tables its frame is empty");
+  assert.deepEqual(marked(asked.predicted[0]), [3]);
+});
+
+test("the ends of a range are exact, but for numbers that are kept as float32", () => {
+  assert.deepEqual(passes({ column: "truth_x", from: null, to: 12 }), [[0, 2], [0]]);
+  assert.deepEqual(passes({ column: "truth_x", from: null, to: 12 - 2 ** -48 }), [[0], [0]]);
+  assert.deepEqual(passes({ column: "truth_x", from: 50 + 2 ** -46, to: null }), [[], []]);
+  assert.deepEqual(passes({ column: "predicted_score", from: 0.9 + 1e-9, to: null }), [[0], [0]]);
 });
 
 test("a range holds its ends, and null never passes", () => {
   assert.deepEqual(passes({ column: "distance", from: 1, to: 1.5 }), [[0, 4], [0, 2]]);
   assert.deepEqual(passes({ column: "truth_brightness", from: null, to: 0.5 }), [[0, 1], [0]]);
   assert.deepEqual(passes({ column: "truth_brightness", from: 2, to: null }), [[4, 5], [2]]);
-  assert.deepEqual(passes({ column: "predicted_score", from: 0, to: 0.5 }), [[], [1, 3]]);
+  assert.deepEqual(passes({ column: "predicted_score", from: 0, to: 0.5 }), [[], [1]]);
 });
 
 test("a number is the one that a cell shows, but whole numbers are exact", () => {
@@ -59,7 +70,7 @@ test("a number is the one that a cell shows, but whole numbers are exact", () =>
 });
 
 test("columns of frames and sequences, also with names that objects have", () => {
-  assert.deepEqual(passes({ column: "sequence", is: ["constructor"] }), [[], [3]]);
+  assert.deepEqual(passes({ column: "sequence", is: ["constructor"] }, { column: "outcome", is: ["ignored"] }), [[], [3]]);
   assert.deepEqual(passes({ column: "frame_clouds", is: ["many"] }), [[4, 5], [2]]);
   assert.deepEqual(passes({ column: "sequence_weather", is: ["rain"] }, { column: "frame", is: ["1"] }), [[0, 1], [0]]);
   assert.deepEqual(passes({ column: "truth___proto__", is: ["<b>"] }), [[0, 2, 4], [0, 2]]);
@@ -83,7 +94,7 @@ test("what changed is told by the pairs of both submissions", () => {
 test("every column has choices or a range", () => {
   const view = opened();
   for (const name of columnNames(view)) assert.ok(choicesOf(view, name), name);
-  assert.deepEqual(choicesOf(view, "outcome").values, ["found", "missed", "false", "ignored"]);
+  assert.deepEqual(choicesOf(view, "outcome").values, ["found", "missed", "false", "ignored", "empty frame"]);
   assert.deepEqual(choicesOf(view, "predicted_score").most.toFixed(2), "0.90");
   assert.equal(choicesOf(view, "constructor"), null);
 });
@@ -96,8 +107,17 @@ test("conditions of an address are ignored where they mean nothing here", () => 
   assert.deepEqual(possibleConditions(view, hostile), []);
   assert.deepEqual(possibleConditions(view, "nothing"), []);
   assert.deepEqual(possibleConditions(view, [{ column: "outcome", is: ["found", "<img>"] }]), [{ column: "outcome", is: ["found"] }]);
-  assert.equal(heldConditions(view, [{ column: "sequence", is: ["elsewhere"] }]), null);
-  assert.deepEqual(heldConditions(view, [{ column: "frame", is: ["1,000"] }]), [{ column: "frame", is: ["1000"] }]);
+  assert.equal(completeConditions(view, [{ column: "sequence", is: ["elsewhere"] }]), null);
+  assert.deepEqual(completeConditions(view, [{ column: "frame", is: ["1,000"] }]), [{ column: "frame", is: ["1000"] }]);
+});
+
+test("a category is a column of its side, too, since slices may be by it", () => {
+  const view = opened();
+  const codes = Int32Array.from({ length: view.truth.n }, (_, row) => row % 2);
+  view.truth.columns.set("category", { name: "category", codes, values: ["car", "bus"] });
+  const condition = { column: "truth_category", is: ["bus"] };
+  assert.deepEqual(completeConditions(view, [condition]), [condition]);
+  assert.ok(passingOf(view, [condition]).truth[0].every((passes, row) => !passes || row % 2));
 });
 
 test("conditions are told in words", () => {

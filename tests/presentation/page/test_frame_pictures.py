@@ -17,15 +17,15 @@ from helpers.report_inputs import png
 from helpers.scenes import objects
 from spotgeo_frames.presentation import picture_files
 from spotgeo_frames.presentation.page import frame_pictures
+from spotgeo_frames.presentation.page.chosen_frames import ChosenFrames, choose_frames
 from spotgeo_frames.presentation.page.frame_pictures import Pictures, pictures
-from spotgeo_frames.presentation.page.held import Held, hold
 
 
-def held(rows: list[tuple[Any, int]], **columns: list[Any]) -> Held:
+def chosen(rows: list[tuple[Any, int]], **columns: list[Any]) -> ChosenFrames:
     """A page with a truth in each of these frames, which is missed."""
     truth = objects([(sequence, frame, 30.0, 20.0) for sequence, frame in rows], **columns)
     matches = sf.match(truth, truth.iloc[:0])
-    return hold(matches.assign(submission=pd.Categorical(["one"] * len(matches))))
+    return choose_frames(matches.assign(submission=pd.Categorical(["one"] * len(matches))))
 
 
 def written(folder: Path, name: str, width: int = 64, height: int = 48, kind: str = "PNG") -> Path:
@@ -47,7 +47,7 @@ def test_every_picture_covers_its_own_pixels(tmp_path: Path) -> None:
     written(tmp_path, "1/2.jpg", 100, 50, "JPEG")
     written(tmp_path, "2/1.jpeg", 40, 30, "JPEG")
     written(tmp_path, "2/2.png", 2560, 100)
-    found = pictures(tmp_path, held([(1, 1), (1, 2), (2, 1), (2, 2)]))
+    found = pictures(tmp_path, chosen([(1, 1), (1, 2), (2, 1), (2, 2)]))
     assert (found.n_left_out, found.warning) == (0, None)
     assert sorted(found.of_frames) == [0, 1, 2, 3]
     sides = {at: [one[side] for side in ("left", "right", "top", "bottom")] for at, one in found.of_frames.items()}
@@ -64,9 +64,9 @@ def test_a_column_names_pictures(column: str, tmp_path: Path) -> None:
     written(tmp_path, "7/2.png")
     names = ["train2017/0001.jpg", "gone.jpg", "train2017/gone.jpg"]
     if column == "file_name":
-        page = held([(7, 1), (7, 2), (7, 3)], file_name=names)
+        page = chosen([(7, 1), (7, 2), (7, 3)], file_name=names)
     else:
-        page = held([(7, 1), (7, 2), (7, 3)])
+        page = chosen([(7, 1), (7, 2), (7, 3)])
         page.rows["frame_file_name"] = names
         page.rows["truth_file_name"] = "7/2.png"  # the frame's own name comes first
     found = pictures(tmp_path, page)
@@ -97,7 +97,7 @@ def test_no_picture_outside_the_folder_is_read(name: str, tmp_path: Path, monkey
     monkeypatch.setattr(picture_files, "_opened", lambda path: pytest.fail(f"{path} is opened"))
     folder = tmp_path / "images"
     folder.mkdir()
-    found = pictures(folder, held([(1, 1)], file_name=[OUTSIDE[name](folder)]))
+    found = pictures(folder, chosen([(1, 1)], file_name=[OUTSIDE[name](folder)]))
     assert found.of_frames == {}
     assert found.warning is not None
     assert found.warning.startswith("images: 1 of 1 frames are drawn without a picture: ")
@@ -112,7 +112,7 @@ def test_names_of_sequences_that_lead_out_of_the_folder_are_not_followed(tmp_pat
     folder = tmp_path / "images"
     folder.mkdir()
     os.symlink(tmp_path / "secret", folder / "linked")
-    found = pictures(folder, held([("../secret", 1), ("linked", 1)]))
+    found = pictures(folder, chosen([("../secret", 1), ("linked", 1)]))
     assert found.of_frames == {}
     assert str(found.warning).startswith("images: 2 of 2 frames are drawn without a picture: ")
 
@@ -127,7 +127,7 @@ def test_missing_damaged_and_small_pictures_are_told_once(tmp_path: Path, monkey
     written(tmp_path, "1/6.png", 1000, 1000)
     (tmp_path / "1" / "7.png").write_bytes(png(64, 48, deep=True))
     written(tmp_path, "1/8.png", 29, 20)  # the truth lies at 30, 20, hardly outside
-    found = pictures(tmp_path, held([(1, frame) for frame in range(1, 10)]))
+    found = pictures(tmp_path, chosen([(1, frame) for frame in range(1, 10)]))
     assert sorted(found.of_frames) == [0, 6, 7]
     assert found.warning is not None
     assert found.warning.startswith("images: 6 of 9 frames are drawn without a picture: ")
@@ -143,7 +143,7 @@ def test_the_warning_says_what_is_wrong(name: str, text: str, tmp_path: Path, mo
     monkeypatch.setattr(frame_pictures, "small_picture", lambda path: pytest.fail(f"{path} is unpacked"))
     path = written(tmp_path, "1/1.png", *((28, 48) if name == "small" else (1000, 1000)))
     warning = f"images: 1 of 1 frames are drawn without a picture: {path}: {text}"
-    assert pictures(tmp_path, held([(1, 1)])) == Pictures({}, 0, warning)
+    assert pictures(tmp_path, chosen([(1, 1)])) == Pictures({}, 0, warning)
 
 
 def test_every_sequence_has_pictures_of_its_worst_frames_where_not_all_fit(
@@ -152,7 +152,7 @@ def test_every_sequence_has_pictures_of_its_worst_frames_where_not_all_fit(
     frames = [(1, 1), (1, 2), (1, 2), (1, 2), (1, 3), (1, 3), (2, 1), (2, 2), (2, 2)]
     for sequence, frame in frames:
         written(tmp_path, f"{sequence}/{frame}.png")
-    page = held(frames)
+    page = chosen(frames)
     assert page.sequences == [1, 2]
     [size] = {len(one["url"]) for one in pictures(tmp_path, page).of_frames.values()}
     for room, expected in ((1, [1]), (2, [1, 4]), (3, [1, 2, 4]), (4, [1, 2, 3, 4])):
@@ -165,14 +165,14 @@ def test_frames_without_truths_take_any_picture(tmp_path: Path) -> None:
     written(tmp_path, "1/1.png", 2, 2)
     claims = objects([(1, 1, 100.0, 100.0)])
     matches = sf.match(sf.Annotations(claims.iloc[:0], claims[["sequence", "frame"]]), claims)
-    page = hold(matches.assign(submission=pd.Categorical(["one"])))
+    page = choose_frames(matches.assign(submission=pd.Categorical(["one"])))
     assert list(pictures(tmp_path, page).of_frames) == [0]
 
 
 def test_deep_pictures_are_stretched(tmp_path: Path) -> None:
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "1.png").write_bytes(png(64, 48, deep=True))
-    [picture] = pictures(tmp_path, held([(1, 1)])).of_frames.values()
+    [picture] = pictures(tmp_path, chosen([(1, 1)])).of_frames.values()
     content = base64.b64decode(str(picture["url"]).partition(",")[2])
     shades = np.asarray(Image.open(io.BytesIO(content), formats=["WEBP"]))
     assert shades.min() < 20

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { readView } from "../../../spotgeo_frames/presentation/viewer/assets/columns.js";
-import { fitted, nearest, panned, pathsOf, shapesOf, skeletonsOf, stageRatio, zoomed } from "../../../spotgeo_frames/presentation/viewer/assets/geometry.js";
+import { closer, fitted, nearest, panned, pathsOf, shapesOf, skeletonsOf, stageRatio, zoomed } from "../../../spotgeo_frames/presentation/viewer/assets/geometry.js";
 import { sourceOf } from "../../../spotgeo_frames/presentation/viewer/assets/source.js";
 import { tracks } from "./packed.mjs";
 
@@ -70,4 +70,12 @@ test("joints of one object make a skeleton", () => {
     { side: "truth", joints: [2, 20, 1, 10] },
     { side: "truth", joints: [3, 30, NaN, NaN] },
   ]);
+});
+
+test("a thumbnail shows the part of the area that holds the objects, at least half of it", () => {
+  const area = [0, 100, 0, 60];
+  assert.deepEqual(closer(area, [[10, 20, 0, 0]]), [0, 50, 5, 35], "half of each side, within the area");
+  assert.deepEqual(closer(area, [[0, 0, 100, 60]]), area);
+  assert.deepEqual(closer(area, [[70, 0, 500, 10]]), [45, 95, 0, 30], "what lies far outside does not count");
+  assert.deepEqual(closer(area, []), area);
 });

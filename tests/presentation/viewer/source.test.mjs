@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { readView } from "../../../spotgeo_frames/presentation/viewer/assets/columns.js";
+import { layerOf } from "../../../spotgeo_frames/presentation/viewer/assets/draw.js";
 import { livesOf, objectAt } from "../../../spotgeo_frames/presentation/viewer/assets/lives.js";
 import { EVENTS, MARKS, STATES } from "../../../spotgeo_frames/presentation/viewer/assets/marks.js";
 import { sourceOf } from "../../../spotgeo_frames/presentation/viewer/assets/source.js";
@@ -118,4 +119,12 @@ test("what is under the pointer is told with the user's columns as text", () => 
   assert.deepEqual(details, [
     ["found truth", "1"], ["prediction", "10"], ["distance, px", "1.00"], ["x, y, px", "10.0, 10.0"], ["brightness", "0.5"], ["__proto__", "<b>"],
   ]);
+});
+
+test("what was missed is drawn above what was found, and both above false alarms", () => {
+  const source = opened();
+  const marks = layerOf(source.rows(1, 0), [], source.about).shapes.map(({ mark }) => MARKS[mark]);
+  assert.deepEqual(marks, ["false prediction", "missed truth", "missed truth"]);
+  const found = layerOf(source.rows(0, 0), [], source.about).shapes.map(({ mark }) => MARKS[mark]);
+  assert.deepEqual(found, ["found truth", "right prediction", "missed truth"]);
 });

@@ -89,6 +89,12 @@ def test_numbers_take_the_shortest_form(values: list[float], form: str, decimals
     assert (column["form"], column.get("decimals")) == (form, decimals)
 
 
+def test_coordinates_keep_their_decimals_where_they_are_large() -> None:
+    column = packed(pd.Series([1e9 + 0.25, 1e9 + 2.5]), 2)
+    assert column["form"] == "float64", "float32 would move them by 64 px"
+    assert (column["read"], column["decimals"]) == ([1e9 + 0.25, 1e9 + 2.5], 2)
+
+
 MOMENT = pd.Timestamp("2024-05-06 07:08:09")
 
 

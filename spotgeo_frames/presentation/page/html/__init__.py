@@ -3,6 +3,7 @@
 blocks.py has the forms of blocks, and cells.py makes tables of text. document.py writes the page. vega.py bundles the
 script that draws charts.
 
-In assets/, page.js sets up tables.js, charts.js and explorer.js, which joins the viewer with the filter (match_rows.js,
-filters.js, filter_form.js), the gallery and the addresses of views (links.js).
+In assets/, page.js sets up tables (tables.js), charts (charts.js) and the section of frames (frames_section.js). That
+section joins the viewer with the filter (match_rows.js, filters.js, filter_form.js), the gallery (gallery.js) and the
+addresses of views (links.js).
 """

@@ -66,8 +66,8 @@ class Table(NamedTuple):
     note
         A note below the table, or an empty text.
     filters
-        By the position of a column, the column of the viewer that its cells name a value of. A row whose cells are
-        clicked shows the frames that have all these values.
+        By the position of a column, the column of the match table whose values its cells are. A click on such a cell
+        shows the frames that have all of these values of its row.
     """
 
     name: str

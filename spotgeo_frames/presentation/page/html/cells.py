@@ -31,11 +31,14 @@ TITLES = {
 def table_of(name: str, caption: str, table: pd.DataFrame, filters: Mapping[str, str] | None = None) -> Table:
     """Makes a table of the page from all columns of a DataFrame.
 
-    `filters` are the columns of the viewer that cells name a value of, by their column of the DataFrame.
+    `filters` are the columns of the match table whose values cells are, by their column of the DataFrame.
     """
     by_position = {place: column for place, name in enumerate(table) if (column := (filters or {}).get(str(name)))}
     titles = [column_title(str(column)) for column in table]
-    return Table(name, caption, titles, sorting(table), texts(table).to_numpy().tolist(), filters=by_position)
+    cells = texts(table)
+    if "metric" in table:  # only now, since the names of metrics tell which numbers are shares
+        cells["metric"] = table["metric"].map(column_title)
+    return Table(name, caption, titles, sorting(table), cells.to_numpy().tolist(), filters=by_position)
 
 
 def having(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

@@ -2,8 +2,8 @@
 
 In comes an Evaluation; out comes a Section: the blocks that the page shows from top to bottom, and the tables behind
 them for the folder of Parquet; or None where the data have nothing for it. A new section is a module here, with its
-function `section` and, in TABLES, its tables and what a row of each is; and its name in SECTIONS. made.py is the foot
-of the page.
+function `section` and, in TABLES, its tables and what a row of each is; and its name in SECTIONS. provenance.py is the
+foot of the page.
 """
 
 from ..evaluation import Evaluation
@@ -11,9 +11,9 @@ from ..html.blocks import Section
 from . import (
     changed,
     comparison,
-    curve,
     errors,
     frames,
+    hota,
     identities,
     numbers,
     places,
@@ -29,7 +29,7 @@ SECTIONS = [
     comparison,
     changed,
     precision,
-    curve,
+    hota,
     errors,
     identities,
     places,

@@ -6,12 +6,13 @@ from ...charts.comparison_charts import MOST_PAIRED, differences
 from ...metric_text import title
 from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, rows_of
 from ..html.blocks import Block, Figure, Kept, Section, Text
-from ..html.cells import column_title, having, table_of
+from ..html.cells import having, table_of
 
 BOARD = ["rank", "name", "AP", "AP_low", "AP_high", "AP50", "AP75"]
 BOARD += ["HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]
 BOARD += ["f1", "f1_low", "f1_high", "kelvins_mse", "mse", "loc_a"]
 BOARD += ["bootstrap_share_first", "apart_from_next"]
+BOUNDS = [name for name in BOARD if name.endswith(("_low", "_high"))]  # left out where there are no intervals
 OF_ALL = "first minus second, with the 95% interval of each pair by itself"
 OF_NEIGHBOURS = "each submission minus the next one on the leaderboard, with the 95% interval of each pair by itself"
 ABOUT = (
@@ -35,12 +36,12 @@ def section(evaluation: Evaluation) -> Section | None:
         return None
     metric = evaluation.headline[0]
     board, pairs = evaluation.compared
-    blocks: list[Block] = [table_of("leaderboard", "Leaderboard", having(board, BOARD))]
+    known = board.drop(columns=[name for name in BOUNDS if name in board and board[name].isna().all()])
+    blocks: list[Block] = [table_of("leaderboard", "Leaderboard", having(known, BOARD))]
     if drawing := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
         note = OF_ALL if len(evaluation.names) <= MOST_PAIRED else OF_NEIGHBOURS
         blocks.append(Figure("differences", f"Differences of {title(metric)},", drawing, note))
     shown = pd.concat([rows_of(pairs, of) for of in (COMBINED, MACRO)])
-    shown = shown.assign(metric=shown["metric"].map(column_title))
     blocks.append(table_of("pairs", "Differences between submissions", shown))
     blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]
     about = ABOUT.format(resamples=RESAMPLES, metric=title(metric)) + (ABOUT_MACRO if "of" in shown else "")

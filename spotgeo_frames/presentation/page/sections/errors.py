@@ -20,7 +20,7 @@ ABOUT = (
 ABOUT_TRACKS = " A corrected switch or gap keeps the identity from before; tracks are evaluated again for each kind."
 NO_TRACK_COSTS = (
     " What the kinds cost in {metric} is left out, because evaluating so many objects again for each kind takes longer "
-    "than the rest of this page; error_costs() tells it of what track() or pose() returns."
+    "than the rest of this page; error_costs() computes it from what track() or pose() returned."
 )
 COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
 TRACK_COSTS = [

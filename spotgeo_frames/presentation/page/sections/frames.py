@@ -5,26 +5,31 @@ import pandas as pd
 
 from ....analysis.track_repairs import track_rows
 from ...charts.names import short_names
+from ...charts.place_charts import bin_edges
 from ...display import words
 from ...rule_texts import measure_title
 from ...viewer.ignored import with_ignored
 from ...viewer.packing import compressed
 from ...viewer.view import View, view_of
 from ..bins import bins_of
+from ..chosen_frames import ChosenFrames, choose_frames
 from ..evaluation import Evaluation, matches_of_name
 from ..frame_pictures import Pictures, pictures
-from ..held import Held, hold
 from ..html.blocks import Section, Text, Viewer
+
+ABOUT = "Bars and cells of charts, and underlined cells of tables, lead here: a click shows the frames that they count."
 
 
 def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
     rule = evaluation.rule
-    held = hold(_with_gaps(evaluation).assign(**bins_of(evaluation)))
-    view = view_of(_shown(held, evaluation), measure_title(rule), rule.tau, held.sequences)
-    behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, held)
+    chosen = choose_frames(_with_gaps(evaluation).assign(**bins_of(evaluation)))
+    edges = bin_edges(evaluation.matches, evaluation.names, rule)
+    view = view_of(_shown(chosen, evaluation), measure_title(rule), rule.tau, chosen.sequences, edges)
+    behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, chosen)
     viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
-    notes = [Text(note, "note") for note in _notes(held, view, behind, has_images=evaluation.images is not None)]
+    texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]
+    notes = [Text(text, "note") for text in texts]
     warnings = [] if behind.warning is None else [behind.warning]
     return Section("frames", "Frames", "Frames", [*notes, viewer], warnings=warnings)
 
@@ -39,24 +44,24 @@ def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:
     return matches.assign(event=events.mask(np.concatenate(in_gaps), "gap"))
 
 
-def _shown(held: Held, evaluation: Evaluation) -> pd.DataFrame:
-    """The rows that the page holds with their kinds of error in words, and with crowds and what these explain."""
-    rows = held.rows.assign(kind=held.rows["kind"].cat.rename_categories(words))
+def _shown(chosen: ChosenFrames, evaluation: Evaluation) -> pd.DataFrame:
+    """The rows that the page shows with their kinds of error in words, and with crowds and what these explain."""
+    rows = chosen.rows.assign(kind=chosen.rows["kind"].cat.rename_categories(words))
     truth = evaluation.truth.objects
     if "crowd" not in truth or "joint" in truth:
         return rows
     return with_ignored(rows, truth, {name: side.objects for name, side in evaluation.submissions.items()})
 
 
-def _notes(held: Held, view: View, behind: Pictures, has_images: bool) -> list[str]:
+def _notes(chosen: ChosenFrames, view: View, behind: Pictures, has_images: bool) -> list[str]:
     """Notes about sequences, frames, columns and pictures that the page does not have."""
-    n_held, n_frames = len(held.sequences), view.about["frames"]["n"]
-    notes = [f"All {n_held:,} sequences are here, the one with most errors first."]
-    if n_held < held.n_sequences:
-        chosen = "as many as there is room for, the worst of each submission in turn and a sample of the others"
-        notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {chosen}."]
-    if held.n_cut:
-        notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")
+    n_shown, n_frames = len(chosen.sequences), view.about["frames"]["n"]
+    notes = [f"All {n_shown:,} sequences are here, the one with most errors first."]
+    if n_shown < chosen.n_sequences:
+        which = "as many as there is room for, the worst of each submission in turn and a sample of the others"
+        notes = [f"{n_shown:,} of {chosen.n_sequences:,} sequences are here: {which}."]
+    if chosen.n_cut:
+        notes.append(f"Of long sequences only the frames with most errors are here: {chosen.n_cut:,} are left out.")
     if view.left_out:
         notes.append(f"Columns that are not shown here: {', '.join(view.left_out)}.")
     if has_images:

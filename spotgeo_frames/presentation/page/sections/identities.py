@@ -16,8 +16,8 @@ ABOUT = (
     "frames that were missed in between; “taken by” is the truth that has the earlier identity in the frame of the "
     "break."
 )
-CAPTION = "Breaks of tracks, {} of them, the longest gaps first"
-CUT = "the {most:,} switches and the {most:,} gaps of each submission with the longest gaps"
+CAPTION = "Breaks of tracks, the longest gaps first"
+CUT = ": the first {most:,} switches and {most:,} gaps of each submission"
 SHOWN = ["sequence", "frame", "joint", "truth_object", "break", "gap"]
 SHOWN += ["predicted_before", "predicted_after", "taken_by", "nearest_truth"]
 FILTERS = {name: name for name in ("submission", "sequence", "frame", "joint", "truth_object")}
@@ -44,9 +44,9 @@ def section(evaluation: Evaluation) -> Section | None:
         most = max(MOST_BREAKS // len(names), 1)
         longest = breaks.sort_values("gap", ascending=False, kind="stable")
         longest = longest[longest.groupby(["submission", "break"], observed=True).cumcount() < most]
-        which = "all" if len(longest) == len(breaks) else CUT.format(most=most)
+        cut = "" if len(longest) == len(breaks) else CUT.format(most=most)
         shown = having(longest, [*whose, *SHOWN])
-        blocks += [Text(ABOUT, "note"), table_of("breaks", CAPTION.format(which), shown, FILTERS)]
+        blocks += [Text(ABOUT, "note"), table_of("breaks", CAPTION + cut, shown, FILTERS)]
     kept = {"identity_counts": counts, "identity_breaks": breaks}
     tables = {name: Kept(table, TABLES[name]) for name, table in kept.items()}
     return Section("identities", "Identities", "Identities", blocks, tables)

@@ -27,11 +27,11 @@ TABLES = {
 # The longest list of names in a heading, in characters; with longer ones the heading counts the submissions.
 LONGEST_HEADING = 60
 
-# What an interval rests on, by its column.
+# What an interval rests on, by its column; the metric is filled in.
 RESTS_ON = {
-    "n_effective": "effective sequences: of equal size, as even; for",
-    "largest_share": "largest share of a sequence; for",
-    "degrees_of_freedom": "degrees of freedom; for",
+    "n_effective": "effective sequences for {}: so many of equal size would have weights as even",
+    "largest_share": "largest share for {}: the greatest part of all weights that one sequence has",
+    "degrees_of_freedom": "degrees of freedom for {}: the fewer, the less is known of how much sequences differ",
 }
 
 
@@ -76,16 +76,17 @@ def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
     Where the combined number has no interval, the mean over sequences and its interval stand in, if there is one.
     """
     rows = []
-    combined, macro = (rows_of(evaluation.intervals, of) for of in (COMBINED, MACRO))
+    tables = [
+        rows_of(evaluation.intervals, of)[["metric", "estimate", "low", "high"]].reset_index(drop=True)
+        for of in (COMBINED, MACRO)
+    ]
+    combined, macro = (texts(table).assign(exact=table["estimate"].map(_exact)) for table in tables)
     for metric in evaluation.headline:
-        of_metric = combined[combined["metric"] == metric]  # in the order of the submissions
-        cells, means = (
-            texts(table)[["estimate", "low", "high"]].to_dict("records")
-            for table in (of_metric, macro[macro["metric"] == metric])
-        )
+        # Submission by submission, in their order.
+        cells, means = (table[table["metric"] == metric].to_dict("records") for table in (combined, macro))
         named = [
-            {"estimate": cell["estimate"], "exact": exact, "interval": _interval(cell, mean)}
-            for cell, exact, mean in zip_longest(cells, of_metric["estimate"].map(_exact), means)
+            {"estimate": cell["estimate"], "exact": cell["exact"], "interval": _interval(cell, mean)}
+            for cell, mean in zip_longest(cells, means)
         ]
         known = reading(metric)
         assert known is not None  # the metrics of intervals are in a registry
@@ -120,7 +121,7 @@ def _rests_on(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     """What the interval of the metric that ranks rests on: labels with the values of all submissions."""
     rows = rows_of(evaluation.intervals, COMBINED)
     shown = texts(rows[rows["metric"] == evaluation.headline[0]])
-    return [(f"{text} {title(evaluation.headline[0])}", shown[name].tolist()) for name, text in RESTS_ON.items()]
+    return [(text.format(title(evaluation.headline[0])), shown[name].tolist()) for name, text in RESTS_ON.items()]
 
 
 def _counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:

@@ -20,7 +20,10 @@ ABOUT_COSTS = (
     "Kinds and counts are those of TIDE, at a similarity of 0.5: they follow from how AP takes detections, so they "
     "differ from those of the section on errors."
 )
-NO_COSTS = "What each kind of error costs in AP is left out, because it takes long here; error_costs() tells it."
+NO_COSTS = (
+    "What each kind of error costs in AP is left out, because it takes long for so many objects; error_costs() "
+    "computes it from what average_precision() returned."
+)
 NUMBERS = ["AP", "AP50", "AP75", "APs", "APm", "APl", "AR100", "AR", "n_truth", "n_predicted"]
 COSTS = ["kind", "n_misses", "n_false_alarms", "AP", "AP_gain", "AP50_gain"]
 TABLES = {

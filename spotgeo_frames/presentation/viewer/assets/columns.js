@@ -2,7 +2,8 @@
 
 /**
  * A column of numbers, null as NaN, or of text as positions in `values`, null as -1.
- * @typedef {{name: string, numbers: Float64Array, decimals?: number}} NumberColumn
+ * `isSingle` says that numbers were rounded to float32.
+ * @typedef {{name: string, numbers: Float64Array, decimals?: number, isSingle?: boolean}} NumberColumn
  * @typedef {{name: string, codes: Int32Array, values: string[]}} TextColumn
  * @typedef {NumberColumn | TextColumn} Column
  * @typedef {{n: number, columns: Map<string, Column>}} Table
@@ -98,7 +99,7 @@ function readColumn({ name, form, offset, decimals, values }, n, buffer) {
   const stored = read(joinedPlanes(buffer, offset, n, width));
   if (values) return { name, codes: new Int32Array(stored), values };
   const numbers = new Float64Array(stored);
-  if (Number.isNaN(none)) return { name, numbers, decimals };
+  if (Number.isNaN(none)) return { name, numbers, decimals, isSingle: form === "float32" };
   const unit = 10 ** (decimals ?? 0);
   for (let i = 0; i < n; i++) numbers[i] = stored[i] === none ? NaN : stored[i] / unit;
   return { name, numbers, decimals };

@@ -1,7 +1,7 @@
 // Draws frames on a canvas. Nothing here knows the page around it.
 
-import { fitted, pathsOf, shapesOf, skeletonsOf } from "./geometry.js";
-import { FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
+import { closer, fitted, pathsOf, shapesOf, skeletonsOf } from "./geometry.js";
+import { FALSE, FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
 import { identityColor, palettesOf } from "./palette.js";
 import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, strokeShape } from "./strokes.js";
 
@@ -17,7 +17,7 @@ import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, stroke
  * @typedef {{image: CanvasImageSource, picture: Picture}} Shown a picture that is loaded
  *
  * @typedef {object} Layer what is drawn of one submission
- * @property {Shape[]} shapes truths, then predictions
+ * @property {Shape[]} shapes in the order in which they are drawn
  * @property {Skeleton[]} skeletons
  * @property {Link[]} links of matched pairs
  * @property {{side: Side, name: string, path: number[]}[]} trails
@@ -36,6 +36,9 @@ import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, stroke
  */
 
 const RING = 3.5; // px between the outlines of a truth that several submissions missed
+
+/** In which order marks are drawn: what was missed lies above all, and what was found above any flood of false alarms. */
+const DRAWN = [IGNORED, FALSE, FOUND, RIGHT, MISSED];
 const FONT = "600 11px system-ui, sans-serif";
 
 /**
@@ -60,7 +63,7 @@ export function layerOf(rows, before, about) {
     return [...paths].map(([name, path]) => ({ side, name, path }));
   };
   return {
-    shapes: [...truth, ...predicted],
+    shapes: [...truth, ...predicted].sort((a, b) => DRAWN.indexOf(a.mark) - DRAWN.indexOf(b.mark)),
     skeletons: [...skeletonsOf(truth, rows.truth, about), ...skeletonsOf(predicted, rows.predicted, about)],
     links,
     trails: [...trails("truth"), ...trails("predicted")],
@@ -113,8 +116,10 @@ export async function thumbnail(canvas, source, frame, submissions, passes) {
   const { plain, onPicture } = palettesOf(canvas);
   // Drawn larger than it is shown, so that marks are smaller and do not hide each other.
   const size = { width: MINIFIED * canvas.clientWidth || canvas.width, height: MINIFIED * canvas.clientHeight || canvas.height };
-  const extent = covering(source.about.sequences[source.frames.sequence[frame]].extent, shown?.picture ?? null);
-  drawFrame(sharp(canvas, size), size, fitted(extent, size), shown, rows.map((frame) => layerOf(frame, [], source.about)), {
+  const layers = rows.map((frame) => layerOf(frame, [], source.about));
+  const whole = covering(source.about.sequences[source.frames.sequence[frame]].extent, shown?.picture ?? null);
+  const extent = shown ? whole : closer(whole, layers.flatMap(({ shapes }) => shapes.map(boundsOf)));
+  drawFrame(sharp(canvas, size), size, fitted(extent, size), shown, layers, {
     palette: shown ? onPicture : plain,
     coloring: submissions.length > 1 ? "submission" : "outcome",
     passes,

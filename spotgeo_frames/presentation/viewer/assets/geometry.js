@@ -25,6 +25,8 @@ import { objectAt } from "./lives.js";
  * @typedef {{side: Side, joints: number[]}} Skeleton
  */
 
+const CLOSEST = 0.5; // the least share of an area that a thumbnail shows, so that places can be told apart
+const MARGIN = 1.15;
 const SHAPE_OF_STAGE = [0.45, 1]; // the least and greatest height for its width
 
 /**
@@ -36,6 +38,24 @@ const SHAPE_OF_STAGE = [0.45, 1]; // the least and greatest height for its width
 export function fitted([left, right, top, bottom], { width, height }) {
   const scale = Math.min(width / (right - left || 1), height / (bottom - top || 1));
   return { x: (left + right) / 2, y: (top + bottom) / 2, scale };
+}
+
+/**
+ * The part of an area that holds all bounds, with a margin; no smaller than CLOSEST of it.
+ * @param {Extent} extent
+ * @param {[x: number, y: number, w: number, h: number][]} bounds
+ * @returns {Extent}
+ */
+export function closer([left, right, top, bottom], bounds) {
+  const along = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ axis) => {
+    const places = bounds.flatMap((one) => [one[axis], one[axis] + one[axis + 2]]).filter((place) => place >= low && place <= high);
+    if (!places.length) return [low, high];
+    const [from, to] = [Math.min(...places), Math.max(...places)];
+    const size = Math.min(high - low, Math.max(MARGIN * (to - from), CLOSEST * (high - low)));
+    const start = Math.max(low, Math.min((from + to - size) / 2, high - size));
+    return [start, start + size];
+  };
+  return /** @type {Extent} */ ([...along(left, right, 0), ...along(top, bottom, 1)]);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { flagsOf, known, numbersOf, textAt } from "./columns.js";
 import { countedLives, livesOf } from "./lives.js";
-import { FALSE, FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
+import { FALSE, FOUND, IGNORED, MARKS, MISSED, RIGHT } from "./marks.js";
 
 /**
  * @import { Facts, Submission, Table, View } from "./columns.js"
@@ -51,7 +51,10 @@ export function sourceOf(view, pictures = new Map()) {
   const sequences = sequencesOf(view, (sequence) => {
     let [missed, wrong] = [0, 0];
     for (let frame = frames.first[sequence]; frame < frames.first[sequence + 1]; frame++) {
-      for (const { tally } of submissions) [missed, wrong] = [missed + tally[4 * frame + MISSED], wrong + tally[4 * frame + 2]];
+      for (const submission of submissions) {
+        missed += countOf(submission, frame, MISSED);
+        wrong += countOf(submission, frame, FALSE);
+      }
     }
     return `${missed.toLocaleString("en")} missed, ${wrong.toLocaleString("en")} false`;
   });
@@ -133,7 +136,7 @@ function startsOf(counts) {
  * @property {Int32Array} pair
  * @property {Uint8Array} truthMarks
  * @property {Uint8Array} predictedMarks
- * @property {Int32Array} tally counts of found, missed, false and ignored of each frame
+ * @property {Int32Array} tally for each frame, how many there are of each of MARKS
  */
 
 /**
@@ -148,17 +151,15 @@ function indexed(view, tables, truthStarts) {
   const pair = Int32Array.from(numbersOf(tables.pairs, "pair"));
   const truthMarks = flagsOf(view.truth, "ignored").map((flag, row) => (flag ? IGNORED : pair[row] < 0 ? MISSED : FOUND));
   const predictedMarks = flagsOf(tables.predicted, "ignored").map((flag) => (flag ? IGNORED : FALSE));
-  const tally = new Int32Array(4 * view.frames.n);
+  const tally = new Int32Array(MARKS.length * view.frames.n);
   for (let frame = 0; frame < view.frames.n; frame++) {
     if (nPredicted[frame] < 0) continue;
-    const cell = 4 * frame;
+    const cell = MARKS.length * frame;
     for (let row = truthStarts[frame]; row < truthStarts[frame + 1]; row++) {
       if (pair[row] >= 0) predictedMarks[starts[frame] + pair[row]] = truthMarks[row] === FOUND ? RIGHT : IGNORED;
-      tally[cell + (truthMarks[row] === IGNORED ? 3 : truthMarks[row])]++;
+      tally[cell + truthMarks[row]]++;
     }
-    for (let row = starts[frame]; row < starts[frame + 1]; row++) {
-      if (predictedMarks[row] !== RIGHT) tally[cell + (predictedMarks[row] === FALSE ? 2 : 3)]++;
-    }
+    for (let row = starts[frame]; row < starts[frame + 1]; row++) tally[cell + predictedMarks[row]]++;
   }
   return { tables, nPredicted, starts, pair, truthMarks, predictedMarks, tally };
 }
@@ -168,10 +169,19 @@ function indexed(view, tables, truthStarts) {
  * @param {number} frame
  * @returns {Counts | null}
  */
-function countsOf({ nPredicted, tally }, frame) {
-  if (nPredicted[frame] < 0) return null;
-  const [found, missed, wrong, ignored] = tally.subarray(4 * frame, 4 * frame + 4);
+function countsOf(submission, frame) {
+  if (submission.nPredicted[frame] < 0) return null;
+  const [found, missed, wrong, ignored] = [FOUND, MISSED, FALSE, IGNORED].map((mark) => countOf(submission, frame, mark));
   return { found, missed, wrong, ignored };
+}
+
+/**
+ * @param {Indexed} submission
+ * @param {number} frame
+ * @param {number} mark
+ */
+function countOf({ tally }, frame, mark) {
+  return tally[MARKS.length * frame + mark];
 }
 
 /**

@@ -12,7 +12,7 @@ import { EVENTS, MARKS, STATES, SWITCH } from "./marks.js";
  * @typedef {{submission: number, truth: number, predicted: number, cells: string[]}} Line
  */
 
-export const DASH = "–";
+const DASH = "–";
 const BOX_COLUMNS = ["x", "y", "w", "h"];
 
 /** The columns that are told in another way than by their name and value. */
@@ -22,7 +22,7 @@ const TOLD = new Set([...BOX_COLUMNS, "object", "joint", "kind", "event", "ignor
  * @param {string} name
  * @returns {string}
  */
-export function inWords(name) {
+function inWords(name) {
   return name.replaceAll("_", " ");
 }
 

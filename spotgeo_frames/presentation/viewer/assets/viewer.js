@@ -34,6 +34,9 @@ const MOST_SHOWN = 2; // submissions, at first
 const KEY_ZOOM = 1.4;
 const KEYS = "← → step through frames, Page Up and Page Down through sequences, + and − zoom, 0 shows the whole frame. " +
   "Ctrl and the mouse wheel zoom, drag moves, a click selects, also in the table and the time line.";
+const TIMES_OF_TRACKS = "In a time line, an object is found where its bar is full, as the identity that is written there, and missed where " +
+  "the bar is a thin line at the bottom. A line between two bars is a gap, a triangle a switch of identity.";
+const TIMES_OF_COUNTS = "In a time line, bars count the objects of each frame that are found, missed and false.";
 
 /**
  * Builds a viewer within an element. `onChange` is called after each change, by the user or by `go`; `onSelect` after
@@ -234,6 +237,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
       const object = lives[i].objects.indexOf(truthOfSelected(rows[i], state.selected) ?? "");
       time.show(title, lives[i], look, frame - first, object);
     });
+    parts.timesNote.hidden = parts.times.every(({ element }) => element.hidden);
   }
 
   /** @param {number} sequence */
@@ -352,11 +356,12 @@ function buildParts(root, { about, frames }, actions) {
   stages.setAttribute("aria-label", "Frame");
   const panels = about.submissions.map(() => makePanel(actions));
   const times = about.submissions.map((_, i) => makeTimeLine((object, frame) => actions.jump(i, object, frame)));
+  const timesNote = make("p", "viewer-keys", about.identities ? TIMES_OF_TRACKS : TIMES_OF_COUNTS);
   const objects = makeObjectsTable(about, actions.select);
   stages.append(...panels.map(({ element }) => element));
   const below = make("div");
-  below.append(columns, legend, stages, make("p", "viewer-keys", KEYS), ...times.map(({ element }) => element), objects.element);
+  below.append(columns, legend, stages, make("p", "viewer-keys", KEYS), ...times.map(({ element }) => element), timesNote, objects.element);
   controls.element.hidden = !frames.n;
   root.replaceChildren(controls.element, status, below);
-  return { controls, status, columns, legend, stages, panels, times, objects, below };
+  return { controls, status, columns, legend, stages, panels, times, timesNote, objects, below };
 }

@@ -16,19 +16,19 @@ import { columnNames } from "./match_rows.js";
  * @param {HTMLElement} root
  * @param {View} view
  * @param {(conditions: Condition[]) => void} change
- * @returns {(conditions: Condition[], told: string) => void} what shows it
+ * @returns {(conditions: Condition[], status: string) => void} shows these conditions, and a text about them
  */
 export function makeFilter(root, view, change) {
   /** @type {Condition[]} */
   let current = [];
   const chips = make("ul", "chips");
-  const told = make("p", "filter-told");
-  told.setAttribute("role", "status");
+  const status = make("p", "filter-status");
+  status.setAttribute("role", "status");
   const form = makeForm(view, (condition) => change([...current, condition]));
-  root.replaceChildren(form, chips, told);
+  root.replaceChildren(form, chips, status);
   return (conditions, text) => {
     current = conditions;
-    const removed = (/** @type {number} */ i) => conditions.filter((_, place) => place !== i);
+    const removed = (/** @type {number} */ i) => conditions.filter((_, position) => position !== i);
     const buttons = conditions.map((condition, i) => makeChip(conditionText(condition), () => {
       change(removed(i));
       form.querySelector("select")?.focus(); // the button is gone
@@ -36,7 +36,7 @@ export function makeFilter(root, view, change) {
     if (conditions.length > 1) buttons.push(makeChip("the whole filter", () => { change([]); form.querySelector("select")?.focus(); }));
     chips.replaceChildren(...buttons);
     chips.hidden = !buttons.length;
-    told.textContent = text;
+    status.textContent = text;
   };
 }
 

@@ -1,10 +1,11 @@
 // Filters: lists of conditions, all of which hold, as what passes them in each submission.
 
 import { known, numbersOf } from "../../../viewer/assets/columns.js";
+import { IGNORED, STATES } from "../../../viewer/assets/marks.js";
 import { changesOf, columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
 
 /**
- * @import { View } from "../../../viewer/assets/columns.js"
+ * @import { NumberColumn, View } from "../../../viewer/assets/columns.js"
  * @import { MatchRows } from "./match_rows.js"
  *
  * A condition on a column: its text is one of these, or its number lies between these, both included.
@@ -18,8 +19,8 @@ import { changesOf, columnNames, matchRowsOf, valuesOf } from "./match_rows.js";
  * @property {Uint8Array[]} predicted 1 for each prediction that passes
  * @property {Int32Array[]} tally how many rows pass in each frame
  * @property {Uint8Array[]} frames 1 for each frame that has a row that passes; an empty frame has one row
- * @property {number[]} passing how many rows pass
- * @property {number[]} all how many rows there are
+ * @property {number[]} nPassing how many rows pass
+ * @property {number[]} nRows how many rows there are, without what is ignored unless the filter asks for it
  */
 
 /** Numbers are equal up to this share of their size, since cells of tables show rounded numbers. */
@@ -43,17 +44,19 @@ const KNOWN_CHOICES = new WeakMap();
 export function passingOf(view, conditions) {
   const of = view.submissions.map((submission, i) => {
     const rows = matchRowsOf(view, submission);
-    const keeps = new Uint8Array(rows.n).fill(1);
+    // What is ignored counts nowhere, so it passes only where it is asked for.
+    const keeps = asksForIgnored(conditions) ? new Uint8Array(rows.n).fill(1) : rows.counts.slice();
+    const nRows = keeps.subarray(0, rows.nObjects).reduce((a, b) => a + b, 0);
     for (const condition of conditions) narrow(keeps, view, i, rows, condition);
-    return spread(keeps, rows, view.truth.n, submission.predicted.n, view.frames.n);
+    return { ...spread(keeps, rows, view.truth.n, submission.predicted.n, view.frames.n), nRows };
   });
   return {
     truth: of.map(({ truth }) => truth),
     predicted: of.map(({ predicted }) => predicted),
     tally: of.map(({ tally }) => tally),
     frames: of.map(({ frames }) => frames),
-    passing: of.map(({ passing }) => passing),
-    all: of.map(({ all }) => all),
+    nPassing: of.map(({ nPassing }) => nPassing),
+    nRows: of.map(({ nRows }) => nRows),
   };
 }
 
@@ -67,17 +70,22 @@ export function passingOf(view, conditions) {
 function spread(keeps, rows, nTruth, nPredicted, nFrames) {
   const [truth, predicted] = [new Uint8Array(nTruth), new Uint8Array(nPredicted)];
   const [tally, frames] = [new Int32Array(nFrames), new Uint8Array(nFrames)];
-  let passing = 0;
+  let nPassing = 0;
   for (let i = 0; i < rows.n; i++) {
     if (!keeps[i]) continue;
     frames[rows.frame[i]] = 1;
-    if (i >= rows.objects) continue;
-    passing++;
+    if (i >= rows.nObjects) continue;
+    nPassing++;
     tally[rows.frame[i]]++;
     if (rows.truth[i] >= 0) truth[rows.truth[i]] = 1;
     if (rows.predicted[i] >= 0) predicted[rows.predicted[i]] = 1;
   }
-  return { truth, predicted, tally, frames, passing, all: rows.objects };
+  return { truth, predicted, tally, frames, nPassing };
+}
+
+/** @param {Condition[]} conditions */
+function asksForIgnored(conditions) {
+  return conditions.some((one) => one.column === "outcome" && "is" in one && one.is.includes(STATES[IGNORED]));
 }
 
 /**
@@ -94,7 +102,7 @@ function narrow(keeps, view, submission, rows, condition) {
   // Of tracks, switches and gaps are kinds of error, too.
   const names = column === "kind" ? ["kind", "event"] : [column];
   const columns = names.flatMap((name) => valuesOf(view, view.submissions[submission], rows, name) ?? []);
-  const tests = columns.map((values) => ("codes" in values ? textTest(values, condition) : numberTest(values.numbers, condition)));
+  const tests = columns.map((values) => ("codes" in values ? textTest(values, condition) : numberTest(values, condition)));
   for (let i = 0; i < keeps.length; i++) if (keeps[i] && !tests.some((passes) => passes(i))) keeps[i] = 0;
 }
 
@@ -110,14 +118,16 @@ function textTest({ codes, values }, condition) {
 }
 
 /**
- * @param {Float64Array} numbers
+ * @param {NumberColumn} column
  * @param {Condition} condition
  * @returns {(i: number) => boolean}
  */
-function numberTest(numbers, condition) {
+function numberTest({ numbers, isSingle }, condition) {
   if (!("is" in condition)) {
     const [low, high] = [condition.from ?? -Infinity, condition.to ?? Infinity];
-    return (i) => numbers[i] >= low - room(low) && numbers[i] <= high + room(high);
+    // Charts name ends exactly. A number that is kept as float32 may have been rounded past one.
+    const [least, most] = isSingle ? [Math.min(low, Math.fround(low)), Math.max(high, Math.fround(high))] : [low, high];
+    return (i) => numbers[i] >= least && numbers[i] <= most;
   }
   const wanted = condition.is.map(numberOf);
   return (i) => wanted.some((value) => isAsShown(numbers[i], value));
@@ -130,12 +140,7 @@ function numberTest(numbers, condition) {
  */
 function isAsShown(value, shown) {
   if (Number.isInteger(value) && Number.isInteger(shown)) return value === shown;
-  return Math.abs(value - shown) <= room(shown);
-}
-
-/** @param {number} value */
-function room(value) {
-  return Number.isFinite(value) ? ROUNDED * Math.abs(value) : 0;
+  return Number.isFinite(shown) ? Math.abs(value - shown) <= ROUNDED * Math.abs(shown) : value === shown;
 }
 
 /**
@@ -220,22 +225,23 @@ function usedTexts(columns, name) {
   for (const { codes, values } of columns) {
     const occurs = new Uint8Array(values.length + 1);
     for (const code of codes) occurs[code + 1] = 1;
-    values.forEach((value, place) => { if (occurs[place + 1]) used.add(value); });
+    values.forEach((value, position) => { if (occurs[position + 1]) used.add(value); });
   }
   const texts = [...used];
   return name === "outcome" ? texts : texts.sort(new Intl.Collator("en", { numeric: true }).compare);
 }
 
 /**
- * Conditions about rows that this view has; null where it has nothing that one of them means.
+ * Conditions as this view writes their values; null unless it has all that they ask for.
  * @param {View} view
  * @param {Condition[]} conditions
  * @returns {Condition[] | null}
  */
-export function heldConditions(view, conditions) {
-  const size = (/** @type {Condition} */ one) => ("is" in one ? one.is.length : 0);
-  const held = possibleConditions(view, conditions);
-  return held.length === conditions.length && held.every((one, i) => size(one) === size(conditions[i])) ? held : null;
+export function completeConditions(view, conditions) {
+  const size = (/** @type {Condition} */ condition) => ("is" in condition ? condition.is.length : 0);
+  const possible = possibleConditions(view, conditions);
+  const hasAll = possible.length === conditions.length && possible.every((condition, i) => size(condition) === size(conditions[i]));
+  return hasAll ? possible : null;
 }
 
 /**

@@ -18,10 +18,10 @@ import { enable, make, makeButton } from "../../../viewer/assets/elements.js";
  * @property {number} submission
  * @property {Passes | null} passes
  * @property {(frame: number) => string} tally what was counted in a frame, in words
- * @property {string} what the frames are
+ * @property {string} description of the frames
  */
 
-export const AT_ONCE = 12;
+const AT_ONCE = 12;
 const MOST_THUMBNAILS = 120;
 const SEEDS = 2 ** 31;
 
@@ -53,8 +53,8 @@ function sampled(frames, count, seed) {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    const place = i + Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * (left.length - i));
-    [left[i], left[place]] = [left[place], left[i]];
+    const other = i + Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * (left.length - i));
+    [left[i], left[other]] = [left[other], left[i]];
   }
   return [...left.subarray(0, n)];
 }
@@ -76,18 +76,18 @@ export function possibleGallery({ order, seed, shown }) {
  * Builds a gallery within an element.
  * @param {HTMLElement} root
  * @param {Source} source
- * @param {{open: (frame: number) => void, change: (change: Partial<Gallery>) => void}} told
- * @returns {(gallery: Gallery, asked: Asked) => void} what shows it
+ * @param {{open: (frame: number) => void, change: (change: Partial<Gallery>) => void}} actions
+ * @returns {(gallery: Gallery, asked: Asked) => void} shows the gallery
  */
 export function makeGallery(root, source, { open, change }) {
   const title = make("h3", "", "Gallery");
   const worst = makeButton("Worst first", () => change({ order: "worst", shown: AT_ONCE }));
   const random = makeButton("Random sample", () => change({ order: "random", seed: Math.floor(Math.random() * SEEDS), shown: AT_ONCE }));
-  const told = make("span", "gallery-told");
+  const status = make("span", "gallery-status");
   const list = make("ul", "gallery viewer");
   const more = makeButton("", () => change({ shown: list.children.length + AT_ONCE }));
   const buttons = make("div", "buttons");
-  buttons.append(worst, random, told);
+  buttons.append(worst, random, status);
   root.replaceChildren(title, buttons, list, more);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.forEach((draw) => draw()));
   /** @type {(() => void)[]} */
@@ -96,7 +96,7 @@ export function makeGallery(root, source, { open, change }) {
     worst.setAttribute("aria-pressed", String(gallery.order === "worst"));
     random.setAttribute("aria-pressed", String(gallery.order === "random"));
     const frames = chosenFrames(asked.frames, asked.weight, gallery);
-    told.textContent = `${frames.length.toLocaleString("en")} of ${asked.frames.length.toLocaleString("en")} ${asked.what}`;
+    status.textContent = `${frames.length.toLocaleString("en")} of ${asked.frames.length.toLocaleString("en")} ${asked.description}`;
     const items = frames.map((frame) => thumbnailOf(source, frame, asked, open));
     list.replaceChildren(...items.map(({ item }) => item));
     more.textContent = `${AT_ONCE} more frames`;

@@ -65,7 +65,7 @@ export function shownOf(source, hash) {
       selected: row === undefined ? null : { side: /** @type {"truth" | "predicted"} */ (side), submission: Number(submission), row: Number(row) },
     },
     filter: readJson(words.get("filter")),
-    gallery: { order: order === "random" ? "random" : "worst", seed: Number(seed), shown: Number(shown) },
+    gallery: { order: /** @type {Gallery["order"]} */ (order), seed: Number(seed), shown: Number(shown) },
   };
 }
 
@@ -76,7 +76,7 @@ export function shownOf(source, hash) {
  * @param {string | null} frame
  * @returns {number | null}
  */
-export function frameNamed({ about, frames }, sequence, frame) {
+function frameNamed({ about, frames }, sequence, frame) {
   const position = about.sequences.findIndex(({ name }) => name === sequence);
   if (position < 0) return null;
   const [first, end] = [frames.first[position], frames.first[position + 1]];

@@ -1,27 +1,29 @@
 // The rows of a view as its match tables have them, and the values of each of their columns.
 
 import { flagsOf, known, numbersOf } from "../../../viewer/assets/columns.js";
+import { FALSE, FOUND, IGNORED, MISSED, STATES } from "../../../viewer/assets/marks.js";
 
 /**
- * @import { Column, Submission, Table, View } from "../../../viewer/assets/columns.js"
+ * @import { Column, NumberColumn, Submission, Table, View } from "../../../viewer/assets/columns.js"
  *
  * The rows of a submission: truths with their predictions, then false alarms, then a row for each empty frame.
  * @typedef {object} MatchRows
  * @property {number} n
- * @property {number} objects how many are not those of empty frames
+ * @property {number} nObjects how many are not those of empty frames
  * @property {Int32Array} frame of each row
  * @property {Int32Array} truth the row in the table of truths, -1 where there is none
  * @property {Int32Array} predicted the row in the table of predictions, -1 where there is none
+ * @property {Uint8Array} counts 0 for each row that is ignored, 1 for others
  *
  * @typedef {(view: View, submission: Submission, rows: MatchRows) => Column | null} Reader
  */
 
-const OUTCOME_WORDS = ["found", "missed", "false", "ignored", "empty frame"];
-const [TOLD_FOUND, TOLD_MISSED, TOLD_FALSE, TOLD_IGNORED, TOLD_EMPTY] = OUTCOME_WORDS.keys();
+/** The outcomes of rows are those of marks, and one of their own for empty frames. */
+const OUTCOMES = [...STATES, "empty frame"];
+const EMPTY = STATES.length;
 
-/** What a truth may become from one submission to another. */
+/** What a truth may become from one submission to another; changed.py lists these changes in the same words. */
 const CHANGES = [["found", "missed"], ["missed", "found"], ["found", "found"], ["missed", "missed"]];
-
 
 /** @type {Map<string, Reader>} the columns that are not as the viewer's tables have them */
 const READERS = new Map([
@@ -83,10 +85,18 @@ function findMatchRows({ frames, truth }, submission) {
   for (let frame = 0, row = 0; frame < frames.n; frame++) {
     for (const end = row + Math.max(nPredicted[frame], 0); row < end; row++) if (!isPaired[row]) add(frame, -1, row);
   }
-  const objects = n;
-  for (let frame = 0; frame < frames.n; frame++) if (!nTruth[frame] && !nPredicted[frame]) add(frame, -1, -1);
+  const nObjects = n;
+  const counts = new Uint8Array(most).fill(1);
+  const isEmpty = new Uint8Array(frames.n).fill(1); // also where all objects are ignored
+  const [ignoredTruth, ignoredPrediction] = [flagsOf(truth, "ignored"), flagsOf(submission.predicted, "ignored")];
+  for (let row = 0; row < nObjects; row++) {
+    const [truthRow, predictedRow] = [columns.truth[row], columns.predicted[row]];
+    counts[row] = Number(!(truthRow >= 0 ? ignoredTruth[truthRow] : ignoredPrediction[predictedRow]));
+    if (counts[row]) isEmpty[columns.frame[row]] = 0;
+  }
+  for (let frame = 0; frame < frames.n; frame++) if (isEmpty[frame] && nPredicted[frame] >= 0) add(frame, -1, -1);
   const [frame, truths, predicted] = [columns.frame, columns.truth, columns.predicted].map((all) => all.subarray(0, n));
-  return { n, objects, frame, truth: truths, predicted };
+  return { n, nObjects, frame, truth: truths, predicted, counts: counts.subarray(0, n) };
 }
 
 /**
@@ -126,7 +136,7 @@ export function columnNames(view) {
  * @param {Iterable<string>} names
  */
 function prefixed(prefix, names) {
-  return [...names].filter((name) => !["joint", "category", "kind", "event", "ignored"].includes(name))
+  return [...names].filter((name) => !["joint", "kind", "event", "ignored"].includes(name))
     .map((name) => (name.startsWith(prefix) ? name : prefix + name));
 }
 
@@ -167,7 +177,7 @@ function ofSide(table, prefix, name) {
  */
 function gathered(column, at) {
   if (!column) return null;
-  if ("numbers" in column) return taken(column.numbers, at, column.decimals);
+  if ("numbers" in column) return { ...taken(column.numbers, at), decimals: column.decimals, isSingle: column.isSingle };
   const codes = new Int32Array(at.length);
   for (let i = 0; i < at.length; i++) codes[i] = at[i] < 0 ? -1 : column.codes[at[i]];
   return { name: column.name, codes, values: column.values };
@@ -176,13 +186,12 @@ function gathered(column, at) {
 /**
  * @param {Float64Array} numbers
  * @param {Int32Array} at
- * @param {number} [decimals]
- * @returns {Column}
+ * @returns {NumberColumn}
  */
-function taken(numbers, at, decimals) {
+function taken(numbers, at) {
   const values = new Float64Array(at.length);
   for (let i = 0; i < at.length; i++) values[i] = at[i] < 0 ? NaN : numbers[at[i]];
-  return { name: "", numbers: values, decimals };
+  return { name: "", numbers: values };
 }
 
 /**
@@ -195,21 +204,20 @@ function sequenceRows(frames, rows) {
 }
 
 /**
- * @param {View} view
- * @param {Submission} submission
+ * @param {View} _view
+ * @param {Submission} _submission
  * @param {MatchRows} rows
  * @returns {{name: string, codes: Int32Array, values: string[]}}
  */
-function outcomes({ truth }, { predicted }, rows) {
-  const [ignoredTruth, ignoredPrediction] = [flagsOf(truth, "ignored"), flagsOf(predicted, "ignored")];
+function outcomes(_view, _submission, rows) {
   const codes = rows.truth.map((truthRow, i) => {
     const predictedRow = rows.predicted[i];
-    if (truthRow < 0 && predictedRow < 0) return TOLD_EMPTY;
-    if (truthRow >= 0 ? ignoredTruth[truthRow] : ignoredPrediction[predictedRow]) return TOLD_IGNORED;
-    if (truthRow < 0) return TOLD_FALSE;
-    return predictedRow < 0 ? TOLD_MISSED : TOLD_FOUND;
+    if (truthRow < 0 && predictedRow < 0) return EMPTY;
+    if (!rows.counts[i]) return IGNORED;
+    if (truthRow < 0) return FALSE;
+    return predictedRow < 0 ? MISSED : FOUND;
   });
-  return { name: "outcome", codes, values: OUTCOME_WORDS };
+  return { name: "outcome", codes, values: OUTCOMES };
 }
 
 /**
@@ -221,13 +229,12 @@ function outcomes({ truth }, { predicted }, rows) {
  * @returns {Column}
  */
 function countsInFrames(view, submission, rows, side) {
-  const outcome = outcomes(view, submission, rows).codes;
   const joint = either(view.truth, submission.predicted, "joint", rows);
   const { codes, values } = joint ? asText(joint) : { codes: new Int32Array(rows.n), values: [""] };
   const cell = rows.frame.map((frame, i) => frame * values.length + codes[i]);
   const counts = new Int32Array(view.frames.n * values.length);
-  for (let i = 0; i < rows.n; i++) if (side[i] >= 0 && outcome[i] !== TOLD_IGNORED) counts[cell[i]]++;
-  return { name: "", numbers: Float64Array.from(cell, (place) => counts[place]), decimals: 0 };
+  for (let i = 0; i < rows.n; i++) if (side[i] >= 0 && rows.counts[i]) counts[cell[i]]++;
+  return { name: "", numbers: Float64Array.from(cell, (position) => counts[position]), decimals: 0 };
 }
 
 /**
@@ -246,8 +253,8 @@ function either(ofTruths, predicted, name, rows) {
   }
   const [first, second] = [asText(one), asText(other)];
   const values = [...new Set([...first.values, ...second.values])];
-  const places = new Map(values.map((value, place) => [value, place]));
-  const moved = second.values.map((value) => known(places.get(value)));
+  const positions = new Map(values.map((value, position) => [value, position]));
+  const moved = second.values.map((value) => known(positions.get(value)));
   const codes = first.codes.map((code, i) => (code >= 0 || second.codes[i] < 0 ? code : moved[second.codes[i]]));
   return { name, codes, values };
 }
@@ -259,8 +266,8 @@ function either(ofTruths, predicted, name, rows) {
 function asText(column) {
   if ("codes" in column) return column;
   const values = [...new Set(column.numbers)].filter((value) => !Number.isNaN(value));
-  const places = new Map(values.map((value, place) => [value, place]));
-  const codes = Int32Array.from(column.numbers, (value) => places.get(value) ?? -1);
+  const positions = new Map(values.map((value, position) => [value, position]));
+  const codes = Int32Array.from(column.numbers, (value) => positions.get(value) ?? -1);
   return { name: column.name, codes, values: values.map(String) };
 }
 

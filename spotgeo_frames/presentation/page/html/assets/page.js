@@ -3,14 +3,14 @@
 import { inflated, readView } from "../../../viewer/assets/columns.js";
 import { make } from "../../../viewer/assets/elements.js";
 import { drawChart } from "./charts.js";
-import { makeExplorer } from "./explorer.js";
+import { makeFramesSection } from "./frames_section.js";
 import { setUpTable } from "./tables.js";
 
 /**
  * @import { About } from "../../../viewer/assets/columns.js"
  * @import { Picture } from "../../../viewer/assets/source.js"
  * @import { Spec, VegaView } from "./charts.js"
- * @import { Explorer } from "./explorer.js"
+ * @import { FramesSection } from "./frames_section.js"
  * @import { Condition } from "./filters.js"
  * @import { TableData } from "./tables.js"
  *
@@ -29,12 +29,12 @@ setUpPage(pageData);
 
 /** @param {PageData} data */
 async function setUpPage(data) {
-  const explorer = await setUpFrames(data);
+  const frames = await setUpFrames(data);
   for (const table of document.querySelectorAll("table[data-table]")) {
-    if (table instanceof HTMLTableElement) setUpTable(table, data.tables[table.dataset.table ?? ""], data, explorer);
+    if (table instanceof HTMLTableElement) setUpTable(table, data.tables[table.dataset.table ?? ""], data, frames);
   }
   const pick = (/** @type {Condition[]} */ conditions) => {
-    explorer?.jump(conditions.map((one) => (one.column === "submission" && "is" in one ? { ...one, is: one.is.map((name) => fullName(data, name)) } : one)));
+    frames?.jump(conditions.map((condition) => withFullNames(data, condition)));
   };
   const views = new Map();
   for (const place of document.querySelectorAll("[data-chart]")) {
@@ -52,14 +52,14 @@ async function setUpPage(data) {
 
 /**
  * @param {PageData} data
- * @returns {Promise<Explorer | null>}
+ * @returns {Promise<FramesSection | null>}
  */
 async function setUpFrames(data) {
   const section = document.getElementById("frames");
   if (!section) return null;
   try {
     const view = readView(data.view, await inflated(textOf("content")));
-    return await makeExplorer(section, view, new Map(data.pictures));
+    return await makeFramesSection(section, view, new Map(data.pictures));
   } catch (error) { // charts and tables are drawn nevertheless
     section.append(make("p", "", "The frames cannot be shown by this browser."));
     console.error(error);
@@ -84,13 +84,14 @@ function setUpPicks(data, views) {
 }
 
 /**
- * The name of a submission that charts have by a short name.
+ * A condition from a chart, which calls submissions by their short names, with their full names.
  * @param {PageData} data
- * @param {string} short
+ * @param {Condition} condition
+ * @returns {Condition}
  */
-function fullName(data, short) {
-  const position = data.short_names.indexOf(short);
-  return position < 0 ? short : data.view.submissions[position].name;
+function withFullNames({ short_names: shortNames, view }, condition) {
+  if (condition.column !== "submission" || !("is" in condition)) return condition;
+  return { ...condition, is: condition.is.map((name) => view.submissions[shortNames.indexOf(name)]?.name ?? name) };
 }
 
 /** @param {string} id */

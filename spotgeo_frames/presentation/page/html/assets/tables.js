@@ -3,7 +3,7 @@
 import { make, makeButton } from "../../../viewer/assets/elements.js";
 
 /**
- * @import { Explorer } from "./explorer.js"
+ * @import { FramesSection } from "./frames_section.js"
  * @import { Condition } from "./filters.js"
  *
  * @typedef {object} TableData
@@ -21,16 +21,16 @@ const COLLATOR = new Intl.Collator("en", { numeric: true });
  * @param {HTMLTableElement} table
  * @param {TableData} data
  * @param {{dash: string, rows_shown: number}} words
- * @param {Explorer | null} explorer
+ * @param {FramesSection | null} frames
  */
-export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, explorer) {
+export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, frames) {
   const { kinds, rows } = data;
   const headings = [...table.querySelectorAll("thead th")];
   const more = document.querySelector(`[data-more="${table.dataset.table}"]`);
-  const state = { order: rows.map((_, place) => place), shown: shownAtFirst };
+  const state = { order: rows.map((_, position) => position), shown: shownAtFirst };
 
   function draw() {
-    const lines = state.order.slice(0, state.shown).map((place) => rowElement(rows[place], data, dash, explorer));
+    const lines = state.order.slice(0, state.shown).map((position) => rowElement(rows[position], data, dash, frames));
     table.tBodies[0].replaceChildren(...lines);
     if (!more?.firstElementChild) return;
     const n = Math.min(state.shown, rows.length);
@@ -50,7 +50,7 @@ export function setUpTable(table, data, { dash, rows_shown: shownAtFirst }, expl
   });
   const [next, all] = more?.querySelectorAll("button") ?? [];
   if (next && all) {
-    next.textContent = `Show ${MORE} more`;
+    next.textContent = `Show ${Math.min(MORE, rows.length - shownAtFirst)} more`;
     all.textContent = "Show all";
     next.addEventListener("click", () => { state.shown = Math.min(state.shown + MORE, rows.length); draw(); });
     all.addEventListener("click", () => { state.shown = rows.length; draw(); });
@@ -76,7 +76,7 @@ export function ordered({ rows, kinds, positions }, column, descending, dash) {
   const isNull = (/** @type {string | number} */ value) => Number(value === dash || Number.isNaN(value));
   const compare = (/** @type {string | number} */ a, /** @type {string | number} */ b) =>
     (typeof a === "string" ? COLLATOR.compare(a, String(b)) : Math.sign(a - Number(b)) || 0);
-  return rows.map((_, place) => place).sort((a, b) => {
+  return rows.map((_, position) => position).sort((a, b) => {
     if (isNull(values[a]) || isNull(values[b])) return isNull(values[a]) - isNull(values[b]) || a - b;
     return sign * compare(values[a], values[b]) || a - b;
   });
@@ -98,7 +98,7 @@ function writtenNumber(text) {
  * @returns {Condition[]}
  */
 export function conditionsOfRow(row, filters, dash) {
-  const cells = Object.entries(filters).map(([place, column]) => ({ column, is: [row[Number(place)]] }));
+  const cells = Object.entries(filters).map(([position, column]) => ({ column, is: [row[Number(position)]] }));
   return cells.some(({ is: [text] }) => text === dash) ? [] : cells;
 }
 
@@ -106,21 +106,21 @@ export function conditionsOfRow(row, filters, dash) {
  * @param {string[]} row
  * @param {TableData} data
  * @param {string} dash
- * @param {Explorer | null} explorer
+ * @param {FramesSection | null} frames
  */
-function rowElement(row, { kinds, filters }, dash, explorer) {
+function rowElement(row, { kinds, filters }, dash, frames) {
   const conditions = conditionsOfRow(row, filters, dash);
-  const isHeld = conditions.length > 0 && explorer?.holds(conditions);
+  const canShow = conditions.length > 0 && frames?.canShow(conditions);
   const line = make("tr");
   line.append(...row.map((text, column) => {
     const cell = make(column ? "td" : "th", kinds[column]);
     if (!column) cell.setAttribute("scope", "row");
-    if (!(column in filters) || !isHeld) {
+    if (!(column in filters) || !canShow) {
       cell.textContent = text;
-      if (column in filters) cell.title = "This page has no frames of it";
+      if (column in filters) cell.title = "This page cannot show these frames";
       return cell;
     }
-    const button = makeButton(text, () => { explorer?.jump(conditions); });
+    const button = makeButton(text, () => { frames?.jump(conditions); });
     button.title = "Show the frames";
     cell.append(button);
     return cell;

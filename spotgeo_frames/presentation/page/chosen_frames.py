@@ -1,9 +1,9 @@
-"""Which sequences and frames the page holds: all of them, or the worst and a sample of the others.
+"""Chooses the sequences and frames that the page shows: all of them, or the worst and a sample of the others.
 
-The page holds everything where there are at most ROWS_HELD rows, of whole poses as many as their joints, and at most
-SEQUENCES_HELD sequences. A page with every sequence of a larger survey would be too large to open. It therefore holds
+The page shows everything where there are at most MOST_ROWS rows, of whole poses as many as their joints, and at most
+MOST_SEQUENCES sequences. A page with every sequence of a larger survey would be too large to open. It therefore shows
 about ROWS_CHOSEN rows: one half of the sequences are those with the most misses and false alarms, of each submission in
-turn, and the other half are drawn at random from all other sequences. Of a long sequence it holds the FRAMES_CHOSEN
+turn, and the other half are drawn at random from all other sequences. Of a long sequence it shows the FRAMES_CHOSEN
 consecutive frames with the most errors.
 """
 
@@ -15,14 +15,14 @@ import pandas as pd
 from ...support.keys import grouped, row_keys
 from ...tables.schema import FN, FP, FRAME_KEY, pose_joints
 
-ROWS_HELD = 300_000
-SEQUENCES_HELD = 1000
+MOST_ROWS = 300_000
+MOST_SEQUENCES = 1000
 ROWS_CHOSEN = 24_000
 FRAMES_CHOSEN = 50
 
 
-class Held(NamedTuple):
-    """The sequences and rows that the page holds.
+class ChosenFrames(NamedTuple):
+    """The sequences and rows that the page shows.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class Held(NamedTuple):
     n_cut: int
 
 
-def hold(matches: pd.DataFrame) -> Held:
-    """Chooses the sequences and frames that the page holds from match tables with a column `submission`."""
+def choose_frames(matches: pd.DataFrame) -> ChosenFrames:
+    """Chooses the sequences and frames that the page shows from match tables with a column `submission`."""
     keys = matches[FRAME_KEY]
     frame, first = grouped(row_keys(keys, FRAME_KEY))
     outcome = matches["outcome"].array.codes
@@ -56,15 +56,15 @@ def hold(matches: pd.DataFrame) -> Held:
     errors = np.bincount(cell, wrong, len(first_frame) * n_submissions).reshape(-1, n_submissions)
     shown = np.ones(len(first), bool)
     chosen = _worst_first(errors)
-    if sizes.sum() > ROWS_HELD or len(chosen) > SEQUENCES_HELD:
+    if sizes.sum() > MOST_ROWS or len(chosen) > MOST_SEQUENCES:
         n_shown = int(np.clip(ROWS_CHOSEN // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_CHOSEN))
         shown = _in_worst_window(np.bincount(frame, wrong, len(first)), sequence, first_frame, n_shown)
         chosen = _chosen(chosen, np.bincount(sequence, sizes * shown), np.random.default_rng(0))
     is_chosen = np.isin(sequence, chosen)
-    is_held = (shown & is_chosen)[frame]
+    is_kept = (shown & is_chosen)[frame]
     names = keys["sequence"].take(first[first_frame[chosen]]).tolist()
-    rows = matches if is_held.all() else matches.take(np.flatnonzero(is_held)).reset_index(drop=True)
-    return Held(names, rows, len(first_frame), int(np.count_nonzero(is_chosen & ~shown)))
+    rows = matches if is_kept.all() else matches.take(np.flatnonzero(is_kept)).reset_index(drop=True)
+    return ChosenFrames(names, rows, len(first_frame), int(np.count_nonzero(is_chosen & ~shown)))
 
 
 def _in_worst_window(errors: np.ndarray, sequence: np.ndarray, first: np.ndarray, n_shown: int) -> np.ndarray:
@@ -95,12 +95,12 @@ def _chosen(worst: np.ndarray, sizes: np.ndarray, random: np.random.Generator) -
 
     `sizes` are the counts of rows of each sequence.
     """
-    if len(worst) <= SEQUENCES_HELD and sizes.sum() <= ROWS_CHOSEN:
+    if len(worst) <= MOST_SEQUENCES and sizes.sum() <= ROWS_CHOSEN:
         return worst
-    first = _fitting(worst, sizes, SEQUENCES_HELD // 2, ROWS_CHOSEN // 2)
+    first = _fitting(worst, sizes, MOST_SEQUENCES // 2, ROWS_CHOSEN // 2)
     others = random.permutation(np.setdiff1d(worst, first))
     room = ROWS_CHOSEN - int(sizes[first].sum())
-    sampled = _fitting(others, sizes, SEQUENCES_HELD - len(first), room) if room > 0 else others[:0]
+    sampled = _fitting(others, sizes, MOST_SEQUENCES - len(first), room) if room > 0 else others[:0]
     return worst[np.isin(worst, [*first, *sampled])]
 
 

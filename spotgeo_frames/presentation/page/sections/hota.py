@@ -12,7 +12,8 @@ from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 
 ABOUT = (
     "Alpha is the least similarity of a pair, and HOTA is the mean over 19 values of alpha. DetA says how well objects "
-    "are found, AssA how well they keep their identity. Curves that fall early are of objects that are not placed well."
+    "are found, AssA how well they keep their identity. Where a curve falls at a low alpha already, predictions lie "
+    "far from their truths."
 )
 MEANING = "HOTA and its parts at each alpha, of all sequences{} together."
 
@@ -31,7 +32,7 @@ def section(evaluation: Evaluation) -> Section | None:
         )
         blocks = [Text(ABOUT, "note"), whole, Figures(parts)]
     meaning = MEANING.format(" and joints" if any(isinstance(x, PoseResult) for x in results.values()) else "")
-    return Section("curve", "HOTA by alpha", "HOTA", blocks, {"hota_curve": Kept(curve, meaning)})
+    return Section("hota", "HOTA by alpha", "HOTA", blocks, {"hota_curve": Kept(curve, meaning)})
 
 
 def _combined(curve: pd.DataFrame) -> pd.DataFrame:

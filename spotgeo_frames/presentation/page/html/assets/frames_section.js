@@ -4,7 +4,7 @@ import { make, makeButton } from "../../../viewer/assets/elements.js";
 import { sourceOf } from "../../../viewer/assets/source.js";
 import { tallyText } from "../../../viewer/assets/texts.js";
 import { createViewer } from "../../../viewer/assets/viewer.js";
-import { conditionText, framesOfPassing, heldConditions, passingOf, possibleConditions } from "./filters.js";
+import { conditionText, framesOfPassing, completeConditions, passingOf, possibleConditions } from "./filters.js";
 import { makeFilter } from "./filter_form.js";
 import { makeGallery, possibleGallery } from "./gallery.js";
 import { addressOf, shownOf, submissionsNamed } from "./links.js";
@@ -18,15 +18,15 @@ import { changesOf } from "./match_rows.js";
  * @import { Condition, Passing } from "./filters.js"
  * @import { Shown } from "./links.js"
  *
- * @typedef {object} Explorer
- * @property {(conditions: Condition[]) => boolean} holds whether the page has frames that conditions may mean
- * @property {(conditions: Condition[]) => Promise<void>} jump shows what conditions mean, among them `submission`
+ * @typedef {object} FramesSection
+ * @property {(conditions: Condition[]) => boolean} canShow whether the page has all that conditions ask for
+ * @property {(conditions: Condition[]) => Promise<void>} jump filters by conditions, shows the submissions that they name, and scrolls here
  */
 
 /** The address follows after this time, ms: browsers refuse to change it a hundred times within seconds. */
 const ADDRESS_DELAY = 200;
 
-/** No frame is this one, so the first frame that passes is shown. */
+/** Stands for a frame that passes no filter, so that the first frame that does is shown. */
 const NO_FRAME = -1;
 
 /**
@@ -34,9 +34,9 @@ const NO_FRAME = -1;
  * @param {HTMLElement} section
  * @param {View} view
  * @param {Map<number, Picture>} pictures
- * @returns {Promise<Explorer>}
+ * @returns {Promise<FramesSection>}
  */
-export async function makeExplorer(section, view, pictures) {
+export async function makeFramesSection(section, view, pictures) {
   const source = sourceOf(view, pictures);
   const [filterPlace, viewerPlace, linkPlace, galleryPlace] = ["filter", "viewer", "link", "gallery"].map((name) => placeIn(section, name));
   /** @type {Condition[]} */
@@ -44,7 +44,7 @@ export async function makeExplorer(section, view, pictures) {
   /** @type {Passing | null} */
   let passing = null;
   let gallery = possibleGallery({});
-  let told = ""; // the submissions that the filter and the gallery were shown for
+  let filteredFor = ""; // the submissions that the texts of the filter and the gallery are about
   let isReady = false;
   let timer = 0;
 
@@ -52,17 +52,17 @@ export async function makeExplorer(section, view, pictures) {
   const showFilter = makeFilter(filterPlace, view, (conditions) => { filterBy(conditions); });
   const showGallery = makeGallery(galleryPlace, source, {
     open: (frame) => { viewer.go({ frame }).then(() => reveal(viewerPlace)); },
-    change: (change) => { gallery = possibleGallery({ ...gallery, ...change }); tell(); },
+    change: (change) => { gallery = possibleGallery({ ...gallery, ...change }); update(); },
   });
   makeLink(linkPlace, () => address());
   addEventListener("hashchange", () => { restore(shownOf(source, location.hash)); });
-  await restore(shownOf(source, location.hash) ?? { viewer: {}, filter: [], gallery });
+  await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors() }, filter: [], gallery });
   isReady = true;
   return {
-    holds: (conditions) => heldConditions(view, ofRows(conditions)) !== null && ofSubmissions(conditions).length > 0,
+    canShow: (conditions) => completeConditions(view, ofRows(conditions)) !== null && ofSubmissions(conditions).length > 0,
     async jump(conditions) {
       const others = ofRows(conditions);
-      await filterBy(heldConditions(view, others) ?? others, ofSubmissions(conditions), NO_FRAME);
+      await filterBy(completeConditions(view, others) ?? others, ofSubmissions(conditions), NO_FRAME);
       reveal(section);
     },
   };
@@ -70,13 +70,13 @@ export async function makeExplorer(section, view, pictures) {
   /** @param {Condition[]} conditions @param {number[]} [submissions] @param {number} [frame] */
   async function filterBy(conditions, submissions = viewer.state().submissions, frame = viewer.state().frame) {
     filter = conditions;
-    told = submissions.join();
+    filteredFor = submissions.join();
     passing = filter.length ? passingOf(view, filter) : null;
     const visited = passing && framesOfPassing(passing, submissions);
     const passes = !visited || visited.includes(frame);
     await viewer.go({ submissions, ...(passes || !visited.length ? {} : { frame: visited[0], camera: null }) });
     await viewer.filter(passing, visited);
-    tell();
+    update();
   }
 
   /** @param {Shown | null} shown */
@@ -93,21 +93,21 @@ export async function makeExplorer(section, view, pictures) {
   /** @param {State} state */
   function changed({ submissions }) {
     if (!isReady) return;
-    if (submissions.join() === told) keepAddress();
+    if (submissions.join() === filteredFor) keepAddress();
     else filterBy(filter);
   }
 
-  // Says what is filtered, and shows the gallery of it.
-  function tell() {
+  // Says what passes the filter, and shows the gallery of it.
+  function update() {
     const { submissions } = viewer.state();
     const n = passing ? framesOfPassing(passing, submissions).length : source.frames.n;
     showFilter(filter, filterText(n));
-    tellGallery(submissions[0]);
+    showGalleryOf(submissions[0]);
     keepAddress();
   }
 
-  /** @param {number} submission the gallery is of one */
-  function tellGallery(submission) {
+  /** @param {number} submission the gallery shows only one */
+  function showGalleryOf(submission) {
     const countsOf = (/** @type {number} */ frame) => /** @type {Counts | null} */ (source.counts(frame, submission));
     const whose = source.about.submissions.length > 1 ? ` of ${source.about.submissions[submission]}` : "";
     showGallery(gallery, {
@@ -116,7 +116,7 @@ export async function makeExplorer(section, view, pictures) {
       submission,
       passes: passing,
       tally: (frame) => tallyText(countsOf(frame)),
-      what: passing ? `frames${whose} that pass the filter` : `frames${whose}`,
+      description: passing ? `frames${whose} that pass the filter` : `frames${whose}`,
     });
   }
 
@@ -129,11 +129,21 @@ export async function makeExplorer(section, view, pictures) {
   function filterText(nFrames) {
     const { submissions } = viewer.state();
     if (!passing) return "";
-    const [n, all] = [passing.passing, passing.all].map((counts) => sum(submissions.map((i) => counts[i])));
+    const [n, all] = [passing.nPassing, passing.nRows].map((counts) => sum(submissions.map((i) => counts[i])));
     const whose = source.about.submissions.length > 1 ? `${submissions.map((i) => source.about.submissions[i]).join(", ")}, ` : "";
-    const what = `${whose}${filter.map(conditionText).join(", ")}`;
-    if (!nFrames) return `${what}: nothing on this page passes this filter. Remove a part of it to see more.`;
-    return `${what}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${counted(nFrames, "frame")}.`;
+    const description = `${whose}${filter.map(conditionText).join(", ")}`;
+    if (!nFrames) return `${description}: nothing on this page passes this filter. Remove a part of it to see more.`;
+    return `${description}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${counted(nFrames, "frame")}.`;
+  }
+
+  // The first frame of the first sequence that has an error; its first where there is none.
+  function firstWithErrors() {
+    const [first, end] = source.frames.first;
+    const { submissions } = viewer.state();
+    for (let frame = first; frame < end; frame++) {
+      if (submissions.some((submission) => errorsIn(/** @type {Counts | null} */ (source.counts(frame, submission))))) return frame;
+    }
+    return first;
   }
 
   /** @param {Condition[]} conditions */
@@ -143,11 +153,11 @@ export async function makeExplorer(section, view, pictures) {
 
   /** @param {Condition[]} conditions the submissions that they name; those that are shown where they name none */
   function ofSubmissions(conditions) {
-    const valuesOfColumn = (/** @type {string} */ name) => conditions.flatMap((one) => (one.column === name && "is" in one ? one.is : []));
+    const namedIn = (/** @type {string} */ name) => conditions.flatMap((condition) => (condition.column === name && "is" in condition ? condition.is : []));
     const changes = changesOf(view);
-    const changed = valuesOfColumn("change").flatMap((text) => changes.get(text) ?? []);
-    if (changed.length) return [changed[0].before, changed[0].after];
-    const names = valuesOfColumn("submission");
+    const [change] = namedIn("change").flatMap((text) => changes.get(text) ?? []);
+    if (change) return [change.before, change.after];
+    const names = namedIn("submission");
     return names.length ? submissionsNamed(source, names) : viewer.state().submissions;
   }
 
@@ -169,9 +179,9 @@ function placeIn(section, name) {
   return place;
 }
 
-/** @param {number} n @param {string} what */
-function counted(n, what) {
-  return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+/** @param {number} n @param {string} noun */
+function counted(n, noun) {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 }
 
 /** @param {Counts | null} counts */
@@ -200,16 +210,16 @@ function reveal(element) {
  * @param {() => string} address
  */
 function makeLink(root, address) {
-  const told = make("span");
-  told.setAttribute("role", "status");
+  const status = make("span");
+  status.setAttribute("role", "status");
   const copy = async () => {
     const link = new URL(address(), location.href).href;
     try {
       await navigator.clipboard.writeText(link);
-      told.textContent = "Copied.";
+      status.textContent = "Copied.";
     } catch {
-      told.textContent = link;
+      status.textContent = link;
     }
   };
-  root.replaceChildren(makeButton("Copy link to this view", copy), told);
+  root.replaceChildren(makeButton("Copy link to this view", copy), status);
 }

@@ -1,0 +1,149 @@
+"""Measures the page of tracks: its size, the time it takes to write, and that of a step to the next frame in a browser.
+
+    python benchmarks/page.py --folders TRUTH_DIR TRACKER_DIR --benchmark MOT17
+    python benchmarks/page.py                          tracks of MOT17's size, made here
+
+`report` of two trackers, the second without each tenth box, is measured by `track` of the first, as whole processes in
+turn; the CPU time of a process and its children counts, the least of all rounds. Steps are taken in Chromium, where it
+is installed with its driver, on a page of 200 boxes a frame and two submissions: from the key to the end of drawing and
+layout.
+"""
+
+import argparse
+import importlib.util
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import tracks
+
+import spotgeo_frames as sf
+
+MOST_MEGABYTES, MOST_TRACKS, MOST_STEP = 8.0, 8.0, 50.0  # MB, times `track`, ms
+N_BOXES, N_FRAMES = 200, 120
+
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900"]
+
+STEPS = """
+const done = arguments[1];
+const stages = document.querySelector(".viewer-stages"), status = document.querySelector(".viewer-status");
+const times = [], seen = new Set();
+(async () => {
+  for (let i = 0; i < arguments[0]; i++) {
+    const start = performance.now();
+    stages.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve));
+    document.body.getBoundingClientRect();
+    times.push(performance.now() - start);
+    seen.add(status.textContent);
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  }
+  done([times, seen.size]);
+})();
+"""
+
+
+def cpu_time(command: Sequence[str]) -> float:
+    """Seconds that a process and its children computed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def thinned(tracker: Path, folder: Path) -> Path:
+    """Writes a tracker's files without each tenth line."""
+    folder.mkdir()
+    for file in tracker.glob("*.txt"):
+        lines = file.read_text().splitlines(keepends=True)
+        (folder / file.name).write_text("".join(line for place, line in enumerate(lines) if place % 10))
+    return folder
+
+
+def dense_page(path: Path) -> None:
+    """Writes the page of a sequence with many boxes that two trackers follow, each with errors of its own."""
+    random = np.random.default_rng(0)
+    frames = np.repeat(np.arange(1, N_FRAMES + 1), N_BOXES)
+    starts = random.uniform(0, (1900, 1000), (N_BOXES, 2))
+    places = np.tile(starts, (N_FRAMES, 1)) + 0.3 * frames[:, None]
+    names = np.tile(np.arange(N_BOXES), N_FRAMES)
+    truth = pd.DataFrame({"sequence": "dense", "frame": frames, "object": names, "x": places[:, 0], "y": places[:, 1]})
+    truth = truth.assign(w=30.0, h=60.0)
+    found = {
+        name: truth[random.random(len(truth)) > 0.1].assign(
+            x=lambda table: table["x"] + random.normal(0, 3, len(table)),
+            object=lambda table: table["object"] + 1000 * (table["frame"] // 40),
+        )
+        for name in ("first", "second")
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of one sequence little is known
+        sf.report(truth, found, path, tracks=True)
+
+
+def steps(path: Path) -> list[float]:
+    """The milliseconds of each step through the frames of a page; none without a browser."""
+    binary, driver_path = shutil.which("chromium"), shutil.which("chromedriver")
+    if binary is None or driver_path is None or importlib.util.find_spec("selenium") is None:
+        return []
+    from selenium import webdriver
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in FLAGS:
+        options.add_argument(flag)
+    with webdriver.Chrome(options=options, service=webdriver.ChromeService(driver_path)) as driver:
+        driver.get(path.as_uri())
+        WebDriverWait(driver, 60).until(lambda one: one.execute_script("return document.documentElement.dataset.drawn"))
+        times, n_seen = driver.execute_async_script(STEPS, N_FRAMES // 2)
+    if n_seen != N_FRAMES // 2:
+        raise SystemExit(f"{N_FRAMES // 2} steps showed {n_seen} frames")
+    return [float(time) for time in times]
+
+
+def verdict(value: float, most: float) -> str:
+    return f"bound {most:g} {'holds' if value <= most else 'DOES NOT HOLD'}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folders", nargs=2, type=Path, metavar=("TRUTH_DIR", "TRACKER_DIR"))
+    parser.add_argument("--benchmark", help="whose rules the folders have, such as MOT17")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        truth, tracker = options.folders or tracks.made_up(scratch)
+        rules = ["--benchmark", options.benchmark] if options.benchmark else []
+        page, package = scratch / "page.html", [sys.executable, "-m", "spotgeo_frames"]
+        other = thinned(tracker, scratch / "thinned")
+        track = [*package, "track", str(truth), str(tracker), *rules]
+        report = [*package, "report", str(truth), str(tracker), str(other), "--out", str(page), *rules]
+        rounds = [(cpu_time(track), cpu_time(report)) for _ in range(options.rounds)]
+        size = page.stat().st_size / 1e6
+        dense_page(scratch / "dense.html")
+        taken = steps(scratch / "dense.html")
+    print(f"spotgeo_frames {sf.__version__}, {os.cpu_count()} cores, {options.rounds} rounds")
+    [of_track, of_report] = [min(each) for each in zip(*rounds, strict=True)]
+    ratio = of_report / of_track
+    print(f"page of two trackers  {size:6.2f} MB: {verdict(size, MOST_MEGABYTES)}")
+    print(f"report                {of_report:6.2f} s of CPU, {ratio:.1f} times track: {verdict(ratio, MOST_TRACKS)}")
+    if taken:
+        middle, worst = statistics.median(taken), max(taken)
+        print(f"step to a frame       {middle:6.1f} ms, at most {worst:.1f} ms: {verdict(middle, MOST_STEP)}")
+    else:
+        print("step to a frame       Chromium, its driver and selenium are needed")
+
+
+if __name__ == "__main__":
+    main()
