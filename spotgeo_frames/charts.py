@@ -7,7 +7,8 @@ names=["submission"])` makes an index level of that name, which will do), each h
 What they return is a chart of Altair: `chart.properties(width=600)` changes it, `|` and `&` join several, and
 `chart.save("chart.html")` writes it. A pointer on a mark shows its numbers; a click on a name in a legend makes the
 others pale; where an axis can be moved, drag it, and turn the wheel with Ctrl to zoom. Colours stand out from white and
-from black, so `alt.theme.enable("dark")` is all that a dark notebook needs.
+from black, so `alt.theme.enable("dark")` is all that a dark notebook needs. Altair loads the scripts that draw charts
+from the internet; `alt.renderers.enable("jupyter", offline=True)` makes it do without.
 
 A chart holds at most 5,000 rows: match tables are counted in bins, and of long curves evenly spaced points are drawn.
 They need the extra `charts`; without it, a chart raises an ImportError that says what to install.

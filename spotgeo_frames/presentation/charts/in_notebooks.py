@@ -14,6 +14,7 @@ import pandas as pd
 
 from ...support.errors import InputError
 from ...support.labels import label
+from ...tables.messages import counted
 from .encodings import FAINT, Drawing
 from .names import Rows
 
@@ -69,9 +70,8 @@ def of_submissions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     if ONLY not in table:
         return table.assign(submission=pd.Categorical([ONLY] * len(table), categories=[ONLY])), [ONLY]
     if table[ONLY].isna().any():
-        raise InputError(
-            f"charts: column {ONLY}: {int(table[ONLY].isna().sum()):,} rows are null; name each submission"
-        )
+        n_rows = int(table[ONLY].isna().sum())
+        raise InputError(f"charts: column {ONLY}: {counted(n_rows, 'row')} null; name each submission")
     named = table[ONLY].map(label).astype(object)
     names = list(dict.fromkeys(named))
     return table.assign(submission=pd.Categorical(named, categories=names)), names
@@ -79,7 +79,7 @@ def of_submissions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 def thinned(table: pd.DataFrame, kept: pd.Index) -> pd.DataFrame:
     """So many evenly spaced rows of a table that a chart takes them all, and those of the index `kept`."""
-    every = -(-len(table) // (MOST_ROWS - 2 * len(kept)))
+    every = -(-len(table) // max(MOST_ROWS - 2 * len(kept), 1))
     return table[table.index.isin(table.index[::every].union(kept))] if every > 1 else table
 
 

@@ -47,8 +47,6 @@ def _rule(table: pd.DataFrame) -> Rule:
     if measure_of(table) == "distance":
         return distance_rule(table, needs=())
     notes = table.attrs
-    least = float(
-        np.floor(table["similarity"].min() * 20) / 20
-    )  # where it was lost, what there is shows how far to draw
-    threshold = notes.get("threshold", least)
+    # Where the threshold was lost, the pairs show from where on to draw.
+    threshold = notes.get("threshold", float(np.floor(table["similarity"].min() * 20) / 20))
     return Rule(str(notes.get("rule", "similarity")), threshold=threshold, head_sizes=notes.get("head_sizes"))
