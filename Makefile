@@ -37,9 +37,10 @@ lint: .venv/ready-lint .venv/scripts/ready
 types: .venv/ready-lint
 	$(BIN)/mypy
 
-# What tests of the report's page need and are skipped without: Debian's browser, and axe-core from npm.
+# What tests in a browser need and are skipped without: Debian's browser, axe-core from npm, and JupyterLab.
 browser: .venv/ready
 	command -v chromium && command -v chromedriver || { apt-get -q update && apt-get -q install -y chromium chromium-driver; }
+	$(BIN)/python -m pip install --quiet 'jupyterlab>=4'
 	npm install --prefix .venv/browser --no-save --no-audit --no-fund axe-core@4
 
 # Runs every notebook and keeps the executed copies in out/.

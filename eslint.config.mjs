@@ -14,13 +14,13 @@ export default [
     languageOptions: {
       globals: globals(
         "addEventListener", "atob", "clearTimeout", "console", "document", "getComputedStyle", "history", "location", "matchMedia",
-        "navigator", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "Element", "HTMLElement",
-        "HTMLSelectElement", "HTMLTableElement", "Image", "Option", "Path2D", "ResizeObserver", "Response", "URL", "URLSearchParams",
+        "navigator", "requestAnimationFrame", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "Element", "HTMLElement",
+        "HTMLSelectElement", "HTMLTableElement", "Image", "MutationObserver", "Option", "Path2D", "ResizeObserver", "Response", "URL", "URLSearchParams",
       ),
     },
   },
   {
     files: ["tests/**/*.mjs"],
-    languageOptions: { globals: globals("process") },
+    languageOptions: { globals: globals("process", "queueMicrotask", "URL") },
   },
 ];

@@ -21,7 +21,16 @@ def main(target: Path, names: list[str]) -> None:
         client = NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": HERE}})
         client.execute()
         notebook.metadata.pop("language_info", None)  # it names the interpreter of the day
+        drop_widgets(notebook)
         nbformat.write(notebook, target / path.name)
+
+
+def drop_widgets(notebook: nbformat.NotebookNode) -> None:
+    """Leaves the text of widgets in a notebook, because the widgets themselves are gone with its kernel."""
+    notebook.metadata.pop("widgets", None)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    for output in outputs:
+        output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
 
 
 if __name__ == "__main__":

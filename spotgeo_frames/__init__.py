@@ -11,9 +11,9 @@ from .support.version import __version__
 
 _ROOMS = (tables, formats, matching, scoring, tracking, analysis, presentation, scale, support)
 
-__all__ = [*(name for room in _ROOMS for name in room.__all__), "plots", "__version__"]
+__all__ = [*(name for room in _ROOMS for name in room.__all__), "plots", "charts", "__version__"]
 __getattr__, _, _ = lazy_loader.attach(
-    __name__, {"plots"}, {room.__name__.rpartition(".")[2]: room.__all__ for room in _ROOMS}
+    __name__, {"plots", "charts"}, {room.__name__.rpartition(".")[2]: room.__all__ for room in _ROOMS}
 )
 
 

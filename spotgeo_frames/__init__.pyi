@@ -1,3 +1,4 @@
+from . import charts as charts
 from . import plots as plots
 from .analysis import *
 from .formats import *

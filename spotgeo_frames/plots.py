@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .matching.noted_rule import distance_rule
+from .presentation.drawn_tables import check_offsets
 from .presentation.frame_panels import image_plane
 from .presentation.frame_plots import frame, gallery, sequence
 from .presentation.image_plane import recall_grid
@@ -25,7 +26,6 @@ from .presentation.plot_parts import (
     RED,
     axes_or_new,
     axis_label,
-    check_columns,
     legend_beside,
     nothing_to_draw,
 )
@@ -172,8 +172,7 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     """
     table = check_matches(matches)
     tau = distance_rule(table, ["tau"], tau).largest_cost
-    for side in ("truth", "predicted"):
-        check_columns(table, [f"{side}_{axis}" for axis in "xy"], "a match table with coordinates")
+    check_offsets(table, "plots")
     dx, dy = offsets(table)
     hits = ~(np.isnan(dx) | np.isnan(dy)) & (table["outcome"].array.codes == TP)
     dx, dy = dx[hits], dy[hits]

@@ -34,7 +34,9 @@ NEEDED = {
         "['score', TABLE, TABLE, '--dataset', '--scheduler', 'tcp://localhost:1']; main()",
         "a Dask cluster: distributed",
     ),
+    "charts": ("sf.charts.recall_map(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "charts: altair"),
     "report": ("sf.report(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH), 'report.html')", "report: altair"),
+    "widget": ("sf.explore(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "explore: anywidget"),
 }
 
 # What needs no extra.

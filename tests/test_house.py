@@ -27,7 +27,7 @@ STANDS_ON = {
 }
 
 # What stands at the root, beside the rooms, and whose room it belongs to; the root itself exports what rooms export.
-ROOT = {"__init__": None, "__main__": "cli", "plots": "presentation"}
+ROOT = {"__init__": None, "__main__": "cli", "charts": "presentation", "plots": "presentation"}
 
 
 class Use(NamedTuple):
@@ -81,7 +81,7 @@ EVERY_USE = [use for module in MODULES for use in uses(module)]
 def test_the_rooms_are_those_of_the_design() -> None:
     assert {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} == {*STANDS_ON}
     files = {path.name for path in PACKAGE.iterdir() if path.is_file()}
-    assert files == {"__init__.py", "__init__.pyi", "__main__.py", "plots.py", "py.typed"}
+    assert files == {"__init__.py", "__init__.pyi", "__main__.py", "charts.py", "plots.py", "py.typed"}
 
 
 def test_every_import_runs_one_way() -> None:

@@ -13,6 +13,10 @@ from helpers.reference import PROJECT
 
 BLOCKS = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
 
+PUT_TOGETHER = (
+    'costs = pd.concat({name: sf.error_costs(sf.diagnose(x)) for name, x in of_each.items()}, names=["submission"])'
+)
+
 # What users of another kind write instead of the lines that are of pandas, or that need a table's notes.
 INSTEAD = {
     "polars": {
@@ -21,15 +25,28 @@ INSTEAD = {
         'matches.to_parquet("matches.parquet")': 'matches.write_parquet("matches.parquet")',
         "sf.diagnose(matches)": "sf.diagnose(matches, tau=10)",
         "sf.changes(matches, cautious)": "sf.changes(matches, cautious, tau=10)",
+        'matches.merge(widget.tags, how="left")': (
+            'matches.join(widget.tags, on=widget.tags.columns[:-1], how="left", nulls_equal=True)'
+        ),
         "sf.error_costs(result)": 'sf.error_costs(result, similarity="iou")',
+        PUT_TOGETHER: (
+            "costs = [sf.error_costs(sf.diagnose(x, tau=10)).with_columns(submission=pl.lit(name)) "
+            "for name, x in of_each.items()]; costs = pl.concat(costs)"
+        ),
+        "sf.charts.residuals(matches)": "sf.charts.residuals(matches, tau=10)",
         'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = pl.col("truth_visibility")',
         'result.matches.groupby(visibility)["event"].value_counts()': (
             'result.matches.group_by(visibility).agg(pl.col("event").value_counts())'
         ),
     },
     "pyarrow": {
-        "import pandas as pd": "import pyarrow.compute as pc, pyarrow.parquet as pq",
+        "import pandas as pd": "import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq",
         'by=pd.cut(matches["truth_x"], 4)': 'by=pc.floor(pc.divide(matches["truth_x"], 160.0))',
+        'matches.merge(widget.tags, how="left")': "matches.join(widget.tags, widget.tags.column_names[:-1])",
+        PUT_TOGETHER: (
+            "costs = {name: sf.error_costs(sf.diagnose(x)) for name, x in of_each.items()}; costs = pa.concat_tables("
+            "[table.append_column('submission', [[name] * len(table)]) for name, table in costs.items()])"
+        ),
         'matches.to_parquet("matches.parquet")': 'pq.write_table(matches, "matches.parquet")',
         'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = "truth_visibility"',
         'result.matches.groupby(visibility)["event"].value_counts()': (

@@ -46,6 +46,12 @@ def title(column: str) -> str | None:
     return f"{label}, {known.metric.unit}" if known.metric.unit else label
 
 
+def is_share(column: str) -> bool:
+    """Whether a metric's column has shares of 1, which are shown in percent."""
+    known = reading(column)
+    return known is not None and known.metric.written == "share"
+
+
 def meaning(column: str) -> str | None:
     """The unit and the definition of a metric's column; None for other columns."""
     known = reading(column)

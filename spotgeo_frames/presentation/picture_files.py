@@ -5,6 +5,7 @@ SEQUENCE/FRAME.png, .jpg or .jpeg. No file outside of the folder is read. The ce
 0, 0, so it covers the area from -0.5 to its width - 0.5, and from -0.5 to its height - 0.5.
 """
 
+import io
 import struct
 import warnings
 import zlib
@@ -17,6 +18,10 @@ from ..support.names import is_file_name
 
 # Pictures with more pixels are refused without decoding.
 MOST_PIXELS = 1 << 26
+
+# Longer sides of small pictures are scaled down to this length, px.
+LONGEST_SIDE = 1280
+QUALITY = 80
 
 FORMATS = ["PNG", "JPEG"]
 ENDINGS = (".png", ".jpg", ".jpeg")
@@ -103,6 +108,20 @@ def missing_pictures(wrong: list[str], n_frames: int) -> str | None:
         return None
     more = "; ..." if len(wrong) > 1 else ""
     return f"images: {len(wrong)} of {n_frames} frames are drawn without a picture: {wrong[0]}{more}"
+
+
+def small_picture(path: Path) -> Any:
+    """Decodes a picture and scales it down if it is large; raises one of DAMAGED if that fails."""
+    picture = decoded_picture(path)
+    picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    return picture
+
+
+def as_webp(picture: Any) -> bytes:
+    """A picture of Pillow, encoded as WebP."""
+    stream = io.BytesIO()
+    picture.save(stream, "WEBP", quality=QUALITY, method=2)
+    return stream.getvalue()
 
 
 def stretched(values: np.ndarray) -> np.ndarray:

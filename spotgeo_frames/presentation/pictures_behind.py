@@ -19,12 +19,10 @@ from .picture_files import (
     picture_names,
     picture_size,
     size_problem,
+    small_picture,
     stretched,
     suitable_picture,
 )
-
-# Longer sides of pictures in small panels are scaled down to this length, px.
-LONGEST_OF_PANELS = 1280
 
 # The count of colours of a pixel: grey, or red, green and blue, which may have opacity as a fourth.
 COLORS = (3, 4)
@@ -95,8 +93,8 @@ def noted_size(rows: pd.DataFrame) -> Size | None:
     return (int(width), int(height)) if 1 <= width < np.inf and 1 <= height < np.inf else None
 
 
-def _from_folder(folder: Path, rows: pd.DataFrame) -> Behind | str:
-    """The picture of a frame from a folder, scaled down for a panel; or a text that says why there is none."""
+def picture_of_frame(folder: Path, rows: pd.DataFrame) -> tuple[Any, Size] | str:
+    """The picture of the frame of these rows, made small, with the size (px) of its file; or why there is none."""
     names = pd.concat([rows[column] for column in NAMING if column in rows] or [pd.Series(dtype=object)]).dropna()
     file_name = str(names.iloc[0]) if len(names) else None
     sequence, frame = (rows[column].iloc[0] for column in ("sequence", "frame"))
@@ -105,11 +103,15 @@ def _from_folder(folder: Path, rows: pd.DataFrame) -> Behind | str:
         return found
     path, size = found
     try:
-        picture = decoded_picture(path)
+        return small_picture(path), size
     except DAMAGED as error:
         return f"{path}: cannot be read: {error}"
-    picture.thumbnail((LONGEST_OF_PANELS, LONGEST_OF_PANELS))
-    return Behind(np.asarray(picture), size)
+
+
+def _from_folder(folder: Path, rows: pd.DataFrame) -> Behind | str:
+    """The picture of a frame from a folder; or a text that says why there is none."""
+    found = picture_of_frame(folder, rows)
+    return found if isinstance(found, str) else Behind(np.asarray(found[0]), found[1])
 
 
 def _farthest(rows: pd.DataFrame) -> tuple[float, float]:

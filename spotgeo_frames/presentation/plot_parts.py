@@ -4,12 +4,10 @@ from __future__ import annotations  # matplotlib is an extra, so its types canno
 
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ..support.errors import InputError
 from ..support.extras import check_extra
 from ..support.labels import label
-from ..tables.arrow import as_pandas
+from .drawn_tables import shown
 from .metric_text import title
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ def axes_or_new(ax: Axes | None) -> Axes:
     from matplotlib.axes import Axes as KnownAxes
 
     if not isinstance(ax, KnownAxes):
-        problem = f"plots: ax is {_shown(ax)}; give one Axes of matplotlib, as plt.subplots() makes it, or none"
+        problem = f"plots: ax is {shown(ax)}; give one Axes of matplotlib, as plt.subplots() makes it, or none"
         raise InputError(problem)
     return ax
 
@@ -43,7 +41,7 @@ def figure_or_new(figure: Figure | None, size: tuple[float, float]) -> Figure:
     from matplotlib.figure import FigureBase
 
     if not isinstance(figure, FigureBase):
-        problem = f"plots: figure is {_shown(figure)}; give a Figure of matplotlib, as plt.figure() makes it, or none"
+        problem = f"plots: figure is {shown(figure)}; give a Figure of matplotlib, as plt.figure() makes it, or none"
         raise InputError(problem)
     return figure
 
@@ -74,27 +72,6 @@ def legend_below(figure: Figure, handles: list[Any]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=most, frameon=False)
 
 
-def table_to_draw(given: Any, name: str, columns: list[str], needed: str, field: str = "") -> pd.DataFrame:
-    """The table that a plot draws, checked for these columns; messages say which one is `needed`.
-
-    `field` is the field of results that has it, if any. Raises InputError if another object is given, such as the whole
-    result, or if columns are missing.
-    """
-    if hasattr(type(given), "_asdict"):
-        is_there = hasattr(given, field) and {*columns} <= {*as_pandas(getattr(given, field), name).columns}
-        raise InputError(f"plots: {name} is {_shown(given)}; give {f'its field {field}' if is_there else needed}")
-    table = as_pandas(given, name)
-    check_columns(table, columns, needed)
-    return table
-
-
-def check_columns(table: pd.DataFrame, names: list[str], needed: str) -> None:
-    """Raises InputError, saying which table is needed, if columns are missing."""
-    missing = [name for name in names if name not in table]
-    if missing:
-        raise InputError([f"plots: column {name} is missing; pass {needed}" for name in missing])
-
-
 def axis_label(metric: str) -> str:
     """The label of a metric with its unit; other names stay as they are."""
     return title(metric) or plain(metric)
@@ -110,9 +87,3 @@ def shortened(name: Any, most: int) -> str:
     text = label(name)
     half = most // 2
     return text if len(text) <= most else f"{text[: most - half - 1]}…{text[-half:]}"
-
-
-def _shown(given: Any) -> str:
-    """What was given, for messages."""
-    kind = type(given).__name__
-    return f"{given!r}, of type {kind}" if isinstance(given, str | int | float) else f"of type {kind}"

@@ -11,13 +11,11 @@ from ..analysis import Calibration
 from ..support.errors import InputError
 from ..tables.arrow import as_pandas
 from ..tables.table import Table
-from .plot_parts import BLUE, GREY, LINES, axes_or_new, legend_beside, nothing_to_draw, plain, table_to_draw
+from .drawn_tables import category_lines, mean_lines, precision_to_draw, table_to_draw
+from .plot_parts import BLUE, GREY, LINES, axes_or_new, legend_beside, nothing_to_draw, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# The thresholds whose mean over categories is drawn.
-SHOWN = (0.5, 0.75)
 
 # The most categories whose lines have colours and names; those with the lowest average precision are the ones to see.
 MOST_NAMED = 8
@@ -60,18 +58,16 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
     >>> sf.plots.precision_recall(result.curve, threshold=0.75).get_title()
     'Precision and recall at 0.75, by category'
     """
-    columns = ["category", "area", "threshold", "recall", "precision"]
-    table = table_to_draw(curve, "curve", columns, "the curve of what average_precision() returned", "curve")
-    rows = table[(table["area"] == "all") & table["precision"].notna()]
+    rows = precision_to_draw(curve, "plots")
     ax = axes_or_new(ax)
     if not len(rows):
         return nothing_to_draw(ax, "no truths")
-    lines = _mean_lines(rows) if threshold is None else _category_lines(rows, threshold)
+    lines = mean_lines(rows) if threshold is None else category_lines(rows, threshold, "plots")
     for position, (name, line) in enumerate(lines.items()):
         is_named = position < MOST_NAMED
         style, marker, color = LINES[position % len(LINES)] if is_named else ("-", "", "0.8")
         marker = marker if position >= len(LINES) else ""  # the second four lines differ from the first by markers
-        text = f"{name}, AP {line.mean():.2f}" if is_named else None
+        text = f"{plain(name)}, AP {line.mean():.2f}" if is_named else None
         [drawn] = ax.plot(line.index, line, style, marker=marker, markevery=10, markersize=4, color=color, label=text)
         drawn.set_zorder(2 if is_named else 1)
     of = "mean over categories" if threshold is None else "by category"
@@ -79,28 +75,6 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
     ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02), title=f"Precision and recall{at}, {of}")
     legend_beside(ax)
     return ax
-
-
-def _mean_lines(rows: pd.DataFrame) -> dict[str, pd.Series]:
-    """Precision by recall as means over categories: at two thresholds, and of all."""
-    at = {value: rows[np.isclose(rows["threshold"], value)] for value in SHOWN}
-    named = {f"threshold {value:.2f}": of for value, of in at.items() if len(of)}
-    whole = f"mean of {rows['threshold'].min():.2f} to {rows['threshold'].max():.2f}"
-    return {name: of.groupby("recall")["precision"].mean() for name, of in (named | {whole: rows}).items()}
-
-
-def _category_lines(rows: pd.DataFrame, threshold: float) -> dict[str, pd.Series]:
-    """Precision by recall of each category at a threshold, that with the lowest average precision first."""
-    is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    chosen = rows[np.isclose(rows["threshold"], threshold if is_number else np.nan)]
-    if not len(chosen):
-        there = ", ".join(f"{value:.2f}" for value in rows["threshold"].unique())
-        raise InputError(f"plots: the curve has no threshold {threshold!r}; there are {there}")
-    lines = {
-        "all" if pd.isna(name) else plain(name): of.set_index("recall")["precision"]
-        for name, of in chosen.groupby("category", observed=True, sort=False, dropna=False)
-    }
-    return dict(sorted(lines.items(), key=lambda item: item[1].mean()))
 
 
 def calibration(found: Calibration, ax: Axes | None = None) -> Axes:

@@ -8,9 +8,18 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.few_sequences import OF_FEW, rests_on_few
-from ..support.labels import bins_as_text, label
+from ..support.labels import label
 from ..tables.table import Table
 from .display import words
+from .drawn_tables import (
+    best_of,
+    costs_to_draw,
+    hota_to_draw,
+    intervals_to_draw,
+    pairs_to_draw,
+    slice_names,
+    sweep_to_draw,
+)
 from .plot_parts import (
     BLUE,
     GREY,
@@ -18,22 +27,16 @@ from .plot_parts import (
     PALE_BLUE,
     axes_or_new,
     axis_label,
-    check_columns,
     figure_or_new,
     legend_below,
     legend_beside,
     nothing_to_draw,
     plain,
-    table_to_draw,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-# The rows of costs that are of several kinds together.
-TOGETHER = ("all", "all_misses", "all_false_alarms")
 
 
 def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
@@ -67,19 +70,11 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     >>> sf.plots.metric_by_slice(slices).get_title()
     'Intervals of recall by slice'
     """
-    columns = ["metric", "estimate", "low", "high"]
-    table = table_to_draw(intervals, "intervals", columns, "the table that intervals() returned")
-    metric = metric if metric is not None else (str(table["metric"].iloc[0]) if len(table) else "metric")
-    rows = table[table["metric"] == metric]
-    by = list(table.columns[: list(table.columns).index("metric")])
-    if "of" in by:  # of results; numbers without a sequence have no intervals
-        rows = rows[rows["of"].isin(["combined", "macro"])]
-        by = by if len(rows["of"].unique()) > 1 else [name for name in by if name != "of"]
+    rows, by, metric = intervals_to_draw(intervals, metric, "plots")
     ax = axes_or_new(ax)
     if not len(rows):
         return nothing_to_draw(ax, f"no rows of {metric}")
-    slices = [", ".join(map(plain, values)) for values in bins_as_text(rows[by]).itertuples(index=False, name=None)]
-    _points_with_bars(ax, slices if by else ["all"], rows, rests_on_few(rows))
+    _points_with_bars(ax, [*map(plain, slice_names(rows, by))], rows, rests_on_few(rows))
     ax.set(
         xlabel=axis_label(metric),
         ylabel=", ".join(map(plain, by)),
@@ -114,11 +109,9 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.error_costs(sf.error_costs(sf.diagnose(matches))).get_title()
     'Cost of each kind of error'
     """
-    needed = "the table that error_costs() returned"
-    table = table_to_draw(costs, "costs", [], needed)
-    gain = next((name for name in ("HOTA_gain", "AP_gain") if name in table), "f1_gain")
-    check_columns(table, ["kind", "n_misses", "n_false_alarms", gain], needed)
-    rows = table[~table["kind"].isin(TOGETHER)].sort_values(gain)
+    table, metric = costs_to_draw(costs, "plots")
+    gain = f"{metric}_gain"
+    rows = table.sort_values(gain)
     ax = axes_or_new(ax)
     bars = ax.barh(rows["kind"].map(words), rows[gain], color=BLUE)
     nouns = {"n_misses": "missed", "n_false_alarms": "false", "n_breaks": "breaks"}
@@ -161,23 +154,17 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     >>> [panel.get_title() for panel in sf.plots.sweep_curves(swept.curve).axes]
     ['F1 by threshold (best marked)', 'Precision and recall']
     """
-    needed = "the curve that sweep() returned"
-    columns = ["score_threshold", "precision", "recall", "f1"]
-    table = table_to_draw(curve, "curve", columns, needed, "curve")
-    limit, unit = ("threshold", "") if "threshold" in table else ("tau", " px")
-    metric = "HOTA" if "HOTA" in table else "f1"
-    lines = [] if metric == "HOTA" else [limit]
-    check_columns(table, lines, needed)
+    table, metric, limit, unit = sweep_to_draw(curve, "plots")
     figure = figure_or_new(figure, (9, 4.2))
     left, right = figure.subplots(1, 2)
-    for position, (value, rows) in enumerate(table.groupby(limit) if lines else [("", table)]):
+    for position, (value, rows) in enumerate(table.groupby(limit) if limit else [("", table)]):
         style, marker, color = LINES[position % len(LINES)]
-        best = rows.iloc[len(rows) - 1 - int(rows[metric][::-1].argmax())] if rows[metric].notna().any() else None
-        name = f"{limit} {label(value)}{unit}" if lines else "tracks"
-        named = name if best is None else f"{name}, best {axis_label(metric)} {best[metric]:.3f}"
+        best = best_of(rows, metric)
+        name = f"{limit} {label(value)}{unit}" if limit else "tracks"
+        named = f"{name}, best {axis_label(metric)} {best[metric].iloc[0]:.3f}" if len(best) else name
         left.plot(rows["score_threshold"], rows[metric], style, color=color, label=named)
         right.plot(rows["recall"], rows["precision"], style, color=color, label=name)
-        if best is not None:
+        if len(best):
             left.plot(best["score_threshold"], best[metric], marker, color=color)
             right.plot(best["recall"], best["precision"], marker, color=color)
     height, recall, precision = map(axis_label, (metric, "recall", "precision"))
@@ -217,11 +204,7 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
     >>> sf.plots.forest(sf.compare(matches, resamples=100).pairs).get_title()
     'Difference of F1'
     """
-    columns = ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"]
-    table = table_to_draw(pairs, "pairs", columns, "the pairs that compare() returned", "pairs")
-    rows = table[table["metric"] == metric]
-    if "of" in rows:  # of tracks and poses; numbers without a sequence have no intervals
-        rows = rows[rows["of"].isin(["combined", "macro"])]
+    rows = pairs_to_draw(pairs, metric, "plots")
     ax = axes_or_new(ax)
     if not len(rows):
         return nothing_to_draw(ax, f"no rows of {metric}")
@@ -262,11 +245,7 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     'HOTA by threshold'
     """
     names = ["HOTA", "DetA", "AssA", "LocA"]
-    needed = "the curve that track() or pose() returned"
-    table = table_to_draw(curve, "curve", ["sequence", "alpha", *names], needed, "curve")
-    rows = table[table["sequence"].isna()]
-    rows = rows[rows["joint"].isna()] if "joint" in rows else rows
-    rows = rows.drop_duplicates("alpha", keep="last")  # combined rows of classes come before that of all
+    rows = hota_to_draw(curve, names, "plots")
     ax = axes_or_new(ax)
     for name, (style, marker, color) in zip(names, LINES, strict=True):
         named = f"{name}, mean {rows[name].mean():.2f}"

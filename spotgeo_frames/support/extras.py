@@ -11,7 +11,9 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "parallel": ("loky", "cloudpickle"),
         "posetrack": ("shapely",),
         "dask": ("distributed",),
+        "charts": ("altair",),
         "report": ("altair", "jinja2", "vl_convert", "PIL"),
+        "widget": ("anywidget", "PIL"),
     }
 )
 

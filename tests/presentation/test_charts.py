@@ -8,20 +8,21 @@ import vl_convert
 
 from spotgeo_frames.analysis.error_kinds import KINDS
 from spotgeo_frames.presentation.charts.comparison_charts import differences
-from spotgeo_frames.presentation.charts.encodings import Spec
+from spotgeo_frames.presentation.charts.encodings import Drawing
 from spotgeo_frames.presentation.charts.error_charts import error_costs
+from spotgeo_frames.presentation.charts.on_pages import page_spec
 
 EXTENTS = [1.0, 0.3, 0.05, 0.02, 0.011, 0.004, 1e-3, 1.3e-5]
 
 
-def percents(spec: Spec | None) -> list[str]:
+def percents(drawing: Drawing | None) -> list[str]:
     """The labels of the chart's axes that are percents."""
-    assert spec is not None
-    drawn = vl_convert.vegalite_to_svg(spec | {"width": 560})
+    assert drawing is not None
+    drawn = vl_convert.vegalite_to_svg(page_spec(drawing) | {"width": 560})
     return re.findall(r">([^<>]*%)</text>", drawn)
 
 
-def of_pair(estimate: float, low: float, high: float) -> Spec | None:
+def of_pair(estimate: float, low: float, high: float) -> Drawing | None:
     """The chart of the difference of F1 between two submissions."""
     pair = {"a": "a", "b": "b", "metric": "f1", "estimate": estimate, "low": low, "high": high, "p_adjusted": 0.02}
     return differences(pd.DataFrame([pair]), ["a", "b"], "f1", 0.95)

@@ -1,17 +1,16 @@
-"""Colours, axes and tooltips that the page's charts share, and the step from a chart to its specification.
+"""Colours, axes and tooltips that charts share, and what a chart is before the page or a notebook shows it.
 
-Colours are variables of the page's style, so charts follow a switch between light and dark without being redrawn. Names
-of submissions appear only as data or options of a chart, never in an expression that Vega evaluates.
+Names from the user's data appear only as data or options of a chart, never in an expression that Vega evaluates. So no
+channel is sorted by a list of them, which Vega-Lite would write as an expression, nor has an offset a domain of them.
+They are in the order of the rows, or in that of a field of positions.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
 from .names import Rows
-
-Spec = dict[str, Any]
 
 # A `column` of the viewer, and which fields of a mark have its value (`is`), or its least and greatest (`from`, `to`).
 Condition = Mapping[str, str]
@@ -19,25 +18,56 @@ OF_SUBMISSION: Condition = {"column": "submission", "is": "submission"}
 
 HEIGHT = 260
 
-# The page's style has eight colours; further submissions reuse them with other dashes.
-SERIES = [f"var(--series-{position})" for position in range(1, 9)]
+# Of equal lightness, about halfway between white and black, so that they stand out from either; a page has its own.
+# Further submissions reuse them with other dashes.
+SERIES = ["#2b87c8", "#c17a00", "#129a72", "#dd5f1e", "#9a6fc8", "#7f8a96", "#cf559a", "#7d9720"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]
+
+# The colours of lines as dark as text, of lines that stand back, of the inside of hollow marks, and of the background
+# of a map, which shows where the map has no value.
+INK, FAINT, HOLLOW, NOTHING = "#7c7c7c", "#8c8c8d", "#ffffff", "rgba(128, 128, 128, 0.2)"
+
+# How much of the colour remains of what is not highlighted.
+PALE = 0.15
 
 # The format of axes of differences. It names no decimals, so Vega writes as many as distinct ticks need.
 POINTS = "+%"
 
-# The background of a map, which shows where the map has no value.
-NOTHING = "var(--nothing)"
-INK = {"labelColor": "var(--ink)", "titleColor": "var(--ink)", "labelFontSize": 12, "titleFontSize": 12}
-CONFIG = {
-    "background": "transparent",
-    "font": "system-ui, sans-serif",
-    "axis": INK | {"gridColor": "var(--line)", "domainColor": "var(--faint)", "tickColor": "var(--faint)"},
-    "legend": INK
-    | {"orient": "bottom", "columns": 2, "labelLimit": 260, "titleLimit": 400, "symbolSize": 90, "symbolLimit": 0},
-    "view": {"stroke": None},
-    "aria": False,  # to a screen reader a chart is one picture; the page's tables have its numbers
-}
+
+class Drawing(NamedTuple):
+    """A chart without sizes and data, which the page and notebooks add, each in their way.
+
+    Attributes
+    ----------
+    chart
+        The chart, of Altair; its layers name their rows.
+    data
+        The rows by these names.
+    title
+        What the chart shows, in one line.
+    height
+        Its height, px.
+    ratio
+        The ratio of height to width where both axes are pixels; otherwise None.
+    background
+        The colour behind the marks; None for that of the surroundings.
+    picks
+        The submissions of a chart that shows one at a time: of several, the reader picks one, the parameter `picked`.
+    filters
+        Which rows of the match table a mark counts: on the page, a click on it shows these in the viewer.
+    zooms
+        Whether a closer look at parts of it is of use.
+    """
+
+    chart: Any
+    data: Mapping[str, Rows]
+    title: str
+    height: int = HEIGHT
+    ratio: float | None = None
+    background: str | None = None
+    picks: Sequence[str] = ()
+    filters: Sequence[Condition] = ()
+    zooms: bool = False
 
 
 def tooltips(*fields: tuple[str, str, str]) -> list[alt.Tooltip]:
@@ -77,42 +107,30 @@ def cycled(values: Sequence[Any], count: int, every: int = 1) -> list[Any]:
     return [values[position // every % len(values)] for position in range(count)]
 
 
-def by_submission(names: Sequence[str]) -> alt.Color:
-    """A colour for each submission."""
+def by_submission(chart: Any, names: Sequence[str], of_lines: bool = False, selects: bool = True) -> Any:
+    """The chart with a colour for each submission; one submission needs none.
+
+    A click on a name in the legend makes the others pale. The layers of a chart share that choice: one `selects`.
+    """
+    if len(names) < 2:
+        return chart
     scale = alt.Scale(domain=list(names), range=cycled(SERIES, len(names)))
-    return alt.Color("submission:N", title=None, scale=scale)
+    chosen = alt.selection_point(name="highlighted", fields=["submission"], bind="legend")
+    paleness = alt.when(chosen).then(alt.value(1)).otherwise(alt.value(PALE))
+    # Lines have transparent points for the tooltips, which an opacity of all that is drawn would show.
+    chart = chart.encode(
+        color=alt.Color("submission:N", title=None, scale=scale),
+        **{"strokeOpacity" if of_lines else "opacity": paleness},
+    )
+    return chart.add_params(chosen) if selects else chart
 
 
-def picked(chart: Any, names: Sequence[str]) -> Any:
-    """The chart of one submission at a time; the reader picks the submission above the charts."""
-    return chart if len(names) < 2 else of_picked(chart.add_params(alt.param(name="picked", value=names[0])), names)
+def dashed(names: Sequence[str]) -> dict[str, alt.StrokeDash]:
+    """The dashes of lines of more submissions than there are colours; none for one submission."""
+    scale = alt.Scale(domain=list(names), range=cycled(DASHES, len(names), len(SERIES)))
+    return {"strokeDash": alt.StrokeDash("submission:N", title=None, scale=scale)} if len(names) > 1 else {}
 
 
 def of_picked(chart: Any, names: Sequence[str]) -> Any:
-    """A layer that follows the choice of submission made in the layer `picked`; each layer filters its own data."""
+    """A layer that shows the rows of the submission that the reader picks; one submission needs no choice."""
     return chart.transform_filter("datum.submission === picked") if len(names) > 1 else chart
-
-
-def finished(
-    chart: Any,
-    data: Mapping[str, Rows],
-    description: str,
-    height: int,
-    ratio: float | None = None,
-    background: str | None = None,
-    filters: Sequence[Condition] = (),
-) -> Spec:
-    """Makes the specification of a chart with its data, as wide as its place on the page.
-
-    `filters` say which rows of the match table a mark counts: a click on it shows these in the viewer.
-    """
-    if background is not None:
-        chart = chart.properties(view=alt.ViewBackground(fill=background))
-    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-    # The user's settings of Altair are overridden, so that a report looks the same for everybody.
-    with alt.data_transformers.enable("default"), alt.theme.enable("none"):
-        whole = chart.properties(width="container", height=height, description=description, autosize=fit)
-        spec = whole.to_dict(validate=False)
-    meta: dict[str, Any] = {} if ratio is None else {"ratio": ratio}
-    meta |= {"filters": list(filters)} if filters else {}
-    return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(data)}

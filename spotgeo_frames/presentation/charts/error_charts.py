@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 
 from ..display import words
+from ..drawn_tables import TOGETHER
 from ..metric_text import title
 from .encodings import (
     OF_SUBMISSION,
     POINTS,
     SERIES,
-    Spec,
+    Drawing,
     by_submission,
-    finished,
     mse_tooltip,
     submission_tooltip,
     tooltips,
@@ -22,7 +22,7 @@ from .encodings import (
 from .names import Rows, short_names, shortened
 
 
-def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -> Spec | None:
+def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -> Drawing | None:
     """The chart of what correcting each kind of error alone would gain in a metric; None where no gain is known.
 
     `table` has one row for each submission and kind, as `error_costs` returns it.
@@ -33,15 +33,15 @@ def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -
     return _error_costs(costs, short_names(names), str(title(metric)))
 
 
-def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Spec:
+def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Drawing:
     """The chart of rows of gains in a metric of this name."""
     kinds = list(dict.fromkeys(row["kind"] for row in costs))
     chart = (
         alt.Chart(alt.NamedData("costs"))
         .mark_bar(color=SERIES[0])
         .encode(
-            x=alt.X("gain:Q", title=f"{name} gained, points", axis=alt.Axis(tickCount=6, format=POINTS)),
-            y=alt.Y("kind:N", sort=kinds, title=None, axis=alt.Axis(labelLimit=160)),
+            x=alt.X("gain:Q", stack=False, title=f"{name} gained, points", axis=alt.Axis(tickCount=6, format=POINTS)),
+            y=alt.Y("kind:N", sort=None, title=None, axis=alt.Axis(labelLimit=160)),
             tooltip=tooltips(
                 *submission_tooltip(names),
                 ("kind:N", "kind", ""),
@@ -54,17 +54,20 @@ def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Spec:
         )
     )
     if len(names) > 1:
-        chart = chart.encode(yOffset=alt.YOffset("submission:N", sort=list(names)), color=by_submission(names))
+        chart = chart.encode(yOffset=alt.YOffset("place:O", sort="ascending"))
     height = len(kinds) * max(26, 10 * len(names) + 8)
     about = f"{name} gained if one kind of error alone were corrected, by kind"
-    return finished(chart, {"costs": costs}, about, height, filters=[OF_SUBMISSION, {"column": "kind", "is": "kind"}])
+    filters = [OF_SUBMISSION, {"column": "kind", "is": "kind"}]
+    return Drawing(by_submission(chart, names), {"costs": costs}, about, height, filters=filters)
 
 
 def _gains(costs: pd.DataFrame, metric: str) -> Rows:
     """The gain of correcting each kind of error alone, one row for each submission and kind."""
+    known = costs[~costs["kind"].isin(TOGETHER)]
     return [
         {
             "submission": str(row["submission"]),
+            "place": place,
             "kind": words(row["kind"]),
             "gain": row[f"{metric}_gain"],
             "misses": int(row["n_misses"]),
@@ -72,5 +75,5 @@ def _gains(costs: pd.DataFrame, metric: str) -> Rows:
         }
         | ({"breaks": int(row["n_breaks"])} if "n_breaks" in row else {})
         | ({"mse": row["mse_gain"]} if "mse_gain" in row else {})
-        for row in costs[costs["kind"] != "all"].to_dict("records")
+        for place, row in zip(known["submission"].cat.codes.tolist(), known.to_dict("records"), strict=True)
     ]

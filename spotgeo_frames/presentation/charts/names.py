@@ -7,6 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from ...scoring.registry import own_metrics
+from ..metric_text import title
+
 Rows = list[dict[str, Any]]
 
 # The longest name of a submission that charts have room for, in characters.
@@ -16,8 +19,7 @@ LONGEST_NAME = 18
 def short_names(names: Sequence[str]) -> list[str]:
     """Shortens long names: first their common beginning is cut off, then their middle; equal results are numbered.
 
-    Each name begins with a space of no width. Without it, Vega would take a name such as "constructor" for a property
-    that every JavaScript object has.
+    Each name is as `shown_name` returns it.
     """
     half = LONGEST_NAME // 2
     shared = commonprefix(list(names))  # noqa: RUF071 - names, not paths
@@ -26,7 +28,21 @@ def short_names(names: Sequence[str]) -> list[str]:
         names = [f"…{name.removeprefix(shared)}" for name in names]
     short = [name if len(name) <= LONGEST_NAME else f"{name[: half - 2]}…{name[-half - 1 :]}" for name in names]
     numbered = [f"{place} {name}" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
-    return [f"\u200b{name}" for name in numbered]
+    return [shown_name(name) for name in numbered]
+
+
+def shown_name(name: str) -> str:
+    """A name from the user's data as the value of a category of a chart: it begins with a space of no width.
+
+    Without it, Vega would take a name such as "constructor" for a property that every JavaScript object has.
+    """
+    return f"\u200b{name}"
+
+
+def title_of(metric: str) -> str:
+    """The label of a metric with its unit; of the user's own, and of one that is not known, as `shown_name`."""
+    known = title(metric)
+    return known if known and metric not in own_metrics() else shown_name(known or metric)
 
 
 def shortened(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

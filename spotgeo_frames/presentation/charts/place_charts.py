@@ -1,6 +1,6 @@
 """Charts of where objects are found, and of how near to their truths.
 
-Where both axes are pixels, `usermeta` of a specification tells the page's script the ratio of height to width.
+With several submissions, the reader picks the one whose places are shown.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,14 @@ from ...tables.schema import TP, measure_of
 from ..image_plane import recall_grid
 from ..rule_texts import measure_limits, measure_name, measure_range, measure_title
 from .encodings import (
-    HEIGHT,
+    INK,
     NOTHING,
     OF_SUBMISSION,
     SERIES,
     Condition,
-    Spec,
+    Drawing,
     bounded,
-    finished,
     of_picked,
-    picked,
     pixel_axis,
     tooltips,
 )
@@ -36,13 +34,13 @@ from .names import Rows, by_name, short_names
 MEASURE_BINS, RESIDUAL_BINS, MAP_COLUMNS = 40, 41, 16
 
 
-def recall_map(matches: pd.DataFrame, names: Sequence[str]) -> Spec | None:
-    """The map of recall over the image plane; None without truths."""
-    places, ratio = _recall_cells(matches, names)
+def recall_map(matches: pd.DataFrame, names: Sequence[str], bins: int = MAP_COLUMNS) -> Drawing | None:
+    """The map of recall over the image plane, with so many columns; None without truths."""
+    places, ratio = _recall_cells(matches, names, bins)
     return _recall_map(places, ratio, short_names(names)) if places else None
 
 
-def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
+def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Drawing:
     """The map of cells that have truths."""
     scale = alt.Scale(scheme="viridis", domain=[0, 1])
     legend = alt.Legend(format=".0%", gradientLength=200, values=[0, 0.25, 0.5, 0.75, 1])
@@ -67,7 +65,16 @@ def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
         )
     )
     about, filters = "Recall over the image plane", [OF_SUBMISSION, *_within("truth_centre_x", "truth_centre_y")]
-    return finished(picked(chart, names), {"places": places}, about, HEIGHT, bounded(ratio), NOTHING, filters)
+    return Drawing(
+        of_picked(chart, names),
+        {"places": places},
+        about,
+        ratio=bounded(ratio),
+        background=NOTHING,
+        picks=names,
+        filters=filters,
+        zooms=True,
+    )
 
 
 def _within(x: str, y: str) -> list[Condition]:
@@ -75,11 +82,11 @@ def _within(x: str, y: str) -> list[Condition]:
     return [{"column": x, "from": "x", "to": "x2"}, {"column": y, "from": "y", "to": "y2"}]
 
 
-def _recall_cells(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float]:
+def _recall_cells(matches: pd.DataFrame, names: Sequence[str], columns: int) -> tuple[Rows, float]:
     """Recall in each cell of the image that has truths, and the ratio of the image's height to its width."""
     rows, ratio = [], 1.0
     for name, table in by_name(matches, names):
-        grid = recall_grid(table, MAP_COLUMNS)
+        grid = recall_grid(table, columns)
         if grid is None:
             continue
         ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
@@ -112,37 +119,37 @@ def bin_edges(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> dict[s
     They are those of the `measure` of pairs, of the centres of truths along `x` and `y`, and of each `offset`. What is
     shown of a bar or of a cell is what they count only if values stay in their bins when they are rounded.
     """
-    edges = {"measure": _measure_edges(rule)}
+    edges = {"measure": _measure_edges(measure_range(rule), MEASURE_BINS)}
     if rule.by_distance:
-        edges["offset"] = _offset_edges(rule.largest_cost)
+        edges["offset"] = _offset_edges(rule.largest_cost, RESIDUAL_BINS)
     grids = (recall_grid(table, MAP_COLUMNS) for _, table in by_name(matches, names))
     grid = next((grid for grid in grids if grid is not None), None)  # submissions have the same truths
     return edges if grid is None else edges | {"x": _widened(grid.x_edges), "y": _widened(grid.y_edges)}
 
 
-def _measure_edges(rule: Rule) -> np.ndarray:
-    """The edges of the bins of distances (px) or of similarities."""
-    return np.linspace(*measure_range(rule), MEASURE_BINS + 1)
+def _measure_edges(ends: tuple[float, float], bins: int) -> np.ndarray:
+    """The edges of the bins of distances (px) or of similarities between these ends."""
+    return np.linspace(*ends, bins + 1)
 
 
-def _offset_edges(tau: float) -> np.ndarray:
+def _offset_edges(tau: float, bins: int) -> np.ndarray:
     """The edges (px) of the bins of predicted minus true coordinates, the inner ones with the digits that are shown."""
-    edges = np.linspace(-tau, tau, RESIDUAL_BINS + 1)
+    edges = np.linspace(-tau, tau, bins + 1)
     return np.array([-tau, *(float(f"{edge:.6g}") for edge in edges[1:-1]), tau])
 
 
-def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Spec | None:
+def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int = MEASURE_BINS) -> Drawing | None:
     """The histogram of the distances, or of the similarities, of the true positives, with their limits marked.
 
-    None without true positives.
+    What the rule does not know of its limits is left out. None without true positives.
     """
-    hits = _hits(matches, names, rule)
+    hits = _hits(matches, names, rule, bins)
     return _measures(hits, short_names(names), rule) if hits else None
 
 
-def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
+def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
     """The histogram of counted true positives."""
-    title, (low, high) = measure_title(rule), measure_range(rule)
+    title, low, high = measure_title(rule), hits[0]["from"], hits[-1]["to"]
     unit = ", px" if rule.by_distance else ""
     bars = (
         alt.Chart(alt.NamedData("hits"))
@@ -163,9 +170,9 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
     )
     limits = [{"at": at, "limit": text} for at, text in measure_limits(rule)]
     texts = [text for _, text in measure_limits(rule)]
-    colors = alt.Scale(domain=texts, range=["var(--series-2)", "var(--series-4)"][-len(texts) :])
+    colors = alt.Scale(domain=texts, range=[SERIES[1], SERIES[3]][-len(texts) :])
     dashes = alt.Scale(domain=texts, range=[[5, 3], [1, 0]][-len(texts) :])
-    legend = alt.Legend(columns=1, symbolType="stroke")
+    legend = alt.Legend(columns=1, symbolType="stroke", labelLimit=260)
     rules = (
         alt.Chart(alt.NamedData("limits"))
         .mark_rule(strokeWidth=2)
@@ -179,15 +186,18 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
     about = f"The true positives by their {measure_name(rule)}"
     column = "distance" if rule.by_distance else "similarity"
     filters = [OF_SUBMISSION, {"column": column, "from": "from", "to": "to"}]
-    return finished(picked(bars, names) + rules, {"hits": hits, "limits": limits}, about, HEIGHT, filters=filters)
+    chart, data = of_picked(bars, names) + rules, {"hits": hits, "limits": limits}
+    return Drawing(chart, data, about, picks=names, filters=filters)
 
 
-def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
+def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) -> Rows:
     """The histogram of distances (px), or of similarities, of true positives; no rows if there are none."""
-    rows = []
+    rows, column = [], measure_of(matches)
+    known = rule.tau if rule.by_distance else 1.0
+    ends = measure_range(rule) if known else (0.0, float(matches[column].max()))
     for name, table in by_name(matches, names):
-        values = table[measure_of(table)].dropna().to_numpy(np.float64)
-        counts, edges = np.histogram(values, bins=_measure_edges(rule))
+        values = table[column].dropna().to_numpy(np.float64)
+        counts, edges = np.histogram(values, bins=_measure_edges(ends, bins))
         rows += [
             {"submission": name, "from": low, "to": high, "n": n}
             for (low, high), n in zip(_bounds(edges), counts.tolist(), strict=True)
@@ -195,16 +205,16 @@ def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
     return rows if any(row["n"] for row in rows) else []
 
 
-def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float) -> Spec | None:
+def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float, bins: int = RESIDUAL_BINS) -> Drawing | None:
     """The map of predicted minus true coordinates of the true positives, with their mean, and tau as a circle.
 
-    None without true positives.
+    There are so many bins along each axis. None without true positives.
     """
-    cells, means = _offset_cells(matches, names, tau)
+    cells, means = _offset_cells(matches, names, _offset_edges(tau, bins))
     return _residuals(cells, means, short_names(names), tau) if cells else None
 
 
-def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Spec:
+def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Drawing:
     """The map of counted true positives."""
     x = pixel_axis(alt.X, "x", "predicted − true x, px")
     y = pixel_axis(alt.Y, "y", "predicted − true y, px", reverse=True)
@@ -229,23 +239,22 @@ def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Sp
     )
     mean = (
         alt.Chart(alt.NamedData("means"))
-        .mark_point(shape="cross", filled=True, size=160, opacity=1, color="var(--series-4)", stroke="white")
+        .mark_point(shape="cross", filled=True, size=160, opacity=1, color=SERIES[3], stroke="white")
         .encode(x=x, y=y, tooltip=tooltips(("x:Q", "mean in x, px", "+.3~g"), ("y:Q", "mean in y, px", "+.3~g")))
     )
-    ring = alt.Chart(alt.NamedData("ring")).mark_line(color="var(--ink)", strokeWidth=1)
-    chart = picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
+    ring = alt.Chart(alt.NamedData("ring")).mark_line(color=INK, strokeWidth=1)
+    chart = of_picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
     about = "Predicted minus true coordinates of the true positives, and tau"
     data = {"cells": cells, "means": means, "ring": _circle(tau)}
     filters = [OF_SUBMISSION, *_within("offset_x", "offset_y")]
-    return finished(chart, data, about, HEIGHT, 1.0, NOTHING, filters)
+    return Drawing(chart, data, about, ratio=1.0, background=NOTHING, picks=names, filters=filters, zooms=True)
 
 
-def _offset_cells(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:
-    """Counts of true positives by predicted minus true coordinates (px), and the mean of each submission.
+def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray) -> tuple[Rows, Rows]:
+    """Counts of true positives in bins of predicted minus true coordinates (px), and the mean of each submission.
 
     The coordinates of boxes are those of their centres.
     """
-    edges = _offset_edges(tau)
     bounds = _bounds(edges)
     cells: Rows = []
     means: Rows = []

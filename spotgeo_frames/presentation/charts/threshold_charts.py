@@ -9,15 +9,12 @@ import pandas as pd
 
 from ..metric_text import title
 from .encodings import (
-    DASHES,
-    HEIGHT,
     OF_SUBMISSION,
     SERIES,
     Condition,
-    Spec,
+    Drawing,
     by_submission,
-    cycled,
-    finished,
+    dashed,
     mse_tooltip,
     share_axis,
     submission_tooltip,
@@ -29,7 +26,7 @@ from .names import Rows, short_names, shortened
 FROM_THRESHOLD: list[Condition] = [OF_SUBMISSION, {"column": "predicted_score", "from": "score_threshold"}]
 
 
-def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], metric: str) -> Spec:
+def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], metric: str) -> Drawing:
     """The chart of a metric over the score threshold, with the best threshold marked.
 
     `curve` and `best` are what `sweep` returns, of all submissions that have scores.
@@ -41,16 +38,15 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
     x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
     y = share_axis(alt.Y, metric, str(title(metric)))
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
-    if len(names) > 1:
-        at_best = at_best.encode(color=by_submission(names))
+    at_best = by_submission(at_best, names, selects=False)
     chart = _sweep_lines(rows, names).encode(x=x, y=y)
     if chosen:
         chart += at_best.encode(x=x, y=y)
     about = f"{title(metric)} by the threshold of the score, the best marked"
-    return finished(chart, {"sweep": rows, "best": chosen}, about, HEIGHT, filters=FROM_THRESHOLD)
+    return Drawing(chart, {"sweep": rows, "best": chosen}, about, filters=FROM_THRESHOLD, zooms=True)
 
 
-def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Spec:
+def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Drawing:
     """The chart of precision over recall, over score thresholds; `curve` is what `sweep` returns."""
     rows = _sweep(shortened(curve, names))
     names = _swept(rows, names)
@@ -58,7 +54,7 @@ def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Spec:
         x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
     )
     about = "Precision by recall, over thresholds of the score"
-    return finished(chart, {"sweep": rows}, about, HEIGHT, filters=FROM_THRESHOLD)
+    return Drawing(chart, {"sweep": rows}, about, filters=FROM_THRESHOLD, zooms=True)
 
 
 def _swept(rows: Rows, names: Sequence[str]) -> list[str]:
@@ -78,11 +74,8 @@ def _sweep_lines(rows: Rows, names: Sequence[str]) -> Any:
         *mse_tooltip(rows, "mse, px²"),
     )
     lines = alt.Chart(alt.NamedData("sweep")).mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
-    lines = lines.encode(tooltip=tooltip, order="score_threshold:Q")
-    if len(names) < 2:
-        return lines
-    dashes = alt.Scale(domain=list(names), range=cycled(DASHES, len(names), len(SERIES)))
-    return lines.encode(color=by_submission(names), strokeDash=alt.StrokeDash("submission:N", title=None, scale=dashes))
+    lines = lines.encode(tooltip=tooltip, order="score_threshold:Q", **dashed(names))
+    return by_submission(lines, names, of_lines=True)
 
 
 def _sweep(table: pd.DataFrame) -> Rows:

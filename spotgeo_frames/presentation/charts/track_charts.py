@@ -7,15 +7,11 @@ import pandas as pd
 
 from ..metric_text import title
 from .encodings import (
-    DASHES,
-    HEIGHT,
     SERIES,
-    Spec,
+    Drawing,
     by_submission,
-    cycled,
-    finished,
+    dashed,
     share_axis,
-    submission_tooltip,
     tooltips,
 )
 from .names import Rows, short_names, shortened
@@ -24,29 +20,47 @@ from .names import Rows, short_names, shortened
 DRAWN = ["HOTA", "DetA", "AssA"]
 
 
-def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Spec:
+def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Drawing:
     """The chart of HOTA, DetA or AssA over alpha, the similarity from which on pairs count.
 
     `curve` has one row for each submission and `alpha`, with the combined numbers.
     """
-    short = short_names(names)
     rows = shortened(curve, names).astype({"submission": "str"})[["submission", "alpha", *DRAWN]].to_dict("records")
+    told = [(name, str(title(name))) for name in DRAWN]
+    data: Rows = [{str(name): value for name, value in row.items()} for row in rows]
+    return _over_alpha(data, short_names(names), metric, str(title(metric)), told)
+
+
+def metrics_over_alpha(curve: pd.DataFrame, metrics: Sequence[str]) -> Drawing:
+    """The chart of several metrics of one submission over alpha, one line each, with their means as its names."""
+    lines = {f"{title(metric)}, mean {curve[metric].mean():.2f}": curve[metric] for metric in metrics}
+    alphas = curve["alpha"].tolist()
+    data: Rows = [
+        {"submission": name, "alpha": alpha, "share": value}
+        for name, line in lines.items()
+        for alpha, value in zip(alphas, line.tolist(), strict=True)
+    ]
+    return _over_alpha(data, list(lines), "share", "HOTA and its parts", [("share", "share")], "metric")
+
+
+def _over_alpha(
+    rows: Rows,
+    names: Sequence[str],
+    field: str,
+    name: str,
+    told: Sequence[tuple[str, str]],
+    of: str = "submission",
+) -> Drawing:
+    """The chart of a field over alpha; tooltips tell these fields with their titles, and `of` titles that of lines."""
+    whose = [("submission:N", of, "")] if len(names) > 1 else []
     lines = (
         alt.Chart(alt.NamedData("curve"))
         .mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
         .encode(
             x=alt.X("alpha:Q", title="alpha", scale=alt.Scale(domain=[0, 1])),
-            y=share_axis(alt.Y, metric, str(title(metric))),
-            tooltip=tooltips(
-                *submission_tooltip(names),
-                ("alpha:Q", "alpha", ".2f"),
-                *((f"{name}:Q", str(title(name)), ".2%") for name in DRAWN),
-            ),
+            y=share_axis(alt.Y, field, name),
+            tooltip=tooltips(*whose, ("alpha:Q", "alpha", ".2f"), *((f"{part}:Q", text, ".2%") for part, text in told)),
+            **dashed(names),
         )
     )
-    if len(names) > 1:
-        dashes = alt.Scale(domain=short, range=cycled(DASHES, len(short), len(SERIES)))
-        dash = alt.StrokeDash("submission:N", title=None, scale=dashes)
-        lines = lines.encode(color=by_submission(short), strokeDash=dash)
-    data: dict[str, Rows] = {"curve": [{str(name): value for name, value in row.items()} for row in rows]}
-    return finished(lines, data, f"{title(metric)} by alpha", HEIGHT)
+    return Drawing(by_submission(lines, names, of_lines=True), {"curve": rows}, f"{name} by alpha")

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from ...analysis.comparison import Comparison, compare
 from ...analysis.error_kinds import diagnose
 from ...analysis.uncertainty import interval_table
 from ...matching.matcher import match_sides
-from ...matching.noted_rule import shared_notes
 from ...matching.rule import Rule
 from ...matching.words import Words
 from ...scoring.ap.result import AveragePrecision, average_precision
@@ -24,7 +22,6 @@ from ...scoring.group_sums import summary_sums
 from ...scoring.registry import HEADLINE, defined, own_metrics
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
-from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...tables.annotations import Annotations
 from ...tables.match_tables import match_dataframe
@@ -34,6 +31,7 @@ from ...tracking.evaluate import Evaluated, evaluated, matches_of
 from ...tracking.poses import PoseResult
 from ...tracking.tracks import TrackResult
 from ..metric_text import reading
+from ..submissions_together import together
 
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
@@ -300,24 +298,3 @@ def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:
             if known is None or known.metric.is_defined(by_similarity=not rule.by_distance)
         ]
     ]
-
-
-def together(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Concatenates the tables of submissions, with `submission` as the first column."""
-    names = list(tables)
-    # A column may be numeric in one submission and text in another; then it becomes text.
-    mixed = [
-        column
-        for column in dict.fromkeys(str(column) for table in tables.values() for column in table)
-        if len({table[column].dtype for table in tables.values() if column in table}) > 1
-    ]
-    parts = [
-        table.assign(**{column: table[column].astype(TEXT) for column in mixed if column in table})
-        for table in tables.values()
-    ]
-    answer = pd.concat(parts, ignore_index=True)
-    codes = np.arange(len(names)).repeat([len(part) for part in parts])
-    named = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=TEXT))
-    answer.insert(0, "submission", pd.Series(named, index=answer.index))
-    answer.attrs = shared_notes(next(iter(tables.values())))
-    return answer

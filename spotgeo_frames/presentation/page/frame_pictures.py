@@ -4,7 +4,6 @@ Every picture is decoded and encoded again, so that only the pixels of a file ge
 """
 
 import base64
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -15,16 +14,21 @@ import pandas as pd
 from ...support.progress import progress
 from ...tables.columns import as_numbers
 from ...tables.schema import FN, FP
-from ..picture_files import DAMAGED, NAMING, Size, decoded_picture, missing_pictures, picture_names, suitable_picture
+from ..picture_files import (
+    DAMAGED,
+    NAMING,
+    Size,
+    as_webp,
+    missing_pictures,
+    picture_names,
+    small_picture,
+    suitable_picture,
+)
 from ..viewer.frames import Frames, frames_of
 from .chosen_frames import ChosenFrames
 
 # The largest size of all encoded pictures of a page together, in bytes; further pictures are left out.
 MOST_BYTES = 12 << 20
-
-# Longer sides are scaled down to this length, px.
-LONGEST_SIDE = 1280
-QUALITY = 80
 
 
 class Pictures(NamedTuple):
@@ -108,7 +112,7 @@ def _encoded(suitable: dict[int, tuple[Path, Size]]) -> tuple[dict[int, dict[str
             continue
         path, (width, height) = suitable[position]
         try:
-            content = _webp(path)
+            content = as_webp(small_picture(path))
         except DAMAGED as error:
             broken.append(f"{path}: cannot be read: {error}")
             continue
@@ -116,12 +120,3 @@ def _encoded(suitable: dict[int, tuple[Path, Size]]) -> tuple[dict[int, dict[str
         left -= len(url)
         answer[position] = {"url": url, "left": -0.5, "right": width - 0.5, "top": -0.5, "bottom": height - 0.5}
     return answer, n_left_out, broken
-
-
-def _webp(path: Path) -> bytes:
-    """Decodes a picture, scales it down if it is large, and encodes it as WebP."""
-    plain = decoded_picture(path)
-    plain.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-    stream = io.BytesIO()
-    plain.save(stream, "WEBP", quality=QUALITY, method=2)
-    return stream.getvalue()

@@ -47,6 +47,14 @@ def script_of(modules: Sequence[str]) -> str:
     return f'(() => {{\n"use strict";\n{"".join(map(_body, modules))}}})();\n'
 
 
+def module_of(modules: Sequence[str]) -> str:
+    """Returns one module made of modules, as widgets of notebooks need it; `export default` stays.
+
+    `modules` are files below `presentation`, each after those that it imports.
+    """
+    return "".join(map(_body, modules))
+
+
 def viewer_style() -> str:
     """Returns the style sheet of the viewer."""
     return resources.files(PRESENTATION).joinpath("viewer/assets/viewer.css").read_text("utf-8")

@@ -1,9 +1,14 @@
 """What sections of the page are made of: texts, tables and charts. The template writes each form of block as HTML."""
 
+from __future__ import annotations  # Altair is an extra, so its types cannot be looked up when this is imported
+
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
+
+if TYPE_CHECKING:
+    from ...charts.encodings import Drawing
 
 
 class Text(NamedTuple):
@@ -78,11 +83,11 @@ class Table(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A chart as a specification of Vega-Lite, with its heading, and a note that continues the heading."""
+    """A chart with its heading, and a note that continues the heading."""
 
     name: str
     heading: str
-    spec: Mapping[str, Any]
+    drawing: Drawing
     note: str = ""
 
 

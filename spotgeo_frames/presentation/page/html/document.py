@@ -18,6 +18,7 @@ import jinja2
 import msgspec
 
 from ....support.labels import DASH
+from ...charts.on_pages import page_spec
 from ...viewer.scripts import VIEWER, script_of, viewer_style
 from .blocks import Block, Figure, Figures, Section, Table, Viewer
 
@@ -114,7 +115,7 @@ def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
         "dash": DASH,
         "rows_shown": ROWS_SHOWN,
         "tables": {block.name: _embedded_table(block) for block in blocks if isinstance(block, Table)},
-        "charts": {block.name: block.spec for block in blocks if isinstance(block, Figure)},
+        "charts": {block.name: page_spec(block.drawing) for block in blocks if isinstance(block, Figure)},
         "short_names": viewer.short_names,
         "view": viewer.about,
         "pictures": [*viewer.pictures.items()],

@@ -38,9 +38,9 @@ def section(evaluation: Evaluation) -> Section | None:
     board, pairs = evaluation.compared
     known = board.drop(columns=[name for name in BOUNDS if name in board and board[name].isna().all()])
     blocks: list[Block] = [table_of("leaderboard", "Leaderboard", having(known, BOARD))]
-    if spec := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
+    if drawing := differences(rows_of(pairs, COMBINED), evaluation.names, metric, CONFIDENCE):
         note = OF_ALL if len(evaluation.names) <= MOST_PAIRED else OF_NEIGHBOURS
-        blocks.append(Figure("differences", f"Differences of {title(metric)},", spec, note))
+        blocks.append(Figure("differences", f"Differences of {title(metric)},", drawing, note))
     shown = pd.concat([rows_of(pairs, of) for of in (COMBINED, MACRO)])
     blocks.append(table_of("pairs", "Differences between submissions", shown))
     blocks += [Text(f"Caution: {text}.", "note") for text in evaluation.about_pairs]

@@ -8,7 +8,8 @@ from ...charts.error_charts import error_costs as chart_of_costs
 from ...display import words
 from ...metric_text import title
 from ...rule_texts import kind_texts
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Definitions, Figure, Kept, Section, Text
 from ..html.cells import having, table_of
 
@@ -49,8 +50,8 @@ def section(evaluation: Evaluation) -> Section:
     of_tracks = "n_breaks" in costs
     left_out = NO_TRACK_COSTS.format(metric=title(metric)) if evaluation.tracks else ""
     blocks: list[Block] = [Text(ABOUT + (ABOUT_TRACKS if of_tracks else left_out), "note")]
-    if spec := chart_of_costs(costs, names, metric if of_tracks else "f1"):
-        blocks.append(Figure("costs", "The cost of each kind of error", spec))
+    if drawing := chart_of_costs(costs, names, metric if of_tracks else "f1"):
+        blocks.append(Figure("costs", "The cost of each kind of error", drawing))
     whose = [] if len(names) == 1 else ["submission"]
     columns = [name for name in TRACK_COSTS if name != "IDF1_gain" or "IDF1" in evaluation.headline]  # poses have none
     shown = having(costs.assign(kind=costs["kind"].map(words)), [*whose, *(columns if of_tracks else COSTS)])

@@ -5,7 +5,8 @@ import pandas as pd
 from ....tracking.poses import PoseResult
 from ...charts.track_charts import DRAWN, hota_curve
 from ...metric_text import title
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 
 ABOUT = (
@@ -26,7 +27,7 @@ def section(evaluation: Evaluation) -> Section | None:
     if curve["HOTA"].notna().any():
         charts = {metric: hota_curve(curve, evaluation.names, metric) for metric in DRAWN}
         whole, *parts = (
-            Figure(f"curve_{metric}", f"{title(metric)} by alpha", spec) for metric, spec in charts.items()
+            Figure(f"curve_{metric}", f"{title(metric)} by alpha", drawing) for metric, drawing in charts.items()
         )
         blocks = [Text(ABOUT, "note"), whole, Figures(parts)]
     meaning = MEANING.format(" and joints" if any(isinstance(x, PoseResult) for x in results.values()) else "")

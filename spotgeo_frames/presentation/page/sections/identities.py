@@ -3,7 +3,8 @@
 import pandas as pd
 
 from ....analysis.identity_changes import identity_breaks
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Kept, Section, Text
 from ..html.cells import having, table_of
 

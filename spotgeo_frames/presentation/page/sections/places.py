@@ -11,15 +11,15 @@ def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
     matches, names, rule = evaluation.matches, evaluation.names, evaluation.rule
     figures = []
-    if spec := recall_map(matches, names):
+    if drawing := recall_map(matches, names):
         note = "in cells that have truths; other cells are grey"
-        figures.append(Figure("recall_map", "Recall by place,", spec, note))
+        figures.append(Figure("recall_map", "Recall by place,", drawing, note))
     hits = measures(matches, names, rule)
     if hits:
         figures.append(Figure("measures", f"True positives by their {measure_name(rule)}", hits))
-    if hits and rule.by_distance and (spec := residuals(matches, names, rule.largest_cost)):
+    if hits and rule.by_distance and (drawing := residuals(matches, names, rule.largest_cost)):
         note = "with the mean as a cross and tau as a circle"
-        figures.append(Figure("residuals", "Where predictions lie around their truths,", spec, note))
+        figures.append(Figure("residuals", "Where predictions lie around their truths,", drawing, note))
     picks = short_names(names) if hits and len(names) > 1 else []
     blocks: list[Block] = [Figures(figures, picks)]
     if not hits:

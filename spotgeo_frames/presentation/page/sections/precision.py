@@ -5,7 +5,8 @@ import pandas as pd
 from ....analysis.costs import error_costs
 from ...charts.precision_charts import precision_curve
 from ...display import words
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Block, Figure, Kept, Section, Text
 from ..html.cells import having, table_of
 
@@ -48,9 +49,9 @@ def section(evaluation: Evaluation) -> Section | None:
         "precision_by_category": together({name: result.categories for name, result in results.items()}),
     }
     blocks: list[Block] = [Text(ABOUT, "note")]
-    if spec := precision_curve(curve, names):
+    if drawing := precision_curve(curve, names):
         note = "the mean over categories, from a similarity of 0.50 and of 0.75 on"
-        blocks.append(Figure("precision_curve", "Precision over recall,", spec, note))
+        blocks.append(Figure("precision_curve", "Precision over recall,", drawing, note))
     by_category = tables["precision_by_category"]
     if by_category["category"].notna().any():
         filters = {"submission": "submission", "category": "category"}

@@ -11,8 +11,9 @@ from ....scoring.slice_files import slice_files
 from ....support.labels import bins_as_text, is_binned, label
 from ....support.names import in_markdown
 from ...display import texts
+from ...submissions_together import together
 from ..bins import binned_name
-from ..evaluation import Evaluation, matches_of_name, summary_by, together
+from ..evaluation import Evaluation, matches_of_name, summary_by
 from ..html.blocks import Kept, Section, Table, Text
 from ..html.cells import column_title, sorting
 

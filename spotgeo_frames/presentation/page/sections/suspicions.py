@@ -3,7 +3,8 @@
 from ....analysis.mistakes import check
 from ....support.labels import DASH
 from ...display import texts
-from ..evaluation import Evaluation, together
+from ...submissions_together import together
+from ..evaluation import Evaluation
 from ..html.blocks import Items, Kept, Section, Text
 
 NOTHING = (

@@ -8,7 +8,8 @@ from ....analysis.sweeps import Sweep, sweep
 from ....support.progress import progress
 from ...charts.threshold_charts import by_recall, by_threshold
 from ...metric_text import title
-from ..evaluation import Evaluation, has_scores, matches_of_name, together
+from ...submissions_together import together
+from ..evaluation import Evaluation, has_scores, matches_of_name
 from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 from ..html.cells import table_of
 

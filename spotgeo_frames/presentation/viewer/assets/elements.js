@@ -59,6 +59,14 @@ export function makeCheck(title, choose) {
 }
 
 /**
+ * Whether a click is to add to what was clicked before.
+ * @param {MouseEvent} event
+ */
+export function asksForMore({ shiftKey, ctrlKey, metaKey }) {
+  return shiftKey || ctrlKey || metaKey;
+}
+
+/**
  * Disables a button such that it keeps the focus.
  * @param {HTMLElement} button
  * @param {boolean} enabled

@@ -1,6 +1,6 @@
 // The table of the frame's objects, which is also how they are selected by keyboard.
 
-import { make } from "./elements.js";
+import { asksForMore, make } from "./elements.js";
 import { haveScores, headingsOf, linesOf } from "./texts.js";
 
 /**
@@ -12,7 +12,7 @@ import { haveScores, headingsOf, linesOf } from "./texts.js";
  *
  * @typedef {object} ObjectsTable
  * @property {HTMLElement} element
- * @property {(frames: FrameRows[], selected: Selected | null, passes: Passes | null) => void} show
+ * @property {(frames: FrameRows[], chosen: (one: Selected) => boolean, passes: Passes | null) => void} show
  */
 
 const MOST_LINES = 500;
@@ -26,7 +26,7 @@ const MEASURE = 4;
 
 /**
  * @param {SourceFacts} about
- * @param {(selected: Selected) => void} select
+ * @param {(selected: Selected, more: boolean) => void} select
  * @returns {ObjectsTable}
  */
 export function makeObjectsTable(about, select) {
@@ -47,22 +47,21 @@ export function makeObjectsTable(about, select) {
   let rest = 0;
   /** @type {{key: string, passes: Passes | null}} */
   let filled = { key: "", passes: null };
-  /** @type {Selected | null} */
-  let chosen = null;
+  /** @type {(one: Selected) => boolean} */
+  let isChosen = () => false;
   body.addEventListener("click", (event) => {
     const line = event.target instanceof Element ? event.target.closest("tr") : null;
     if (line) {
-      const { submission, truth, predicted } = shown[line.sectionRowIndex];
-      select(truth < 0 ? { side: "predicted", submission, row: predicted } : { side: "truth", submission, row: truth });
+      select(objectsOf(shown[line.sectionRowIndex])[0], asksForMore(event));
     }
   });
   return {
     element,
-    show(frames, selected, passes) {
+    show(frames, chosen, passes) {
       const now = frames.map(({ frame, submission }) => `${frame},${submission}`).join(" ");
       if (now !== filled.key || passes !== filled.passes) fill(frames, passes);
       filled = { key: now, passes };
-      chosen = selected;
+      isChosen = chosen;
       press();
     },
   };
@@ -86,7 +85,7 @@ export function makeObjectsTable(about, select) {
   // Marks the selected line.
   function press() {
     [...body.rows].forEach((row, i) => {
-      const pressed = String(isChosen(shown[i], chosen));
+      const pressed = String(objectsOf(shown[i]).some(isChosen));
       const button = row.cells[0].firstElementChild;
       if (button?.getAttribute("aria-pressed") !== pressed) button?.setAttribute("aria-pressed", pressed);
     });
@@ -94,11 +93,14 @@ export function makeObjectsTable(about, select) {
 }
 
 /**
+ * The objects of a line: its truth and its prediction, as far as it has them.
  * @param {Line} line
- * @param {Selected | null} selected
+ * @returns {Selected[]}
  */
-function isChosen(line, selected) {
-  return selected !== null && line[selected.side] === selected.row && line.submission === selected.submission;
+function objectsOf({ submission, truth, predicted }) {
+  /** @type {Selected[]} */
+  const objects = [{ side: "truth", submission, row: truth }, { side: "predicted", submission, row: predicted }];
+  return objects.filter(({ row }) => row >= 0);
 }
 
 /**

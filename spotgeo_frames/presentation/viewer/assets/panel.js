@@ -1,7 +1,7 @@
 // A canvas with frames: draws a scene, and tells what was pointed at, clicked, moved and zoomed.
 
 import { drawFrame, sharp } from "./draw.js";
-import { make } from "./elements.js";
+import { asksForMore, make } from "./elements.js";
 import { fitted, nearest, panned, zoomed } from "./geometry.js";
 
 /**
@@ -21,7 +21,7 @@ import { fitted, nearest, panned, zoomed } from "./geometry.js";
  *
  * @typedef {object} PanelActions
  * @property {(camera: Camera | null, finished: boolean) => void} move
- * @property {(shape: Shape | null) => void} pick
+ * @property {(shape: Shape | null, more: boolean) => void} pick `more` with Shift or Ctrl
  * @property {(shape: Shape | null) => void} hover
  *
  * @typedef {object} Panel
@@ -77,7 +77,7 @@ export function makePanel(actions) {
   listen(canvas, {
     camera,
     move: (changed, finished) => { tip.hidden = true; actions.move(changed, finished); },
-    pick: (place) => actions.pick(shapeAt(place)),
+    pick: (place, more) => actions.pick(shapeAt(place), more),
     hover: (place) => hover(place && shapeAt(place), place ?? { x: 0, y: 0 }),
   });
   return {
@@ -122,7 +122,7 @@ function showTip(tip, details, place, size) {
  * @param {object} told
  * @param {() => Camera | null} told.camera
  * @param {(camera: Camera | null, finished: boolean) => void} told.move
- * @param {(place: {x: number, y: number}) => void} told.pick
+ * @param {(place: {x: number, y: number}, more: boolean) => void} told.pick
  * @param {(place: {x: number, y: number} | null) => void} told.hover
  */
 function listen(canvas, { camera, move, pick, hover }) {
@@ -154,7 +154,7 @@ function listen(canvas, { camera, move, pick, hover }) {
       const place = pointers.get(event.pointerId);
       if (!place || !pointers.delete(event.pointerId) || pointers.size) return;
       if (moved) move(camera(), true);
-      else if (name === "pointerup") pick(place);
+      else if (name === "pointerup") pick(place, asksForMore(event));
     });
   }
   canvas.addEventListener("pointerleave", () => hover(null));

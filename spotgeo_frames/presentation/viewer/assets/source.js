@@ -21,6 +21,7 @@ import { FALSE, FOUND, IGNORED, MARKS, MISSED, RIGHT } from "./marks.js";
  * @property {(frame: number, submission: number) => FrameRows | Promise<FrameRows>} rows
  * @property {(sequence: number, submission: number) => Lives | Promise<Lives>} lives
  * @property {(frame: number) => Picture | null | Promise<Picture | null>} picture
+ * @property {(frame: number, submissions: number[]) => string} [note] what else is to be said of a frame, after its counts
  * @property {(frame: number) => Map<string, string>} columns the user's, of the sequence and of the frame
  */
 

@@ -117,6 +117,15 @@ export function selectedAgain(rows, { side, submission, name, joint }) {
 }
 
 /**
+ * What tells an object of a submission from all others.
+ * @param {Selected} object
+ * @returns {string}
+ */
+export function keyOfObject({ side, submission, row }) {
+  return `${side},${submission},${row}`;
+}
+
+/**
  * Whether two are the same row; a truth is the same for all submissions.
  * @param {Selected} a
  * @param {Selected} b

@@ -9,7 +9,7 @@ import { showLegend } from "./legend.js";
 import { makeObjectsTable } from "./objects.js";
 import { palettesOf } from "./palette.js";
 import { makePanel } from "./panel.js";
-import { answersOf, breakText, follows, isSame, possible, selectedAgain, truthOfSelected } from "./state.js";
+import { answersOf, breakText, follows, isSame, keyOfObject, possible, selectedAgain, truthOfSelected } from "./state.js";
 import { nextFrame, nextSequence } from "./steps.js";
 import { detailsOf, statusText } from "./texts.js";
 import { cellOf } from "./timeline.js";
@@ -27,6 +27,7 @@ import { makeTimeLine } from "./times.js";
  * @property {() => State} state
  * @property {(change: Partial<State>) => Promise<void>} go
  * @property {(passes: Passes | null, frames: Int32Array | null) => Promise<void>} filter
+ * @property {(objects: Selected[]) => void} mark marks objects besides the selected one
  */
 
 const MOST_SHOWN = 2; // submissions, at first
@@ -38,13 +39,14 @@ const TIMES_OF_TRACKS = "In a time line, an object is found where its bar is ful
 const TIMES_OF_COUNTS = "In a time line, bars count the objects of each frame that are found, missed and false.";
 
 /**
- * Builds a viewer within an element. `onChange` is called after each change, by the user or by `go`.
+ * Builds a viewer within an element. `onChange` is called after each change, by the user or by `go`; `onSelect` after
+ * each click at an object or beside all, `more` with Shift or Ctrl.
  * @param {HTMLElement} root
  * @param {Source} source
- * @param {{onChange?: (state: State) => void}} [told]
+ * @param {{onChange?: (state: State) => void, onSelect?: (selected: Selected | null, more: boolean) => void}} [told]
  * @returns {Viewer}
  */
-export function createViewer(root, source, { onChange = () => {} } = {}) {
+export function createViewer(root, source, { onChange = () => {}, onSelect = () => {} } = {}) {
   const { about, frames } = source;
   /** @type {State} */
   let state = {
@@ -65,6 +67,7 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
   let visited = null;
   /** @type {Shape | null} */
   let hovered = null;
+  let marked = new Set(); // keys of objects
   /** @type {Answers | null} */
   let answers = null;
   let asked = 0;
@@ -121,7 +124,12 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
     parts.status.textContent = statusText(source, state.frame, state.submissions, shown.counts) + notes(shown);
     parts.columns.textContent = [...source.columns(state.frame)].map(([name, value]) => `${name}: ${value}`).join("; ");
     redraw(); // before the table, so that sizes are read from a layout that is known
-    parts.objects.show(shown.frames, state.selected, passes);
+    showObjects(shown);
+  }
+
+  /** @param {Answers} shown */
+  function showObjects(shown) {
+    parts.objects.show(shown.frames, (one) => marked.has(keyOfObject(one)) || (!!state.selected && keyOfObject(one) === keyOfObject(state.selected)), passes);
   }
 
   function showNothing() {
@@ -132,9 +140,10 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
   /** @param {Answers} shown */
   function notes({ shown }) {
     const lacking = about.pictures && !shown ? " (no picture)" : "";
-    if (!visited) return lacking;
+    const note = lacking + (source.note?.(state.frame, state.submissions) ?? "");
+    if (!visited) return note;
     const n = visited.length;
-    return `${lacking}; ${n > 1 ? `${n.toLocaleString("en")} frames pass` : `${n || "no"} frame passes`} the filter`;
+    return `${note}; ${n > 1 ? `${n.toLocaleString("en")} frames pass` : `${n || "no"} frame passes`} the filter`;
   }
 
   // What the colours tell, and which they are, on pictures and elsewhere.
@@ -191,7 +200,7 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
 
   /** @param {Shape} shape */
   function emphasis(shape) {
-    if (state.selected && isSame(shape, state.selected)) return "selected";
+    if (marked.has(keyOfObject(shape)) || (state.selected && isSame(shape, state.selected))) return "selected";
     return hovered && isSame(shape, hovered) ? "hovered" : null;
   }
 
@@ -260,14 +269,15 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
     if (finished) onChange(structuredClone(state));
   }
 
-  /** @param {Shape | null} shape */
-  function pick(shape) {
-    select(shape && { side: shape.side, submission: shape.submission, row: shape.row });
+  /** @param {Shape | null} shape @param {boolean} more */
+  function pick(shape, more) {
+    select(shape && { side: shape.side, submission: shape.submission, row: shape.row }, more);
   }
 
-  /** @param {Selected | null} selected */
-  function select(selected) {
+  /** @param {Selected | null} selected @param {boolean} more */
+  function select(selected, more) {
     go({ selected });
+    onSelect(selected, more);
   }
 
   /** @param {Shape | null} shape */
@@ -283,6 +293,7 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
     const lives = every[i];
     const cell = lives.counted ? -1 : cellOf(lives, object, frame);
     const selected = cell < 0 ? null : { side: /** @type {Side} */ ("truth"), submission: submissions[i], row: lives.row[cell] };
+    if (selected) onSelect(selected, false);
     go({ frame: frames.first[frames.sequence[here]] + frame, ...(selected ? { selected } : {}) });
   }
 
@@ -317,6 +328,12 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
       [passes, visited] = [nextPasses, nextFrames];
       return ask();
     },
+    mark(objects) {
+      marked = new Set(objects.map(keyOfObject));
+      if (!answers) return;
+      drawScenes();
+      showObjects(answers);
+    },
   };
 }
 
@@ -324,7 +341,7 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
  * The parts of the viewer in their order; there are as many panels and time lines as submissions.
  * @param {HTMLElement} root
  * @param {Source} source
- * @param {import("./controls.js").Actions & import("./panel.js").PanelActions & {select: (selected: Selected) => void, jump: (i: number, object: number, frame: number) => void}} actions
+ * @param {import("./controls.js").Actions & import("./panel.js").PanelActions & {select: (selected: Selected, more: boolean) => void, jump: (i: number, object: number, frame: number) => void}} actions
  */
 function buildParts(root, { about, frames }, actions) {
   root.classList.add("viewer");

@@ -1,0 +1,320 @@
+"""Interactive charts of the tables of this package, made with Altair.
+
+Every function draws one table in one line, and those that `plots` has under the same name draw the same table. A table
+of one submission is drawn as it is. Of several, put together with a column `submission` (`pd.concat({"a": a, "b": b},
+names=["submission"])` makes an index level of that name, which will do), each has a colour, or one at a time is shown.
+
+What they return is a chart of Altair: `chart.properties(width=600)` changes it, `|` and `&` join several, and
+`chart.save("chart.html")` writes it. A pointer on a mark shows its numbers; a click on a name in a legend makes the
+others pale; where an axis can be moved, drag it, and turn the wheel with Ctrl to zoom. Colours stand out from white and
+from black, so `alt.theme.enable("dark")` is all that a dark notebook needs. Altair loads the scripts that draw charts
+from the internet; `alt.renderers.enable("jupyter", offline=True)` makes it do without.
+
+A chart holds at most 5,000 rows: match tables are counted in bins, and of long curves evenly spaced points are drawn.
+They need the extra `charts`; without it, a chart raises an ImportError that says what to install.
+"""
+
+from __future__ import annotations  # Altair is an extra, so its types cannot be looked up when charts are imported
+
+from typing import TYPE_CHECKING
+
+from .support.extras import check_extra
+from .tables.table import Table
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from altair.typing import ChartType
+
+__all__ = [
+    "distances",
+    "error_costs",
+    "forest",
+    "hota_curve",
+    "metric_by_slice",
+    "precision_recall",
+    "recall_map",
+    "residuals",
+    "sweep_curves",
+]
+
+
+def recall_map(matches: Table, bins: int = 12) -> ChartType:
+    """Charts recall over the image plane (px).
+
+    Parameters
+    ----------
+    matches
+        A match table with `truth_x` and `truth_y`; of several submissions the reader picks the one to see.
+    bins
+        The count of columns of the map. There are as many rows as make its cells square.
+
+    Returns
+    -------
+    The chart. Cells without truths are grey.
+
+    Raises
+    ------
+    InputError: `matches` is no match table, the coordinates of truths are missing, or there are too many cells.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
+    >>> sf.charts.recall_map(matches).title
+    'Recall over the image plane'
+    """
+    return _of_matches().recall_map(matches, bins)
+
+
+def distances(matches: Table, bins: int = 40) -> ChartType:
+    """Charts how many true positives there are by their distance (px), or by their similarity.
+
+    Parameters
+    ----------
+    matches
+        A match table; of several submissions the reader picks the one to see. Where its notes have them, epsilon and
+        tau, or the threshold of the similarity, are marked.
+    bins
+        The count of bars.
+
+    Returns
+    -------
+    The chart, which says so if there are no true positives.
+
+    Raises
+    ------
+    InputError: `matches` is no match table.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
+    >>> sf.charts.distances(matches).title
+    'The true positives by their distance'
+    """
+    return _of_matches().distances(matches, bins)
+
+
+def residuals(matches: Table, tau: float | None = None) -> ChartType:
+    """Charts predicted minus true coordinates of the true positives (px), counted in bins.
+
+    Parameters
+    ----------
+    matches
+        A match table by distance, with the coordinates of truths and predictions; of several submissions the reader
+        picks the one to see.
+    tau
+        The largest distance of a true positive (px). Needed only where the match table has lost its own.
+
+    Returns
+    -------
+    The chart, with the mean as a cross and tau as a circle; it says so if there are no true positives.
+
+    Raises
+    ------
+    InputError: `matches` is no match table by distance, coordinates are missing, or tau is not known.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
+    >>> sf.charts.residuals(matches).title
+    'Predicted minus true coordinates of the true positives, and tau'
+    """
+    return _of_matches().residuals(matches, tau)
+
+
+def metric_by_slice(intervals: Table, metric: str | None = None) -> ChartType:
+    """Charts a metric of each slice as a point, with its confidence interval as a bar.
+
+    Parameters
+    ----------
+    intervals
+        The table that `intervals(matches, by=...)` returned; several submissions have a bar each.
+    metric
+        The name of the metric to draw; the first one of the table without it.
+
+    Returns
+    -------
+    The chart, which says so if the table has no rows of the metric. Points of slices of fewer than 20 sequences are
+    hollow. Of tracks, poses and average precision the combined number and the mean over sequences (macro) are drawn.
+
+    Raises
+    ------
+    InputError: the table lacks `metric`, `estimate`, `low` or `high`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
+    >>> slices = sf.intervals(matches, by="frame", metrics=["recall"])
+    >>> sf.charts.metric_by_slice(slices).title
+    'recall by slice, with intervals'
+    """
+    return _of_results().metric_by_slice(intervals, metric)
+
+
+def error_costs(costs: Table) -> ChartType:
+    """Charts how much F1, HOTA of tracks and poses, or AP would gain if each kind of error alone were corrected.
+
+    Parameters
+    ----------
+    costs
+        The table that `error_costs` returned; several submissions have a bar each.
+
+    Returns
+    -------
+    The chart; its tooltips have the counts of misses, of false alarms and of breaks.
+
+    Raises
+    ------
+    InputError: the table lacks `kind`, `n_misses`, `n_false_alarms`, or `f1_gain`, `HOTA_gain` and `AP_gain`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
+    >>> sf.charts.error_costs(sf.error_costs(sf.diagnose(matches))).title
+    'F1 gained if one kind of error alone were corrected, by kind'
+    """
+    return _of_results().error_costs(costs)
+
+
+def sweep_curves(curve: Table) -> ChartType:
+    """Charts F1 (of tracks, HOTA) over the score threshold, and precision over recall, side by side.
+
+    Parameters
+    ----------
+    curve
+        The table `curve` that `sweep` returned; each submission, and each tau or similarity threshold, has a line.
+
+    Returns
+    -------
+    The two charts. The highest F1, or HOTA, is marked; of several equal ones, the one at the highest threshold.
+
+    Raises
+    ------
+    InputError: the table lacks `score_threshold`, `precision`, `recall` or `f1`; or `tau`, `threshold` and `HOTA`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> swept = sf.sweep(truth, sf.read_objects("data/sample/eager.parquet"), score=[0.2, 0.5, 0.8])
+    >>> [chart.title for chart in sf.charts.sweep_curves(swept.curve).hconcat]
+    ['F1 by the threshold of the score, the best marked', 'Precision by recall, over thresholds of the score']
+    """
+    return _of_results().sweep_curves(curve)
+
+
+def forest(pairs: Table, metric: str = "f1") -> ChartType:
+    """Charts the difference of a metric for each pair of submissions, with its interval.
+
+    Parameters
+    ----------
+    pairs
+        The table `pairs` that `compare` returned.
+    metric
+        The name of the metric to draw.
+
+    Returns
+    -------
+    The chart, which says so if the table has no rows of the metric. Points are filled where the adjusted p-value is
+    below 0.05. Of tracks and poses the combined number and the mean over sequences (macro) are drawn.
+
+    Raises
+    ------
+    InputError: the table lacks `a`, `b`, `metric`, `estimate`, `low`, `high` or `p_adjusted`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_spotgeo("data/sample/truth.json")
+    >>> names = ["eager", "cautious"]
+    >>> matches = {name: sf.match(truth, sf.read_spotgeo(f"data/sample/{name}.json")) for name in names}
+    >>> sf.charts.forest(sf.compare(matches, resamples=100).pairs).title
+    'Differences of F1 between submissions'
+    """
+    return _of_results().forest(pairs, metric)
+
+
+def hota_curve(curve: Table) -> ChartType:
+    """Charts HOTA, DetA, AssA and LocA over alpha, for all sequences combined, and all classes if there are any.
+
+    Parameters
+    ----------
+    curve
+        The table `curve` that `track` or `pose` returned. Of several submissions, HOTA, DetA and AssA are three charts
+        side by side.
+
+    Returns
+    -------
+    The chart, with a line for each metric and its mean over alpha in the legend.
+
+    Raises
+    ------
+    InputError: the table lacks `sequence`, `alpha` or one of the metrics.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> boxes = sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker")
+    >>> sf.charts.hota_curve(sf.track(*boxes).curve).title
+    'HOTA and its parts by alpha'
+    """
+    return _of_results().hota_curve(curve)
+
+
+def precision_recall(curve: Table, threshold: float | None = None) -> ChartType:
+    """Charts precision over recall as the mean over categories, or at one threshold for each category.
+
+    Parameters
+    ----------
+    curve
+        The table `curve` of what `average_precision` returned; several submissions have lines each.
+    threshold
+        One of the table's thresholds, to draw a line for each category, at most the eight with the lowest average
+        precision. Without it, the lines are means over categories: at the thresholds 0.50 and 0.75, and of all.
+
+    Returns
+    -------
+    The chart, which says so if there are no truths. Of one submission, the legend has the area under each line, its
+    average precision.
+
+    Raises
+    ------
+    InputError: the table lacks `category`, `area`, `threshold`, `recall` or `precision`, or has no such threshold.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> result = sf.average_precision(truth, sf.read_objects("data/boxes/v1.parquet"))
+    >>> sf.charts.precision_recall(result.curve).title
+    'Precision over recall, the mean over categories'
+    >>> sf.charts.precision_recall(result.curve, threshold=0.75).title
+    'Precision over recall at 0.75, by category'
+    """
+    return _of_results().precision_recall(curve, threshold)
+
+
+def _of_matches() -> ModuleType:
+    """The module of charts of match tables; raises ImportError if the extra `charts` is not installed."""
+    check_extra("charts", "charts")
+    from .presentation.charts import of_matches
+
+    return of_matches
+
+
+def _of_results() -> ModuleType:
+    """The module of charts of other tables; raises ImportError if the extra `charts` is not installed."""
+    check_extra("charts", "charts")
+    from .presentation.charts import of_results
+
+    return of_results

@@ -1,0 +1,52 @@
+"""Charts for notebooks of match tables, counted in bins."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...matching.noted_rule import distance_rule
+from ...matching.rule import Rule
+from ...tables.checks import check_matches
+from ...tables.schema import measure_of
+from ...tables.table import Table
+from ..drawn_tables import check_offsets
+from .in_notebooks import MOST_ROWS, notebook_chart, nothing_to_draw, of_submissions
+from .place_charts import RESIDUAL_BINS, measures
+from .place_charts import recall_map as drawing_of_recall
+from .place_charts import residuals as drawing_of_residuals
+
+
+def recall_map(matches: Table, bins: int) -> Any:
+    """The map of recall of a match table."""
+    drawing = drawing_of_recall(*of_submissions(check_matches(matches)), bins)
+    return notebook_chart(drawing) if drawing else nothing_to_draw("no truths")
+
+
+def distances(matches: Table, bins: int) -> Any:
+    """The histogram of the distances, or of the similarities, of a match table."""
+    table, names = of_submissions(check_matches(matches))
+    has_any = table[measure_of(table)].notna().any()
+    drawing = measures(table, names, _rule(table), bins) if has_any else None
+    return notebook_chart(drawing) if drawing else nothing_to_draw("no true positives")
+
+
+def residuals(matches: Table, tau: float | None) -> Any:
+    """The map of predicted minus true coordinates of a match table."""
+    table = check_matches(matches)
+    tau = distance_rule(table, ["tau"], tau).largest_cost
+    check_offsets(table, "charts")
+    table, names = of_submissions(table)
+    bins = min(RESIDUAL_BINS, int((MOST_ROWS / (len(names) + 1)) ** 0.5))
+    drawing = drawing_of_residuals(table, names, tau, bins - 1 + bins % 2)  # an odd count has a bin around 0
+    return notebook_chart(drawing) if drawing else nothing_to_draw("no true positives")
+
+
+def _rule(table: pd.DataFrame) -> Rule:
+    """The rule as far as the notes of a table tell it."""
+    if measure_of(table) == "distance":
+        return distance_rule(table, needs=())
+    notes = table.attrs
+    # Where the threshold was lost, the pairs show from where on to draw.
+    threshold = notes.get("threshold", float(np.floor(table["similarity"].min() * 20) / 20))
+    return Rule(str(notes.get("rule", "similarity")), threshold=threshold, head_sizes=notes.get("head_sizes"))

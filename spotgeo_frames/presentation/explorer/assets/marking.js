@@ -1,0 +1,66 @@
+// The line above the viewer: what is filtered, which rows are marked, and their tags.
+
+import { enable, make, makeButton } from "../../viewer/assets/elements.js";
+
+const HOW = "No row is marked. A click marks an object's row; Shift or Ctrl adds others.";
+
+/**
+ * @typedef {{n_rows: number, tagged: [string, number][], tags: [string, number][]}} Marked
+ *
+ * @typedef {object} Marking
+ * @property {HTMLElement} element
+ * @property {(text: string) => void} showFilter
+ * @property {(marked: Marked) => void} showMarked
+ * @property {(text: string) => void} showProblem
+ */
+
+/**
+ * @param {(tag: string | null) => void} tagMarked
+ * @param {() => void} unmark
+ * @returns {Marking}
+ */
+export function makeMarking(tagMarked, unmark) {
+  const element = make("div", "explorer-lines");
+  const [problem, filter, marks, tags] = ["problem", "filter", "marks", "tags"].map((name) => make("p", `explorer-${name}`));
+  problem.setAttribute("role", "alert");
+  marks.setAttribute("role", "status");
+  const form = make("div", "explorer-form");
+  const label = make("label", "", "Tag of the marked rows");
+  const input = make("input");
+  const options = make("datalist");
+  options.id = `explorer-tags-${Math.random().toString(36).slice(2)}`;
+  input.setAttribute("list", options.id);
+  input.autocomplete = "off";
+  label.append(input, options);
+  const give = () => {
+    if (!input.value.trim()) return;
+    tagMarked(input.value);
+    input.value = "";
+  };
+  input.addEventListener("keydown", (event) => { if (event.key === "Enter") give(); });
+  form.append(label, makeButton("Tag", give), makeButton("Remove tag", () => tagMarked(null)), makeButton("Unmark all", unmark));
+  element.append(problem, filter, marks, form, tags);
+  const show = (/** @type {HTMLElement} */ place, /** @type {string} */ text) => {
+    place.textContent = text;
+    place.hidden = !text;
+  };
+  showMarked({ n_rows: 0, tagged: [], tags: [] });
+  show(problem, "");
+  show(filter, "");
+  return { element, showFilter: (text) => show(filter, text), showMarked, showProblem: (text) => show(problem, text) };
+
+  // The lines stay where they are, whether or not something is marked, since the view would jump below a click.
+  /** @param {Marked} marked */
+  function showMarked({ n_rows: nRows, tagged, tags: all }) {
+    const own = tagged.length ? `, tagged ${listed(tagged)}` : "";
+    marks.textContent = nRows ? `${nRows.toLocaleString("en")} ${nRows === 1 ? "row" : "rows"} marked${own}` : HOW;
+    tags.textContent = `All tags: ${all.length ? listed(all) : "none"}`;
+    for (const button of form.querySelectorAll("button")) enable(button, nRows > 0);
+    options.replaceChildren(...all.map(([tag]) => new Option(tag, tag)));
+  }
+}
+
+/** @param {[string, number][]} tags with the count of their rows */
+function listed(tags) {
+  return tags.map(([tag, count]) => `${tag} (${count.toLocaleString("en")})`).join(", ");
+}

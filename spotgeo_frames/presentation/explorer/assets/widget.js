@@ -1,0 +1,109 @@
+// The widget: the viewer, a line about filter, marks and tags, and the kernel that knows them.
+
+import { make } from "../../viewer/assets/elements.js";
+import { keyOfObject } from "../../viewer/assets/state.js";
+import { createViewer } from "../../viewer/assets/viewer.js";
+import { connectTo, kernelSource, readPassing } from "./kernel.js";
+import { makeMarking } from "./marking.js";
+
+/**
+ * @import { Passes } from "../../viewer/assets/draw.js"
+ * @import { Side } from "../../viewer/assets/lives.js"
+ * @import { Viewer } from "../../viewer/assets/viewer.js"
+ * @import { KernelSource, Message, Model } from "./kernel.js"
+ */
+
+const LATE = "The kernel does not answer yet; it may be busy with a cell.";
+const NOTHING = "nothing"; // there is no filter
+
+/**
+ * Shows the widget in an element; returns what is to be done when it goes.
+ * @param {{model: Model, el: HTMLElement}} shown
+ * @returns {Promise<() => void>}
+ */
+async function render({ model, el }) {
+  const root = make("div", "viewer explorer");
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take keys for its own commands
+  const kernel = connectTo(model, hear, (late) => marking.showProblem(late ? LATE : ""));
+  const marking = makeMarking((tag) => kernel.tell("tag", { tag }), () => kernel.tell("mark", { object: null }));
+  const place = make("div");
+  root.append(marking.element, place);
+  el.append(root);
+  /** @type {(KernelSource & {viewer: Viewer}) | null} */
+  let opened = null;
+  /** @type {string | null} */
+  let clicked = null;
+  /** @type {{passes: Passes, frames: Int32Array[]} | null} */
+  let filtered = null;
+  let applied = NOTHING; // the submissions that the filter was applied for
+  // JupyterLab hides everything while it changes its theme, so that there is nothing to draw on before the next frame.
+  const themes = new MutationObserver(() => { requestAnimationFrame(() => setTimeout(() => { opened?.viewer.go({}); })); });
+  themes.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
+  open();
+  return () => {
+    kernel.close();
+    themes.disconnect();
+  };
+
+  async function open() {
+    try {
+      const { source, sizes } = await kernelSource(kernel);
+      const viewer = createViewer(place, source, {
+        onChange: ({ submissions }) => { apply(submissions); },
+        onSelect(selected, more) {
+          clicked = selected && keyOfObject(selected);
+          kernel.tell("mark", { object: selected && [selected.side, selected.submission, selected.row], more });
+        },
+      });
+      opened = { source, sizes, viewer };
+      kernel.tell("news");
+    } catch (error) {
+      marking.showProblem(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** @param {Message} message */
+  function hear(message) {
+    if (!opened) return; // the news are asked for later
+    const { content } = message;
+    if (content.tell === "filter") filter(message);
+    if (content.tell === "marked") mark(opened.viewer, content);
+  }
+
+  /** @param {Viewer} viewer @param {import("./marking.js").Marked & {objects: [Side, number, number][]}} content */
+  function mark(viewer, content) {
+    marking.showMarked(content);
+    const objects = content.objects.map(([side, submission, row]) => ({ side, submission, row }));
+    viewer.mark(objects);
+    const { selected } = viewer.state();
+    const isClicked = selected && keyOfObject(selected) === clicked;
+    if (isClicked && !objects.some((one) => keyOfObject(one) === clicked)) viewer.go({ selected: null }); // its mark was taken away
+  }
+
+  /** @param {Message} message */
+  async function filter(message) {
+    if (!opened) return;
+    const { viewer, sizes } = opened;
+    const { text, n_rows: nRows } = message.content;
+    if (text === null && !filtered) return;
+    filtered = text === null ? null : readPassing(message, sizes);
+    applied = "";
+    marking.showFilter(text === null ? "" : `Filter: ${text} (${nRows.toLocaleString("en")} ${nRows === 1 ? "row passes" : "rows pass"})`);
+    const visited = await apply(viewer.state().submissions);
+    if (visited?.length) await viewer.go({ frame: visited[0] });
+  }
+
+  // Lets steps go to the frames in which something of a shown submission passes the filter, and returns these frames.
+  /** @param {number[]} submissions @returns {Promise<Int32Array | null>} */
+  async function apply(submissions) {
+    const now = filtered ? submissions.join() : NOTHING;
+    if (!opened || now === applied) return null;
+    applied = now;
+    const frames = filtered && new Set(submissions.flatMap((i) => [...(filtered?.frames[i] ?? [])]));
+    const visited = frames && Int32Array.from(frames).sort();
+    await opened.viewer.filter(filtered?.passes ?? null, visited);
+    return visited;
+  }
+}
+
+export default { render };

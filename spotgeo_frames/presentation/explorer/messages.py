@@ -1,0 +1,137 @@
+"""Packs what an explorer sends to the browser: an outline of all frames, chunks of frames, pictures, what passes.
+
+A message is JSON with byte arrays beside it. The outline and the chunks are views, as the viewer reads them.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...tables.schema import measure_of
+from ..picture_files import as_webp
+from ..pictures_behind import extent_of, picture_of_frame
+from ..rule_texts import SIMILARITIES
+from ..submissions_together import together
+from ..viewer.extents import decimals, visible
+from ..viewer.packing import Text, column_of, packed_table, valid_text
+from ..viewer.view import SIDES, View, view_of
+from .contents import COUNTS, Contents, table_of_rows
+
+
+class Message(NamedTuple):
+    """What is sent: JSON, and byte arrays."""
+
+    content: dict[str, Any]
+    buffers: list[bytes]
+
+
+def outline(contents: Contents) -> Message:
+    """All sequences and frames without their objects, and what the views of all chunks have in common."""
+    about = _view_of_rows(contents, np.zeros(0, np.int64)).about
+    content = bytearray()
+    n_decimals = decimals(contents.tau or visible(contents.areas))
+    if contents.tau:
+        about["measure"]["decimals"] = n_decimals
+    tables = {
+        "sequences": packed_table(_sequence_columns(contents), content, dict.fromkeys(SIDES, n_decimals)),
+        "frames": packed_table(_frame_columns(contents), content, {}),
+        "truth": {"n": 0, "columns": []},
+        "submissions": [],
+        "decimals": n_decimals,
+    }
+    names = [valid_text(name) for name in contents.given]
+    sizes = {"truth": contents.first_truth[-1], "predicted": [first[-1] for first in contents.first_prediction]}
+    return Message({"about": about | tables, "names": names, "sizes": _plain(sizes)}, [bytes(content)])
+
+
+def chunk(contents: Contents, number: int) -> Message:
+    """The view of one chunk, and its first part, frame, truth and prediction (of each table)."""
+    parts = np.flatnonzero(contents.parts.chunk == number)
+    begin, end = contents.parts.first[parts[0]], contents.parts.first[parts[-1] + 1]
+    rows = contents.in_order[contents.frame_rows[begin] : contents.frame_rows[end]]
+    view = _view_of_rows(contents, rows)
+    first = {
+        "part": parts[0],
+        "frame": begin,
+        "truth": contents.first_truth[number],
+        "predicted": [each[number] for each in contents.first_prediction],
+    }
+    return Message({"about": view.about, "first": _plain(first)}, [view.content])
+
+
+def picture(contents: Contents, folder: Path, frame: int) -> Message:
+    """The picture of a frame, and the area (px) that it covers; or why there is none."""
+    rows = contents.in_order[contents.frame_rows[frame] : contents.frame_rows[frame + 1]]
+    tables = [
+        one.matches.take(at) for one, at in zip(contents.given.values(), table_of_rows(contents, rows), strict=True)
+    ]
+    found = picture_of_frame(folder, pd.concat([table for table in tables if len(table)]))
+    if isinstance(found, str):
+        return Message({"problem": valid_text(found)}, [])
+    left, right, bottom, top = extent_of(found[1])
+    return Message({"left": left, "right": right, "top": top, "bottom": bottom}, [as_webp(found[0])])
+
+
+def passing(contents: Contents, passes: Sequence[np.ndarray]) -> Message:
+    """Which truths, predictions and frames of each match table pass, where `passes` says it of its rows.
+
+    The buffers have three arrays for each table: bits of its truths, bits of its predictions, and int32 of frames.
+    """
+    of_row = np.append(np.concatenate(passes), False)  # the row -1 is the last
+    frame = contents.frames.of_row
+    buffers = []
+    for place, (truths, predictions) in enumerate(zip(contents.truths, contents.predictions, strict=True)):
+        begin, end = contents.first_row[place : place + 2]
+        frames = np.unique(frame[begin:end][of_row[begin:end]]).astype("<i4")
+        buffers += [np.packbits(of_row[truths]).tobytes(), np.packbits(of_row[predictions]).tobytes(), frames.tobytes()]
+    return Message({"n_rows": int(of_row.sum())}, buffers)
+
+
+def _view_of_rows(contents: Contents, rows: np.ndarray) -> View:
+    """The view of some rows."""
+    tables = {}
+    for (name, one), positions in zip(contents.given.items(), table_of_rows(contents, rows), strict=True):
+        table = one.matches.take(positions)
+        # With the joints of all rows, each joint has the same position in every view.
+        tables[name] = table if contents.joints is None else table.assign(joint=table["joint"].astype(contents.joints))
+    return view_of(together(tables), _measure(contents), contents.tau)
+
+
+def _measure(contents: Contents) -> str:
+    """What pairs are measured by, with its unit."""
+    first = next(iter(contents.given.values())).matches
+    if measure_of(first) == "distance":
+        return "distance, px"
+    rule = str(first.attrs.get("rule", "similarity"))
+    return SIMILARITIES.get(rule, rule)
+
+
+def _sequence_columns(contents: Contents) -> dict[str, Any]:
+    """The name, the area, the errors and the chunk of each part."""
+    parts = contents.parts
+    names = Text(np.arange(len(parts.names)), [valid_text(name) for name in parts.names])
+    areas = dict(zip(SIDES, contents.areas[parts.sequence].T, strict=True))
+    missed, wrong = contents.errors.T.astype(np.float64)
+    return {"name": names} | areas | {"missed": missed, "wrong": wrong, "chunk": parts.chunk.astype(np.float64)}
+
+
+def _frame_columns(contents: Contents) -> dict[str, Any]:
+    """The part and the number of each frame, and where there are any, how many objects each table lacks."""
+    part = np.repeat(np.arange(len(contents.parts.names)), np.diff(contents.parts.first))
+    lacking = {
+        f"{name}_{place}": counts[:, column].astype(np.float64)
+        for place, counts in enumerate(contents.filtered_out)
+        for column, name in enumerate(COUNTS)
+        if counts[:, column].any()
+    }
+    return {"sequence": part.astype(np.float64), "frame": column_of(contents.numbers)} | lacking
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of NumPy, also in lists and dicts, as those of Python, which JSON knows."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else int(value)

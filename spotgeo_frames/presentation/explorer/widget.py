@@ -1,0 +1,186 @@
+"""Explorer: the widget that `explore()` returns. It answers what the browser asks, and gives marked rows back.
+
+The browser asks by custom messages, `{"ask": ..., "id": ...}`, and each answer has the same id. All views of the widget
+are told what changed: `{"tell": "filter", ...}` and `{"tell": "marked", ...}`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import numpy as np
+import pandas as pd
+
+from ...support.errors import InputError
+from ...tables.kinds import as_kind
+from ...tables.table import Table
+from ..viewer.scripts import PRESENTATION, VIEWER, module_of, viewer_style
+from .contents import Contents, objects_of_rows, row_of_object, table_of_rows
+from .filters import filter_text, passing_rows
+from .messages import Message, chunk, outline, passing, picture
+from .tags import Tags, tags_in, tags_table
+
+# The modules of the widget's script, each after those that it imports, and its style sheet.
+MODULES = [*VIEWER, *(f"explorer/assets/{name}.js" for name in ("kernel", "marking", "widget"))]
+STYLE = "explorer/assets/explorer.css"
+
+CLOSED = "explore: the widget is closed; open another one by sf.explore(...)"
+
+# The two lists of colours in the viewer's styles, light and dark.
+COLOURS = re.compile(r"^ *\.viewer \{\n(.*?)^ *\}\n", re.MULTILINE | re.DOTALL)
+
+
+def _styles() -> str:
+    """The styles, with the colours of JupyterLab's theme before those of the system."""
+    viewer, own = viewer_style(), resources.files(PRESENTATION).joinpath(STYLE).read_text("utf-8")
+    light, dark = COLOURS.findall(viewer)
+    themes = [
+        f'[data-jp-theme-light="{is_light}"] .viewer {{\n{rules}}}\n'
+        for is_light, rules in (("true", light), ("false", dark))
+    ]
+    return "".join([viewer, *themes, own])
+
+
+class Explorer(anywidget.AnyWidget):
+    """The viewer as a widget; `explore` says what its attributes mean."""
+
+    _esm = module_of(MODULES)
+    _css = _styles()
+
+    def __init__(self, contents: Contents, images: Path | None):
+        super().__init__()
+        self._contents = contents
+        self._images = images
+        self._filter: Any = None
+        self._passes: list[np.ndarray] | None = None
+        self._marked: list[int] = []  # rows in all tables, in the order in which they were marked
+        self._tags = Tags({})
+        self.on_msg(self._answer)
+
+    @property
+    def selection(self) -> Table:
+        """The rows that are marked in the view, in the order of the match table."""
+        given = self._contents.given
+        places = table_of_rows(self._contents, np.array(sorted(self._marked), np.int64))
+        parts = {name: one.table.iloc[at] for (name, one), at in zip(given.items(), places, strict=True)}
+        return as_kind(_of_submissions(parts), next(iter(given.values())).kind)
+
+    @property
+    def filter(self) -> Any:
+        """What the view is filtered by; None where it is not."""
+        return self._filter
+
+    @filter.setter
+    def filter(self, given: Any) -> None:
+        self._check_open()
+        self._passes = None if given is None else passing_rows(self._contents, given)
+        self._filter = given
+        self._tell_filter()
+
+    @property
+    def tags(self) -> Table:
+        """The keys of tagged rows with their tags."""
+        return as_kind(tags_table(self._contents, self._tags), next(iter(self._contents.given.values())).kind)
+
+    @tags.setter
+    def tags(self, given: Table | None) -> None:
+        self._check_open()
+        self._tags = Tags({}) if given is None else tags_in(self._contents, given)
+        self._tell_marked()
+
+    def __repr__(self) -> str:
+        names = ", ".join(self._contents.given)
+        n_rows, n_frames = self._contents.first_row[-1], len(self._contents.frames.first)
+        return f"Explorer of {names}: {n_rows:,} rows in {n_frames:,} frames"
+
+    def _check_open(self) -> None:
+        """Raises InputError if the widget is closed."""
+        if self.comm is None:
+            raise InputError(CLOSED)
+
+    def _answer(self, _: object, asked: Mapping[str, Any], __: object) -> None:
+        """Answers a message of the browser."""
+        answer = self._answers().get(str(asked.get("ask")))
+        if answer is None:
+            return
+        try:
+            message = answer(asked)
+        except (InputError, MemoryError) as error:
+            message = Message({"error": str(error)}, [])
+        if message is not None:
+            self.send({"id": asked.get("id")} | message.content, message.buffers)
+
+    def _answers(self) -> dict[str, Callable[[Mapping[str, Any]], Message | None]]:
+        """What is done for each thing that the browser asks."""
+        return {
+            "outline": lambda asked: self._outline(),
+            "news": lambda asked: self._news(),
+            "chunk": lambda asked: chunk(self._contents, int(asked["chunk"])),
+            "picture": lambda asked: (
+                picture(self._contents, self._images, int(asked["frame"])) if self._images else None
+            ),
+            "mark": lambda asked: self._mark(asked.get("object"), bool(asked.get("more"))),
+            "tag": lambda asked: self._tag(asked.get("tag")),
+        }
+
+    def _outline(self) -> Message:
+        """All frames, and whether there may be pictures."""
+        message = outline(self._contents)
+        return message._replace(content=message.content | {"pictures": self._images is not None})
+
+    def _news(self) -> None:
+        """Tells a view that was opened what is filtered and marked."""
+        self._tell_filter()
+        self._tell_marked()
+
+    def _mark(self, named: Any, more: bool) -> None:
+        """Marks the row of an object (side, position of the table, number); `more` adds it or takes it away again."""
+        row = -1 if named is None else row_of_object(self._contents, *named)
+        before = self._marked
+        if not more:
+            self._marked = [row] if row >= 0 else []
+        elif row >= 0:
+            self._marked = [one for one in before if one != row] if row in before else [*before, row]
+        self._tell_marked()
+
+    def _tag(self, tag: Any) -> None:
+        """Gives the marked rows a tag instead of the one that they have; None takes it away."""
+        kept = {row: text for row, text in self._tags.of_rows.items() if row not in self._marked}
+        text = tag.strip() if isinstance(tag, str) else ""
+        self._tags = self._tags._replace(of_rows=kept | (dict.fromkeys(self._marked, text) if text else {}))
+        self._tell_marked()
+
+    def _tell_filter(self) -> None:
+        """Tells all views what passes the filter."""
+        message = Message({}, []) if self._passes is None else passing(self._contents, self._passes)
+        text = None if self._filter is None else filter_text(self._filter)
+        self.send({"tell": "filter", "text": text} | message.content, message.buffers)
+
+    def _tell_marked(self) -> None:
+        """Tells all views which rows are marked, their tags, and how many rows have which tag."""
+        objects = objects_of_rows(self._contents, self._marked) if self._marked else []
+        of_marked = Counter(self._tags.of_rows.get(row) for row in self._marked)
+        told = {
+            "n_rows": len(self._marked),
+            "objects": objects,
+            "tagged": [[tag, count] for tag, count in of_marked.items() if tag is not None],
+            "tags": [list(pair) for pair in Counter(self._tags.of_rows.values()).most_common()],
+        }
+        self.send({"tell": "marked"} | told)
+
+
+def _of_submissions(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows of one table as they are; of several one after another, with `submission` as the first column."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    names = pd.CategoricalDtype(list(parts))
+    return pd.concat(
+        [
+            pd.concat([pd.Series(name, part.index, names, name="submission"), part], axis="columns")
+            for name, part in parts.items()
+        ]
+    )

@@ -1,0 +1,279 @@
+"""The explorer in JupyterLab, as people use it: frames are drawn, clicks mark rows, filters move the view."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+
+from helpers.browser import started
+from helpers.jupyter import Notebook, jupyterlab
+from helpers.reference import PROJECT
+from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures
+
+# What JupyterLab says itself: it asks for language servers in vain, and its own scripts fail in narrow windows. The
+# widget's script has an address that begins with blob:.
+NOT_OURS = ("/lsp/status", "favicon", "/static/lab/")
+
+PREPARED = f"""
+import sys
+sys.path.insert(0, {str(PROJECT / "tests")!r})
+import pandas as pd
+import spotgeo_frames as sf
+from helpers.report_inputs import many, many_boxes, many_poses
+data = {str(PROJECT / "data")!r}
+matches = sf.match(*many(4))
+"""
+
+KINDS = {
+    "points": "matches",
+    "boxes": "sf.match(*many_boxes(3))",
+    "poses": "sf.match(*many_poses(3), similarity='oks')",
+    "joints": "sf.match(*many_poses(3))",
+    "tracks": "sf.track(*sf.read_motchallenge(data + '/tracks/truth', data + '/tracks/tracker'))",
+    "tracks of joints": "sf.pose(*sf.read_posetrack(data + '/poses/truth', data + '/poses/tracker'))",
+    "precision": "sf.average_precision(*sf.read_coco(data + '/coco/annotations.json', data + '/coco/fast.json', True))",
+    "several": "{'all': matches, 'again': matches}",
+}
+
+
+PICTURE = "document.querySelector('.explorer .viewer-stage canvas')"
+PIXELS = f"{PICTURE}.getContext('2d').getImageData(0, 0, {PICTURE}.width, {PICTURE}.height).data.buffer"
+N_COLOURS = f"new Set(new Uint32Array({PIXELS})).size"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("notebooks")
+
+
+@pytest.fixture(scope="module")
+def lab(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Notebook, str]]:
+    pytest.importorskip("anywidget")
+    with jupyterlab(folder) as address:
+        driver = started(tmp_path_factory.mktemp("browser"))
+        try:
+            notebook = Notebook(driver, address, folder)
+            notebook.run(PREPARED)
+            yield notebook, address
+        finally:
+            driver.quit()
+
+
+@pytest.fixture
+def notebook(lab: tuple[Notebook, str]) -> Iterator[Notebook]:
+    """The notebook; at the end of the test it is looked at whether anything was said, or asked for elsewhere."""
+    shown, address = lab
+    size = {"width": 1280, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    shown.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield shown
+    said = [entry["message"] for entry in shown.driver.get_log("browser") if entry["level"] == "SEVERE"]
+    assert [message for message in said if not any(name in message for name in NOT_OURS)] == []
+    events = [json.loads(entry["message"])["message"] for entry in shown.driver.get_log("performance")]
+    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    ours = (address, f"blob:{address}", "data:", "chrome:")
+    assert [url for url in asked if not url.startswith(ours)] == []
+
+
+def status(driver: webdriver.Chrome) -> str:
+    return str(driver.find_element(By.CSS_SELECTOR, ".explorer .viewer-status").text)
+
+
+def lines(driver: webdriver.Chrome) -> list[WebElement]:
+    return driver.find_elements(By.CSS_SELECTOR, ".explorer .viewer-objects tbody tr")
+
+
+def shift_click(driver: webdriver.Chrome, element: WebElement) -> None:
+    ActionChains(driver).key_down(Keys.SHIFT).click(element).key_up(Keys.SHIFT).perform()
+
+
+def says(notebook: Notebook, selector: str, part: str) -> None:
+    """Waits until an element of the explorer has this text in it."""
+    script = "return document.querySelector(`.explorer ${arguments[0]}`)?.textContent.includes(arguments[1])"
+    notebook.wait(script, selector, part)
+
+
+def count_of_colours(driver: webdriver.Chrome) -> int:
+    """How many different colours the canvas of the frame has."""
+    return int(driver.execute_script(f"return {N_COLOURS}"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_drawn_and_a_marked_row_arrives(kind: str, notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show(f"widget = sf.explore({KINDS[kind]}); widget")
+    notebook.wait("return document.querySelector('.explorer .viewer-objects tbody tr')")
+    assert count_of_colours(driver) > 3
+    assert "found" in status(driver)
+    lines(driver)[0].click()
+    says(notebook, ".explorer-marks", "1 row marked")
+    frame = int(status(driver).partition(", frame ")[2].partition(" ")[0])
+    printed = notebook.run("print(len(widget.selection), widget.selection['frame'].iloc[0])")
+    assert printed.split() == ["1", str(frame)]
+
+
+def test_clicks_with_shift_add_rows_and_take_them_away(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show("widget = sf.explore(matches); widget")
+    first, second, third = lines(driver)[:3]
+    first.click()
+    says(notebook, ".explorer-marks", "1 row marked")
+    shift_click(driver, second)
+    says(notebook, ".explorer-marks", "2 rows marked")
+    shift_click(driver, third)
+    says(notebook, ".explorer-marks", "3 rows marked")
+    shift_click(driver, second)
+    says(notebook, ".explorer-marks", "2 rows marked")
+    pressed = [line.find_element(By.TAG_NAME, "button").get_attribute("aria-pressed") for line in lines(driver)[:3]]
+    assert pressed == ["true", "false", "true"]
+    same = "matches.loc[widget.selection.index].equals(widget.selection)"
+    assert notebook.run(f"print(list(widget.selection.index), {same})").strip() == "[0, 2] True"
+    lines(driver)[1].click()
+    says(notebook, ".explorer-marks", "1 row marked")
+    assert notebook.run("print(list(widget.selection.index))").strip() == "[1]"
+
+
+def test_a_click_in_the_picture_marks_what_is_there(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show(
+        "lone = pd.DataFrame({'sequence': [1], 'frame': [1], 'object': [7], 'x': [50.0], 'y': [40.0]})\n"
+        "widget = sf.explore(sf.match(lone, lone)); widget"
+    )
+    canvas = driver.find_element(By.CSS_SELECTOR, ".explorer .viewer-stage canvas")
+    ActionChains(driver).click(canvas).perform()  # an object alone is in the middle
+    says(notebook, ".explorer-marks", "1 row marked")
+    assert notebook.run("print(widget.selection['truth_object'].tolist())").strip() == "[7]"
+    ActionChains(driver).move_to_element_with_offset(canvas, 200, 100).click().perform()
+    says(notebook, ".explorer-marks", "No row is marked")
+    assert notebook.run("print(len(widget.selection))").strip() == "0"
+
+
+def test_a_filter_moves_the_view(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show("widget = sf.explore(matches); widget")
+    assert status(driver).startswith("sequence 1, frame 1 ")
+    notebook.run("widget.filter = 'sequence == 3 and frame > 2'")
+    says(notebook, ".viewer-status", "sequence 3, frame 3 (3 of 5)")
+    says(notebook, ".viewer-status", "3 frames pass the filter")
+    says(notebook, ".explorer-filter", "Filter: sequence == 3 and frame > 2")
+    notebook.run("widget.filter = \"outcome == 'FN'\"")
+    notebook.wait("return document.querySelector('.explorer .viewer-objects tbody tr.viewer-pale')")
+    pale = [
+        line.find_elements(By.TAG_NAME, "th")[0].text
+        for line in lines(driver)
+        if "viewer-pale" in str(line.get_attribute("class"))
+    ]
+    assert "missed" not in pale
+    notebook.run("widget.filter = None")
+    notebook.wait("return document.querySelector('.explorer .explorer-filter').hidden")
+    notebook.wait("return !document.querySelector('.explorer .viewer-pale')")
+
+
+def test_a_filtered_table_says_what_it_lacks(notebook: Notebook) -> None:
+    notebook.show("kept = matches.groupby(['sequence', 'frame']).head(1); widget = sf.explore(kept); widget")
+    assert "(1 of 5): 1 found, 0 missed, 0 false; 3 truths and 3 predictions of this frame were filtered out" in status(
+        notebook.driver
+    )
+
+
+def test_tags_survive_in_a_second_view(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show("widget = sf.explore(matches); widget")
+    lines(driver)[0].click()
+    says(notebook, ".explorer-marks", "1 row marked")
+    field = driver.find_element(By.CSS_SELECTOR, ".explorer-form input")
+    field.send_keys("aabb x", Keys.ENTER)  # a and b are commands of JupyterLab
+    says(notebook, ".explorer-tags", "aabb x (1)")
+    assert notebook.run("print(widget.tags['tag'].tolist(), len(widget.selection))").strip() == "['aabb x'] 1"
+    notebook.show("widget")
+    says(notebook, ".explorer-marks", "1 row marked, tagged aabb x (1)")
+    merged = "matches.merge(widget.tags, how='left')"
+    assert notebook.run(f"print(len({merged}) == len(matches), {merged}['tag'].count())").strip() == "True 1"
+    notebook.show("earlier = widget.tags; widget = sf.explore(matches); widget.tags = earlier; widget")
+    says(notebook, ".explorer-tags", "aabb x (1)")
+
+
+def test_steps_go_through_frames_that_are_sent_when_they_are_looked_at(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show(
+        "from spotgeo_frames.presentation.explorer import contents, widget as module\n"
+        "contents.ROWS_TOGETHER = 10\n"
+        "asked = []\n"
+        "real = module.chunk\n"
+        "module.chunk = lambda of, number: asked.append(number) or real(of, number)\n"
+        "widget = sf.explore(matches); widget"
+    )
+    stage = driver.find_element(By.CSS_SELECTOR, ".explorer .viewer-stages")
+    stage.send_keys(Keys.ARROW_RIGHT)
+    says(notebook, ".viewer-status", "sequence 1, frame 2 ")
+    stage.send_keys(Keys.PAGE_DOWN)
+    says(notebook, ".viewer-status", "sequence 2, frame 1 ")
+    stage.send_keys(Keys.PAGE_UP)
+    says(notebook, ".viewer-status", "sequence 1, frame 1 ")
+    assert notebook.run("print(asked); module.chunk = real; contents.ROWS_TOGETHER = 5000").strip() == "[0, 1]"
+
+
+def test_pictures_lie_behind_frames(notebook: Notebook, folder: Path) -> None:
+    folder_of_pictures(folder / "images", n_frames=1)
+    notebook.show("widget = sf.explore(matches, images='images'); widget")
+    notebook.wait("return document.querySelector('.explorer .viewer-stage').dataset.picture")
+    assert count_of_colours(notebook.driver) > 50
+    notebook.driver.find_element(By.CSS_SELECTOR, ".explorer .viewer-stages").send_keys(Keys.ARROW_RIGHT)
+    says(notebook, ".viewer-status", "there is no such file")
+
+
+def test_colours_follow_the_theme_of_jupyterlab(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show("widget = sf.explore(matches); widget")
+    paper = "return getComputedStyle(document.querySelector('.explorer')).backgroundColor"
+    papers = []
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        driver.execute_script(
+            "return jupyterapp.commands.execute('apputils:change-theme', {theme: arguments[0]})", theme
+        )
+        light = str(theme.endswith("Light")).lower()
+        notebook.wait("return document.body.dataset.jpThemeLight === arguments[0]", light)
+        notebook.wait(f"return {PICTURE}.width > 100 && {N_COLOURS} > 3")
+        papers.append(driver.execute_script(paper))
+    assert papers == ["rgb(20, 23, 27)", "rgb(255, 255, 255)"]
+
+
+def test_nothing_is_wider_than_a_narrow_notebook(notebook: Notebook) -> None:
+    size = {"width": 480, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    notebook.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    notebook.show("widget = sf.explore({'one': matches, 'two': matches}); widget")
+    notebook.wait("const one = document.querySelector('.explorer'); return one.scrollWidth <= one.clientWidth")
+
+
+def test_hostile_names_are_text(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show(
+        f"hostile = {HOSTILE + QUOTED!r}\n"
+        "truth, predictions = many(1)\n"
+        "named = truth.objects.assign(sequence=hostile, object=[f'{hostile}{row}' for row in truth.objects.index])\n"
+        "named['__proto__'] = hostile\n"
+        "claims = predictions.assign(sequence=hostile, object=predictions.index.map(str) + hostile)\n"
+        "matches_of = sf.match(named, claims)\n"
+        "widget = sf.explore({hostile: matches_of, '__proto__': matches_of}); widget"
+    )
+    assert HOSTILE in status(driver)
+    lines(driver)[0].click()
+    says(notebook, ".explorer-marks", "1 row marked")
+    driver.find_element(By.CSS_SELECTOR, ".explorer-form input").send_keys(HOSTILE + QUOTED, Keys.ENTER)
+    says(notebook, ".explorer-tags", HOSTILE + QUOTED)
+    notebook.run("widget.filter = '`truth___proto__` == \"' + hostile.replace('\"', '\\\\\"') + '\"'")
+    says(notebook, ".explorer-filter", "onerror")
+    assert driver.find_elements(By.CSS_SELECTOR, ".explorer img, .explorer script") == []
+
+
+def test_a_closed_widget_goes_away(notebook: Notebook) -> None:
+    notebook.show("widget = sf.explore(matches); widget")
+    notebook.run("widget.close()")
+    notebook.wait("return !document.querySelector('.explorer')")
+    printed = notebook.run("try:\n    widget.filter = 'frame > 1'\nexcept sf.InputError as error:\n    print(error)")
+    assert "closed" in printed
