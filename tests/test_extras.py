@@ -34,6 +34,7 @@ NEEDED = {
         "['score', TABLE, TABLE, '--dataset', '--scheduler', 'tcp://localhost:1']; main()",
         "a Dask cluster: distributed",
     ),
+    "fsspec": ("sf.read_objects('memory://truth.parquet')", "memory://truth.parquet: addresses of this kind: fsspec"),
     "report": ("sf.report(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH), 'report.html')", "report: altair"),
 }
 

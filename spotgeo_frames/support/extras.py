@@ -11,6 +11,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "parallel": ("loky", "cloudpickle"),
         "posetrack": ("shapely",),
         "dask": ("distributed",),
+        "fsspec": ("fsspec",),
         "report": ("altair", "jinja2", "vl_convert", "PIL"),
     }
 )
