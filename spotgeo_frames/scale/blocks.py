@@ -220,7 +220,9 @@ def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at
         for batch in files.batches(group.file, group.order[1], names, at_once):
             if len(batch):
                 yield _conformed(pa.Table.from_batches([batch]), schema, group)
-    except (pa.ArrowException, OSError) as error:
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:  # a store that fsspec reaches may raise any of these
         check_memory(error, group.file.place.name)
         raise UnreadableError(group, f"cannot be read: {first_line(error)}") from None
 
