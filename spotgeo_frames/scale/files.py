@@ -157,7 +157,8 @@ def _seen_again(files: Sequence[File]) -> dict[str, Listed]:
 def check_unchanged(files: Iterable[File]) -> None:
     """Raises InputError, naming the files, if some are no longer there or no longer as they were first seen.
 
-    The footers of files on a store are not read again: its time of change cannot be set, unlike that of a local file.
+    The footers of files on a store are not read again if it says when they changed, which, unlike the time of a local
+    file, cannot be set.
     """
     files = list({file.place.path: file for file in files}.values())
     of_folder: dict[tuple[Any, ...], list[File]] = {}
@@ -183,7 +184,7 @@ def _now(files: Sequence[File]) -> dict[str, FileState]:
     there = [file for file in files if file.place.path in seen]
     states = _states([seen[file.place.path] for file in there])
     if there and not is_local(there[0].place):
-        states = [state._replace(footer=file.state.footer) for file, state in zip(there, states, strict=True)]
+        states = [state._replace(footer=_footer_now(file, state)) for file, state in zip(there, states, strict=True)]
     return {file.place.path: state for file, state in zip(there, states, strict=True)}
 
 
@@ -207,6 +208,17 @@ def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
 def _is_integer(text: str | None) -> bool:
     """Whether pyarrow takes a value of a partition for an integer; a missing value may be one."""
     return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
+
+
+def _footer_now(file: File, now: FileState) -> str:
+    """The digest of the footer of a file on a store, which is read again if the store does not say when it changed."""
+    if now.changed:
+        return file.state.footer
+    try:
+        return footer_digest(_footer(file))
+    except (OSError, ValueError) as error:  # Arrow's errors are of these
+        check_memory(error, file.place.name)
+        return ""
 
 
 class Footer(NamedTuple):

@@ -5,18 +5,14 @@ and removed when it has been read.
 """
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from typing import NamedTuple
 
 from .addresses import Storage, address_text, is_address
 from .errors import InputError
-from .writing import writable
 
 # The files of a folder that readers may need; a folder of MOTChallenge may have pictures as well.
 ENDINGS = (".parquet", ".json", ".txt", ".ini")
@@ -90,7 +86,11 @@ def local_copies(names: Sequence[str | Path], storage: Storage | None = None) ->
 
 def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Copy:
     """A copy of what a name reaches, in a temporary folder that is removed with the stack."""
-    from .storage import Listed, Place, blocks_of, found_at, is_local, place_of  # brings pyarrow, and few need it
+    from concurrent.futures import ThreadPoolExecutor  # imported here, as the others: little of what is read is fetched
+    from tempfile import TemporaryDirectory
+
+    from .storage import Listed, Place, blocks_of, found_at, is_local, place_of
+    from .writing import writable
 
     def fetch(file: Listed, target: Path) -> None:
         if is_local(file.place):
@@ -122,6 +122,9 @@ def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Cop
 
 def _check_room(name: str, n_bytes: int) -> None:
     """Raises InputError if a copy of this size does not fit the folder for temporary files."""
+    import shutil
+    from tempfile import gettempdir
+
     free = shutil.disk_usage(gettempdir()).free
     if n_bytes > free:
         sizes = f"{n_bytes >> 20:,} MiB, and {gettempdir()} has {free >> 20:,} MiB free"

@@ -91,6 +91,8 @@ def test_options_and_file_systems_reach_a_store(
         pd.testing.assert_frame_equal(read().objects, expected)
     for how in ({"storage_options": s3.options}, {"filesystem": s3.filesystem}, {"filesystem": s3fs(s3.filesystem)}):
         assert sf.score_dataset(address, address, **how)["f1"].tolist() == [1.0]
+    sf.score_dataset(address, address, tmp_path / "out", storage_options=s3.options)
+    assert b"SECRET" not in b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*.*"))
     with refused((address, "endpoint", "endpoint_url")):
         sf.read_objects(address, storage_options={"endpoint": s3.url})
     with refused("filesystem is of type str", error=ValueError):
@@ -337,3 +339,21 @@ def test_an_object_that_is_replaced_meanwhile(s3: Store, tmp_path: Path, small: 
     s3.fault = replaced
     with refused(("s3://bucket/changing/truth/part-001.parquet", "was changed during the run")):
         sf.score_dataset(*there, workers=1)
+
+
+def test_an_object_of_the_same_size_without_a_time_of_change(sample: Path) -> None:
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    table = pd.read_parquet(sample / "truth.parquet")
+    for name, rows in (("truth", table), ("other", table.assign(x=table["x"] + 1))):
+        rows.to_parquet(f"memory://twins/{name}.parquet", compression=None)
+    assert memory.size("/twins/truth.parquet") == memory.size("/twins/other.parquet")
+
+    def replacing(truth: pd.DataFrame, predicted: pd.DataFrame) -> np.ndarray:
+        import fsspec
+
+        fsspec.filesystem("memory").copy("/twins/other.parquet", "/twins/truth.parquet")
+        return np.ones(len(truth))
+
+    truth = "memory://twins/truth.parquet"
+    with refused((truth, "was changed during the run", "footer")):
+        sf.score_dataset(truth, truth, similarity=replacing, threshold=0.5, workers=1)
