@@ -13,8 +13,9 @@ export default [
     files: ["spotgeo_frames/**/*.js"],
     languageOptions: {
       globals: globals(
-        "atob", "clearTimeout", "console", "document", "getComputedStyle", "matchMedia", "setTimeout", "structuredClone",
-        "vegaEmbed", "window", "Blob", "CSS", "DecompressionStream", "Element", "Image", "Option", "Path2D", "ResizeObserver", "Response",
+        "addEventListener", "atob", "clearTimeout", "console", "document", "getComputedStyle", "history", "location", "matchMedia",
+        "navigator", "setTimeout", "structuredClone", "window", "Blob", "CSS", "DecompressionStream", "Element", "HTMLElement",
+        "HTMLSelectElement", "HTMLTableElement", "Image", "Option", "Path2D", "ResizeObserver", "Response", "URL", "URLSearchParams",
       ),
     },
   },

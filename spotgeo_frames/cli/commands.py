@@ -203,7 +203,7 @@ REPORT = Command(
         FRAMES,
         _argument(
             "--images",
-            "Folder of pictures, SEQUENCE/FRAME.png, to draw behind the frames",
+            "Folder of pictures, SEQUENCE/FRAME.png or .jpg, to draw behind the frames",
             metavar="<path>",
             type=Path,
         ),

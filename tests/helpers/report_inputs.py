@@ -1,10 +1,13 @@
 """What tests of the report are made of: truths and predictions at random, hostile names, pictures, pages as read."""
 
+import base64
 import html.parser
 import io
 import json
 import re
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +15,8 @@ import pytest
 from PIL import Image
 
 import spotgeo_frames as sf
+from helpers.packed import read_view
+from spotgeo_frames.presentation.viewer.view import View
 
 HOSTILE = "<script>alert(1)</script>"
 QUOTED = '"><img src=x onerror=alert(2)>'
@@ -40,6 +45,11 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open[-1:] not in (["script"], ["style"]) and data.strip():
             self.text.append(" ".join(data.split()))
+
+    def view(self) -> dict[str, Any]:
+        """All tables that the viewer shows."""
+        [content] = re.findall(r'<script type="application/octet-stream" id="content">(.*?)</script>', self.raw)
+        return read_view(View(self.data["view"], zlib.decompress(base64.b64decode(content)), []))
 
     def exact(self) -> list[float]:
         """All digits of the headline's numbers, row by row."""

@@ -20,7 +20,7 @@ from helpers.problems import refused, warned
 from helpers.report_inputs import HOSTILE, QUOTED, Page, folder_of_pictures, many, many_boxes, many_poses, png
 from helpers.scenes import SCENES, objects
 from spotgeo_frames.presentation.charts.names import short_names
-from spotgeo_frames.presentation.page import frame_browser, pictures
+from spotgeo_frames.presentation.page import frame_pictures, held
 from spotgeo_frames.presentation.page.sections import slices
 from spotgeo_frames.support.labels import bins_as_text
 from spotgeo_frames.tables.inputs import POSETRACK_FILES, sha256
@@ -40,7 +40,7 @@ def test_the_headline_is_that_of_summarize(sample: Path, tmp_path: Path) -> None
     board = sf.leaderboard({name: sf.match(truth, side) for name, side in submissions.items()})
     metrics = ["f1", "precision", "recall", "mse", "kelvins_mse", "det_a", "mean_distance", "rmse"]
     assert page.exact() == pytest.approx(board[metrics].T.to_numpy().ravel().tolist(), rel=1e-15)
-    assert [one["name"] for one in page.data["browser"]["submissions"]] == board["name"].tolist(), "the best first"
+    assert [one["name"] for one in page.data["view"]["submissions"]] == board["name"].tolist(), "the best first"
     assert {*page.data["charts"]} == {
         *("costs", "differences", "recall_map", "measures", "residuals", "by_threshold", "precision_by_recall")
     }
@@ -139,25 +139,25 @@ def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
         assert lowest == min(one.objects["score"].min() for one in submissions.values())
 
 
-def test_the_frame_browser_holds_every_row_of_its_sequences(sample: Path, tmp_path: Path) -> None:
+def test_the_page_holds_every_row_of_its_sequences_worst_first(sample: Path, tmp_path: Path) -> None:
     truth, submissions = sample_sides(sample)
     sf.report(truth, submissions, tmp_path / "report.html")
-    browser = Page(tmp_path / "report.html").data["browser"]
+    view = Page(tmp_path / "report.html").view()
+    names = view["sequences"]["name"]
+    frames = [
+        (int(names[int(at)]), frame)
+        for at, frame in zip(view["frames"]["sequence"], view["frames"]["frame"], strict=True)
+    ]
+    errors = pd.Series(0.0, pd.Index(map(int, names)))
     for name, side in submissions.items():
-        matches = sf.match(truth, side)
-        [held] = [one for one in browser["submissions"] if one["name"] == name]
-        counts = sf.summarize(matches, by=["sequence", "frame"]).set_index(["sequence", "frame"])[["tp", "fn", "fp"]]
-        for position, sequence in enumerate(browser["sequences"]):
-            for frame, first, last, *tally in held["frames"][position]:
-                assert tally == counts.loc[(int(sequence), int(frame))].tolist()
-                rows = matches[(matches["sequence"] == int(sequence)) & (matches["frame"] == int(frame))]
-                assert browser["rows"]["truth_x"][first:last] == [
-                    None if np.isnan(value) else value for value in rows["truth_x"].round(2)
-                ]
-        by_sequence = sf.summarize(matches, by="sequence").set_index("sequence")
-        errors = by_sequence["fn"] + by_sequence["fp"]
-        names = [int(browser["sequences"][place]) for place in held["order"]]
-        assert errors[names].tolist() == sorted(errors, reverse=True)
+        counts = sf.summarize(sf.match(truth, side), by=["sequence", "frame"]).set_index(["sequence", "frame"])
+        of_frames = counts.loc[frames]
+        held_of = view["submissions"][name]
+        assert held_of["frames"]["n_predicted"] == (of_frames["tp"] + of_frames["fp"]).tolist()
+        assert view["frames"]["n_truth"] == (of_frames["tp"] + of_frames["fn"]).tolist()
+        assert sum(place >= 0 for place in held_of["pairs"]["pair"]) == of_frames["tp"].sum()
+        errors += (counts["fn"] + counts["fp"]).groupby("sequence").sum()
+    assert errors.idxmax() == int(names[0])
 
 
 def test_a_large_page_holds_the_worst_and_a_sample_and_says_so(tmp_path: Path) -> None:
@@ -166,15 +166,15 @@ def test_a_large_page_holds_the_worst_and_a_sample_and_says_so(tmp_path: Path) -
     assert (tmp_path / "report.html").stat().st_size < 5_000_000
     page = Page(tmp_path / "report.html")
     assert any(
-        text.startswith("200 of 5,120 sequences are here: as many as there is room for, the worst")
+        re.match(r"[\d,]+ of 5,120 sequences are here: as many as there is room for, the worst", text)
         for text in page.text
     )
-    browser = page.data["browser"]
+    held_sequences = page.view()["sequences"]["name"]
     summary = sf.summarize(sf.match(truth, predictions), by="sequence")
     errors = (summary["fn"] + summary["fp"]).astype("int64").to_numpy()
-    held = errors[[int(name) - 1 for name in browser["sequences"]]]
-    assert (held[:100] == np.sort(errors)[::-1][:100]).all()
-    assert held[-1] < np.sort(errors)[-200], "some are of the sample"
+    held_errors = errors[[int(name) - 1 for name in held_sequences]]
+    assert (held_errors[:100] == np.sort(errors)[::-1][:100]).all()
+    assert held_errors[-1] < np.sort(errors)[-200], "some are of the sample"
     assert len(page.data["tables"]["slice-0"]["rows"]) == 5120, "the table has them all"
 
 
@@ -182,20 +182,25 @@ def test_of_each_submission_the_worst_are_held(tmp_path: Path) -> None:
     truth, many_errors = many(1000)
     few_errors = truth.objects[truth.objects["sequence"] != 777]
     sf.report(truth, {"many": many_errors, "few": few_errors}, tmp_path / "report.html")
-    browser = Page(tmp_path / "report.html").data["browser"]
-    [few] = [one for one in browser["submissions"] if one["name"] == "few"]
-    assert browser["sequences"][few["order"][0]] == "777"
-    assert few["labels"][few["order"][0]] == "777: 20 missed, 0 false"
+    assert "777" in Page(tmp_path / "report.html").view()["sequences"]["name"][:2]
 
 
-def test_of_a_long_sequence_the_frames_with_most_errors_are_held(tmp_path: Path) -> None:
+def test_of_a_long_sequence_the_frames_with_most_errors_are_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "ROWS_HELD", 1000)
     truth, predictions = many(2, n_frames=400, n_objects=3)
     bad = predictions["frame"].between(301, 340) & (predictions["sequence"] == 2)
     sf.report(truth, predictions[~bad], tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
-    [held] = page.data["browser"]["submissions"]
-    frames = [int(frame) for frame, *_ in held["frames"][page.data["browser"]["sequences"].index("2")]]
-    assert len(frames) == frame_browser.FRAMES_HELD
+    view = page.view()
+    second = view["sequences"]["name"].index("2")
+    frames = [
+        int(frame)
+        for frame, at in zip(view["frames"]["frame"], view["frames"]["sequence"], strict=True)
+        if at == second
+    ]
+    assert len(frames) == held.FRAMES_CHOSEN
     assert frames == list(range(frames[0], frames[0] + len(frames)))
     assert frames[0] <= 301
     assert frames[-1] >= 340
@@ -279,13 +284,14 @@ def test_nothing_of_the_user_becomes_html(tmp_path: Path) -> None:
     page = Page(tmp_path / "report.html")
     assert [attrs for tag, attrs in page.elements if tag == "script"] == [
         {"type": "application/json", "id": "data"},
+        {"type": "application/octet-stream", "id": "content"},
         {},
         {},
     ]
     assert "img" not in {tag for tag, _ in page.elements}
     assert not [attrs for _, attrs in page.elements if any(name.startswith("on") for name in attrs)]
     assert {HOSTILE, QUOTED, names[3], names[4]} <= {*page.text}
-    assert {*page.data["browser"]["sequences"]} == {*names.values()}
+    assert {*page.view()["sequences"]["name"]} == {*names.values()}
     readme = (tmp_path / "tables" / "README.md").read_text("utf-8")
     assert "`truth_a\\|b'c`" in readme
     run_queries(tmp_path / "tables")
@@ -379,24 +385,29 @@ def test_kinds_of_errors_are_told_by_the_rule(tmp_path: Path) -> None:
     assert "a miss or a false alarm with an object of another category within tau" in page.text
 
 
-def test_the_frame_browser_has_boxes_and_joints(tmp_path: Path) -> None:
+def test_the_page_has_boxes_and_joints(tmp_path: Path) -> None:
     truth, predictions = many_boxes(2)
     sf.report(truth, predictions, tmp_path / "boxes.html")
     matches = sf.match(truth, predictions)
-    page = Page(tmp_path / "boxes.html")
-    rows = page.data["browser"]["rows"]
-    for column in ("truth_x", "truth_w", "predicted_h"):
-        assert sorted(value for value in rows[column] if value is not None) == sorted(matches[column].dropna().round(2))
-    assert sorted(value for value in rows["measure"] if value is not None) == sorted(
-        matches["similarity"].dropna().round(3)
-    )
-    assert {"IoU", "true x, y, w, h, px", "predicted x, y, w, h, px"} <= {*page.text}
+    view = Page(tmp_path / "boxes.html").view()
+    assert (view["kind"], view["measure"]["title"]) == ("boxes", "IoU")
+    for column in ("x", "w"):
+        assert sorted(view["truth"][column]) == pytest.approx(sorted(matches[f"truth_{column}"].dropna()), abs=0.01)
     truth, predictions = many_poses(2)
     sf.report(truth, predictions, tmp_path / "poses.html", similarity="oks")
-    rows = Page(tmp_path / "poses.html").data["browser"]["rows"]
-    places = [joints for joints in rows["truth_joints"] if joints]
-    assert len(places) == truth.objects.groupby(["sequence", "frame", "object"]).ngroups
-    assert all(joints[0] - joints[2] == pytest.approx(10) for joints in places), "the nose, then the left eye"
+    view = Page(tmp_path / "poses.html").view()
+    assert (view["kind"], view["joints"][:2]) == ("poses", ["nose", "left_eye"])
+    assert len(view["truth"]["x_nose"]) == truth.objects.groupby(["sequence", "frame", "object"]).ngroups
+
+
+def test_crowds_are_shown_as_what_does_not_count(tmp_path: Path) -> None:
+    truth, predictions = many_boxes(3)
+    crowded = truth._replace(objects=truth.objects.assign(crowd=truth.objects["object"] == 0))
+    sf.report(crowded, predictions, tmp_path / "report.html")
+    view = Page(tmp_path / "report.html").view()
+    assert view["truth"]["ignored"].count("True") == (truth.objects["object"] == 0).sum()
+    [side] = view["submissions"].values()
+    assert len(side["predicted"]["x"]) == len(predictions), "also those that a crowd explains"
 
 
 def test_a_sweep_needs_a_score_of_each_pose_and_scores_that_differ(tmp_path: Path) -> None:
@@ -409,24 +420,13 @@ def test_a_sweep_needs_a_score_of_each_pose_and_scores_that_differ(tmp_path: Pat
     assert [(tmp_path / name / "sweep.parquet").exists() for name in scores] == [True, False, False]
 
 
-def test_fewer_poses_than_points_fit_on_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frame_browser, "ROWS_HELD", 1000)
-    held = []
-    for make, words in ((many, {}), (many_poses, {"similarity": "oks"})):
-        matches = sf.diagnose(sf.match(*make(24), **words))
-        held.append(frame_browser.hold(matches.assign(submission=pd.Categorical(["one"] * len(matches))), tau=None))
-    assert len(held[0].sequences) == 24
-    assert len(held[1].sequences) < 15, "a pose counts as its three joints"
-
-
 def test_boxes_of_any_scale_are_drawn(tmp_path: Path) -> None:
     truth, predictions = many_boxes(2)
     scaled = [side.assign(**{name: side[name] * 1e-6 for name in "xywh"}) for side in (truth.objects, predictions)]
     sf.report(*scaled, tmp_path / "report.html")
-    browser = Page(tmp_path / "report.html").data["browser"]
-    left, right = browser["spec"]["layer"][1]["encoding"]["x"]["scale"]["domain"]
-    assert right - left < 2e-3
-    assert len({*browser["rows"]["truth_x"]}) > 20
+    view = Page(tmp_path / "report.html").view()
+    assert view["sequences"]["right"][0] - view["sequences"]["left"][0] < 2e-3
+    assert len({*view["truth"]["x"]}) > 20
 
 
 def test_what_does_not_fit_the_geometry_is_refused(tmp_path: Path) -> None:
@@ -451,9 +451,9 @@ def test_joints_are_reported_with_their_names(tmp_path: Path) -> None:
     ]
     sides = [side.drop_duplicates(["sequence", "frame", "object", "joint"]) for side in sides]
     sf.report(sides[0], sides[1], tmp_path / "report.html", by=["joint"])
-    rows = Page(tmp_path / "report.html").data["browser"]["rows"]
-    assert all(name is None or name.endswith(", nose") for name in rows["truth_object"])
-    assert "truth_w" not in rows, "of joints, w and h are columns of the user's"
+    view = Page(tmp_path / "report.html").view()
+    assert view["kind"] == "joints"
+    assert {*view["truth"]["joint"]} == {"nose"}
 
 
 def test_suspicions_are_told(tmp_path: Path) -> None:
@@ -469,7 +469,7 @@ def test_excluded_sequences_are_in_no_number(sample: Path, tmp_path: Path) -> No
     page = Page(tmp_path / "report.html")
     [numbers] = sf.summarize(sf.match(truth, submissions["eager"]), exclude=[1, 2]).to_dict("records")
     assert page.exact()[0] == numbers["f1"]
-    assert not {"1", "2"} & {*page.data["browser"]["sequences"]}
+    assert not {"1", "2"} & {*page.view()["sequences"]["name"]}
     assert "1, 2" in page.text
 
 
@@ -499,15 +499,16 @@ def test_pictures_lie_behind_their_frames_and_others_are_told_once(tmp_path: Pat
     with warned("fewer than 20 sequences", ("images: 5 of 15 frames", f"{tmp_path / 'images'}")):
         sf.report(truth, predictions, tmp_path / "report.html", images=tmp_path / "images")
     page = Page(tmp_path / "report.html")
-    behind = page.data["browser"]["pictures"]
-    assert behind["box"] == {"x": -0.5, "x2": 639.5, "y": -0.5, "y2": 479.5}
-    uris = {
-        (int(page.data["browser"]["sequences"][int(place)]), int(frame)): uri
-        for place, frames in behind["uris"].items()
-        for frame, uri in frames.items()
-    }
-    assert {*uris} == {(s, f) for s in (1, 2, 3) for f in range(1, 6)} - {(1, 1), (1, 2), (2, 3), (2, 4), (2, 5)}
-    assert all(uri.startswith("data:image/webp;base64,") for uri in uris.values())
+    view = page.view()
+    frames = [
+        (int(view["sequences"]["name"][int(at)]), frame)
+        for at, frame in zip(view["frames"]["sequence"], view["frames"]["frame"], strict=True)
+    ]
+    behind = {frames[place]: picture for place, picture in page.data["pictures"]}
+    assert {*behind} == {(s, f) for s in (1, 2, 3) for f in range(1, 6)} - {(1, 1), (1, 2), (2, 3), (2, 4), (2, 5)}
+    for picture in behind.values():
+        assert picture.pop("url").startswith("data:image/webp;base64,")
+        assert picture == {"left": -0.5, "right": 639.5, "top": -0.5, "bottom": 479.5}
     assert "10 of 15 frames have their picture behind them." in page.text
 
 
@@ -526,8 +527,8 @@ def test_marks_of_direction_are_shown_and_do_nothing(tmp_path: Path) -> None:
     assert {*page.raw} & {*marks} == set()
     assert f"How good are one{shown} and two?" in page.text
     assert f"By truth_x{shown}" in page.text
-    assert page.data["browser"]["sequences"][0] in (f"a{shown}b", "c", "שלום")
-    assert f"a{shown}b" in page.data["browser"]["sequences"]
+    assert {*page.view()["sequences"]["name"]} == {f"a{shown}b", "c", "שלום"}
+    assert f"x{shown}" in page.view()["truth"]
     assert [row for row in page.data["tables"]["slice-0"]["rows"] if row[:2] == [f"one{shown}", f"a{shown}b"]]
     sf.report(sf.read_objects(tmp_path / f"truth{marks}.parquet"), sides[1], tmp_path / "other.html")
     assert f"truth{shown}.parquet" in Page(tmp_path / "other.html").raw
@@ -536,16 +537,7 @@ def test_marks_of_direction_are_shown_and_do_nothing(tmp_path: Path) -> None:
 def test_pictures_too_small_for_the_truths_are_left_out(tmp_path: Path) -> None:
     truth, predictions = many(1)
     images = folder_of_pictures(tmp_path / "images", content=png(64, 48))
-    with warned(ONE_SEQUENCE, ("images: 5 of 5 frames", f"{images / '1' / '1.png'}", "64 x 48 px")):
-        sf.report(truth, predictions, tmp_path / "report.html", images=images)
-
-
-def test_pictures_of_too_many_pixels_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    truth, predictions = many(1)
-    images = folder_of_pictures(tmp_path / "images")
-    monkeypatch.setattr(pictures, "MOST_PIXELS", 100_000)
-    monkeypatch.setattr(pictures, "_webp", lambda path: pytest.fail(f"{path} is unpacked"))
-    with warned(ONE_SEQUENCE, ("images: 5 of 5 frames", f"{images / '1' / '1.png'}", "640 x 480 pixels")):
+    with warned(ONE_SEQUENCE, ("images: 5 of 5 frames", f"{images / '1'}", "64 x 48 px")):
         sf.report(truth, predictions, tmp_path / "report.html", images=images)
 
 
@@ -554,7 +546,7 @@ def test_a_page_has_room_for_so_many_pictures_and_says_how_many_it_has(
 ) -> None:
     truth, predictions = many(1)
     images = folder_of_pictures(tmp_path / "images")
-    monkeypatch.setattr(pictures, "MOST_BYTES", 1)
+    monkeypatch.setattr(frame_pictures, "MOST_BYTES", 1)
     with warned(ONE_SEQUENCE):
         sf.report(truth, predictions, tmp_path / "report.html", images=images)
     page = Page(tmp_path / "report.html")
@@ -568,9 +560,9 @@ def test_no_picture_outside_the_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "1.png").write_bytes(png(640, 480))
     sides = [side.assign(sequence="../secret") for side in (truth.objects, predictions)]
-    with warned(ONE_SEQUENCE, ("images: 5 of 5 frames", "'../secret'")):
+    with warned(ONE_SEQUENCE, ("images: 5 of 5 frames", "'../secret/3.png'")):
         sf.report(sides[0], sides[1], tmp_path / "report.html", images=tmp_path / "images")
-    assert Page(tmp_path / "report.html").data["browser"]["pictures"] == {"uris": {}, "box": None}
+    assert Page(tmp_path / "report.html").data["pictures"] == []
 
 
 def test_a_submission_may_be_called_truth(sample: Path, tmp_path: Path) -> None:
@@ -595,7 +587,7 @@ def test_bins_of_sequences_do_not_change_the_browser(tmp_path: Path) -> None:
     truth, predictions = many(9)
     for by in ({}, {"sequence": 3}):
         sf.report(truth, predictions, tmp_path / f"{len(by)}.html", by=by)
-    plain, binned = (Page(tmp_path / f"{number}.html").data["browser"] for number in (0, 1))
+    plain, binned = (Page(tmp_path / f"{number}.html").view() for number in (0, 1))
     assert plain == binned
 
 
@@ -603,8 +595,12 @@ def test_a_submission_need_not_have_every_sequence(tmp_path: Path) -> None:
     truth, predictions = many(4)
     elsewhere = pd.concat([predictions, predictions.assign(sequence=predictions["sequence"] + 100)])
     sf.report(truth.objects, {"a": predictions, "b": elsewhere}, tmp_path / "report.html")
-    browser = Page(tmp_path / "report.html").data["browser"]
-    names = {one["name"]: {browser["sequences"][place] for place in one["order"]} for one in browser["submissions"]}
+    view = Page(tmp_path / "report.html").view()
+    sequences = [view["sequences"]["name"][int(at)] for at in view["frames"]["sequence"]]
+    names = {
+        name: {sequence for sequence, n in zip(sequences, side["frames"]["n_predicted"], strict=True) if n >= 0}
+        for name, side in view["submissions"].items()
+    }
     assert names["b"] - names["a"] == {"101", "102", "103", "104"}
 
 
@@ -693,17 +689,15 @@ def test_frames_and_coordinates_of_any_size_are_told_as_they_are(tmp_path: Path)
         for side in (truth.objects, predictions.drop(columns="score"))
     ]
     sf.report(*sides, tmp_path / "report.html", tau=1e-5, epsilon=1e-6)
-    browser = Page(tmp_path / "report.html").data["browser"]
-    [held] = browser["submissions"]
-    assert held["frames"][0][0][0] == str(2**60 + 1)
-    distances = [value for value in browser["rows"]["measure"] if value is not None]
-    assert len({*distances}) > 10
-    left, right = browser["spec"]["layer"][1]["encoding"]["x"]["scale"]["domain"]
-    assert right - left < 1e-3
+    view = Page(tmp_path / "report.html").view()
+    assert view["frames"]["frame"][0] == str(2**60 + 1)
+    [side] = view["submissions"].values()
+    assert len({*side["pairs"]["measure"]}) > 10
+    assert view["sequences"]["right"][0] - view["sequences"]["left"][0] < 1e-3
     far = [side.assign(x=1e17) for side in (truth.objects, predictions)]
     sf.report(*far, tmp_path / "report.html")
-    left, right = Page(tmp_path / "report.html").data["browser"]["spec"]["layer"][1]["encoding"]["x"]["scale"]["domain"]
-    assert left < right
+    sequences = Page(tmp_path / "report.html").view()["sequences"]
+    assert sequences["left"][0] < sequences["right"][0]
 
 
 def test_a_prediction_at_the_edge_of_numbers_is_reported(tmp_path: Path) -> None:
@@ -844,7 +838,7 @@ def test_long_names_are_short_in_charts_and_tell_apart(tmp_path: Path) -> None:
     sf.report(truth, submissions, tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
     assert "6 submissions compared" in page.text
-    picks = page.data["picks"]
+    picks = page.data["short_names"]
     assert len({*picks}) == 6
     assert max(map(len, picks)) <= 24
     assert short_names(["net_long_name_epoch007", "net_long_name_epoch008"]) == [

@@ -160,7 +160,7 @@ def test_categories_of_hostile_names_are_text(tmp_path: Path) -> None:
     sf.report(truth, categorised(predictions, names), tmp_path / "report.html")
     page = Page(tmp_path / "report.html")
     assert {row[0] for row in page.data["tables"]["precision-categories"]["rows"]} == {*names}
-    assert len([tag for tag, _ in page.elements if tag == "script"]) == 3
+    assert len([tag for tag, _ in page.elements if tag == "script"]) == 4
 
 
 def test_a_category_without_truths_is_told(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def report(
     """Writes a report about one or several submissions as a single HTML page without external files.
 
     The page shows suspected mistakes, metrics with 95% intervals, comparisons, what changed between submissions, kinds
-    of error, maps, score thresholds, slices, and a browser of frames; of boxes and whole poses with scores also average
+    of error, maps, score thresholds, slices, and the frames; of boxes and whole poses with scores also average
     precision, which then ranks submissions; of tracks and poses HOTA over alpha, and where identities broke. It needs
     the extra `report`.
 
@@ -81,7 +81,8 @@ def report(
         Sequences to leave out, a list of strings or of integers like the tables'. A warning names those that no table
         has.
     images
-        A folder of pictures of the frames, SEQUENCE/FRAME.png, which are drawn behind the objects; the centre of the
+        A folder of pictures of the frames, PNG or JPEG, which are drawn behind the objects: SEQUENCE/FRAME.png (.jpg,
+        .jpeg), or the path that a column `file_name` of the truth's frames or objects names below it; the centre of the
         first pixel is at 0, 0. Frames whose picture is missing, damaged or of another size are drawn without it, and
         one warning says so.
     tables
@@ -163,7 +164,7 @@ def check_beforehand(path: Path, tables: Path | None, images: Path | None) -> No
     except (OSError, ValueError):  # the name is too long, or no folder can have it
         is_folder = False
     if not is_folder:
-        raise InputError(f"{images}: is no folder of images; give a folder that has SEQUENCE/FRAME.png")
+        raise InputError(f"{images}: is no folder of images; give a folder that has SEQUENCE/FRAME.png or .jpg")
 
 
 def _evaluation_and_page(

@@ -35,7 +35,7 @@ VIEWER = [
 ]
 
 PRESENTATION = __package__.rpartition(".")[0]
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w/.]+";\n', re.MULTILINE)
+IMPORT = re.compile(r'^import \{[^}]*\} from "\.{1,2}/[\w/.]+";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?function |const )", re.MULTILINE)
 
 
@@ -45,6 +45,11 @@ def script_of(modules: Sequence[str]) -> str:
     `modules` are files below `presentation`, such as viewer/assets/draw.js, each after those that it imports.
     """
     return f'(() => {{\n"use strict";\n{"".join(map(_body, modules))}}})();\n'
+
+
+def viewer_style() -> str:
+    """Returns the style sheet of the viewer."""
+    return resources.files(PRESENTATION).joinpath("viewer/assets/viewer.css").read_text("utf-8")
 
 
 def _body(module: str) -> str:

@@ -1,9 +1,7 @@
-"""The viewer's JavaScript: its own tests by Node, what it reads of Python's views, and its modules as one script."""
+"""JavaScript of the viewer and of the page: its tests by Node, how it reads what Python packed, and its one script."""
 
 import json
 import re
-import shutil
-import subprocess
 import zlib
 from pathlib import Path
 from typing import Any
@@ -12,31 +10,20 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
-from helpers.reference import PROJECT
+from helpers.node import FOLDER, TOP_LEVEL, node
 from helpers.report_inputs import many, many_boxes, many_poses
-from spotgeo_frames.presentation.viewer.scripts import PRESENTATION, VIEWER, script_of
+from spotgeo_frames.presentation.page.html.document import MODULES
+from spotgeo_frames.presentation.viewer.scripts import VIEWER, script_of
 from spotgeo_frames.presentation.viewer.view import view_of
 
 HERE = Path(__file__).parent
-FOLDER = PROJECT.joinpath(*PRESENTATION.split("."))
-MODULES = {name: (FOLDER / name).read_text("utf-8") for name in VIEWER}
-TOP_LEVEL = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+SCRIPT = [*VIEWER, *MODULES]
+TEXTS = {name: (FOLDER / name).read_text("utf-8") for name in SCRIPT}
 MAKERS = {"points": (many, {}), "boxes": (many_boxes, {}), "poses": (many_poses, {"similarity": "oks"})}
 
 
-def node(*arguments: str | Path) -> str:
-    """What a program of Node prints; the test is skipped where there is no Node that knows modules by their content."""
-    program = shutil.which("node")
-    version = subprocess.run([program, "--version"], capture_output=True, text=True).stdout if program else "v0.0"
-    if program is None or tuple(map(int, version[1:].split(".")[:2])) < (20, 19):
-        pytest.skip("node 20.19 or later is not here; Debian's package is called nodejs")
-    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_the_modules_pass_their_own_tests() -> None:
-    assert "# fail 0" in node("--test", "--test-reporter", "tap", *sorted(HERE.glob("*.test.mjs")))
+    assert "# fail 0" in node("--test", "--test-reporter", "tap", *sorted(HERE.parent.glob("*/*.test.mjs")))
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -57,21 +44,23 @@ def test_javascript_reads_what_python_packed(kind: str, tmp_path: Path) -> None:
 
 
 def test_every_module_is_in_the_script_after_those_it_imports() -> None:
-    assert {Path(name).name for name in VIEWER} == {path.name for path in (FOLDER / "viewer/assets").glob("*.js")}
-    seen: set[str] = set()
-    for name, text in MODULES.items():
-        imported = set(re.findall(r'^import .* from "\./(.*)";$', text, re.MULTILINE))
-        assert imported <= seen, name
-        seen.add(Path(name).name)
+    folders = {(FOLDER / name).parent for name in SCRIPT}
+    assert {FOLDER / name for name in SCRIPT} == {path for folder in folders for path in folder.glob("*.js")}
+    seen: set[Path] = set()
+    for name, text in TEXTS.items():
+        path = FOLDER / name
+        imported = re.findall(r'^import .* from "(.*)";$', text, re.MULTILINE)
+        assert {(path.parent / one).resolve() for one in imported} <= seen, name
+        seen.add(path.resolve())
 
 
 def test_no_top_level_name_is_in_two_modules() -> None:
-    names = [name for text in MODULES.values() for name in TOP_LEVEL.findall(text)]
+    names = [name for text in TEXTS.values() for name in TOP_LEVEL.findall(text)]
     assert len(names) == len({*names}) > 50
 
 
 def test_the_script_is_one_that_a_page_can_hold(tmp_path: Path) -> None:
-    script = script_of(VIEWER)
+    script = script_of(SCRIPT)
     assert not re.search(r"^\s*(?:import|export)\b", script, re.MULTILINE)
     assert "</script" not in script
     assert "<!--" not in script
@@ -79,8 +68,8 @@ def test_the_script_is_one_that_a_page_can_hold(tmp_path: Path) -> None:
     node("--check", tmp_path / "script.js")
 
 
-@pytest.mark.parametrize("name", VIEWER)
+@pytest.mark.parametrize("name", SCRIPT)
 def test_no_module_makes_html_or_code_of_text_or_asks_for_anything(name: str) -> None:
     makes = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function"
     asks = r"\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|https?:"
-    assert re.findall(f"{makes}|{asks}", MODULES[name]) == []
+    assert re.findall(f"{makes}|{asks}", TEXTS[name]) == []

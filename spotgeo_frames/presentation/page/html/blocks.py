@@ -94,9 +94,22 @@ class Figures(NamedTuple):
 
 
 class Viewer(NamedTuple):
-    """The viewer of frames, with its data."""
+    """The viewer of frames, with its filter and its gallery.
 
-    data: Mapping[str, Any]
+    Attributes
+    ----------
+    about, content
+        What the viewer shows: what it is and where which column lies, and the compressed columns as base64.
+    pictures
+        The pictures of frames, by the positions of these.
+    short_names
+        The names by which charts call the submissions.
+    """
+
+    about: Mapping[str, Any]
+    content: str
+    pictures: Mapping[int, Mapping[str, Any]]
+    short_names: Sequence[str]
 
 
 Block = Text | Items | Definitions | Numbers | Table | Figure | Figures | Viewer

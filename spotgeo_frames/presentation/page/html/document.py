@@ -1,9 +1,10 @@
 """Writes the page: one HTML file without external files that sends no request to any server.
 
 Text reaches the page in two ways only: through the template, which escapes it, and as JSON, which the page's script
-inserts as text, never as HTML. On both ways marks that turn the direction of text around are replaced by their codes,
-since a name with such a mark could look like another. A content security policy allows only the page's own scripts, by
-their digests, and blocks everything that would be loaded.
+inserts as text, never as HTML. (The compressed columns of the viewer hold numbers; their texts are in the JSON.) On
+both ways marks that turn the direction of text around are replaced by their codes, since a name with such a mark could
+look like another. A content security policy allows only the page's own scripts, by their digests, and blocks everything
+that would be loaded.
 """
 
 import base64
@@ -16,10 +17,17 @@ import jinja2
 import msgspec
 
 from ....support.labels import DASH
+from ...viewer.scripts import VIEWER, script_of, viewer_style
 from .blocks import Block, Figure, Figures, Section, Table, Viewer
 
 # The count of rows of a table that the page shows at first.
 ROWS_SHOWN = 25
+
+# The modules of the page's script, each after those that it imports.
+MODULES = [
+    f"page/html/assets/{name}.js"
+    for name in ("match_rows", "filters", "filter_form", "gallery", "links", "explorer", "tables", "charts", "page")
+]
 
 # The marks that set the direction of text, with the text that stands for each, such as [U+202E].
 DIRECTION_MARKS = {
@@ -35,15 +43,17 @@ def page(
     `lead` are the sentences below the heading, `made_with` are the labels and values of the footer, and `vega` is the
     script that draws charts.
     """
-    script = _asset("page.js")
+    script = script_of([*VIEWER, *MODULES])
+    [viewer] = [block for block in _all_blocks(sections) if isinstance(block, Viewer)]
     return _template().render(
         heading=heading,
         lead=lead,
         sections=sections,
         rows_shown=ROWS_SHOWN,
         made_with=made_with,
-        style=_asset("page.css"),
-        data=embedded_json(_embedded(sections)),
+        style=_asset("page.css") + viewer_style(),
+        data=embedded_json(_embedded(sections, viewer)),
+        content=viewer.content,
         vega=vega,
         script=script,
         policy=_policy([vega, script]),
@@ -82,7 +92,7 @@ def _asset(name: str) -> str:
     return (resources.files(__package__) / "assets" / name).read_text("utf-8")
 
 
-def _embedded(sections: Sequence[Section]) -> dict[str, Any]:
+def _embedded(sections: Sequence[Section], viewer: Viewer) -> dict[str, Any]:
     """The data that the page's script reads."""
     blocks = [*_all_blocks(sections)]
     return {
@@ -90,8 +100,9 @@ def _embedded(sections: Sequence[Section]) -> dict[str, Any]:
         "rows_shown": ROWS_SHOWN,
         "tables": {block.name: _embedded_table(block) for block in blocks if isinstance(block, Table)},
         "charts": {block.name: block.spec for block in blocks if isinstance(block, Figure)},
-        "picks": [name for block in blocks if isinstance(block, Figures) for name in block.picks],
-        "browser": next((block.data for block in blocks if isinstance(block, Viewer)), None),
+        "short_names": viewer.short_names,
+        "view": viewer.about,
+        "pictures": [*viewer.pictures.items()],
     }
 
 

@@ -1,52 +1,66 @@
-"""The section of the frames themselves: the viewer, and its pictures."""
+"""The section of the frames themselves: the viewer with its filter and gallery, and the pictures behind the frames."""
 
-from typing import Any
+import numpy as np
+import pandas as pd
 
-from ....scoring.group_sums import summary_sums
-from ....scoring.summary import summary_of
-from ....tables.schema import BOX, SIDE_PREFIXES
+from ....analysis.track_repairs import track_rows
+from ...charts.names import short_names
+from ...display import words
 from ...rule_texts import measure_title
-from ..evaluation import Evaluation
-from ..frame_browser import Held, hold, packed
-from ..frame_chart import frame_chart
+from ...viewer.ignored import with_ignored
+from ...viewer.packing import compressed
+from ...viewer.view import View, view_of
+from ..bins import bins_of
+from ..evaluation import Evaluation, matches_of_name
+from ..frame_pictures import Pictures, pictures
+from ..held import Held, hold
 from ..html.blocks import Section, Text, Viewer
-from ..pictures import Pictures, pictures
 
 
 def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
     rule = evaluation.rule
-    held = hold(evaluation.matches, rule.tau)
-    behind = Pictures({}, None, 0) if evaluation.images is None else pictures(evaluation.images, held)
-    by_sequence = summary_of(summary_sums(evaluation.matches, ["submission", "sequence"]))
-    browser: dict[str, Any] = packed(held, evaluation.names, by_sequence, rule.tau)
-    boxed = any(f"{prefix}w" in browser["rows"] for prefix in SIDE_PREFIXES)
-    browser |= {
-        "spec": frame_chart(held.extent, behind.box, measure_title(rule), boxed),
-        "pictures": {"uris": behind.uris, "box": behind.box},
-        "measureTitle": measure_title(rule),
-        "geometry": [
-            f"{side} {', '.join(name for name in BOX if f'{prefix}{name}' in browser['rows'])}, px"
-            for prefix, side in zip(SIDE_PREFIXES, ("true", "predicted"), strict=True)
-        ],
-    }
-    notes = [Text(note, "note") for note in _notes(held, behind)]
+    held = hold(_with_gaps(evaluation).assign(**bins_of(evaluation)))
+    view = view_of(_shown(held, evaluation), measure_title(rule), rule.tau, held.sequences)
+    behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, held)
+    viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
+    notes = [Text(note, "note") for note in _notes(held, view, behind, has_images=evaluation.images is not None)]
     warnings = [] if behind.warning is None else [behind.warning]
-    return Section("frames", "Frames", "Frames", [*notes, Viewer(browser)], warnings=warnings)
+    return Section("frames", "Frames", "Frames", [*notes, viewer], warnings=warnings)
 
 
-def _notes(held: Held, behind: Pictures) -> list[str]:
-    """Notes about sequences, frames and pictures that the page does not have."""
-    n_held, n_frames = len(held.sequences), len(held.rows[["held", "frame"]].drop_duplicates())
+def _with_gaps(evaluation: Evaluation) -> pd.DataFrame:
+    """The match tables of all submissions; of tracks, the `event` of a miss between two matches is a gap."""
+    matches = evaluation.matches
+    if "event" not in matches:
+        return matches
+    in_gaps = [track_rows(matches_of_name(evaluation, name)).in_gaps for name in evaluation.names]
+    events = matches["event"].cat.add_categories(["gap"])
+    return matches.assign(event=events.mask(np.concatenate(in_gaps), "gap"))
+
+
+def _shown(held: Held, evaluation: Evaluation) -> pd.DataFrame:
+    """The rows that the page holds with their kinds of error in words, and with crowds and what these explain."""
+    rows = held.rows.assign(kind=held.rows["kind"].cat.rename_categories(words))
+    truth = evaluation.truth.objects
+    if "crowd" not in truth or "joint" in truth:
+        return rows
+    return with_ignored(rows, truth, {name: side.objects for name, side in evaluation.submissions.items()})
+
+
+def _notes(held: Held, view: View, behind: Pictures, has_images: bool) -> list[str]:
+    """Notes about sequences, frames, columns and pictures that the page does not have."""
+    n_held, n_frames = len(held.sequences), view.about["frames"]["n"]
     notes = [f"All {n_held:,} sequences are here, the one with most errors first."]
     if n_held < held.n_sequences:
         chosen = "as many as there is room for, the worst of each submission in turn and a sample of the others"
         notes = [f"{n_held:,} of {held.n_sequences:,} sequences are here: {chosen}."]
     if held.n_cut:
         notes.append(f"Of long sequences only the frames with most errors are here: {held.n_cut:,} are left out.")
-    if behind.box is not None:
-        n_pictures = sum(map(len, behind.uris.values()))
-        notes.append(f"{n_pictures:,} of {n_frames:,} frames have their picture behind them.")
+    if view.left_out:
+        notes.append(f"Columns that are not shown here: {', '.join(view.left_out)}.")
+    if has_images:
+        notes.append(f"{len(behind.of_frames):,} of {n_frames:,} frames have their picture behind them.")
     if behind.n_left_out:
         notes.append(f"{behind.n_left_out:,} pictures more would make the page too large to send; they are left out.")
     return notes

@@ -96,6 +96,9 @@ export function drawFrame(context, size, camera, shown, layers, look) {
   for (const layer of layers) drawLabels(context, size, project, layer, look);
 }
 
+/** How much smaller than a frame a thumbnail is drawn. */
+const MINIFIED = 2;
+
 /**
  * Draws a small picture of a frame. Resolves when it is drawn.
  * @param {HTMLCanvasElement} canvas
@@ -108,7 +111,8 @@ export async function thumbnail(canvas, source, frame, submissions, passes) {
   const rows = await Promise.all(submissions.map((submission) => source.rows(frame, submission)));
   const shown = await loaded(await source.picture(frame));
   const { plain, onPicture } = palettesOf(canvas);
-  const size = { width: canvas.clientWidth || canvas.width, height: canvas.clientHeight || canvas.height };
+  // Drawn larger than it is shown, so that marks are smaller and do not hide each other.
+  const size = { width: MINIFIED * canvas.clientWidth || canvas.width, height: MINIFIED * canvas.clientHeight || canvas.height };
   const extent = covering(source.about.sequences[source.frames.sequence[frame]].extent, shown?.picture ?? null);
   drawFrame(sharp(canvas, size), size, fitted(extent, size), shown, rows.map((frame) => layerOf(frame, [], source.about)), {
     palette: shown ? onPicture : plain,

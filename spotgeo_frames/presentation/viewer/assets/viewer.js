@@ -130,7 +130,8 @@ export function createViewer(root, source, { onChange = () => {} } = {}) {
   function notes({ shown }) {
     const lacking = about.pictures && !shown ? " (no picture)" : "";
     if (!visited) return lacking;
-    return `${lacking}; ${visited.length ? `${visited.length.toLocaleString("en")} frames pass` : "no frame passes"} the filter`;
+    const n = visited.length;
+    return `${lacking}; ${n > 1 ? `${n.toLocaleString("en")} frames pass` : `${n || "no"} frame passes`} the filter`;
   }
 
   // What the colours tell, and which they are, on pictures and elsewhere.

@@ -1,0 +1,111 @@
+// The address of a view: what is shown, as text after `#view?`, and back. Nothing in an address is trusted.
+
+/**
+ * @import { Source } from "../../../viewer/assets/source.js"
+ * @import { State } from "../../../viewer/assets/state.js"
+ * @import { Gallery } from "./gallery.js"
+ *
+ * @typedef {object} Shown all that an address names
+ * @property {Partial<State>} viewer
+ * @property {unknown} filter conditions, not checked yet
+ * @property {Partial<Gallery>} gallery
+ */
+
+const MARK = "#view?";
+const MOST_CHARACTERS = 20_000;
+
+/**
+ * The part of an address that names a view.
+ * @param {Source} source
+ * @param {State} state
+ * @param {unknown[]} filter
+ * @param {Gallery} gallery
+ * @returns {string}
+ */
+export function addressOf({ about, frames }, state, filter, gallery) {
+  const words = new URLSearchParams();
+  if (frames.n) {
+    words.set("sequence", about.sequences[frames.sequence[state.frame]].name);
+    words.set("frame", frames.name[state.frame]);
+  }
+  for (const submission of state.submissions) words.append("submission", about.submissions[submission]);
+  words.set("layout", state.layout);
+  words.set("colour", state.colour);
+  words.set("trail", String(state.trail));
+  if (!state.marks) words.set("marks", "no");
+  if (state.camera) words.set("zoom", [state.camera.x, state.camera.y, state.camera.scale].map((value) => Number(value.toPrecision(7))).join(" "));
+  if (state.selected) words.set("selected", [state.selected.side, state.selected.submission, state.selected.row].join(" "));
+  if (filter.length) words.set("filter", JSON.stringify(filter));
+  words.set("gallery", [gallery.order, gallery.seed, gallery.shown].join(" "));
+  return MARK + words;
+}
+
+/**
+ * What an address names, as far as it can be read; null where it names no view.
+ * @param {Source} source
+ * @param {string} hash
+ * @returns {Shown | null}
+ */
+export function shownOf(source, hash) {
+  if (!hash.startsWith(MARK) || hash.length > MOST_CHARACTERS) return null;
+  const words = new URLSearchParams(hash.slice(MARK.length));
+  const [x, y, scale] = numbersIn(words.get("zoom"));
+  const [side, submission, row] = (words.get("selected") ?? "").split(" ");
+  const [order, seed, shown] = (words.get("gallery") ?? "").split(" ");
+  const frame = frameNamed(source, words.get("sequence"), words.get("frame"));
+  return {
+    viewer: {
+      ...(frame === null ? {} : { frame }),
+      submissions: submissionsNamed(source, words.getAll("submission")),
+      layout: /** @type {State["layout"]} */ (words.get("layout")),
+      colour: /** @type {State["colour"]} */ (words.get("colour")),
+      trail: Number(words.get("trail") ?? NaN),
+      marks: words.get("marks") !== "no",
+      camera: words.has("zoom") ? { x, y, scale } : null,
+      selected: row === undefined ? null : { side: /** @type {"truth" | "predicted"} */ (side), submission: Number(submission), row: Number(row) },
+    },
+    filter: readJson(words.get("filter")),
+    gallery: { order: order === "random" ? "random" : "worst", seed: Number(seed), shown: Number(shown) },
+  };
+}
+
+/**
+ * The frame of these names; the first of the sequence where it has no such frame, null where there is no such sequence.
+ * @param {Source} source
+ * @param {string | null} sequence
+ * @param {string | null} frame
+ * @returns {number | null}
+ */
+export function frameNamed({ about, frames }, sequence, frame) {
+  const position = about.sequences.findIndex(({ name }) => name === sequence);
+  if (position < 0) return null;
+  const [first, end] = [frames.first[position], frames.first[position + 1]];
+  const named = frames.name.indexOf(frame ?? "", first);
+  return named >= 0 && named < end ? named : first;
+}
+
+/**
+ * @param {Source} source
+ * @param {string[]} names
+ * @returns {number[]}
+ */
+export function submissionsNamed({ about }, names) {
+  return [...new Set(names.map((name) => about.submissions.indexOf(name)))].filter((position) => position >= 0);
+}
+
+/** @param {string | null} text */
+function numbersIn(text) {
+  return (text ?? "").split(" ").map((word) => (word ? Number(word) : NaN));
+}
+
+/**
+ * @param {string | null} text
+ * @returns {unknown}
+ */
+function readJson(text) {
+  try {
+    return JSON.parse(text ?? "[]");
+  } catch {
+    return [];
+  }
+}
