@@ -35,6 +35,7 @@ NEEDED = {
         "a Dask cluster: distributed",
     ),
     "charts": ("sf.charts.recall_map(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "charts: altair"),
+    "fsspec": ("sf.read_objects('memory://truth.parquet')", "memory://truth.parquet: addresses of this kind: fsspec"),
     "report": ("sf.report(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH), 'report.html')", "report: altair"),
     "widget": ("sf.explore(sf.match(sf.read_spotgeo(TRUTH), sf.read_spotgeo(TRUTH)))", "explore: anywidget"),
 }

@@ -16,6 +16,7 @@ from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
+from ..support.copies import copies_kept
 from ..support.errors import first_line
 from .commands import COMMANDS
 from .printing import one_line, tell
@@ -62,12 +63,13 @@ def _run_command(name: str, texts: Sequence[str]) -> None:
         else:
             _check_working_folder()
             work = getattr(import_module(f".{command.module}", __package__), command.function)
-            if "tau" in given:  # the command takes a rule
-                from .arguments import with_how  # imported only here: help and repartition match nothing
+            with copies_kept():
+                if "tau" in given:  # the command takes a rule
+                    from .arguments import with_how  # imported only here: help and repartition match nothing
 
-                with problems_reported():
-                    given = with_how(given)
-            work(**given)
+                    with problems_reported():
+                        given = with_how(given)
+                work(**given)
     except WrongUsage as error:
         parser.error(str(error))
 

@@ -11,6 +11,7 @@ from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..matching.words import Words, asked, asked_with_tracks
 from ..support.errors import InputError
 from ..support.names import as_text, stem
+from ..support.secrets import without_secrets
 from ..tables.annotations import Annotations, SideColumns
 from ..tables.selections import column_bins, holds_text
 from .problems import WrongUsage
@@ -40,7 +41,9 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
     others = {name: value for name, value in given.items() if name not in (*rule, "tracks", "benchmark")}
-    tracks, benchmark, layout = given["tracks"], given.get("benchmark"), sequence_layout(given["truth"])
+    tracks, benchmark, layout = given["tracks"], given.get("benchmark"), None
+    if not given.get("dataset"):  # which is evaluated where it is
+        layout = sequence_layout(given["truth"])
     if benchmark is not None and benchmark not in BENCHMARKS:
         raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
     if benchmark is not None and layout != "motchallenge":
@@ -75,6 +78,7 @@ def submission_names(paths: Sequence[Path]) -> list[str]:
 
     A file that is given several times gets a number. Bytes that are not UTF-8 are escaped, since names are text.
     """
+    paths = [Path(without_secrets(str(path))) for path in paths]  # of addresses, what a query says is no name
     resolved = [Path(as_text(path.resolve())) for path in paths]
     paths = [Path(as_text(path)) for path in paths]
     shared = os.path.commonpath([path.parent for path in resolved])

@@ -11,10 +11,11 @@ from ..matching.noted_rule import rule_notes
 from ..presentation.saved_folder import MANIFEST, is_saved
 from ..presentation.saving import load_as
 from ..scoring.evaluations import asked_table
+from ..support.copies import local_copy
 from ..support.errors import InputError
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
-from ..tables.inputs import FileState, file_state, note_source
+from ..tables.inputs import FileState, copy_state, note_source
 from ..tables.match_sides import sides_of
 from ..tables.schema import FILE_ORDER, PREFIXES, pose_columns, pose_joints
 from ..tables.selections import without_sequences
@@ -41,7 +42,7 @@ def read_named(
     truth: Path, submissions: Sequence[Path], how: How, frames: Path | None = None
 ) -> tuple[Annotations, dict[str, Annotations | Saved]]:
     """The truth, and the submissions by their names; raises InputError where one cannot be accepted."""
-    of_path: dict[Path, Annotations | Saved] = {path: _loaded(path) for path in submissions if is_saved(path)}
+    of_path: dict[Path, Annotations | Saved] = {path: _loaded(path) for path in submissions if _is_saved(path)}
     files = [path for path in submissions if path not in of_path]
     known, sides = read_submissions(truth, files, how, frames)
     of_path |= dict(zip(files, sides, strict=True))
@@ -67,10 +68,17 @@ def read_evaluated(
     return known, named, {name: results[name] for name in named}, left_out
 
 
+def _is_saved(path: Path) -> bool:
+    """Whether a submission is a folder that was saved."""
+    with local_copy(path) as copy:
+        return is_saved(copy.path)
+
+
 def _loaded(path: Path) -> Annotations | Saved:
     """The submission in a folder that was saved."""
-    state = file_state(path, (MANIFEST,))
-    result = load_as(path, "pandas")
+    with local_copy(path) as copy:
+        state = copy_state(copy, (MANIFEST,))
+        result = load_as(copy.path, "pandas")
     if isinstance(result, Annotations) or (not isinstance(result, tuple) and "outcome" not in [*result.columns]):
         return as_annotations(result, str(path))
     if isinstance(result, tuple) and not isinstance(result, TrackResult | PoseResult):

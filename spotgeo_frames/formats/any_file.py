@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from ..support.copies import local_copy
 from ..support.errors import InputError
 from ..support.reading import readable
 from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
@@ -34,7 +35,7 @@ def read_annotations(path: str | Path) -> Annotations:
 
 def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
     """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
-    if is_competition_file(Path(path)):
+    if is_competition_file(path):
         side = spotgeo_columns(path)
     else:
         from .objects import read_objects
@@ -71,8 +72,8 @@ def read_sides(
 
 def sequence_layout(path: str | Path) -> Layout | None:
     """The layout of a folder that has a file for each sequence, or of a .zip of .txt; None for everything else."""
-    folder = Path(path)
-    with readable(folder):
+    with local_copy(path) as copy, readable(copy.path):
+        folder = copy.path
         if not folder.is_dir():
             return "motchallenge" if folder.suffix.lower() == ".zip" and _packs_text(folder) else None
         entries = list(folder.iterdir())
@@ -134,7 +135,7 @@ def read_side_columns(
 
     Raises InputError with the problems of all files.
     """
-    if similarity in ("iou", "oks") and all(is_competition_file(Path(path)) for path in (truth, *submissions)):
+    if similarity in ("iou", "oks") and all(is_competition_file(path) for path in (truth, *submissions)):
         from .coco import coco_sides
 
         results: list[str | Path | None] = [*submissions] or [None]

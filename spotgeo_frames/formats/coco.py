@@ -14,7 +14,7 @@ Results are objects numbered from 1 in the order of the file, as pycocotools num
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,14 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from ..support.addresses import Storage
+from ..support.copies import local_copies
 from ..support.decoding import convert, decode
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
-from ..tables.inputs import file_state, note_source
+from ..tables.inputs import copy_state, note_source
 from ..tables.joints import COCO_SIGMAS
 from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
@@ -86,7 +88,13 @@ class _Truth(msgspec.Struct):
 
 
 def read_coco(
-    truth_path: str | Path, predictions_path: str | Path, boxes: bool = False, *, table: TableKind = "pandas"
+    truth_path: str | Path,
+    predictions_path: str | Path,
+    boxes: bool = False,
+    *,
+    table: TableKind = "pandas",
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of a COCO file of annotations and one of results (.json, or packed as .gz or .zip).
 
@@ -95,11 +103,15 @@ def read_coco(
     Parameters
     ----------
     truth_path, predictions_path
-        The annotations, such as person_keypoints_val2017.json, and the results.
+        The annotations, such as person_keypoints_val2017.json, and the results; paths, or addresses such as
+        s3://bucket/results.json.
     boxes
         Whether to read the boxes instead of the keypoints.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
+    storage_options, filesystem
+        The options of the file system of addresses, with fsspec's names (`key`, `secret`, `token`, `endpoint_url` for
+        S3), or that file system, pyarrow's or fsspec's.
 
     Returns
     -------
@@ -131,16 +143,17 @@ def read_coco(
     [{'x': 11.0, 'y': 10.0, 'w': 20.0, 'h': 40.0, 'score': 0.9, 'category': 'person'}]
     """
     kind = check_kind(table)
-    return as_kind(coco_sides(truth_path, predictions_path, boxes), kind)
+    return as_kind(coco_sides(truth_path, predictions_path, boxes, Storage(storage_options, filesystem)), kind)
 
 
 def coco_sides(
-    truth_path: str | Path, predictions_path: str | Path | None, boxes: bool
+    truth_path: str | Path, predictions_path: str | Path | None, boxes: bool, storage: Storage | None = None
 ) -> tuple[Annotations, Annotations]:
     """What `read_coco` returns, of pandas; without a file of results there are no predictions."""
-    paths = [Path(path) for path in (truth_path, predictions_path) if path is not None]
-    states = [*map(file_state, paths), None]
-    contents = [*map(read_bytes, paths), b"[]"][:2]
+    with local_copies([path for path in (truth_path, predictions_path) if path is not None], storage) as copies:
+        states = [*map(copy_state, copies), None]
+        contents = [*(read_bytes(copy.path) for copy in copies), b"[]"][:2]
+    truth_path, predictions_path = [*(copy.name for copy in copies), ""][:2]
     if [opening(content) for content in contents] == [b"[", b"{"]:
         what = f"is a list, as results are, and {predictions_path} is an object, as annotations are"
         raise InputError(f"{truth_path}: {what}; give them the other way round: read_coco(annotations, results)")

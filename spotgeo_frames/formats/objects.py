@@ -1,5 +1,6 @@
 """Tables of objects from Parquet (a file, or a folder of files), CSV, Arrow files, and tables in memory."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,15 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from ..support.addresses import Storage
+from ..support.copies import local_copy
 from ..support.errors import InputError
 from ..support.pandas_versions import own_copy
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, files_below, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
 from ..tables.checks import check_frames, check_objects
-from ..tables.inputs import PARQUET_FILES, file_state, note_source
+from ..tables.inputs import PARQUET_FILES, copy_state, note_source
 from ..tables.kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
 from ..tables.table import Table, collected
 
@@ -22,15 +25,22 @@ LARGEST_RATIO = 200
 
 
 def read_objects(
-    source: str | Path | Table, frames: str | Path | Table | None = None, *, table: TableKind | None = None
+    source: str | Path | Table,
+    frames: str | Path | Table | None = None,
+    *,
+    table: TableKind | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
 ) -> Annotations:
     """Reads a table of objects, and one of frames where there is one, as checked Annotations.
 
-    `source` and `frames` are tables in memory or local paths: .parquet, a folder of such files (hive partitions become
-    columns), .csv, .csv.gz, .arrow or .feather. Without `frames` the frames that count are those in which either side
-    of an evaluation has objects. `table` is the kind of both tables that come back: "pandas", "polars" or "pyarrow"; by
-    default that of `source`, and pandas for a file. Raises InputError, naming the file, where it cannot be read or the
-    table is not right, and ValueError for another kind.
+    `source` and `frames` are tables in memory, or paths: .parquet, a folder of such files (hive partitions become
+    columns), .csv, .csv.gz, .arrow or .feather. A path may have wildcards (day=*/*.parquet), or be an address such as
+    s3://bucket/truth; `storage_options` are those of its file system, with fsspec's names (`key`, `secret`, `token`,
+    `endpoint_url` for S3), and `filesystem` is that itself, pyarrow's or fsspec's. Without `frames` the frames that
+    count are those in which either side of an evaluation has objects. `table` is the kind of both tables that come
+    back: "pandas", "polars" or "pyarrow"; by default that of `source`, and pandas for a file. Raises InputError, naming
+    the file, where it cannot be read or the table is not right, and ValueError for another kind.
 
     >>> truth = read_objects("data/sample/truth.parquet", frames="data/sample/frames.parquet")
     >>> len(truth.frames)
@@ -38,36 +48,40 @@ def read_objects(
     """
     kind = kind_of(source) if table is None else check_kind(table)
     source, frames = collected(source, "objects"), collected(frames, "frames")
-    keep_types = kind != "pandas"
-    state = file_state(source, PARQUET_FILES) if isinstance(source, str | Path) else None
-    objects = check_objects(read_table(source, keep_types=keep_types), _name(source, "objects"))
-    objects = own_copy(objects) if objects is source else objects
-    if isinstance(source, str | Path):
-        note_source(objects, source, state)
-    annotations = Annotations(objects, None if frames is None else read_frames(frames, keep_types=keep_types))
-    return as_kind(annotations, kind, categorical_columns(source, frames))
+    keep_types, storage = kind != "pandas", Storage(storage_options, filesystem)
+    objects = _checked(source, check_objects, "objects", keep_types, storage)
+    known = None if frames is None else _checked(frames, check_frames, "frames", keep_types, storage)
+    return as_kind(Annotations(objects, known), kind, categorical_columns(source, frames))
 
 
-def read_frames(source: str | Path | Table, *, keep_types: bool = False) -> pd.DataFrame:
+def read_frames(source: str | Path | Table) -> pd.DataFrame:
     """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
-    state = file_state(source, PARQUET_FILES) if isinstance(source, str | Path) else None
-    frames = check_frames(read_table(source, keep_types=keep_types), _name(source, "frames"))
-    frames = own_copy(frames) if frames is source else frames
-    if isinstance(source, str | Path):
-        note_source(frames, source, state)
-    return frames
+    return _checked(source, check_frames, "frames", False, Storage())
 
 
-def read_table(source: str | Path | Table, *, keep_types: bool = False) -> Table:
-    """The table in a file, unchecked; a table in memory is handed back as it is.
+def _checked(
+    source: str | Path | Table,
+    check: Callable[[Table, str], pd.DataFrame],
+    name: str,
+    keep_types: bool,
+    storage: Storage,
+) -> pd.DataFrame:
+    """A table in memory, called by this name, or the one in a file, checked; with a note of the file."""
+    if not isinstance(source, str | Path):
+        table = check(source, name)
+        return own_copy(table) if table is source else table
+    with local_copy(source, storage) as copy:
+        state = copy_state(copy, PARQUET_FILES)
+        table = check(_read(copy.path, keep_types), str(copy.path))
+        note_source(table, copy.name, state)
+    return table
+
+
+def _read(path: Path, keep_types: bool) -> pd.DataFrame:
+    """The table in a file or a folder, unchecked.
 
     With `keep_types` dates, lists and the like keep their Arrow type; otherwise they are objects of Python.
     """
-    if not isinstance(source, str | Path):
-        return source
-    if "://" in str(source):  # which a Path would write with one slash
-        raise InputError(f"{source}: is no local file; score_dataset and track_dataset read addresses like this")
-    path = Path(source)
     to_pandas = partial(arrow_to_pandas, name=str(path), keep_types=keep_types)
     with readable(path):
         if path.is_dir():
@@ -87,10 +101,6 @@ def read_table(source: str | Path | Table, *, keep_types: bool = False) -> Table
         raise InputError(f"{path}: is no table but JSON, plain or packed; {what}")
     kinds = ".json, .json.gz, .zip, .parquet, .csv, .csv.gz, .arrow or a folder of .parquet"
     raise InputError(f"{path}: is of no known kind; {kinds} is needed")
-
-
-def _name(source: str | Path | Table, otherwise: str) -> str:
-    return str(source) if isinstance(source, str | Path) else otherwise
 
 
 def _parquet(path: Path) -> pa.Table:

@@ -19,11 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+from ..support.addresses import Storage, base_name
+from ..support.copies import local_copy
 from ..support.decoding import BYTE_ORDER_MARK, collector_paused
 from ..support.errors import InputError
 from ..support.keys import distinct, frame_keys, locate, row_keys
@@ -31,7 +33,7 @@ from ..support.reading import read_bytes
 from ..support.writing import write_bytes
 from ..tables.annotations import Annotations, SideColumns, annotations_of, as_annotations
 from ..tables.columns import Columns
-from ..tables.inputs import file_state, note_source
+from ..tables.inputs import copy_state, note_source
 from ..tables.kinds import TableKind, as_kind, check_kind, same_kind_as
 from ..tables.messages import first_keys, row_text
 from ..tables.schema import FRAME_KEY, OBJECT_KEY
@@ -60,8 +62,18 @@ class _Entry(msgspec.Struct, gc=False):
 _DECODER = msgspec.json.Decoder(list[_Entry])
 
 
-def read_spotgeo(path: str | Path, *, table: TableKind = "pandas") -> Annotations:
+def read_spotgeo(
+    path: str | Path,
+    *,
+    table: TableKind = "pandas",
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
+) -> Annotations:
     """Reads a competition file (truth or submission): .json, or packed as .gz or .zip.
+
+    `path` may be an address such as s3://bucket/truth.json. `storage_options` are those of its file system, with
+    fsspec's names (`key`, `secret`, `token`, `endpoint_url` for S3); `filesystem` is that itself, pyarrow's or
+    fsspec's.
 
     Returns Annotations. `objects` has `sequence`, `frame`, `object` (the position in `object_coords`, from 0), `x` and
     `y` (px); `frames` lists every frame of the file, in its order. `table` is the kind of both tables: "pandas",
@@ -73,17 +85,19 @@ def read_spotgeo(path: str | Path, *, table: TableKind = "pandas") -> Annotation
     (['sequence', 'frame', 'object', 'x', 'y'], 300)
     """
     kind = check_kind(table)
-    state = file_state(path)
-    annotations = annotations_of(_read(Path(path)))
-    note_source(annotations.objects, path, state)
+    with local_copy(path, Storage(storage_options, filesystem)) as copy:
+        state = copy_state(copy)
+        annotations = annotations_of(_read(copy.path))
+        note_source(annotations.objects, copy.name, state)
     return as_kind(annotations, kind)
 
 
 def spotgeo_columns(path: str | Path) -> SideColumns:
     """The columns of what `read_spotgeo` returns; raises InputError as it does."""
-    state = file_state(path)
-    side = _read(Path(path))
-    note_source(side.objects, path, state)
+    with local_copy(path) as copy:
+        state = copy_state(copy)
+        side = _read(copy.path)
+        note_source(side.objects, copy.name, state)
     return side
 
 
@@ -148,6 +162,8 @@ def validate_spotgeo(
     y_range: Range = (-0.5, 479.5),
     most_objects: int = 30,
     frames_per_sequence: int = 5,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
 ) -> pd.DataFrame:
     """Lists everything that is wrong with a submission, one row a problem: `place` and `problem`.
 
@@ -158,18 +174,20 @@ def validate_spotgeo(
 
     Places are positions in the file, from 0: `[12].object_coords[3][0]`. `x_range` and `y_range` are in pixels, both
     ends included. A submission may also be a table of objects, as `read_objects` takes it. A table lists no empty
-    frames, so no frame can be missing from it, and the places of its problems are keys. Raises InputError where the
-    file cannot be read, or the table is not right.
+    frames, so no frame can be missing from it, and the places of its problems are keys. `storage_options` and
+    `filesystem` reach a submission at an address, as in `read_spotgeo`. Raises InputError where the file cannot be
+    read, or the table is not right.
 
     >>> len(validate_spotgeo("data/sample/eager.json", sequences=range(1, 61)))
     0
     >>> validate_spotgeo("data/sample/eager.json", sequences=range(1, 62)).iloc[0].to_dict()
     {'place': 'sequence 61, frame 1', 'problem': 'is missing'}
     """
-    path, limits = Path(path), Limits(x_range, y_range, most_objects)
+    limits, storage = Limits(x_range, y_range, most_objects), Storage(storage_options, filesystem)
     truth = None if truth is None else as_annotations(truth, "truth")
     if is_competition_file(path):
-        _, places, problems = inspect(_content(path), limits)
+        with local_copy(path, storage) as copy:
+            _, places, problems = inspect(_content(copy.path), limits)
         if places or not problems:  # else it is no list of frames at all
             wanted = _wanted(places, truth, sequences, frames_per_sequence)
             problems += _surplus_problems(places, wanted, truth)
@@ -177,7 +195,7 @@ def validate_spotgeo(
     else:
         from .objects import read_objects
 
-        objects = read_objects(path).objects
+        objects = read_objects(path, storage_options=storage_options, filesystem=filesystem).objects
         problems = list(_limit_problems(objects, limits))
         places = {pair: pair_text(pair) for pair in _pairs(objects)}
         wanted = _wanted(places, truth, sequences, frames_per_sequence)
@@ -189,9 +207,9 @@ def validate_spotgeo(
     return pd.DataFrame(problems, columns=["place", "problem"], dtype=TEXT)
 
 
-def is_competition_file(path: Path) -> bool:
+def is_competition_file(path: str | Path) -> bool:
     """Whether a path names the competition's JSON, plain or packed, rather than a table of objects."""
-    name = path.name.lower()
+    name = base_name(path).lower()
     return name.endswith((".json", ".zip", ".gz")) and not name.endswith(".csv.gz")
 
 

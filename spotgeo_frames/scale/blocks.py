@@ -112,10 +112,11 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
     if in_memory:
         _check_moderate(part, sources)
     block_rows = rows_within(BLOCK_ROWS, BLOCK_BYTES, [source.schema for source in sources.values()])
+    n_chains = sum(map(len, part.chains.values()))
     chains = {
         side: [
             _Chain(
-                _batches(chain, sources[side].schema, part, in_memory, max(block_rows // BATCHES, 1)),
+                _batches(chain, sources[side].schema, part, in_memory, max(block_rows // BATCHES, 1), n_chains),
                 chain[0].low,
             )
             for chain in part.chains[side]
@@ -168,10 +169,10 @@ def _block(batches: Sequence[_Batch], source: Source) -> Block:
 
 
 def _batches(
-    chain: Sequence[RowGroup], schema: pa.Schema, part: Part, in_memory: bool, at_once: int
+    chain: Sequence[RowGroup], schema: pa.Schema, part: Part, in_memory: bool, at_once: int, n_chains: int
 ) -> Iterator[tuple[_Batch, Any]]:
     """The rows of a chain that belong to the part, batch by batch, and the least sequence that may come after each."""
-    files = OpenedFiles()
+    files = OpenedFiles(n_chains)
     for group, after in zip_longest(chain, chain[1:]):
         n_left, last = group.n_rows, group.low
         for position, rows in enumerate(_read(files, group, schema, in_memory, at_once)):
@@ -214,13 +215,14 @@ def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at
     """
     names = [name for name in schema.names if name not in group.file.partition]
     try:
-        with files.open(group.file) as opened:
-            there = {*opened.schema_arrow.names}
-            names = [name for name in names if name in there]
-            for batch in opened.iter_batches(at_once, row_groups=[group.order[1]], columns=names, use_threads=False):
-                if len(batch):
-                    yield _conformed(pa.Table.from_batches([batch]), schema, group)
-    except (pa.ArrowException, OSError) as error:
+        there = {*files.footer(group.file).schema.names}
+        names = [name for name in names if name in there]
+        for batch in files.batches(group.file, group.order[1], names, at_once):
+            if len(batch):
+                yield _conformed(pa.Table.from_batches([batch]), schema, group)
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:  # a store that fsspec reaches may raise any of these
         check_memory(error, group.file.place.name)
         raise UnreadableError(group, f"cannot be read: {first_line(error)}") from None
 

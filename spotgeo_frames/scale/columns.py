@@ -6,6 +6,7 @@ from typing import Any
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import Geometry, Words, rule_for
+from ..support.addresses import Storage
 from ..support.errors import InputError
 from ..tables.schema import FRAME_KEY, PREFIXES
 from .contents import ON_ERROR, Contents, contents_of
@@ -17,7 +18,12 @@ OPTIONAL = ["joint", "visibility", "category", "crowd", "w", "h"]
 
 
 def opened(
-    truth: Any, predictions: Any, frames: Any, similarity: str | Measure | None = None, on_error: str = "raise"
+    truth: Any,
+    predictions: Any,
+    frames: Any,
+    similarity: str | Measure | None = None,
+    on_error: str = "raise",
+    storage: Storage | None = None,
 ) -> dict[str, Contents]:
     """The footers of the datasets, by side; raises InputError with the problems of all of them."""
     if on_error not in ON_ERROR:
@@ -27,7 +33,7 @@ def opened(
     contents, problems = {}, []
     for side, dataset in datasets.items():
         try:
-            contents[side] = contents_of(dataset, required[side], on_error)
+            contents[side] = contents_of(dataset, required[side], on_error, storage)
         except InputError as error:
             problems += error.problems
     if problems:

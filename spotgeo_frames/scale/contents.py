@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..support.addresses import Storage
 from ..support.errors import InputError, first_line
 from ..support.reading import readable
-from .files import READERS, File, OpenedFiles, files_of
+from ..support.storage import Place, is_inside, is_local
+from .files import READERS, File, OpenedFiles, files_of, footer_digest
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}
@@ -22,6 +24,9 @@ KEYS = ["sequence", "object", "joint"]
 
 # Writers cut long text in statistics, most of them at 64 bytes, or a little before to keep the last character whole.
 MOST_BYTES = 60
+
+# The most rows of the column `sequence` that are read at once, for lack of statistics.
+BATCH_ROWS = 1 << 16
 
 # The values of `on_error`.
 ON_ERROR = ("raise", "skip")
@@ -72,6 +77,13 @@ class Contents(NamedTuple):
     gaps: list[Gap]
 
     @property
+    def places(self) -> list[Place]:
+        """The folder of the dataset, unless it is given as files, and its files."""
+        places = [file.place for file in self.files]
+        folder = [] if self.folder is None or not places else [Place(places[0].filesystem, self.folder, self.name)]
+        return folder + places
+
+    @property
     def numbered(self) -> bool:
         """Whether sequences are integers, not text."""
         return pa.types.is_integer(self.schema.field("sequence").type)
@@ -81,27 +93,44 @@ class Contents(NamedTuple):
         return sum(group.n_rows for group in self.groups)
 
 
+def check_outside(out: Place, dataset: Contents) -> None:
+    """Raises InputError if a folder lies in the folder of a dataset."""
+    if any(is_inside(out, place) for place in dataset.places):
+        raise InputError(f"{out.name}: is in the folder of {dataset.name}, an input; give one elsewhere")
+
+
 class _Footer(NamedTuple):
-    """The footer of one file: its columns, rows and range of each row group, and the problems with the file."""
+    """The footer of one file: its columns, rows and range of each row group, and the problems with the file.
+
+    `digest` is its SHA-256, empty if it cannot be read.
+    """
 
     schema: pa.Schema
     groups: list[tuple[int, Any, Any]]
     problems: list[str]
+    digest: str = ""
 
     @property
     def n_rows(self) -> int:
         return sum(group[0] for group in self.groups)
 
 
-def contents_of(source: Any, required: Sequence[str], on_error: str = "raise") -> Contents:
+def contents_of(
+    source: Any, required: Sequence[str], on_error: str = "raise", storage: Storage | None = None
+) -> Contents:
     """Reads the footers of a dataset: a path or URI of a file or folder, a list of files, or a pyarrow dataset.
 
+    `storage` says how to reach an address.
     Raises InputError, naming the files, if one cannot be read, lacks a `required` column, or has one of another type.
     With `on_error="skip"` such files become gaps; it then raises only if the range of their sequences is unknown.
     """
-    name, folder, files = files_of(source)
+    name, folder, files = files_of(source, storage)
     with ThreadPoolExecutor(READERS) as pool:
         footers = list(pool.map(_footer, files))
+    files = [  # of local files, the state has a footer already
+        file._replace(state=file.state._replace(footer=file.state.footer or footer.digest))
+        for file, footer in zip(files, footers, strict=True)
+    ]
     footers = _judged(files, footers, required)
     problems = [problem for footer in footers for problem in footer.problems]
     good = [footer for footer in footers if not footer.problems]
@@ -123,13 +152,16 @@ def _footer(file: File) -> _Footer:
     """The footer of a file; its problems if it cannot be read."""
     schema = pa.schema([])
     try:
-        with readable(file.place.name), OpenedFiles().open(file) as opened:
-            schema = _with_partition(_plain_schema(opened.schema_arrow), file)
+        with readable(file.place.name):
+            opened = OpenedFiles()
+            footer = opened.footer(file)
+            digest = "" if is_local(file.place) else footer_digest(footer)
+            schema = _with_partition(_plain_schema(footer.schema), file)
             if len(set(schema.names)) < len(schema.names):
-                return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"])
-            column = _sequence_column(opened)
-            groups = [_range(opened, file, position, column) for position in range(opened.num_row_groups)]
-            return _Footer(schema, groups, [])
+                return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"], digest)
+            column = _sequence_column(footer.metadata)
+            positions = range(footer.metadata.num_row_groups)
+            return _Footer(schema, [_range(opened, file, position, column) for position in positions], [], digest)
     except InputError as error:
         return _Footer(schema, [], error.problems)
 
@@ -171,16 +203,16 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _sequence_column(opened: Any) -> int | None:
+def _sequence_column(metadata: Any) -> int | None:
     """The position of the column `sequence` among those that the footer describes, or None if there is none."""
-    columns = opened.metadata.schema
+    columns = metadata.schema
     paths = (columns.column(position).path for position in range(len(columns)))
     return next((position for position, path in enumerate(paths) if path == "sequence"), None)
 
 
-def _range(opened: Any, file: File, position: int, column: int | None) -> tuple[int, Any, Any]:
+def _range(opened: OpenedFiles, file: File, position: int, column: int | None) -> tuple[int, Any, Any]:
     """How many rows a row group has, and the least and the greatest sequence that it may have."""
-    group = opened.metadata.row_group(position)
+    group = opened.footer(file).metadata.row_group(position)
     if "sequence" in file.partition:
         return group.num_rows, file.partition["sequence"], file.partition["sequence"]
     if column is None:
@@ -190,7 +222,7 @@ def _range(opened: Any, file: File, position: int, column: int | None) -> tuple[
         raise InputError(f"{file.place.name}: column sequence: some of row group {position} are null")
     if statistics is not None and statistics.has_min_max and _are_exact(statistics.min, statistics.max):
         return group.num_rows, statistics.min, statistics.max
-    return group.num_rows, *_range_read(opened, position)
+    return group.num_rows, *_range_read(opened, file, position)
 
 
 def _are_exact(low: Any, high: Any) -> bool:
@@ -200,10 +232,10 @@ def _are_exact(low: Any, high: Any) -> bool:
     return isinstance(low, int) and isinstance(high, int)
 
 
-def _range_read(opened: Any, position: int) -> tuple[Any, Any]:
+def _range_read(opened: OpenedFiles, file: File, position: int) -> tuple[Any, Any]:
     """The least and the greatest sequence of a row group, read from the column itself, for lack of statistics."""
     ranges = []
-    for batch in opened.iter_batches(row_groups=[position], columns=["sequence"], use_threads=False):
+    for batch in opened.batches(file, position, ["sequence"], BATCH_ROWS):
         column = batch.column(0).cast(_plain_schema(batch.schema).field(0).type)
         ranges.append(pc.min_max(column).as_py())
     bounds = [bound for bound in ranges if bound["min"] is not None]

@@ -2,17 +2,17 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from ..support.addresses import Storage
 from ..support.errors import InputError, check_memory
-from ..support.reading import readable
 from ..support.secrets import without_secrets
-from ..support.storage import Place, parquet_files, place_of
+from ..support.storage import Listed, Place, files_below, found_at, is_local, listed, place_of
 
 # Files that are looked at at once: over a network most of the time is spent waiting.
 READERS = 8
@@ -27,12 +27,19 @@ STATE = ("size", "time of change", "footer")
 # they take several times that.
 KEPT_FOOTERS = 1 << 21
 
+# How many bytes of a column are read at once from a local disk; and how many of all columns and chains are read ahead
+# from a store, where each request waits as long as megabytes take.
+BUFFER, AHEAD = 1 << 18, 1 << 26
+
+# Of more files, the listing of their folder takes fewer requests than asking for each.
+FEW_FILES = 10
+
 
 class FileState(NamedTuple):
     """The state of a file: its size (bytes), when it was changed (ns), and the SHA-256 of its footer.
 
     All three together tell a file that was written anew from the one that was there. `footer` is empty if the file
-    cannot be read.
+    cannot be read, or has not been read yet, as those of a store.
     """
 
     size: int
@@ -41,33 +48,35 @@ class FileState(NamedTuple):
 
 
 class File(NamedTuple):
-    """A Parquet file, its state when it was first seen, and the values of its hive partition."""
+    """A Parquet file, its state when it was first seen, and the values of its hive partition.
+
+    `folder` is the folder in whose listing it was seen, None if it was asked for by its name.
+    """
 
     place: Place
     state: FileState
     partition: dict[str, Any]
+    folder: Place | None = None
 
 
-def files_of(source: Any) -> tuple[str, str | None, list[File]]:
+def files_of(source: Any, storage: Storage | None = None) -> tuple[str, str | None, list[File]]:
     """The name of a dataset, the path of its folder (None if it is given as files), and its files in order.
 
     Hive partitions are those of the folder or of the pyarrow dataset. Raises InputError if there are no such files, or
     if they are not Parquet on one file system.
     """
     if isinstance(source, str | Path):
-        place = place_of(source)
-        with readable(place.name):
-            info = place.filesystem.get_file_info(place.path)
-        if info.type.name == "NotFound":
-            raise InputError(f"{place.name}: there is no such file or folder")
-        if info.type.name != "Directory":
-            return place.name, None, _described([place], [{}])
-        places = parquet_files(place)
-        partitions = _partitions([file.path[len(place.path) :] for file in places])
-        return place.name, place.path, _described(places, partitions)
+        place = place_of(source, storage)
+        folder, files = found_at(place, (".parquet",))
+        if folder is None:
+            return place.name, None, _described(files, [{}])
+        if not files:
+            raise InputError(f"{folder.name}: is a folder without Parquet files")
+        partitions = _partitions([file.place.path[len(folder.path) :] for file in files])
+        return place.name, folder.path, _described(files, partitions, folder)
     if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
-        places = [place_of(path) for path in source]
-        return f"{places[0].name} and others", None, _described(places, [{} for _ in places])
+        places = [place_of(path, storage) for path in source]
+        return f"{places[0].name} and others", None, _described(_asked(places), [{} for _ in places])
     if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
         return _fragments(source)
     kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
@@ -87,32 +96,34 @@ def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
         raise InputError("the dataset has no files")
     places = [Place(dataset.filesystem, fragment.path, without_secrets(fragment.path)) for fragment in fragments]
     partitions = [ds.get_partition_keys(fragment.partition_expression) for fragment in fragments]
-    return f"the dataset of {places[0].name}", None, _described(places, partitions)
+    return f"the dataset of {places[0].name}", None, _described(_asked(places), partitions)
 
 
-def _described(places: Sequence[Place], partitions: Sequence[dict[str, Any]]) -> list[File]:
-    """The files with their state and their partition."""
-    filesystem = places[0].filesystem
-    if any(place.filesystem != filesystem for place in places):
+def _asked(places: Sequence[Place]) -> list[Listed]:
+    """What the file system says of files that were asked for by their names; they must be on one file system."""
+    if any(place.filesystem != places[0].filesystem for place in places):
         raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
+    return [file or Listed(place, 0, 0) for place, file in zip(places, listed(places), strict=True)]
+
+
+def _described(
+    files: Sequence[Listed], partitions: Sequence[dict[str, Any]], folder: Place | None = None
+) -> list[File]:
+    """The files with their state and their partition."""
+    states = _states(files)
     return [
-        File(place, state or FileState(0, 0, ""), partition)
-        for place, state, partition in zip(places, _states(places), partitions, strict=True)
+        File(file.place, state, partition, folder)
+        for file, state, partition in zip(files, states, partitions, strict=True)
     ]
 
 
-def _states(places: Sequence[Place]) -> list[FileState | None]:
-    """The states of files on one file system as they are now; None for a file that is not there."""
-    if not places:
-        return []
-    with readable(places[0].name):
-        infos = places[0].filesystem.get_file_info([place.path for place in places])
+def _states(files: Sequence[Listed]) -> list[FileState]:
+    """The states of files; footers are read of local files only, since a request each would be needed elsewhere."""
+    if not files or not is_local(files[0].place):
+        return [FileState(file.size, file.changed, "") for file in files]
     with ThreadPoolExecutor(READERS) as pool:
-        footers = list(pool.map(_footer_digest, places))
-    return [
-        FileState(info.size or 0, info.mtime_ns or 0, footer) if info.type.name != "NotFound" else None
-        for info, footer in zip(infos, footers, strict=True)
-    ]
+        footers = list(pool.map(_footer_digest, [file.place for file in files]))
+    return [FileState(file.size, file.changed, footer) for file, footer in zip(files, footers, strict=True)]
 
 
 def _footer_digest(place: Place) -> str:
@@ -130,11 +141,33 @@ def _footer_digest(place: Place) -> str:
         return ""
 
 
+def _seen_again(files: Sequence[File]) -> dict[str, Listed]:
+    """What the file system says now of those files that are there, by their paths, in few requests."""
+    filesystem = files[0].place.filesystem
+    if hasattr(getattr(filesystem, "handler", None), "fs"):
+        filesystem.handler.fs.invalidate_cache()  # fsspec remembers what it has listed
+    folder = files[0].folder
+    if folder is None or is_local(folder) or len(files) <= FEW_FILES:
+        found: Sequence[Listed | None] = listed([file.place for file in files])
+    else:
+        found = files_below(folder, lambda path: path.endswith(".parquet"))
+    return {file.place.path: file for file in found if file is not None}
+
+
 def check_unchanged(files: Iterable[File]) -> None:
-    """Raises InputError, naming the files, if some are no longer there or no longer as they were first seen."""
+    """Raises InputError, naming the files, if some are no longer there or no longer as they were first seen.
+
+    The footers of files on a store are not read again if it says when they changed, which, unlike the time of a local
+    file, cannot be set.
+    """
     files = list({file.place.path: file for file in files}.values())
+    of_folder: dict[tuple[Any, ...], list[File]] = {}
+    for file in files:
+        of_folder.setdefault((file.folder and file.folder.path, file.place.filesystem.type_name), []).append(file)
+    now = {path: state for group in of_folder.values() for path, state in _now(group).items()}
     problems = []
-    for file, state in zip(files, _states([file.place for file in files]), strict=True):
+    for file in files:
+        state = now.get(file.place.path)
         if state is None:
             problems.append(f"{file.place.name}: is not there, though it was; workers must reach it by the same name")
         elif state != file.state:
@@ -143,6 +176,16 @@ def check_unchanged(files: Iterable[File]) -> None:
             problems.append(f"{file.place.name}: was changed during the run ({which} differ); {advice}")
     if problems:
         raise InputError(problems)
+
+
+def _now(files: Sequence[File]) -> dict[str, FileState]:
+    """The states of files of one folder as they are now, by their paths, without those that are not there."""
+    seen = _seen_again(files)
+    there = [file for file in files if file.place.path in seen]
+    states = _states([seen[file.place.path] for file in there])
+    if there and not is_local(there[0].place):
+        states = [state._replace(footer=_footer_now(file, state)) for file, state in zip(there, states, strict=True)]
+    return {file.place.path: state for file, state in zip(there, states, strict=True)}
 
 
 def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
@@ -167,29 +210,115 @@ def _is_integer(text: str | None) -> bool:
     return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
 
 
+def _footer_now(file: File, now: FileState) -> str:
+    """The digest of the footer of a file on a store, which is read again if the store does not say when it changed."""
+    if now.changed:
+        return file.state.footer
+    try:
+        return footer_digest(_footer(file))
+    except (OSError, ValueError) as error:  # Arrow's errors are of these
+        check_memory(error, file.place.name)
+        return ""
+
+
+class Footer(NamedTuple):
+    """The footer of a file: pyarrow's metadata, the columns with their Arrow types, and how to read the file by both.
+
+    `fragment` is one of a pyarrow dataset, of a file on a store: it is read without asking for the file's size.
+    """
+
+    metadata: Any
+    schema: pa.Schema
+    fragment: Any = None
+
+
 class OpenedFiles:
-    """Opens files again and again while their row groups are read one after the other, and parses their footers once.
+    """Reads the row groups of files one after the other, and parses the footer of each file once.
 
     A footer describes all row groups of its file, so parsing it anew for each of them would take time that grows with
     the square of their count. The footers used last are kept, up to KEPT_FOOTERS bytes, but always the very last one.
+    `n_chains` is how many chains of files are read side by side; they share what may be read ahead.
     """
 
-    def __init__(self) -> None:
-        self._footers: dict[str, Any] = {}
+    def __init__(self, n_chains: int = 1) -> None:
+        self._footers: dict[str, Footer] = {}
         self._size = 0
+        self._ahead = AHEAD // n_chains
+        self._last: tuple[str, Any] = "", None
 
-    def open(self, file: File) -> Any:
-        """Opens a file so that its pages are read one after the other; memory does not grow with its row groups."""
+    def footer(self, file: File) -> Footer:
+        """The footer of a file, in one request if it is not kept."""
+        footer = self._footers.pop(file.place.path, None)
+        self._size -= 0 if footer is None else footer.metadata.serialized_size
+        if footer is None:
+            footer = _footer(file)
+        self._footers[file.place.path] = footer
+        self._size += footer.metadata.serialized_size
+        while self._size > KEPT_FOOTERS and len(self._footers) > 1:
+            self._size -= self._footers.pop(next(iter(self._footers))).metadata.serialized_size
+        return footer
+
+    def batches(self, file: File, position: int, columns: Sequence[str], at_once: int) -> Iterator[Any]:
+        """The rows of a row group in record batches of `at_once` rows at most, with these columns.
+
+        Pages are read one after the other, so memory does not grow with the row group. On a store, the columns are
+        read ahead in few large requests, and a row group of one batch in one request, which needs no other first.
+        """
+        footer = self.footer(file)
+        n_rows = footer.metadata.row_group(position).num_rows
+        if footer.fragment is not None and n_rows <= at_once:
+            group = footer.fragment.subset(row_group_ids=[position])
+            yield from group.to_batches(columns=list(columns), batch_size=at_once, use_threads=False)
+            return
+        with self._opened(file, footer, position, columns) as opened:
+            yield from opened.iter_batches(at_once, row_groups=[position], columns=list(columns), use_threads=False)
+
+    def _opened(self, file: File, footer: Footer, position: int, columns: Sequence[str]) -> Any:
+        """The file opened as Parquet, to read these columns of a row group."""
         import pyarrow.parquet as pq
 
-        source = file.place.filesystem.open_input_file(file.place.path)
-        footer = self._footers.pop(file.place.path, None)
-        self._size -= 0 if footer is None else footer.serialized_size
-        opened = pq.ParquetFile(
-            source, metadata=footer, buffer_size=1 << 18, pre_buffer=False, page_checksum_verification=True
+        if is_local(file.place):
+            source, whole, buffer = file.place.filesystem.open_input_file(file.place.path), False, BUFFER
+        else:
+            if self._last[0] != file.place.path:  # opening asks the store for the size
+                self._last = file.place.path, file.place.filesystem.open_input_file(file.place.path)
+            source, n_columns = self._last[1], max(len(columns), 1)
+            whole = _packed_size(footer, position, columns) <= self._ahead
+            buffer = max(self._ahead // n_columns, BUFFER)
+        return pq.ParquetFile(
+            source, metadata=footer.metadata, buffer_size=buffer, pre_buffer=whole, page_checksum_verification=True
         )
-        self._footers[file.place.path] = opened.metadata
-        self._size += opened.metadata.serialized_size
-        while self._size > KEPT_FOOTERS and len(self._footers) > 1:
-            self._size -= self._footers.pop(next(iter(self._footers))).serialized_size
-        return opened
+
+
+def _packed_size(footer: Footer, position: int, columns: Sequence[str]) -> int:
+    """How many bytes of a file these columns of a row group take."""
+    group, names = footer.metadata.row_group(position), {*columns}
+    chunks = map(group.column, range(group.num_columns))
+    return sum(chunk.total_compressed_size for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names)
+
+
+def _fragment(file: File) -> Any:
+    """A file as a fragment of a pyarrow dataset, which takes its size as known."""
+    import pyarrow.dataset as ds
+
+    options = ds.ParquetFragmentScanOptions(pre_buffer=True, page_checksum_verification=True)
+    form = ds.ParquetFileFormat(default_fragment_scan_options=options)
+    return form.make_fragment(file.place.path, file.place.filesystem, file_size=file.state.size or None)
+
+
+def _footer(file: File) -> Footer:
+    """The footer of a file, read in one request where its size is known."""
+    import pyarrow.parquet as pq
+
+    if not is_local(file.place):
+        fragment = _fragment(file)
+        return Footer(fragment.metadata, fragment.physical_schema, fragment)
+    with file.place.filesystem.open_input_file(file.place.path) as source, pq.ParquetFile(source) as opened:
+        return Footer(opened.metadata, opened.schema_arrow)
+
+
+def footer_digest(footer: Footer) -> str:
+    """The SHA-256 of a footer that was read."""
+    sink = pa.BufferOutputStream()
+    footer.metadata.write_metadata_file(sink)
+    return hashlib.sha256(sink.getvalue()).hexdigest()

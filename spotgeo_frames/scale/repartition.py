@@ -6,8 +6,9 @@ keep their order.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,14 +18,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..support.addresses import Storage, is_address
 from ..support.errors import InputError
 from ..support.progress import progress_bar
-from ..support.storage import local_paths, place_of
+from ..support.storage import BLOCK, Place, is_local, local_paths, make_folder, place_of, sizes, written
 from ..support.targets import check_inputs_kept, check_new_folder
 from ..support.temporary import synchronise_folder, temporary_folder_beside
 from ..support.writing import writable
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
-from .contents import Contents, contents_of
+from .contents import Contents, check_outside, contents_of
 from .files import OpenedFiles, check_unchanged
 
 # The most ranges to which rows are dealt out at once, each with an open file.
@@ -36,7 +38,13 @@ Advance = Callable[[int], object]
 Batches = Callable[[], Iterable[pa.Table]]
 
 
-def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
+def repartition_by_sequence(
+    dataset: Any,
+    out: str | Path,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
+) -> None:
     """Writes a copy of a Parquet dataset that is sorted by sequence, so that it can be evaluated part by part.
 
     Memory is bounded, however many rows there are. The rows of a sequence keep their order. A progress bar appears on a
@@ -46,11 +54,15 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
     ----------
     dataset
         A Parquet dataset with a column `sequence`, in any order: the path or URI of a file or of a folder (hive
-        partitions become columns), a list of files, or a `pyarrow.dataset`.
+        partitions become columns), also with wildcards, a list of files, or a `pyarrow.dataset`.
     out
-        The path of a folder on this machine, outside of the dataset, that does not exist yet or is empty. It gets the
-        files part-00000.parquet and so on, of about a million rows each, which never split a sequence. They appear once
-        all are written. In the meantime, a temporary folder beside it needs the space of all rows twice.
+        The path or address of a folder, outside of the dataset, that does not exist yet or is empty. It gets the files
+        part-00000.parquet and so on, of about a million rows each, which never split a sequence. They appear once all
+        are written. In the meantime, a temporary folder beside it needs the space of all rows twice; for an address,
+        that is a folder of this machine (TMPDIR), and the files appear one after the other at the end.
+    storage_options, filesystem
+        How to reach addresses: the options of their file system, with fsspec's names (`key`, `secret`, `token`,
+        `endpoint_url` for S3), or the file system itself, pyarrow's or fsspec's, on which both paths are then.
 
     Raises
     ------
@@ -69,31 +81,30 @@ def repartition_by_sequence(dataset: Any, out: str | Path) -> None:
     >>> pd.read_parquet(folder / "sorted")["sequence"].is_monotonic_increasing
     True
     """
-    repartitioned(dataset, out)
+    repartitioned(dataset, out, storage_options, filesystem)
 
 
-def repartitioned(dataset: Any, out: str | Path) -> int:
+def repartitioned(
+    dataset: Any, out: str | Path, storage_options: Mapping[str, Any] | None = None, filesystem: Any = None
+) -> int:
     """Does what `repartition_by_sequence` does, and returns how many files it has written."""
-    folder = Path(out)
-    if "://" in str(out):
-        raise InputError(f"{out}: only a folder of this machine can be written to")
+    storage = Storage(storage_options, filesystem)
+    target = place_of(out, storage)
+    if not is_local(target):
+        return _to_store(contents_of(dataset, ["sequence"], storage=storage), target)
+    folder = Path(target.path if is_address(out) else os.path.expanduser(out))
     check_new_folder(folder)
     if isinstance(dataset, str | Path):
-        check_inputs_kept(folder, local_paths([place_of(dataset)]), ())
-    contents = contents_of(dataset, ["sequence"])
-    if not contents.n_rows:
-        raise InputError(f"{contents.name}: has no rows")
+        check_inputs_kept(folder, local_paths([place_of(dataset, storage)]), ())
+    contents = contents_of(dataset, ["sequence"], storage=storage)
+    _check_rows(contents)
     with writable(folder):
         folder = folder.absolute()
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            temporary_folder_beside(folder) as scratch,
-            progress_bar(2 * contents.n_rows, "sorting", "row") as advance,
-        ):
+        with temporary_folder_beside(folder) as scratch:
             done = scratch / "done"
             done.mkdir()
-            n_files = _write_sorted(contents, scratch, done, advance)
-            check_unchanged(contents.files)
+            n_files = _write_sorted(contents, scratch, done)
             synchronise_folder(done)
             done.replace(folder)  # an empty folder there gives way
             try:
@@ -104,13 +115,51 @@ def repartitioned(dataset: Any, out: str | Path) -> int:
     return n_files
 
 
-def _write_sorted(contents: Contents, scratch: Path, folder: Path, advance: Advance) -> int:
+def _check_rows(contents: Contents) -> None:
+    """Raises InputError if a dataset has no rows."""
+    if not contents.n_rows:
+        raise InputError(f"{contents.name}: has no rows")
+
+
+def _to_store(contents: Contents, target: Place) -> int:
+    """Sorts a dataset into a temporary folder of this machine, then copies its files to a folder on a store.
+
+    Returns how many files there are. Raises InputError if the folder has files; if copying fails, none is left there.
+    """
+    _check_rows(contents)
+    check_outside(target, contents)
+    if sizes(target):
+        raise InputError(f"{target.name}: is there already; give a folder that is not there, or empty")
+    with TemporaryDirectory() as name:
+        scratch = Path(name)
+        done = scratch / "done"
+        with writable(done):
+            done.mkdir()
+            _write_sorted(contents, scratch, done)
+        make_folder(target)
+        copied: list[Place] = []
+        try:
+            for file in sorted(done.iterdir()):
+                with written(target.inside(file.name)) as stream, file.open("rb") as source:
+                    shutil.copyfileobj(source, stream, BLOCK)
+                copied.append(target.inside(file.name))
+        except BaseException:
+            for place in copied:
+                with suppress(OSError):  # the store is gone
+                    place.filesystem.delete_file(place.path)
+            raise
+    return len(copied)
+
+
+def _write_sorted(contents: Contents, scratch: Path, folder: Path) -> int:
     """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns how many files there are."""
     most = rows_within(SORTED_ROWS, SORTED_BYTES, [contents.schema])
     n_files = 0
-    for rows in _ranges(lambda: _batches(contents, most // 4), contents.n_rows, most, scratch, advance):
-        _write(rows, contents.schema, folder / f"part-{n_files:05}.parquet", advance)
-        n_files += 1
+    with progress_bar(2 * contents.n_rows, "sorting", "row") as advance:
+        for rows in _ranges(lambda: _batches(contents, most // 4), contents.n_rows, most, scratch, advance):
+            _write(rows, contents.schema, folder / f"part-{n_files:05}.parquet", advance)
+            n_files += 1
+    check_unchanged(contents.files)
     return n_files
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from ..scoring.group_sums import Sums, add_sums
@@ -14,6 +15,7 @@ from ..support.reading import readable
 from ..support.storage import Digest, read_all
 from ..tables.arrow import PANDAS_TYPES
 from ..tables.columns import Columns, columns_of, dataframe_of
+from ..tables.selections import unknown_text
 from .folder import RunFolder, written_for
 
 # The most sequences of only one side that a result names.
@@ -88,6 +90,29 @@ def add_results(results: Sequence[Result]) -> Result:
 def _listed(parts: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
     """The count of sequences in all parts, and the names of the first."""
     return sum(count for count, _ in parts), [name for _, names in parts for name in names][:MOST_LISTED]
+
+
+def warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:
+    """The warnings of damaged results, skipped files, sequences of only one side, and unknown names to exclude."""
+    texts = [*result.remarks, *(f"skipped: {text}" for text in result.skipped)]
+    meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
+    for side, (count, names) in result.one_sided.items():
+        if count:
+            listed = ", ".join([*map(str, names[:5]), *(["..."] if count > 5 else [])])
+            which = "1 sequence is" if count == 1 else f"{count:,} sequences are"
+            texts.append(f"{which} in the {side} only ({meaning[side]}): {listed}")
+    if exclude and not result.skipped:  # an excluded sequence may be in a skipped file
+        unknown = unknown_text(exclude, {*result.excluded})
+        texts += [] if unknown is None else [unknown]
+    return texts
+
+
+def noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
+    """The table with notes in its attrs on sequences of only one side and on skipped files."""
+    for side, (count, names) in result.one_sided.items():
+        table.attrs[f"n_{side}_only"], table.attrs[f"{side}_only"] = count, names
+    table.attrs["skipped"] = result.skipped
+    return table
 
 
 def write_result(folder: RunFolder, number: int, result: Result) -> Result:

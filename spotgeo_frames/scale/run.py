@@ -13,7 +13,7 @@ from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable
 from ..tables.selections import check_names
 from .blocks import Source
-from .contents import Contents, gap_text
+from .contents import Contents, check_outside, gap_text
 from .dask import evaluated_on_cluster
 from .evaluation import Job, Method, empty_sides, no_result
 from .files import check_unchanged
@@ -130,16 +130,10 @@ def check_out(out: Place | None, contents: Mapping[str, Contents]) -> None:
     for folder in here:
         check_folder_writable(folder)
     for dataset in contents.values():
-        places = [file.place for file in dataset.files]
-        if dataset.folder is not None and places:
-            places.insert(0, Place(places[0].filesystem, dataset.folder, dataset.name))
         for folder in here:
-            check_inputs_kept(folder, local_paths(places), WRITTEN)
-        inside = [
-            f"{out.path}/".startswith(f"{place.path}/") and place.filesystem == out.filesystem for place in places
-        ]
-        if any(inside) and not here:
-            raise InputError(f"{out.name}: is in the folder of {dataset.name}, an input; give one elsewhere")
+            check_inputs_kept(folder, local_paths(dataset.places), WRITTEN)
+        if not here:
+            check_outside(out, dataset)
 
 
 def _check_whole(result: Result, contents: Mapping[str, Contents], options: RunOptions) -> None:

@@ -29,11 +29,12 @@ from ..scoring.group_sums import Sums
 from ..scoring.registry import own_metrics
 from ..scoring.slice_files import slice_file
 from ..scoring.summary import summary_of
+from ..support.addresses import Storage
 from ..support.errors import InputError
 from ..support.extras import check_extra
 from ..support.storage import place_of
 from ..support.writing import as_arrow
-from ..tables.selections import By, check_column, column_bins, listed_sequences, unknown_text
+from ..tables.selections import By, check_column, column_bins, listed_sequences
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.track_tables import track_summary
 from .columns import columns_to_read, dataset_rule, geometries, opened
@@ -41,7 +42,7 @@ from .contents import Contents
 from .evaluation import empty_sides, score_block, track_block
 from .folder import RunFolder, written_for
 from .quantiles import bins_of_codes, dataset_bin_edges
-from .results import Result
+from .results import noted, warnings_of
 from .run import RunOptions, check_out, run, sources_of
 
 
@@ -61,6 +62,8 @@ def score_dataset(
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
     workers: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
 ) -> pd.DataFrame:
     """Matches two Parquet datasets of objects of any size, and returns the summary of the match table.
 
@@ -70,10 +73,11 @@ def score_dataset(
     Parameters
     ----------
     truth, predictions
-        Parquet datasets of objects: the path or URI of a file or of a folder (hive partitions become columns), a list
-        of files, or a `pyarrow.dataset`. Columns: `sequence`, `frame`, `object`, `x`, `y` (px), for boxes `w`, `h`
-        (px), and any others. Each dataset must be sorted by sequence, or consist of files that are; otherwise call
-        `repartition_by_sequence` first. You need not declare sorting; the file footers are inspected.
+        Parquet datasets of objects: the path or address of a file or of a folder (hive partitions become columns), also
+        with wildcards (s3://bucket/day=*/truth.parquet), a list of files, or a `pyarrow.dataset`. Columns: `sequence`,
+        `frame`, `object`, `x`, `y` (px), for boxes `w`, `h` (px), and any others. Each dataset must be sorted by
+        sequence, or consist of files that are; otherwise call `repartition_by_sequence` first. You need not declare
+        sorting; the file footers are inspected.
     out
         A folder on any file system that pyarrow reaches, or None. It gets the match table (`matches/`, one file a
         part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where it
@@ -106,6 +110,10 @@ def score_dataset(
     workers
         How many processes to use on this machine. By default one for few rows, and otherwise as many as there are
         cores.
+    storage_options, filesystem
+        How to reach addresses: the options of their file system, with fsspec's names (`key`, `secret`, `token`,
+        `endpoint_url` for S3), or the file system itself, pyarrow's or fsspec's, on which all paths are then. By
+        default, the environment tells, such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL.
 
     Returns
     -------
@@ -133,8 +141,9 @@ def score_dataset(
     """
     words = asked(tau, epsilon, similarity, threshold, sigmas)
     left_out = None if exclude is None else listed_sequences(exclude)
-    options = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
-    contents = opened(truth, predictions, frames, similarity, on_error)
+    storage = Storage(storage_options, filesystem)
+    options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
+    contents = opened(truth, predictions, frames, similarity, on_error, storage)
     [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), options)
     for text in texts:
         warnings.warn(text, stacklevel=2)
@@ -179,11 +188,11 @@ def summaries(
         **_described(rule),
     }
     with run(contents, sources, method, plan, options) as (result, folder):
-        tables = [_noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
+        tables = [noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
             _write_table(plain, name, folder, contents)
-    return tables, [*_warnings_of(result, options.exclude), *_own_metrics_left_out()]
+    return tables, [*warnings_of(result, options.exclude), *_own_metrics_left_out()]
 
 
 def _own_metrics_left_out() -> list[str]:
@@ -212,6 +221,8 @@ def track_dataset(
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
     workers: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
 ) -> pd.DataFrame:
     """Evaluates the tracks of two Parquet datasets of any size by HOTA, CLEAR and Identity.
 
@@ -221,10 +232,10 @@ def track_dataset(
     Parameters
     ----------
     truth, predictions
-        Parquet datasets of objects: the path or URI of a file or of a folder (hive partitions become columns), a list
-        of files, or a `pyarrow.dataset`. Columns: `sequence`, `frame`, `object`, `x`, `y` (px), for boxes `w`, `h`
-        (px), and any others. Each dataset must be sorted by sequence, or consist of files that are; otherwise call
-        `repartition_by_sequence` first.
+        Parquet datasets of objects: the path or address of a file or of a folder (hive partitions become columns), also
+        with wildcards (s3://bucket/day=*/truth.parquet), a list of files, or a `pyarrow.dataset`. Columns: `sequence`,
+        `frame`, `object`, `x`, `y` (px), for boxes `w`, `h` (px), and any others. Each dataset must be sorted by
+        sequence, or consist of files that are; otherwise call `repartition_by_sequence` first.
     out
         A folder on any file system that pyarrow reaches, or None. It gets the match table of CLEAR (`matches/`, one
         file a part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where
@@ -252,6 +263,10 @@ def track_dataset(
     workers
         How many processes to use on this machine. By default one for few rows, and otherwise as many as there are
         cores.
+    storage_options, filesystem
+        How to reach addresses: the options of their file system, with fsspec's names (`key`, `secret`, `token`,
+        `endpoint_url` for S3), or the file system itself, pyarrow's or fsspec's, on which all paths are then. By
+        default, the environment tells, such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL.
 
     Returns
     -------
@@ -285,8 +300,9 @@ def track_dataset(
     """
     words = asked_of_tracks(tau, similarity)
     left_out = None if exclude is None else listed_sequences(exclude)
-    options = RunOptions(None if out is None else place_of(out), client, left_out, on_error, workers)
-    contents = opened(truth, predictions, frames, similarity, on_error)
+    storage = Storage(storage_options, filesystem)
+    options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
+    contents = opened(truth, predictions, frames, similarity, on_error, storage)
     check_out(options.out, contents)
     rule = track_rule(words, *geometries(contents), threshold=THRESHOLD, identity=identity)
     keep = options.out is not None
@@ -296,34 +312,11 @@ def track_dataset(
     with run(contents, sources_of(contents, None if keep else columns), method, plan, options) as (result, folder):
         summary = track_summary(result.sums[0])
         summary.attrs = rule.notes
-        summary = _noted(summary, result)
+        summary = noted(summary, result)
         _write_table(summary, "summary", folder, contents)
-    for text in _warnings_of(result, options.exclude):
+    for text in warnings_of(result, options.exclude):
         warnings.warn(text, stacklevel=2)
     return summary
-
-
-def _warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:
-    """The warnings of damaged results, skipped files, sequences of only one side, and unknown names to exclude."""
-    texts = [*result.remarks, *(f"skipped: {text}" for text in result.skipped)]
-    meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
-    for side, (count, names) in result.one_sided.items():
-        if count:
-            listed = ", ".join([*map(str, names[:5]), *(["..."] if count > 5 else [])])
-            which = "1 sequence is" if count == 1 else f"{count:,} sequences are"
-            texts.append(f"{which} in the {side} only ({meaning[side]}): {listed}")
-    if exclude and not result.skipped:  # an excluded sequence may be in a skipped file
-        unknown = unknown_text(exclude, {*result.excluded})
-        texts += [] if unknown is None else [unknown]
-    return texts
-
-
-def _noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
-    """The table with notes in its attrs on sequences of only one side and on skipped files."""
-    for side, (count, names) in result.one_sided.items():
-        table.attrs[f"n_{side}_only"], table.attrs[f"{side}_only"] = count, names
-    table.attrs["skipped"] = result.skipped
-    return table
 
 
 def _described(rule: Rule) -> dict[str, Any]:

@@ -9,6 +9,10 @@ from .secrets import without_secrets
 # How libraries say in errors of other types that memory ran out.
 WANT_OF_MEMORY = re.compile(r"alloc of size|cannot allocate memory|out of memory|bad_alloc", re.I)
 
+# How a store says that it refuses access, and what to do then.
+DENIED = re.compile(r"ACCESS_DENIED|HTTP status (401|403)\b|\b(Forbidden|Unauthorized)\b", re.I)
+ACCESS = "give keys by storage_options=, or by environment variables such as AWS_ACCESS_KEY_ID"
+
 
 class InputError(ValueError):
     """A file, a table or an argument that cannot be accepted; a ValueError.
@@ -56,7 +60,11 @@ def check_memory(error: BaseException, name: object) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """The message of an error in one line: for an OSError the system's message, otherwise the first line."""
+    """The message of an error in one line: for an OSError the system's message, otherwise the first line.
+
+    Where a store refuses access, it says what to do.
+    """
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     # Arrow puts the system's message at the end of a longer line.
-    return re.sub(r"^.*Detail: \[errno \d+\] ", "", text.splitlines()[0])
+    line = re.sub(r"^.*Detail: \[errno \d+\] ", "", text.splitlines()[0])
+    return f"{line}; {ACCESS}" if DENIED.search(line) else line

@@ -12,6 +12,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "posetrack": ("shapely",),
         "dask": ("distributed",),
         "charts": ("altair",),
+        "fsspec": ("fsspec",),
         "report": ("altair", "jinja2", "vl_convert", "PIL"),
         "widget": ("anywidget", "PIL"),
     }

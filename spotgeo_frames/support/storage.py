@@ -6,18 +6,21 @@ disk it is synchronised first, so that a power cut leaves no half of it either.
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
-from .errors import InputError, first_line
+from .addresses import Storage, address_text, is_address, reached
+from .errors import InputError
 from .reading import readable
 from .secrets import without_secrets
 from .temporary import synchronise_folder, temporary_name
 from .writing import writable
+
+# How many bytes are read at once: over a network, each request waits as long as a megabyte or more takes.
+BLOCK = 1 << 23
 
 
 class Place(NamedTuple):
@@ -40,18 +43,13 @@ class Place(NamedTuple):
         return Place(self.filesystem, "/".join([self.path.rstrip("/"), *names]), "/".join([self.name, *names]))
 
 
-def place_of(name: str | Path) -> Place:
-    """The place of a path, or of a URI such as s3://bucket/folder; raises InputError if pyarrow cannot reach it."""
-    from pyarrow import fs  # imported only here: it takes a while, and little needs it
+def place_of(name: str | Path, storage: Storage | None = None) -> Place:
+    """The place of a path, or of an address such as s3://bucket/folder.
 
-    text = os.fspath(name)
-    if "://" not in text:
-        return Place(fs.LocalFileSystem(), os.path.abspath(text), text)
-    try:
-        filesystem, path = fs.FileSystem.from_uri(text)
-    except (pa.ArrowException, OSError, ImportError, ValueError) as error:
-        raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
-    return Place(filesystem, path, without_secrets(text))
+    Raises InputError if it cannot be reached, and ImportError if what reaches it is not installed.
+    """
+    filesystem, path = reached(name, storage or Storage())
+    return Place(filesystem, path, without_secrets(address_text(name)) if is_address(name) else os.fspath(name))
 
 
 def local_paths(places: Iterable[Place]) -> list[Path]:
@@ -62,20 +60,93 @@ def local_paths(places: Iterable[Place]) -> list[Path]:
     return [Path(place.path if "://" in place.name else place.name) for place in here]
 
 
-def parquet_files(folder: Place) -> list[Place]:
-    """All Parquet files below a folder, in the order of their names; raises InputError if there are none."""
+def is_inside(place: Place, folder: Place) -> bool:
+    """Whether a place is a folder, or lies in it, by their paths."""
+    inside = f"{place.path}/".startswith(f"{folder.path.rstrip('/')}/")
+    return inside and bool(place.filesystem == folder.filesystem)
+
+
+class Listed(NamedTuple):
+    """A file with what its file system says of it: its size (bytes) and when it was changed (ns; 0 if it does not say).
+
+    Stores say when in seconds in one answer and more exactly in another, so that theirs are whole seconds.
+    """
+
+    place: Place
+    size: int
+    changed: int
+
+
+def listed(places: Sequence[Place]) -> list[Listed | None]:
+    """What a file system says of several files on it; None for one that is not there. It costs a request each."""
+    if not places:
+        return []
+    with readable(places[0].name):
+        infos = places[0].filesystem.get_file_info([place.path for place in places])
+    return [
+        None if info.type.name == "NotFound" else _listed(place, info)
+        for place, info in zip(places, infos, strict=True)
+    ]
+
+
+def _listed(place: Place, info: Any) -> Listed:
+    """A file with what is in pyarrow's FileInfo of it."""
+    changed = info.mtime_ns or 0
+    return Listed(place, info.size or 0, changed if is_local(place) else changed // 10**9 * 10**9)
+
+
+def files_below(folder: Place, matching: Callable[[str], object] = bool) -> list[Listed]:
+    """The files below a folder whose path within it is `matching`, in the order of their names, in few requests."""
     from pyarrow import fs
 
     with readable(folder.name):
         infos = folder.filesystem.get_file_info(fs.FileSelector(folder.path, recursive=True))
-        names = [
-            info.path[len(folder.path) :].strip("/").split("/")
-            for info in infos
-            if info.type == fs.FileType.File and info.path.endswith(".parquet")
-        ]
-    if not names:
-        raise InputError(f"{folder.name}: is a folder without Parquet files")
-    return [folder.inside(*parts) for parts in sorted(names)]
+    named = [
+        (info.path[len(folder.path) :].strip("/").split("/"), info) for info in infos if info.type == fs.FileType.File
+    ]
+    found = sorted(((parts, info) for parts, info in named if matching("/".join(parts))), key=lambda item: item[0])
+    return [_listed(folder.inside(*parts), info) for parts, info in found]
+
+
+def found_at(place: Place, endings: tuple[str, ...]) -> tuple[Place | None, list[Listed]]:
+    """The folder at a place, or None if it is a file, and the files there that have one of these endings.
+
+    A path may have wildcards: *, ? and [...] within a name, and ** for any folders; it then stands for the files that
+    match, and for those in folders that match, all in the folder above the first wildcard. Raises InputError if there
+    is nothing, or if the file system cannot be reached.
+    """
+    with readable(place.name):
+        info = place.filesystem.get_file_info(place.path)
+    if info.type.name == "Directory":
+        return place, files_below(place, lambda path: path.endswith(endings))
+    if info.type.name != "NotFound":
+        return None, [_listed(place, info)]
+    if not has_wildcards(place.path):
+        there = "file or folder" if is_local(place) else "file, folder or bucket"
+        raise InputError(f"{place.name}: there is no such {there}")
+    above, pattern = _divided(place)
+    files = files_below(above, lambda path: path.endswith(endings) and pattern.match(path))
+    if not files:
+        raise InputError(f"{place.name}: matches no file")
+    return (None, files) if len(files) == 1 else (above, files)
+
+
+def has_wildcards(path: str) -> bool:
+    """Whether a path has *, ? or [."""
+    return any(mark in path for mark in "*?[")
+
+
+def _divided(place: Place) -> tuple[Place, re.Pattern[str]]:
+    """The folder above the first wildcard of a place, and the expression of the paths in it that match the rest."""
+    whole = place.path.rstrip("/")
+    rest = whole[whole.rfind("/", 0, min(whole.index(mark) for mark in "*?[" if mark in whole)) + 1 :]
+    name = place.name.rstrip("/").removesuffix(rest).rstrip("/")
+    above = Place(place.filesystem, whole.removesuffix(rest).rstrip("/") or "/", name or ".")
+    marks = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    tokens = re.findall(r"\*\*/?|[*?]|\[[^]]+\]|.", rest)
+    sets = (token.replace("[!", "[^") if token.startswith("[") and len(token) > 1 else None for token in tokens)
+    parts = [marks.get(token) or of_set or re.escape(token) for token, of_set in zip(tokens, sets, strict=True)]
+    return above, re.compile("".join(parts) + "(?:/|$)")
 
 
 class Digest(NamedTuple):
@@ -148,17 +219,22 @@ def is_local(place: Place) -> bool:
 def digest_of(place: Place) -> Digest:
     """The digest of a file as it is now; raises InputError if it cannot be read."""
     sha256, size = hashlib.sha256(), 0
-    with readable(place.name), place.filesystem.open_input_stream(place.path) as stream:
-        while content := stream.read(1 << 20):
-            sha256.update(content)
-            size += len(content)
+    for content in blocks_of(place):
+        sha256.update(content)
+        size += len(content)
     return Digest(size, sha256.hexdigest())
+
+
+def blocks_of(place: Place) -> Iterator[bytes]:
+    """The content of a file as it is, in large blocks, a request each; raises InputError if it cannot be read."""
+    with readable(place.name), place.filesystem.open_input_stream(place.path, compression=None) as stream:
+        while content := stream.read(BLOCK):
+            yield content
 
 
 def read_all(place: Place) -> bytes:
     """The whole content of a file; raises InputError if it cannot be read."""
-    with readable(place.name), place.filesystem.open_input_stream(place.path) as stream:
-        return bytes(stream.read())
+    return b"".join(blocks_of(place))
 
 
 def write_all(place: Place, content: bytes) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .addresses import is_address
 from .errors import InputError, check_memory, first_line
 from .temporary import kept_beside, remove_stale, temporary_beside
 
@@ -39,7 +40,7 @@ def _unwritable() -> tuple[type[Exception], ...]:
     """The errors that writing may raise."""
     from pyarrow import ArrowException  # such as that of a type unknown to Parquet; imported only here, as it is slow
 
-    return OSError, UnicodeError, ArrowException  # names and values may be no text
+    return OSError, UnicodeError, NotImplementedError, ArrowException  # names and values may be no text
 
 
 def check_folder_writable(folder: Path) -> None:
@@ -65,7 +66,9 @@ def check_file_writable(path: Path) -> None:
 
 
 def _check_name(path: Path) -> None:
-    """Raises InputError if a path contains a null character."""
+    """Raises InputError if a path contains a null character, or is an address."""
+    if is_address(path):
+        raise InputError(f"{path}: cannot be written: is an address; give a folder of this machine, or --dataset")
     if "\0" in str(path):
         raise InputError(f"{path}: cannot be written: its name contains a null character")
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..support.copies import Copy
 from ..support.names import as_text
 from .columns import Columns, dataframe_of
 
@@ -52,12 +53,14 @@ class FileState(NamedTuple):
     """The state of a file, or of the files in a folder that a reader of these patterns reads.
 
     `files` has the path, the size (bytes) and the times (ns) at which the content and anything else was changed of each
-    file. The last cannot be set, so it tells of a file that was rewritten with the size and time that it had.
+    file. The last cannot be set, so it tells of a file that was rewritten with the size and time that it had. `sha256`
+    is the digest of what was fetched from elsewhere, which proves itself.
     """
 
-    path: Path  # absolute
+    path: Path  # absolute, or an address
     patterns: tuple[str, ...]
     files: tuple[tuple[Path, int, int, int], ...]
+    sha256: str | None = None
 
 
 def file_state(path: str | Path, patterns: tuple[str, ...] = ()) -> FileState | None:
@@ -72,6 +75,13 @@ def file_state(path: str | Path, patterns: tuple[str, ...] = ()) -> FileState | 
         (file, state.st_size, state.st_mtime_ns, state.st_ctime_ns) for file, state in zip(files, states, strict=True)
     )
     return FileState(path, patterns, tuple(times))
+
+
+def copy_state(copy: Copy, patterns: tuple[str, ...] = ()) -> FileState | None:
+    """The present state of a file or folder to read; of one that was fetched, what was fetched and its digest."""
+    if copy.temporary:
+        return FileState(Path(copy.name), patterns, (), sha256(copy.path, patterns))
+    return file_state(copy.path, patterns)
 
 
 class Origin(str):
@@ -199,8 +209,10 @@ def inputs_of(tables: Mapping[str, pd.DataFrame | Columns | None]) -> list[Input
 
 def _input(role: str, origin: Origin, n_rows: int) -> Input:
     """The input of a table of `n_rows` rows, with the digest of its file as it is now."""
-    path, patterns, _ = state = origin.state
+    path, patterns, _, fetched = state = origin.state
     of_all = "" if n_rows == origin.n_rows else f", of which {n_rows:,} of {origin.n_rows:,} rows"
+    if fetched is not None:
+        return Input(role, path, fetched, of_all)
     try:
         digest = sha256(path, patterns) if file_state(path, patterns) == state else None
     except OSError:

@@ -97,7 +97,6 @@ TARGETS: dict[str, Callable[[Path], str | Path]] = {
     "a folder with files": lambda inputs: inputs / "eager",
     "a file": lambda inputs: inputs / "eager" / "summary.parquet",
     "a folder in a file": lambda inputs: inputs / "eager" / "summary.parquet" / "x",
-    "an address": lambda inputs: f"file://{inputs / 'sorted'}",
 }
 
 

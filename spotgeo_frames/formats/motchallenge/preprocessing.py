@@ -9,8 +9,9 @@ with 0 are taken out. DanceTrack follows MOT17's rule.
 This follows trackeval 1.3.0 (datasets/mot_challenge_2d_box.py). There is no known difference in what is taken out.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,9 +20,11 @@ from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ...matching.similar_pairs import similar_pairs
 from ...matching.similarity import ROUNDING
+from ...support.addresses import Storage
+from ...support.copies import Copy, local_copies
 from ...tables.annotations import Annotations, SideColumns, annotations_of
 from ...tables.columns import Columns
-from ...tables.inputs import MOTCHALLENGE_FILES, file_state, name_source, note_source
+from ...tables.inputs import MOTCHALLENGE_FILES, copy_state, name_source, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
 from ...tables.schema import BOX, FRAME_KEY
 from .benchmarks import BENCHMARKS
@@ -39,6 +42,8 @@ def read_motchallenge(
     preprocess: bool = True,
     *,
     table: TableKind = "pandas",
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of all sequences of a folder of truth.
 
@@ -46,8 +51,9 @@ def read_motchallenge(
     ----------
     truth_dir, tracker_dir
         Folders laid out as `truth_dir`/SEQUENCE/gt/gt.txt (with SEQUENCE/seqinfo.ini where the length is known) or
-        `truth_dir`/SEQUENCE.txt, and `tracker_dir`/SEQUENCE.txt; the flat layouts also as a .zip archive.
-        Without a `tracker_dir`, None, there are no predictions.
+        `truth_dir`/SEQUENCE.txt, and `tracker_dir`/SEQUENCE.txt; the flat layouts also as a .zip archive. They may be
+        addresses such as s3://bucket/truth, of which only files of text are fetched. Without a `tracker_dir`, None,
+        there are no predictions.
     benchmark
         "MOT15", "MOT16", "MOT17", "MOT20" or "DanceTrack": whether there are classes, and which distract.
     preprocess
@@ -56,6 +62,9 @@ def read_motchallenge(
         (bool: the mark) and `class_id` (int64).
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
+    storage_options, filesystem
+        The options of the file system of addresses, with fsspec's names (`key`, `secret`, `token`, `endpoint_url` for
+        S3), or that file system, pyarrow's or fsspec's.
 
     Returns
     -------
@@ -76,11 +85,12 @@ def read_motchallenge(
     """
     kind = check_kind(table)
     folders = [folder for folder in (truth_dir, tracker_dir) if folder is not None]
-    states = [file_state(folder, MOTCHALLENGE_FILES) for folder in folders]
-    *sides, names, n_rows = read_numbered(truth_dir, tracker_dir, benchmark, preprocess)
+    with local_copies(folders, Storage(storage_options, filesystem)) as copies:
+        states = [copy_state(copy, MOTCHALLENGE_FILES) for copy in copies]
+        *sides, names, n_rows = _numbered(copies, benchmark, preprocess)
     truth, predictions = (annotations_of(_named(side, names)) for side in sides)
-    for side, folder, state, rows in zip((truth, predictions), folders, states, n_rows, strict=False):
-        note_source(side.objects, folder, state, rows)
+    for side, copy, state, rows in zip((truth, predictions), copies, states, n_rows, strict=False):
+        note_source(side.objects, copy.name, state, rows)
     return as_kind((truth, predictions), kind)
 
 
@@ -100,12 +110,18 @@ def read_numbered(
     truth_dir: str | Path, tracker_dir: str | Path | None, benchmark: str = "MOT17", preprocess: bool = True
 ) -> Numbered:
     """Reads the folders as `read_motchallenge` does, whose arguments these are, and raises what it raises."""
+    with local_copies([folder for folder in (truth_dir, tracker_dir) if folder is not None]) as copies:
+        return _numbered(copies, benchmark, preprocess)
+
+
+def _numbered(copies: Sequence[Copy], benchmark: str, preprocess: bool) -> Numbered:
+    """What `read_numbered` returns, of the truth's folder and the tracker's if there is one."""
     _check_benchmark(benchmark)
-    tracker = None if tracker_dir is None else Path(tracker_dir)
-    truth, predictions, names = read_folders(Path(truth_dir), tracker, has_classes=benchmark != "MOT15")
+    paths = [copy.path for copy in copies]
+    truth, predictions, names = read_folders(paths[0], [*paths, None][1], has_classes=benchmark != "MOT15")
     n_rows = len(truth.objects), len(predictions.objects)
-    name_source(truth.objects, str(truth_dir))
-    name_source(predictions.objects, "predictions" if tracker is None else str(tracker_dir))
+    name_source(truth.objects, copies[0].name)
+    name_source(predictions.objects, [*(copy.name for copy in copies), "predictions"][1])
     if preprocess:
         truth, predictions = _preprocessed(truth, predictions, benchmark)
     return Numbered(truth, predictions, names, n_rows)

@@ -15,23 +15,32 @@ Known differences
       with nobody do not apply to that frame there, and they do here.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ...support.addresses import Storage
+from ...support.copies import local_copies
 from ...support.extras import check_extra
 from ...support.keys import frame_keys, locate
 from ...support.pandas_versions import TEXT
 from ...support.ragged import ranges
 from ...tables.annotations import Annotations
-from ...tables.inputs import POSETRACK_FILES, file_state, note_source
+from ...tables.inputs import POSETRACK_FILES, copy_state, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
 from .reader import Regions, read_folders
 
 
 def read_posetrack(
-    truth_dir: str | Path, prediction_dir: str | Path | None, *, table: TableKind = "pandas"
+    truth_dir: str | Path,
+    prediction_dir: str | Path | None,
+    *,
+    table: TableKind = "pandas",
+    storage_options: Mapping[str, Any] | None = None,
+    filesystem: Any = None,
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of all sequences of a folder of truth, as they are evaluated.
 
@@ -42,6 +51,9 @@ def read_posetrack(
         `prediction_dir`, None, there are no predictions.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
+    storage_options, filesystem
+        The options of the file system of addresses, with fsspec's names (`key`, `secret`, `token`, `endpoint_url` for
+        S3), or that file system, pyarrow's or fsspec's.
 
     Returns
     -------
@@ -65,9 +77,10 @@ def read_posetrack(
     ['head_size']
     """
     kind = check_kind(table)
-    paths = [Path(folder) for folder in (truth_dir, prediction_dir) if folder is not None]
-    states = [file_state(path, POSETRACK_FILES) for path in paths]
-    folders = read_folders(paths[0], None if prediction_dir is None else paths[1])
+    given = [folder for folder in (truth_dir, prediction_dir) if folder is not None]
+    with local_copies(given, Storage(storage_options, filesystem)) as copies:
+        states = [copy_state(copy, POSETRACK_FILES) for copy in copies]
+        folders = read_folders(copies[0].path, copies[1].path if len(copies) > 1 else None)
     labelled = folders.frames["labelled"].to_numpy()
     keys = frame_keys([folders.frames, folders.truth, folders.predictions])
     sequences = pd.Series(folders.names, dtype=TEXT).array
@@ -80,8 +93,8 @@ def read_posetrack(
     for rows in (*sides, frames):
         rows["sequence"] = sequences.take(rows["sequence"].to_numpy())
     n_rows = len(folders.truth), len(folders.predictions)
-    for side, path, state, rows in zip(sides, paths, states, n_rows, strict=False):
-        note_source(side, path, state, rows)
+    for side, copy, state, rows in zip(sides, copies, states, n_rows, strict=False):
+        note_source(side, copy.name, state, rows)
     return as_kind((Annotations(sides[0], frames), Annotations(sides[1])), kind)
 
 

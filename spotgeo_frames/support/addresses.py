@@ -1,0 +1,151 @@
+"""Addresses of files and folders, such as s3://bucket/folder: which file system each is on, and its path there.
+
+pyarrow reaches S3, Google's storage, Azure's, HDFS and the local disk. fsspec, an extra, reaches what pyarrow does not
+know, such as http. Options have the names that fsspec's file systems give them, for S3 too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from .errors import InputError, first_line
+from .extras import check_extra
+from .secrets import without_secrets
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+# The options of S3 by the names of s3fs, and pyarrow's names of the same.
+S3_OPTIONS = {
+    "key": "access_key",
+    "secret": "secret_key",
+    "token": "session_token",
+    "endpoint_url": "endpoint_override",
+    "region_name": "region",
+    "anon": "anonymous",
+}
+
+# A scheme has two letters or more, since C:/ is a drive. A Path leaves one slash of two.
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+class Storage(NamedTuple):
+    """How to reach files: the options of the file systems of addresses, or the file system itself (None: neither)."""
+
+    options: Mapping[str, Any] | None = None
+    filesystem: Any = None
+
+
+def is_address(name: str | Path) -> bool:
+    """Whether a name is an address such as s3://bucket/folder, also as the Path that was made of one."""
+    text = os.fspath(name)
+    if "://" in text:
+        return True
+    return isinstance(name, Path) and _SCHEME.match(text) is not None and not os.path.lexists(text)
+
+
+def address_text(name: str | Path) -> str:
+    """An address as text, with the slashes that a Path leaves out, also those of an address in its query."""
+    text = os.fspath(name)
+    return re.sub(r"(^|=)([A-Za-z][A-Za-z0-9+.-]+):/(?!/)", r"\1\2://", text) if isinstance(name, Path) else text
+
+
+def base_name(name: str | Path) -> str:
+    """The last part of a path or an address, without the query of an address."""
+    text = address_text(name).partition("?")[0] if is_address(name) else os.fspath(name)
+    return Path(text).name
+
+
+def reached(name: str | Path, storage: Storage) -> tuple[FileSystem, str]:
+    """The pyarrow file system of a path or an address, and the path there.
+
+    Without an address a path is local, unless there is a file system. Raises InputError if it cannot be reached, and
+    ImportError if what reaches it is not installed.
+    """
+    from pyarrow import fs  # imported only here: it takes a while, and local files in memory do without
+
+    text = address_text(name) if is_address(name) else os.fspath(name)
+    if storage.filesystem is not None:
+        return _of_filesystem(storage.filesystem, text)
+    if not is_address(name):
+        return fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text))
+    text, rest = _divided(text)
+    try:
+        filesystem, path = _of_address(text, storage.options or {})
+    except (OSError, ValueError, TypeError, NotImplementedError) as error:  # Arrow's errors are OSError and ValueError
+        raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
+    return filesystem, path + rest
+
+
+def _divided(text: str) -> tuple[str, str]:
+    """An address up to the folder above its first wildcard, which no address may have, and what follows."""
+    path, mark, query = text.partition("?")
+    wildcard = re.search(r"[*[]", path)
+    end = len(path) if wildcard is None else path.rfind("/", 0, wildcard.start())
+    return path[:end] + mark + query, path[end:]
+
+
+def _of_address(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]:
+    """The file system of an address, and the path there."""
+    from pyarrow import fs
+
+    if options and text.startswith("s3://"):
+        return _s3(text, options)
+    if not options or text.startswith("file://"):
+        try:
+            return fs.FileSystem.from_uri(text)
+        except ValueError as error:
+            if "Unrecognized filesystem type" not in str(error):
+                raise
+    return _by_fsspec(text, options)
+
+
+def _of_filesystem(filesystem: Any, text: str) -> tuple[FileSystem, str]:
+    """A caller's file system, pyarrow's or fsspec's, as one of pyarrow, and the path of a text there."""
+    from pyarrow import fs
+
+    if isinstance(filesystem, fs.FileSystem):
+        local = isinstance(filesystem, fs.LocalFileSystem)
+        path = os.path.abspath(os.path.expanduser(text)) if local else text.partition("://")[2] or text
+        return filesystem, path.partition("?")[0] if "://" in text else path
+    if not hasattr(filesystem, "_strip_protocol"):
+        kind = type(filesystem).__name__
+        raise ValueError(f"filesystem is of type {kind}; a file system of pyarrow or fsspec is needed")
+    return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), filesystem._strip_protocol(text)
+
+
+def _s3(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]:
+    """S3 with these options, and what the query of the address says besides; and the path there."""
+    from pyarrow import fs
+
+    named = {**options, **options.get("client_kwargs", {})}
+    named.pop("client_kwargs", None)
+    unknown = [name for name in named if name not in S3_OPTIONS]
+    if unknown:
+        known = ", ".join([*S3_OPTIONS, "client_kwargs"])
+        raise ValueError(f"storage_options: {unknown[0]!r} is no option here; there are {known}")
+    address = urlsplit(text)
+    path = address.netloc.rpartition("@")[2] + address.path
+    arguments = dict(parse_qsl(address.query)) | {S3_OPTIONS[name]: value for name, value in named.items()}
+    if not {"region", "endpoint_override"} & arguments.keys():
+        arguments["region"] = fs.resolve_s3_region(path.partition("/")[0])
+    return fs.S3FileSystem(**arguments), path.rstrip("/")
+
+
+def _by_fsspec(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]:
+    """The file system that fsspec has for an address, as one of pyarrow, and the path there."""
+    from pyarrow import fs
+
+    check_extra("fsspec", f"{without_secrets(text)}: addresses of this kind")
+    from fsspec.core import url_to_fs
+
+    try:
+        filesystem, path = url_to_fs(text, **options)
+    except ImportError as error:  # the protocol needs a package of its own
+        raise ImportError(f"{without_secrets(text)}: {first_line(error)}") from None
+    return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), path
