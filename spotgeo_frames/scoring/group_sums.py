@@ -135,11 +135,16 @@ def cells_of(groups: Groups) -> Cells:
 
 
 def sums_of_cells(groups: Groups, cells: Cells) -> Sums:
-    """The sums of each group: those of its cells, added up in the order of the sequences."""
-    values = {name: group_sums(rows, cells.group, groups.n_groups) for name, rows in sums_of_sequences(cells).items()}
+    """The sums of each group from those of its cells."""
     labels = Columns(groups.labels, n_rows=groups.n_groups)
     by_similarity = measure_of(groups.table) == "similarity"
+    values = totals(cells, groups.n_groups)
     return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs), groups.own_metrics)
+
+
+def totals(cells: Cells, n_groups: int) -> dict[str, np.ndarray]:
+    """The sums of each group, (n_groups,): those of its cells, added up in the order of the sequences."""
+    return {name: group_sums(rows, cells.group, n_groups) for name, rows in sums_of_sequences(cells).items()}
 
 
 def sums_of_sequences(cells: Cells) -> dict[str, np.ndarray]:
@@ -195,7 +200,9 @@ def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
 
 def with_total(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Appends a row with the total of all rows to each of the sums (N, ...), which become (N + 1, ...)."""
-    return {name: np.concatenate([rows, rows.sum(axis=0, keepdims=True)]) for name, rows in values.items()}
+    # Sums are rounded by the order in which memory holds them, so it is the same whatever they are made of.
+    ordered = {name: np.ascontiguousarray(rows) for name, rows in values.items()}
+    return {name: np.concatenate([rows, rows.sum(axis=0, keepdims=True)]) for name, rows in ordered.items()}
 
 
 def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
