@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..matching.noted_rule import rule_notes
 from ..support.errors import InputError
+from ..support.names import plain_value
 from ..tables.messages import listed, missing
 
 # The column, and the note of a table of sums without rows, which has no other place for it.
@@ -38,7 +39,8 @@ class MadeWith(msgspec.Struct):
     @property
     def text(self) -> str:
         """All of it as JSON."""
-        return msgspec.json.encode(self).decode()
+        # Notes that a user set may be numbers of NumPy.
+        return msgspec.json.encode(self, enc_hook=plain_value).decode()
 
     @property
     def notes(self) -> dict[Hashable, Any]:
@@ -66,8 +68,9 @@ def noted_made_with(table: pd.DataFrame, name: str) -> list[tuple[MadeWith, str]
     A table without rows has it in its notes, or not at all. Raises InputError if the column is missing, or holds
     anything else; messages call the table `name`.
     """
-    if MADE_WITH not in table:
-        raise InputError(missing(name, MADE_WITH, (), "sums() makes tables that have it"))
+    lacking = [column for column in ("sequence", MADE_WITH) if column not in table]
+    if lacking:
+        raise InputError([missing(name, column, (), "sums() makes tables that have it") for column in lacking])
     texts = table[MADE_WITH].drop_duplicates()
     places = [f"{name}: sequence {table['sequence'].loc[row]}" for row in texts.index]
     if not len(table) and MADE_WITH in table.attrs:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers import datasets
-from helpers.detectors import Detector, boxes, people, points
+from helpers.detectors import Detector, boxes, people
 from helpers.kinds import CLASSES, CONVERTERS, of_kind, plain
 from helpers.problems import refused, warned
 from helpers.reference import PROJECT
@@ -117,7 +117,9 @@ def partitions(draw: Any, name: str) -> list[Any]:
     """The sequences of a kind in parts, some of which may be empty, in any order."""
     sequences = sorted({*KINDS[name].truth.frames["sequence"]})  # type: ignore[index]
     parts = draw(st.lists(st.integers(0, 3), min_size=len(sequences), max_size=len(sequences)))
-    return [[s for s, of in zip(sequences, parts, strict=True) if of == part] for part in draw(st.permutations(range(4)))]
+    return [
+        [s for s, of in zip(sequences, parts, strict=True) if of == part] for part in draw(st.permutations(range(4)))
+    ]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -141,12 +143,12 @@ def test_groups_are_those_of_the_whole(name: str, by: Any, data: st.DataObject) 
 @pytest.mark.parametrize("name", KINDS)
 def test_one_table_has_all_that_is_needed(name: str) -> None:
     """Also without its notes, with rows in any order, as text in a file, and with columns of others."""
-    table = given_sums = sf.sums(WHOLE[name])
+    table = sf.sums(WHOLE[name])
     expected = KINDS[name].whole(WHOLE[name])
     assert len(table) == len(table.drop_duplicates([c for c in ("sequence", "joint", "category") if c in table]))
     kinds = {"pandas": table.sample(frac=1, random_state=1).assign(bucket=7)}
     kinds["csv"] = pd.read_csv(io.StringIO(table.to_csv(index=False)))
-    kinds["duckdb"] = duckdb.sql("SELECT * FROM given_sums ORDER BY hash(sequence)").df()
+    kinds["duckdb"] = duckdb.from_df(table).order("hash(sequence)").df()
     for given_table in kinds.values():
         given_table.attrs = {}
         same(sf.combine(given_table), expected)
@@ -157,8 +159,9 @@ def test_one_table_has_all_that_is_needed(name: str) -> None:
 def test_every_kind_of_table(name: str, kind: str) -> None:
     of = KINDS[name]
     parts = [of.part([*{*of.truth.frames["sequence"]}][k::2]) for k in range(2)]  # type: ignore[index]
-    tables = [sf.sums(of_kind(part, kind) if isinstance(part, pd.DataFrame) else type(part)(*of_kind(tuple(part), kind)))
-              for part in parts]  # fmt: skip
+    of_parts = [of_kind(part, kind) if isinstance(part, pd.DataFrame) else type(part)(*of_kind(tuple(part), kind))
+                for part in parts]  # fmt: skip
+    tables = [sf.sums(part) for part in of_parts]
     assert {type(table) for table in tables} == {CLASSES[kind]}
     combined = sf.combine(tables)
     assert type(combined) is CLASSES[kind]
@@ -264,7 +267,9 @@ def test_nothing_at_all(name: str) -> None:
 def test_joints_that_only_some_parts_have() -> None:
     """A tail is none of PoseTrack's joints, so the joints are those that occur in any part."""
     truth, found = WALKERS
-    kinds = [side.assign(joint=side["joint"].where(side["sequence"] != "s1", "tail")) for side in (truth.objects, found)]
+    kinds = [
+        side.assign(joint=side["joint"].where(side["sequence"] != "s1", "tail")) for side in (truth.objects, found)
+    ]
     kinds = [side.drop_duplicates(["sequence", "frame", "object", "joint"]) for side in kinds]
     kind = Kind(truth._replace(objects=kinds[0]), kinds[1], sf.pose, sf.summarize)
     whole = kind.part({*found["sequence"]})
@@ -278,19 +283,103 @@ def test_joints_that_only_some_parts_have() -> None:
 
 def test_frames_of_no_class_are_not_lost_in_silence() -> None:
     truth, found = objects([(1, 1, 0, 0)]), objects([(1, 1, 0, 0)])
-    sides = (sf.Annotations(truth[:0].assign(category="a"), truth[["sequence", "frame"]]), found[:0].assign(category="a"))
+    sides = (
+        sf.Annotations(truth[:0].assign(category="a"), truth[["sequence", "frame"]]),
+        found[:0].assign(category="a"),
+    )
     with refused(("sums: x", "together with others")):
         sf.sums(sf.track(*sides, by="category"))
 
 
 # --- what is refused ---
 
+SUMS = sf.sums(MATCHES)
+OTHER = sf.sums(sf.match(*[side[side["sequence"] == 3] for side in datasets.points(12)], tau=8))
+OF_TRACKS = sf.sums(WHOLE["point tracks"])
 
-def test_different_rules_are_refused_with_both() -> None:
-    truth, found = datasets.points(4)
-    sides = [[side[side["sequence"] % 2 == k] for side in (truth, found)] for k in range(2)]
-    tables = [sf.sums(sf.match(*pair, tau=tau)) for pair, tau in zip(sides, (10, 8), strict=True)]
-    for given_tables in (tables, pd.concat(tables)):
-        place = "combine: tables[0]" if given_tables is tables else "combine: tables"
-        with refused((f"{place}: sequence 0", "tau 10.0", "sequence 1", "tau 8.0")):
-            sf.combine(given_tables)
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (OTHER, ("tau 10.0", "sequence 3", "tau 8.0")),
+        (OF_TRACKS, ("matches by distance", "tracks by similarity")),
+        (sf.sums(MATCHES, "truth_label"), ("one row a sequence,", "one row a sequence and truth_label")),
+    ],
+)
+@pytest.mark.parametrize("as_one", [True, False])
+def test_what_was_made_in_another_way_is_not_added(other: pd.DataFrame, says: tuple[str, ...], as_one: bool) -> None:
+    places = ("combine: tables", "combine: tables") if as_one else ("combine: tables[0]", "combine: tables[1]")
+    with pytest.raises(sf.InputError) as caught:
+        sf.combine(pd.concat([SUMS, other]) if as_one else [SUMS, other])
+    [problem] = caught.value.problems
+    assert problem.startswith(f"{places[0]}: sequence 0 has sums of ")
+    assert f"; {places[1]}: sequence " in problem
+    assert [word for word in says if word not in problem] == []
+
+
+def test_lost_notes_are_not_compared() -> None:
+    lost = sf.sums(of_kind(sf.match(*[side[side["sequence"] == 3] for side in datasets.points(12)]), "polars"))
+    left = SUMS[SUMS["sequence"] != 3]
+    assert sf.combine([left, lost]).attrs == MATCHES.attrs
+    together = sf.combine([lost, left])
+    assert plain(together) == plain(sf.summarize(MATCHES))
+    assert len(sf.combine(lost)) == 1
+
+
+BROKEN = {
+    "a match table": (MATCHES, ("combine: tables: column made_with", "sums()")),
+    "a sum is missing": (SUMS.drop(columns="near"), "combine: tables: column near"),
+    "a key is missing": (SUMS.drop(columns="sequence"), "combine: tables: column sequence"),
+    "a label is missing": (sf.sums(MATCHES, "frame").drop(columns="frame"), "combine: tables: column frame"),
+    "a sum of tracks is missing": (OF_TRACKS.drop(columns="IDTP"), "combine: tables: column IDTP"),
+    "null": (SUMS.assign(tp=np.nan), ("combine: tables: column tp", "not finite")),
+    "infinite": (SUMS.assign(near=np.inf), ("combine: tables: column near", "not finite")),
+    "text": (SUMS.assign(tp="many"), ("combine: tables: column tp", "numbers are needed")),
+    "a null key": (SUMS.assign(sequence=[None, *"abcdefghijk"]), ("combine: tables: column sequence", "1 row", "null")),
+    "other text": (SUMS.assign(made_with="{}"), "combine: tables: column made_with"),
+    "no text": (SUMS.assign(made_with=[None, *SUMS["made_with"][1:]]), "combine: tables: column made_with"),
+    "no table": (None, ("combine: tables", "NoneType")),
+    "a dict": ({"a": SUMS}, ("combine: tables", "dict")),
+    "text and numbers": (
+        [SUMS, SUMS.assign(sequence=SUMS["sequence"].astype("str"))],
+        ("combine: tables: column sequence", "text", "numbers"),
+    ),
+    "one of several": ([SUMS, SUMS.drop(columns="fp")], "combine: tables[1]: column fp"),
+    "no tables": ([], ("combine: tables", "no rows")),
+    "no rows, no notes": (pd.DataFrame({name: [] for name in SUMS}), ("combine: tables", "no rows")),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_table_of_sums_is_refused(name: str) -> None:
+    given_tables, place = BROKEN[name]
+    with refused(place):  # type: ignore[arg-type]
+        sf.combine(given_tables)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("by", "place"),
+    [
+        ({"truth_x": 3}, ("by: truth_x", "pd.cut")),
+        ("truth_lable", ("match table: there is no column truth_lable", "truth_label")),
+        ((MATCHES["frame"] % 2).rename("sequence"), ("by: a Series is called sequence", "rename")),
+        (MATCHES["frame"].rename("near"), ("by: near", "column of sums")),
+        (MATCHES["frame"].rename("made_with"), ("by: made_with", "column of sums")),
+        (MATCHES["frame"].rename("tp"), ("by: tp", "metric")),
+    ],
+)
+def test_groups_that_sums_cannot_have(by: Any, place: Any) -> None:
+    with refused(place):
+        sf.sums(MATCHES, by)
+
+
+def test_what_has_no_sums() -> None:
+    with refused(("sums: x", "average precision")):
+        sf.sums(sf.average_precision(*CLASSED))
+    with refused(("sums: x", "tuple")):
+        sf.sums((MATCHES,))  # type: ignore[arg-type]
+
+
+def test_a_filtered_table_is_warned_of() -> None:
+    with warned(("sums: the match table lacks rows", "by=")):
+        sf.sums(MATCHES[MATCHES["outcome"] != "FP"])
