@@ -78,7 +78,8 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
     similarities of the TP; after matching by distance `squared_error` (px²) and `kelvins_error`; and those of your own
     metrics, `METRIC.SUM`, with how many misses (`fn_rows:METRIC.SUM`) and false alarms (`fp_rows:METRIC.SUM`) they
     count. Where the truth has crowds, the first row has their counts `crowds` and `explained` in the whole table.
-    The sums of tracks and poses are those of their table `sums`.
+    The sums of tracks and poses are those of their table `sums`. Tables of polars have no place for the notes of the
+    rule, so their `made_with` does not name it, and `combine` cannot notice that rules differ.
 
     Raises
     ------
