@@ -5,6 +5,7 @@ LOWEST := .venv-lowest/bin
 SAMPLE := data/sample
 # A process for each core, up to four; one that has nothing left to do takes tests of another.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
 
 .PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-start clean
 .NOTPARALLEL: # the targets share .venv
@@ -27,9 +28,11 @@ test: .venv/ready-test
 test-lowest: .venv-lowest/ready
 	$(LOWEST)/python $(PYTEST) --ignore tests/presentation/test_page_in_browser.py --ignore tests/test_notebooks.py
 
-lint: .venv/ready-lint
+lint: .venv/ready-lint .venv/scripts/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	.venv/scripts/node_modules/.bin/eslint .
+	.venv/scripts/node_modules/.bin/tsc --project .
 
 types: .venv/ready-lint
 	$(BIN)/mypy
@@ -80,6 +83,12 @@ clean:
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+# ESLint and TypeScript, which check the page's JavaScript.
+.venv/scripts/ready: .venv/ready Makefile
+	command -v npm || { apt-get -q update && apt-get -q install -y nodejs npm; }
+	npm install --prefix .venv/scripts --no-save --no-package-lock --no-audit --no-fund $(SCRIPT_TOOLS)
 	touch $@
 
 .venv-lowest/ready: pyproject.toml .ci/lowest.py

@@ -10,14 +10,13 @@ They need the extra `plots`; without it, a plot raises an ImportError that says 
 
 from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from pandas.api.types import is_integer_dtype, is_string_dtype
 
 from .matching.noted_rule import distance_rule
-from .presentation.frame_marks import draw_frame, frame_legend, tally
+from .presentation.frame_panels import image_plane
+from .presentation.frame_plots import frame, gallery, sequence
 from .presentation.image_plane import recall_grid
 from .presentation.limit_plots import detection_limit
 from .presentation.plot_parts import (
@@ -27,21 +26,19 @@ from .presentation.plot_parts import (
     axes_or_new,
     axis_label,
     check_columns,
-    new_figure,
+    legend_beside,
     nothing_to_draw,
 )
 from .presentation.precision_plots import calibration, confusion, precision_recall
 from .presentation.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
-from .support.errors import InputError
 from .support.labels import label
-from .tables.checks import check_matches, decoded
+from .tables.checks import check_matches
 from .tables.match_sides import offsets
 from .tables.schema import TP, measure_of
 from .tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = [
     "calibration",
@@ -51,6 +48,7 @@ __all__ = [
     "error_costs",
     "forest",
     "frame",
+    "gallery",
     "hota_curve",
     "metric_by_slice",
     "precision_recall",
@@ -96,7 +94,7 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
     mesh = ax.pcolormesh(grid.x_edges, grid.y_edges, grid.recall.T, cmap="cividis", vmin=0, vmax=1)
     ax.figure.colorbar(mesh, ax=ax, label=axis_label("recall"))
     ax.set(title=f"Recall over the image, {int(grid.n_truth.sum()):,} truths")
-    return _image_plane(ax)
+    return image_plane(ax)
 
 
 def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
@@ -141,7 +139,7 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
     ax.set(xlabel=f"{measure}{', px' if measure == 'distance' else ''}", ylabel="true positives")
     ax.set(title=f"{measure.capitalize()} of {len(values):,} true positives")
-    ax.legend()
+    legend_beside(ax)
     return ax
 
 
@@ -192,116 +190,5 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     ax.axvline(0, color=GREY, linewidth=0.5)
     ax.set(xlabel="predicted - true x, px", ylabel="predicted - true y, px", title=f"Residuals of {len(dx):,} hits")
     ax.set(xlim=(-1.05 * tau, 1.05 * tau), ylim=(1.05 * tau, -1.05 * tau), aspect="equal")
-    ax.legend(loc="upper right")
-    return ax
-
-
-def frame(matches: Table, sequence: Any, number: int, ax: Axes | None = None) -> Axes:
-    """Draws one frame: its truths, its predictions, and a line between each truth and its matched prediction.
-
-    Boxes are drawn from corner to corner, with the marks of points at their centres; poses with their joints as dots.
-
-    Parameters
-    ----------
-    matches
-        A match table with the coordinates of truths and predictions.
-    sequence, number
-        The sequence, of the type that the table's sequences have, and the number of the frame.
-    ax
-        The Axes to draw into; a new figure without it.
-
-    Returns
-    -------
-    The Axes, in px, with y pointing down.
-
-    Raises
-    ------
-    InputError: `matches` is no match table, coordinates are missing, `sequence` is of another type than the table's, or
-        the table has no such frame.
-
-    Examples
-    --------
-    >>> import spotgeo_frames as sf
-    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
-    >>> sf.plots.frame(matches, 1, 1).get_title()
-    'Sequence 1, frame 1: 4 found, 1 missed, 0 false'
-    """
-    table = check_matches(matches)
-    _check_key(table, "sequence", sequence)
-    _check_key(table, "frame", number)
-    rows = table[(table["sequence"] == sequence) & (table["frame"] == number)]
-    if not len(rows):
-        raise InputError(f"plots: there is no sequence {sequence}, frame {number} in the match table")
-    ax = axes_or_new(ax)
-    draw_frame(ax, rows)
-    ax.set_title(f"Sequence {sequence}, frame {number}: {tally(rows)}")
-    ax.legend(handles=frame_legend(rows), loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
-    return _image_plane(ax)
-
-
-def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int = 5) -> Figure:
-    """Draws the first frames of a sequence side by side, with equal axes.
-
-    Parameters
-    ----------
-    matches
-        A match table with the coordinates of truths and predictions.
-    name
-        The sequence, of the type that the table's sequences have.
-    figure
-        The Figure to draw the panels into; a new one without it.
-    most
-        The largest count of frames to draw.
-
-    Returns
-    -------
-    The Figure, with one panel for each frame, in px, with y pointing down.
-
-    Raises
-    ------
-    InputError: `matches` is no match table, coordinates are missing, `name` is of another type than the table's
-        sequences, or the table has no such sequence.
-
-    Examples
-    --------
-    >>> import spotgeo_frames as sf
-    >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
-    >>> len(sf.plots.sequence(matches, 1).axes)
-    5
-    """
-    table = check_matches(matches)
-    _check_key(table, "sequence", name)
-    rows = table[table["sequence"] == name]
-    if not len(rows):
-        raise InputError(f"plots: there is no sequence {name} in the match table")
-    numbers = np.sort(rows["frame"].unique())[:most]
-    figure = new_figure((3.1 * len(numbers), 3.4)) if figure is None else figure
-    axes = figure.subplots(1, len(numbers), sharex=True, sharey=True, squeeze=False)[0]
-    for ax, number in zip(axes, numbers, strict=True):
-        of_frame = rows[rows["frame"] == number]
-        draw_frame(ax, of_frame)
-        prefix = f"sequence {name}, " if number == numbers[0] else ""
-        ax.set_title(f"{prefix}frame {number}\n{tally(of_frame)}", fontsize="medium")
-        ax.set(xlabel="x, px", aspect="equal")
-    axes[0].set_ylabel("y, px")
-    axes[0].invert_yaxis()
-    figure.legend(handles=frame_legend(rows), loc="outside lower center", ncols=4, frameon=False)
-    return figure
-
-
-def _check_key(table: pd.DataFrame, column: str, value: Any) -> None:
-    """Raises InputError if a sequence or frame is given as text and the table has integers, or the other way round."""
-    values = decoded(table[column])
-    kind = "integers" if is_integer_dtype(values.dtype) else "strings"
-    if len(table) and isinstance(value, str) != (kind == "strings") and (kind == "integers" or is_string_dtype(values)):
-        raise InputError(
-            f"plots: {column} is {value!r}, a {type(value).__name__}; the {column}s of the table are {kind}"
-        )
-
-
-def _image_plane(ax: Axes) -> Axes:
-    """Labels the Axes in px and makes y point down."""
-    ax.set(xlabel="x, px", ylabel="y, px", aspect="equal")
-    if not ax.yaxis_inverted():
-        ax.invert_yaxis()
+    legend_beside(ax)
     return ax

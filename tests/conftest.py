@@ -1,11 +1,9 @@
-"""Folders of data: the project's samples, and what lies outside it; how Hypothesis runs; and a script made once."""
+"""Folders of data: the project's samples, and what lies outside it; and how Hypothesis runs."""
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -62,31 +60,10 @@ def tracks() -> Path:
     return PROJECT / "data" / "tracks"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def bundling() -> Iterator[Callable[..., Any]]:
-    """Bundles the charts' script, which is the same on each page, for the first report only; yields what bundles it.
-
-    It takes a second and a half of a processor, of all tests of reports more than all else. Commands in processes of
-    their own still bundle it.
-    """
-    bundled, scripts = vega.vega_script, []
-
-    @contextmanager
-    def once() -> Iterator[Callable[[], str]]:
-        if not scripts:
-            with bundled() as script:
-                scripts.append(script())
-        yield lambda: scripts[0]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vega, "vega_script", once)
-        yield bundled
-
-
 @pytest.fixture
-def bundled_anew(bundling: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each report bundles its script, as outside the tests."""
-    monkeypatch.setattr(vega, "vega_script", bundling)
+def bundled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test's first report bundles its script, as that of a new process does."""
+    monkeypatch.setattr(vega, "BUNDLED", {})
 
 
 @pytest.fixture(autouse=True)

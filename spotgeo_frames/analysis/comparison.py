@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..scoring.ranking import ranked
 from ..scoring.registry import Metric
@@ -65,7 +66,7 @@ class Comparison(NamedTuple):
 
 @same_kind_as("matches")
 def compare(
-    matches: Mapping[str, Table | NamedTuple],
+    matches: Mapping[str, Table | NamedTuple | AveragePrecision],
     metrics: Sequence[str] | None = None,
     by: By | None = None,
     baseline: str | None = None,

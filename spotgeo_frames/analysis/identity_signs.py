@@ -26,6 +26,7 @@ from ..tables.annotations import Annotations
 from ..tables.columns import dataframe_of, null_rows
 from ..tables.schema import FRAME_KEY, OBJECT_KEY, centres
 from ..tracking.identities import Identities, identify
+from .correction_scores import Score
 from .evidence import enough
 from .signs import Suspicion
 
@@ -62,15 +63,16 @@ class Followed(NamedTuple):
         return int(np.count_nonzero(label[self.before] == label[self.after]))
 
 
-def identity_mistakes(truth: Annotations, claims: pd.DataFrame, rule: Rule, now: float) -> Iterator[Suspicion]:
-    """Reports identities of either side that do not follow objects."""
+def identity_mistakes(truth: Annotations, claims: pd.DataFrame, rule: Rule, now: Score) -> Iterator[Suspicion]:
+    """Reports identities of either side that do not follow objects; `now` is the score of these sides."""
     tables = {"truth": truth.objects, "predictions": claims}
     sides = [Annotations(_of_one_joint(table, truth.objects)) for table in tables.values()]
     both = compared(rule, sides[0], sides[1], "union", may_be_disjoint=True)
-    for followed in _followed(tables, both.aligned, assigned(both, rule)):
+    same_rows = "joint" not in truth.objects and not now.counting.n_crowds
+    for followed in _followed(tables, both.aligned, now.pairs if same_rows else assigned(both, rule)):
         for found in (_new_in_every_frame(followed), _rows_of_the_frame(followed), _one_for_all(followed)):
             if found is not None:
-                yield Suspicion(found[0], now, now, found[1])
+                yield Suspicion(found[0], now.f1, now.f1, found[1])
                 break
 
 
@@ -115,7 +117,12 @@ def _rows_of_the_frame(followed: Followed) -> tuple[str, str] | None:
     n_steps, numbers = len(followed.before), followed.side.table["object"]
     if not enough("steps", n_steps) or not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu":
         return None
-    frames = followed.objects.drop_duplicates(OBJECT_KEY).groupby(FRAME_KEY)["object"].agg(["min", "max", "size"])
+    objects = followed.objects
+    if "joint" in objects:
+        objects = objects.drop_duplicates(OBJECT_KEY)
+    elif not 0 <= numbers.min() <= 1 or numbers.max() > followed.side.counts.max():
+        return None  # so of most, without grouping their rows
+    frames = objects.groupby(FRAME_KEY)["object"].agg(["min", "max", "size"])
     first, size = frames["min"], frames["size"]
     if first.min() not in (0, 1) or (first != first.min()).any() or not (frames["max"] - first + 1 == size).all():
         return None

@@ -18,40 +18,30 @@ have signs of their own:
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..matching.matcher import match_sides
+from ..matching.matcher import counted_table
 from ..matching.rule import TAU, Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked, asked_with_tracks, rule_of_tables
-from ..scoring.match_sums import match_sums
-from ..scoring.registry import values_of
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations, as_annotations
-from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import FRAME_KEY, TP
 from ..tables.table import Table
-from .corrections import GAIN, GUESSED, GUESSED_OF_TRACKS, SHOWN, SHOWN_BY_TRACKS, Correction, geometry
+from .correction_scores import Score, best_correction, gained_objects, highest_f1, score
+from .corrections import GAIN, GUESSED, GUESSED_OF_TRACKS, SHOWN, SHOWN_BY_TRACKS
 from .evidence import enough
 from .identity_signs import identity_mistakes
 from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
 from .track_sweeps import rule_with_identities
 
-# The least gain in F1 from a correction, as a share of 1 - F1.
-SHARE_OF_MISSING = 0.25
-
-
-class Score(NamedTuple):
-    """F1, and the match table that it is computed from."""
-
-    f1: float
-    matches: Columns
+# The least gain in F1 from a correction, as a share of 1 - F1; more than a difference of two F1 can be rounded by.
+SHARE_OF_MISSING, ROUNDING = 0.25, 1e-9
 
 
 @same_kind_as("truth")
@@ -123,41 +113,19 @@ def check(
     if len(known.objects) and len(claims) and known.objects["sequence"].dtype != claims["sequence"].dtype:
         kinds = f"{claims['sequence'].dtype} in the predictions and {known.objects['sequence'].dtype} in the truth"
         raise InputError(f"check: column sequence is {kinds}; make them the same")
-    now = _score(known, claims, rule)
+    now = score(known, claims, rule)
     suspicions = list(_corrected(known, claims, now, rule, tracks)) if len(known.objects) and len(claims) else []
     # Wrong coordinates, wrong numbering and an exchange also show the signs of the mistakes further down.
     suspicions = suspicions or list(nothing_shared(known.objects, claims, now.f1))
     suspicions = suspicions or list(exchanged(known.objects, claims, now.f1))
     if not suspicions:
-        suspicions += identity_mistakes(known, claims, rule, now.f1) if tracks else []
-        suspicions += _small_signs(known, claims, now.f1, rule)
+        suspicions += identity_mistakes(known, claims, rule, now) if tracks else []
+        suspicions += _small_signs(known, claims, now, rule)
     suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
     answer = pd.DataFrame(suspicions, columns=list(Suspicion._fields))
     answer = answer.astype({"suspicion": TEXT, "f1": "float64", "f1_corrected": "float64", "advice": TEXT})
     answer.attrs = rule.notes
     return answer
-
-
-def _score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
-    """F1 of any frames and sequences; 0 where there is nothing to count."""
-    if not np.isfinite(claims[geometry(claims)].to_numpy()).all():
-        claims = claims.head(0)  # a correction may overflow
-    matches = match_sides(truth, Annotations(claims), rule, "union", may_be_disjoint=True, carried=["truth_object"])
-    sums = match_sums(matches, np.zeros(len(matches), np.int64), 1)
-    f1 = values_of(sums, ["f1"])["f1"][0]
-    return Score(float(np.nan_to_num(f1)), matches)
-
-
-def _gained_objects(before: Columns, after: Columns) -> int:
-    """How many true objects have more hits after a correction, less those that have fewer.
-
-    The joints of a person lie together, so one person is one piece of evidence.
-    """
-    n_hits = []
-    for matches in (before, after):
-        hits = dataframe_of(matches)[[*FRAME_KEY, "truth_object"]][matches["outcome"] == TP]
-        n_hits.append(hits.groupby([*FRAME_KEY, "truth_object"]).size())
-    return int(np.sign(n_hits[1].sub(n_hits[0], fill_value=0)).sum())
 
 
 def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool) -> Iterator[Suspicion]:
@@ -166,37 +134,37 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule,
     Other corrections may help, too, and less: whoever is mirrored has left and right swapped.
     """
 
-    def score_of(correction: Correction) -> Score:
-        return _score(correction.truth, correction.claims, rule)
-
     reach = TAU if rule.tau is None else rule.tau
     shown, guessed = (SHOWN_BY_TRACKS, GUESSED_OF_TRACKS) if tracks else (SHOWN, GUESSED)
     told = set()
     for correction in (found for corrections in shown for found in corrections(truth, claims, reach)):
-        f1 = score_of(correction).f1
+        f1 = score(correction.truth, correction.claims, rule).f1
         if f1 - now.f1 >= correction.least_gain:
             told.add(correction.suspicion)
             yield Suspicion(correction.suspicion, now.f1, f1, correction.advice)
-    if 1 - now.f1 < GAIN:
+    needed = max(GAIN, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
+    if highest_f1(now, rule) - now.f1 < needed:
         return
     guesses = (guess for corrections in guessed for guess in corrections(truth, claims, reach))
-    best, correction = max(((score_of(guess), guess) for guess in guesses), key=lambda scored: scored[0].f1)
-    needed = max(correction.least_gain, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
+    found = best_correction(guesses, rule, now.f1 + needed - ROUNDING)
+    if found is None:
+        return
+    correction, best = found
     if correction.suspicion in told or best.f1 - now.f1 < needed:
         return
-    if enough("gained objects", _gained_objects(now.matches, best.matches)):
+    if enough("gained objects", gained_objects(now, best, rule)):
         yield Suspicion(correction.suspicion, now.f1, best.f1, correction.advice)
 
 
-def _small_signs(truth: Annotations, claims: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]:
+def _small_signs(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule) -> Iterator[Suspicion]:
     """The mistakes that leave most of F1: of a pixel or less, of objects listed twice and of a cap."""
 
     def f1_of(others: pd.DataFrame) -> float:
-        return _score(truth, others, rule).f1
+        return score(truth, others, rule).f1
 
-    if now >= GAIN:
-        matches = match_dataframe(match_sides(truth, Annotations(claims), rule, "union"))
+    if now.f1 >= GAIN:
+        matches = match_dataframe(counted_table(now.counting, now.pairs, rule))
         # Boxes that are a pixel too large have their centres half a pixel off.
-        yield from list(larger(matches, claims, now, f1_of)) or offset(matches, now, rule)
-    yield from twice(claims, now, f1_of)
-    yield from capped(truth.objects, claims, now)
+        yield from list(larger(matches, claims, now.f1, f1_of)) or offset(matches, now.f1, rule)
+    yield from twice(claims, now.f1, f1_of)
+    yield from capped(truth.objects, claims, now.f1)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.evaluations import Asked, Evaluation, asked_table, group_of
 from ..scoring.registry import own_metrics
 from ..support.errors import InputError
@@ -19,7 +20,7 @@ from .same_truth import truth_differences
 
 
 def submissions(
-    matches: Mapping[str, Table | NamedTuple],
+    matches: Mapping[str, Table | NamedTuple | AveragePrecision],
     baseline: str | None,
     exclude: Iterable[int] | Iterable[str] | None,
     by: By | None,
@@ -45,7 +46,7 @@ def submissions(
 
 
 def _checked(
-    matches: Mapping[str, Table | NamedTuple],
+    matches: Mapping[str, Table | NamedTuple | AveragePrecision],
     baseline: str | None,
     exclude: Iterable[int] | Iterable[str] | None,
     function: str,

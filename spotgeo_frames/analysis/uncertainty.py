@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.evaluations import Evaluation, asked_table, is_result
 from ..support.chunks import chunks
 from ..support.errors import InputError
@@ -49,7 +50,7 @@ FEWEST_COMBINED = 20
 
 @same_kind_as("x")
 def intervals(
-    x: Table | NamedTuple,
+    x: Table | NamedTuple | AveragePrecision,
     by: By | None = None,
     metrics: Sequence[str] | None = None,
     method: Method = "jackknife",
@@ -139,7 +140,7 @@ def intervals(
 
 
 def interval_table(
-    x: Table | NamedTuple,
+    x: Table | NamedTuple | AveragePrecision,
     by: By | None,
     metrics: Sequence[str] | None,
     method: Method = "jackknife",

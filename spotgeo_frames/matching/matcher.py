@@ -22,7 +22,7 @@ Known differences between the official sources
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
@@ -195,12 +195,15 @@ def counted_table(counting: WithoutCrowds, pairs: Pairs, rule: Rule, carried: Co
 
 def assigned(sides: Compared, rule: Rule) -> Pairs:
     """The pairs of all frames that the assignment of least cost chooses from the near ones."""
+    return join_pairs([pairs for _, _, pairs in assigned_chunks(sides, rule)])
+
+
+def assigned_chunks(sides: Compared, rule: Rule) -> Iterator[tuple[int, int, Pairs]]:
+    """Yields ranges of frames [first, last), one after the other, with the pairs that are chosen in each."""
     aligned = sides.aligned
-    parts = []
     for first, last in frame_chunks(aligned.truth, aligned.predictions):
         pairs = sides.near(first, last)
         rows, columns = (side.starts[first : last + 1] for side in (aligned.predictions, aligned.truth))
         cost, name = rule.cost(pairs.measure), aligned.names_from(first)
         entries = Entries(pairs.prediction, pairs.truth, cost, rows, columns, name)
-        parts.append(pairs.take(assign(entries, rule.largest_cost)))
-    return join_pairs(parts)
+        yield first, last, pairs.take(assign(entries, rule.largest_cost))

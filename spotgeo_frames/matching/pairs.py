@@ -12,8 +12,8 @@ from ..support.chunks import chunks
 from ..support.memory import limit_of, too_much
 from .alignment import Aligned, Side
 
-# Truth-prediction pairs of a chunk.
-PAIRS_AT_ONCE = 1 << 16
+# Truth-prediction pairs of a chunk of frames, and how many of them are compared at once.
+PAIRS_IN_CHUNK, PAIRS_AT_ONCE = 1 << 18, 1 << 16
 
 # The same for boxes, of which only those near each other are compared at all.
 SIMILAR_AT_ONCE = 1 << 19
@@ -70,7 +70,7 @@ def gathered(aligned: Aligned, first: int, last: int, parts: Iterable[tuple[int,
     return join_pairs(found)
 
 
-def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_AT_ONCE) -> Iterator[tuple[int, int]]:
+def frame_chunks(truth: Side, predictions: Side, at_once: int = PAIRS_IN_CHUNK) -> Iterator[tuple[int, int]]:
     """Ranges of frames [first, last), each with at most `at_once` pairs and rows, or a single frame with more."""
     n_truth, n_predicted = truth.counts, predictions.counts
     return chunks(n_truth * n_predicted + n_truth + n_predicted, at_once)

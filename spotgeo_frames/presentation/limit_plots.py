@@ -9,10 +9,10 @@ import pandas as pd
 
 from ..analysis import DetectionLimit
 from ..support.errors import InputError
-from ..support.labels import bins_as_text, label
+from ..support.labels import bins_as_text
 from ..tables.arrow import as_pandas
 from ..tables.schema import PREFIXES
-from .plot_parts import LINES, axes_or_new, nothing_to_draw
+from .plot_parts import LINES, axes_or_new, legend_beside, nothing_to_draw, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
     >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
     >>> found = sf.detection_limit(matches.assign(magnitude=-np.log(matches["truth_brightness"])), "magnitude")
     >>> sf.plots.detection_limit(found).get_title()
-    'recall by magnitude, and where it is 50% and 90%'
+    'Recall by magnitude, and where it is 50% and 90%'
     """
     if not isinstance(found, DetectionLimit):
         problem = f"plots: found is of type {type(found).__name__}; pass what detection_limit() returned"
@@ -59,18 +59,19 @@ def detection_limit(found: DetectionLimit, ax: Axes | None = None) -> Axes:
     limits, bins = (bins_as_text(as_pandas(table, "found")) for table in found)
     by = list(limits.columns[: list(limits.columns).index("recall")])
     column = str(bins.columns[len(by)])
+    named = plain(column)
     ax = axes_or_new(ax)
     if not len(bins):
         return nothing_to_draw(ax, f"no truth has a value of {column}")
     of_bins, of_limits = (_groups(table, by) for table in (bins, limits))
     for position, (values, rows) in enumerate(of_bins.items()):
-        name = ", ".join(map(label, values)) or "recall"
+        name = ", ".join(map(plain, values)) or "recall"
         _draw(ax, rows, of_limits[values], name, LINES[position % len(LINES)])
     heights = " and ".join(f"{recall:.0%}" for recall in limits["recall"].unique())
     unit = UNITS.get(column.removeprefix(PREFIXES["truth"]))
-    xlabel = f"{column}, {unit}" if unit else column
-    ax.set(xlabel=xlabel, ylabel="recall", ylim=(0, 1.02), title=f"recall by {column}, and where it is {heights}")
-    ax.legend(loc="best", fontsize="small")
+    xlabel = f"{named}, {unit}" if unit else named
+    ax.set(xlabel=xlabel, ylabel="recall", ylim=(0, 1.02), title=f"Recall by {named}, and where it is {heights}")
+    legend_beside(ax, fontsize="small")
     return ax
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations  # matplotlib is an extra, so its types cannot be looked up when plots are imported
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..support.errors import InputError
 from ..support.extras import check_extra
+from ..support.labels import label
+from ..tables.arrow import as_pandas
 from .metric_text import title
 
 if TYPE_CHECKING:
@@ -15,14 +17,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The colours of Okabe and Ito, which also differ in lightness.
-BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
+BLUE, ORANGE, GREEN, RED, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#A3447C", "#777777"
 PALE_BLUE = "#8FC1DD"
 LINES = [("-", "o", BLUE), ("--", "s", RED), (":", "^", GREEN), ("-.", "D", ORANGE)]
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
-    """The given Axes, or those of a new figure."""
-    return new_figure((6.4, 4.4)).add_subplot() if ax is None else ax
+    """The given Axes, or those of a new figure; raises InputError if something else is given."""
+    if ax is None:
+        return new_figure((6.4, 4.4)).add_subplot()
+    check_extra("plots", "plots")
+    from matplotlib.axes import Axes as KnownAxes
+
+    if not isinstance(ax, KnownAxes):
+        problem = f"plots: ax is {_shown(ax)}; give one Axes of matplotlib, as plt.subplots() makes it, or none"
+        raise InputError(problem)
+    return ax
+
+
+def figure_or_new(figure: Figure | None, size: tuple[float, float]) -> Figure:
+    """The given Figure, or a new one of a size in inches; raises InputError if something else is given."""
+    if figure is None:
+        return new_figure(size)
+    check_extra("plots", "plots")
+    from matplotlib.figure import FigureBase
+
+    if not isinstance(figure, FigureBase):
+        problem = f"plots: figure is {_shown(figure)}; give a Figure of matplotlib, as plt.figure() makes it, or none"
+        raise InputError(problem)
+    return figure
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
@@ -30,14 +53,39 @@ def new_figure(size: tuple[float, float]) -> Figure:
     check_extra("plots", "plots")
     import matplotlib.pyplot as plt
 
-    return plt.figure(figsize=size, layout="constrained")
+    return plt.figure(figsize=size, layout="compressed")  # planes of equal axes lie close to their legends
 
 
 def nothing_to_draw(ax: Axes, why: str) -> Axes:
     """Writes into empty Axes why they are empty."""
-    ax.text(0.5, 0.5, why, ha="center", va="center", transform=ax.transAxes, color=GREY)
+    ax.text(0.5, 0.5, plain(why), ha="center", va="center", transform=ax.transAxes, color=GREY)
     ax.set(xticks=[], yticks=[])
     return ax
+
+
+def legend_beside(ax: Axes, **options: Any) -> None:
+    """Draws the legend on the right, outside of the data."""
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, **options)
+
+
+def legend_below(figure: Figure, handles: list[Any]) -> None:
+    """Draws one legend for all panels of a figure, below them."""
+    most = 4 if len(handles) <= 4 else 3
+    figure.legend(handles=handles, loc="outside lower center", ncols=most, frameon=False)
+
+
+def table_to_draw(given: Any, name: str, columns: list[str], needed: str, field: str = "") -> pd.DataFrame:
+    """The table that a plot draws, checked for these columns; messages say which one is `needed`.
+
+    `field` is the field of results that has it, if any. Raises InputError if another object is given, such as the whole
+    result, or if columns are missing.
+    """
+    if hasattr(type(given), "_asdict"):
+        is_there = hasattr(given, field) and {*columns} <= {*as_pandas(getattr(given, field), name).columns}
+        raise InputError(f"plots: {name} is {_shown(given)}; give {f'its field {field}' if is_there else needed}")
+    table = as_pandas(given, name)
+    check_columns(table, columns, needed)
+    return table
 
 
 def check_columns(table: pd.DataFrame, names: list[str], needed: str) -> None:
@@ -49,4 +97,22 @@ def check_columns(table: pd.DataFrame, names: list[str], needed: str) -> None:
 
 def axis_label(metric: str) -> str:
     """The label of a metric with its unit; other names stay as they are."""
-    return title(metric) or metric
+    return title(metric) or plain(metric)
+
+
+def plain(text: Any) -> str:
+    """A value as text in which no $ begins a formula, whatever the names of the user's."""
+    return label(text).replace("$", r"\$")
+
+
+def shortened(name: Any, most: int) -> str:
+    """A name as text of at most so many characters, without its middle if it is longer."""
+    text = label(name)
+    half = most // 2
+    return text if len(text) <= most else f"{text[: most - half - 1]}…{text[-half:]}"
+
+
+def _shown(given: Any) -> str:
+    """What was given, for messages."""
+    kind = type(given).__name__
+    return f"{given!r}, of type {kind}" if isinstance(given, str | int | float) else f"of type {kind}"

@@ -9,10 +9,9 @@ import pandas as pd
 
 from ..analysis import Calibration
 from ..support.errors import InputError
-from ..support.labels import label
 from ..tables.arrow import as_pandas
 from ..tables.table import Table
-from .plot_parts import BLUE, GREY, LINES, axes_or_new, check_columns, nothing_to_draw
+from .plot_parts import BLUE, GREY, LINES, axes_or_new, legend_beside, nothing_to_draw, plain, table_to_draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,9 +60,8 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
     >>> sf.plots.precision_recall(result.curve, threshold=0.75).get_title()
     'Precision and recall at 0.75, by category'
     """
-    table = as_pandas(curve, "curve")
-    needed = ["category", "area", "threshold", "recall", "precision"]
-    check_columns(table, needed, "the curve of what average_precision() returned")
+    columns = ["category", "area", "threshold", "recall", "precision"]
+    table = table_to_draw(curve, "curve", columns, "the curve of what average_precision() returned", "curve")
     rows = table[(table["area"] == "all") & table["precision"].notna()]
     ax = axes_or_new(ax)
     if not len(rows):
@@ -79,7 +77,7 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
     of = "mean over categories" if threshold is None else "by category"
     at = "" if threshold is None else f" at {threshold:.2f}"
     ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02), title=f"Precision and recall{at}, {of}")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    legend_beside(ax)
     return ax
 
 
@@ -99,7 +97,7 @@ def _category_lines(rows: pd.DataFrame, threshold: float) -> dict[str, pd.Series
         there = ", ".join(f"{value:.2f}" for value in rows["threshold"].unique())
         raise InputError(f"plots: the curve has no threshold {threshold!r}; there are {there}")
     lines = {
-        "all" if pd.isna(name) else label(name): of.set_index("recall")["precision"]
+        "all" if pd.isna(name) else plain(name): of.set_index("recall")["precision"]
         for name, of in chosen.groupby("category", observed=True, sort=False, dropna=False)
     }
     return dict(sorted(lines.items(), key=lambda item: item[1].mean()))
@@ -149,7 +147,7 @@ def calibration(found: Calibration, ax: Axes | None = None) -> Axes:
         between = f" ({summary['low']:.3f} to {summary['high']:.3f})"
     title = f"Calibration of {summary['n_predicted']:,} detections\nexpected calibration error {error:.3f}{between}"
     ax.set(xlabel="mean score", ylabel="precision", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", title=title)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    legend_beside(ax)
     return ax
 
 
@@ -181,13 +179,12 @@ def confusion(counts: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.confusion(sf.confusion(result)).get_ylabel()
     'true category'
     """
-    table = as_pandas(counts, "counts")
     sides = ["truth_category", "predicted_category"]
-    check_columns(table, [*sides, "count"], "the table that confusion() returned")
+    table = table_to_draw(counts, "counts", [*sides, "count"], "the table that confusion() returned")
     ax = axes_or_new(ax)
     if not table["count"].sum():
         return nothing_to_draw(ax, "no truths and no detections")
-    named = table.assign(**{side: table[side].map(label, na_action="ignore").astype(object) for side in sides})
+    named = table.assign(**{side: table[side].map(plain, na_action="ignore").astype(object) for side in sides})
     named = named.fillna(dict.fromkeys(sides, BACKGROUND))
     names = [name for name in dict.fromkeys([*named[sides[0]], *named[sides[1]]]) if name != BACKGROUND]
     square = named.pivot_table("count", index=sides[0], columns=sides[1], aggfunc="sum", fill_value=0)

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ..scoring.few_sequences import OF_FEW, rests_on_few
 from ..support.labels import bins_as_text, label
-from ..tables.arrow import as_pandas
 from ..tables.table import Table
 from .display import words
 from .plot_parts import (
@@ -20,8 +19,12 @@ from .plot_parts import (
     axes_or_new,
     axis_label,
     check_columns,
-    new_figure,
+    figure_or_new,
+    legend_below,
+    legend_beside,
     nothing_to_draw,
+    plain,
+    table_to_draw,
 )
 
 if TYPE_CHECKING:
@@ -62,10 +65,10 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     >>> matches = sf.match(sf.read_spotgeo("data/sample/truth.json"), sf.read_spotgeo("data/sample/eager.json"))
     >>> slices = sf.intervals(matches, by="frame", metrics=["recall"], resamples=100)
     >>> sf.plots.metric_by_slice(slices).get_title()
-    'recall, by slice, with intervals'
+    'Intervals of recall by slice'
     """
-    table = as_pandas(intervals, "intervals")
-    check_columns(table, ["metric", "estimate", "low", "high"], "the table that intervals() returned")
+    columns = ["metric", "estimate", "low", "high"]
+    table = table_to_draw(intervals, "intervals", columns, "the table that intervals() returned")
     metric = metric if metric is not None else (str(table["metric"].iloc[0]) if len(table) else "metric")
     rows = table[table["metric"] == metric]
     by = list(table.columns[: list(table.columns).index("metric")])
@@ -75,12 +78,12 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
     ax = axes_or_new(ax)
     if not len(rows):
         return nothing_to_draw(ax, f"no rows of {metric}")
-    slices = [", ".join(map(label, values)) for values in bins_as_text(rows[by]).itertuples(index=False, name=None)]
+    slices = [", ".join(map(plain, values)) for values in bins_as_text(rows[by]).itertuples(index=False, name=None)]
     _points_with_bars(ax, slices if by else ["all"], rows, rests_on_few(rows))
     ax.set(
         xlabel=axis_label(metric),
-        ylabel=", ".join(map(str, by)),
-        title=f"{axis_label(metric)}, by slice, with intervals",
+        ylabel=", ".join(map(plain, by)),
+        title=f"Intervals of {axis_label(metric)} by slice",
     )
     ax.invert_yaxis()
     return ax
@@ -111,9 +114,10 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.error_costs(sf.error_costs(sf.diagnose(matches))).get_title()
     'Cost of each kind of error'
     """
-    table = as_pandas(costs, "error costs")
+    needed = "the table that error_costs() returned"
+    table = table_to_draw(costs, "costs", [], needed)
     gain = next((name for name in ("HOTA_gain", "AP_gain") if name in table), "f1_gain")
-    check_columns(table, ["kind", "n_misses", "n_false_alarms", gain], "the table that error_costs() returned")
+    check_columns(table, ["kind", "n_misses", "n_false_alarms", gain], needed)
     rows = table[~table["kind"].isin(TOGETHER)].sort_values(gain)
     ax = axes_or_new(ax)
     bars = ax.barh(rows["kind"].map(words), rows[gain], color=BLUE)
@@ -157,12 +161,14 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     >>> [panel.get_title() for panel in sf.plots.sweep_curves(swept.curve).axes]
     ['F1 by threshold (best marked)', 'Precision and recall']
     """
-    table = as_pandas(curve, "sweep")
+    needed = "the curve that sweep() returned"
+    columns = ["score_threshold", "precision", "recall", "f1"]
+    table = table_to_draw(curve, "curve", columns, needed, "curve")
     limit, unit = ("threshold", "") if "threshold" in table else ("tau", " px")
     metric = "HOTA" if "HOTA" in table else "f1"
     lines = [] if metric == "HOTA" else [limit]
-    check_columns(table, [*lines, "score_threshold", "precision", "recall", "f1"], "the curve that sweep() returned")
-    figure = new_figure((9, 3.8)) if figure is None else figure
+    check_columns(table, lines, needed)
+    figure = figure_or_new(figure, (9, 4.2))
     left, right = figure.subplots(1, 2)
     for position, (value, rows) in enumerate(table.groupby(limit) if lines else [("", table)]):
         style, marker, color = LINES[position % len(LINES)]
@@ -177,8 +183,7 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     height, recall, precision = map(axis_label, (metric, "recall", "precision"))
     left.set(xlabel="score threshold", ylabel=height, ylim=(0, 1), title=f"{height} by threshold (best marked)")
     right.set(xlabel=recall, ylabel=precision, xlim=(0, 1), ylim=(0, 1.02), title="Precision and recall")
-    left.legend(loc="lower left")
-    right.legend(loc="lower left")
+    legend_below(figure, left.get_legend_handles_labels()[0])
     return figure
 
 
@@ -212,10 +217,8 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
     >>> sf.plots.forest(sf.compare(matches, resamples=100).pairs).get_title()
     'Difference of F1'
     """
-    table = as_pandas(pairs, "pairs")
-    check_columns(
-        table, ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"], "the pairs that compare() returned"
-    )
+    columns = ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"]
+    table = table_to_draw(pairs, "pairs", columns, "the pairs that compare() returned", "pairs")
     rows = table[table["metric"] == metric]
     if "of" in rows:  # of tracks and poses; numbers without a sequence have no intervals
         rows = rows[rows["of"].isin(["combined", "macro"])]
@@ -224,7 +227,8 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
         return nothing_to_draw(ax, f"no rows of {metric}")
     adjusted = [f"p = {p:.2g}" if p >= 0.001 else "p < 0.001" for p in rows["p_adjusted"].fillna(1)]
     whose = rows["of"].map({"combined": "", "macro": ", macro"}) if "of" in rows else [""] * len(rows)
-    names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(rows["a"], rows["b"], whose, adjusted, strict=True)]
+    firsts, seconds = (map(plain, rows[side]) for side in "ab")
+    names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(firsts, seconds, whose, adjusted, strict=True)]
     _points_with_bars(ax, names, rows, np.zeros(len(rows), bool))
     ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
     ax.set(xlabel=f"difference of {axis_label(metric)}", title=f"Difference of {axis_label(metric)}")
@@ -257,9 +261,9 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
     >>> sf.plots.hota_curve(sf.track(*boxes).curve).get_title()
     'HOTA by threshold'
     """
-    table = as_pandas(curve, "curve")
     names = ["HOTA", "DetA", "AssA", "LocA"]
-    check_columns(table, ["sequence", "alpha", *names], "the curve that track() or pose() returned")
+    needed = "the curve that track() or pose() returned"
+    table = table_to_draw(curve, "curve", ["sequence", "alpha", *names], needed, "curve")
     rows = table[table["sequence"].isna()]
     rows = rows[rows["joint"].isna()] if "joint" in rows else rows
     rows = rows.drop_duplicates("alpha", keep="last")  # combined rows of classes come before that of all
@@ -268,7 +272,7 @@ def hota_curve(curve: Table, ax: Axes | None = None) -> Axes:
         named = f"{name}, mean {rows[name].mean():.2f}"
         ax.plot(rows["alpha"], rows[name], style, marker=marker, markersize=4, color=color, label=named)
     ax.set(xlabel="alpha: least similarity of a match", ylabel="share", ylim=(0, 1.02), title="HOTA by threshold")
-    ax.legend(loc="lower left")
+    legend_beside(ax)
     return ax
 
 
@@ -282,7 +286,7 @@ def _points_with_bars(ax: Axes, names: list[str], rows: pd.DataFrame, few: np.nd
             points = rows["estimate"][shown]
             ax.plot(points, place[shown], "o", color=color, markeredgecolor="white", markersize=8, label=text)
     if few.any():
-        ax.legend()
+        legend_beside(ax)
     ax.set_yticks(place, names)
     ax.grid(axis="x", color="0.9")
     ax.set_axisbelow(True)

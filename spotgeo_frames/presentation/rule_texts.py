@@ -22,6 +22,8 @@ KINDS = {
     "duplicate": "a false alarm with a truth {near}, which was matched with another prediction",
     "background": "a false alarm with no truth near",
     "no_truth_in_frame": "a false alarm in a frame without truth",
+    "switch": "a truth that is matched with another predicted identity than before",
+    "gap": "a truth that is missed between two frames in which it is matched; its misses are counted above, too",
     "all": "all kinds together; only the {measure} of the true positives remains",
 }
 

@@ -4,14 +4,22 @@
 single integer for each row. Both keep the order of the values, so sorting by the result sorts by the columns.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # Codes below this are packed without checking: two of them fit in an int64.
 WIDEST = 1 << 31
+
+# Columns of text from this length on are searched for runs of equal values.
+LONG = 10_000
 
 
 def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
@@ -40,10 +48,33 @@ def ordinals(columns: Sequence[Any]) -> tuple[list[np.ndarray], int]:
     import pandas as pd
 
     series = [pd.Series(column, dtype=column.dtype, copy=False) for column in filled]
-    codes, values = pd.factorize(pd.concat(series, ignore_index=True), sort=True)
-    codes = np.where(codes < 0, len(values), codes)
+    codes, n_values = _codes(pd.concat(series, ignore_index=True))
     ends = np.cumsum([len(column) for column in columns])
-    return np.split(codes.astype(np.int64, copy=False), ends[:-1]), len(values) + 1
+    return np.split(codes, ends[:-1]), n_values + 1
+
+
+def _codes(values: pd.Series) -> tuple[np.ndarray, int]:
+    """The position of each value among the sorted distinct ones, that of null after all; and how many there are."""
+    import pandas as pd
+
+    begins = _runs(values)
+    codes, distinct_values = pd.factorize(values if begins is None else values.take(begins), sort=True)
+    codes = np.where(codes < 0, len(distinct_values), codes).astype(np.int64, copy=False)
+    if begins is not None:
+        codes = codes.repeat(np.diff(begins, append=len(values)))
+    return codes, len(distinct_values)
+
+
+def _runs(values: pd.Series) -> np.ndarray | None:
+    """Where runs of equal text begin, found by comparing neighbours; None where hashing all values is as fast."""
+    from .pandas_versions import TEXT
+
+    if len(values) < LONG or values.dtype != TEXT:
+        return None
+    text, differ = values.array, np.ones(len(values), bool)
+    differ[1:] = text[1:] != text[:-1]
+    begins = np.flatnonzero(differ)
+    return begins if 4 * len(begins) < len(values) else None
 
 
 def pack(codes: Sequence[np.ndarray], spans: Sequence[int]) -> np.ndarray:

@@ -28,3 +28,26 @@ EARS = (3, 4)
 
 # PoseTrack's files list the joints of RAW_JOINTS in this order; its evaluation leaves out the ears, at these positions.
 JOINTS = [joint for position, joint in enumerate(RAW_JOINTS) if position not in EARS]
+
+# The pairs of joints that bones connect, of COCO's joints and of PoseTrack's.
+MIDDLE_BONES = [
+    ("head_top", "nose"),
+    ("nose", "head_bottom"),
+    ("left_eye", "right_eye"),
+    ("left_shoulder", "right_shoulder"),
+    ("left_hip", "right_hip"),
+]
+SIDE_BONES = [
+    ("nose", "{}_eye"),
+    ("{}_eye", "{}_ear"),
+    ("{}_ear", "{}_shoulder"),
+    ("head_bottom", "{}_shoulder"),
+    ("{}_shoulder", "{}_elbow"),
+    ("{}_elbow", "{}_wrist"),
+    ("{}_shoulder", "{}_hip"),
+    ("{}_hip", "{}_knee"),
+    ("{}_knee", "{}_ankle"),
+]
+BONES = MIDDLE_BONES + [
+    (one.format(side), other.format(side)) for side in ("left", "right") for one, other in SIDE_BONES
+]

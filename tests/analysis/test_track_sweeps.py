@@ -166,4 +166,4 @@ def test_what_a_sweep_of_tracks_refuses() -> None:
 def test_the_plot_is_of_hota() -> None:
     figure = plots.sweep_curves(sf.sweep(*scene(), tracks=True).curve)
     assert [panel.get_title() for panel in figure.axes] == ["HOTA by threshold (best marked)", "Precision and recall"]
-    assert figure.axes[0].get_legend().get_texts()[0].get_text() == "tracks, best HOTA 1.000"
+    assert figure.legends[0].get_texts()[0].get_text() == "tracks, best HOTA 1.000"

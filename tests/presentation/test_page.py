@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import ValidationError
 
 import spotgeo_frames as sf
 from helpers.pandas_versions import quantile_bins
@@ -95,6 +96,24 @@ def test_crossed_slices_are_those_of_summarize(sample: Path, tmp_path: Path) -> 
         {*brightness}, key=lambda text: float(text.split(" to ")[0])
     )
     assert "By frame_n_truth and truth_brightness" in page.text
+
+
+def test_charts_are_what_vega_lite_takes(sample: Path, tracks: Path, tmp_path: Path) -> None:
+    truth, submissions = sample_sides(sample)
+    sf.report(truth, submissions, tmp_path / "points.html")
+    objects, predicted = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
+    scored = predicted.objects.assign(score=np.linspace(0, 1, len(predicted.objects)))
+    sf.report(objects, sf.Annotations(scored), tmp_path / "tracks.html", tracks=True)
+    boxes, found = many_boxes(24)
+    sf.report(boxes, {"all": found, "few": found[found["object"] > 0]}, tmp_path / "boxes.html")
+    of_kind = {"points": "residuals", "tracks": "curve_HOTA", "boxes": "precision_curve"}
+    for name, chart in of_kind.items():
+        charts = Page(tmp_path / f"{name}.html").data["charts"]
+        assert {"by_threshold", chart} <= {*charts}
+        for spec in charts.values():
+            alt.Root.validate(spec)
+            with pytest.raises(ValidationError):
+                alt.Root.validate(spec | {"width": "no width"})
 
 
 def test_charts_show_what_the_tables_say(sample: Path, tmp_path: Path) -> None:
@@ -219,7 +238,8 @@ def test_the_folder_has_every_table_and_describes_every_column(sample: Path, tmp
     sf.report(truth, submissions, tmp_path / "report.html", by={"truth_brightness": 3}, tables=folder)
     names = {path.stem for path in folder.glob("*.parquet")}
     always = {"matches", "summary", "intervals", "diagnosis", "error_costs", "suspicions", "by_sequence"}
-    assert names == always | {"by_frame_n_truth", "by_truth_brightness", "sweep", "sweep_best", "leaderboard", "pairs"}
+    of_two = {"leaderboard", "pairs", "changes"}
+    assert names == always | of_two | {"by_frame_n_truth", "by_truth_brightness", "sweep", "sweep_best"}
     readme = (folder / "README.md").read_text("utf-8")
     for path in folder.glob("*.parquet"):
         section = readme.partition(f"## {path.stem}.parquet\n")[2].partition("\n## ")[0]
@@ -321,6 +341,7 @@ SIMILARITIES: dict[str, tuple[Any, dict[str, Any], str, str]] = {
 def test_a_report_by_similarity_has_the_metrics_of_its_rule_only(name: str, tmp_path: Path) -> None:
     make, words, measure, threshold = SIMILARITIES[name]
     truth, predictions = make(6)
+    predictions = predictions.drop(columns="score")  # by which AP would come first
     few = predictions[predictions["object"] > 0]
     tables = tmp_path / "tables"
     sf.report(truth, {"all": predictions, "few": few}, tmp_path / "report.html", tables=tables, **words)
@@ -378,13 +399,14 @@ def test_the_frame_browser_has_boxes_and_joints(tmp_path: Path) -> None:
     assert all(joints[0] - joints[2] == pytest.approx(10) for joints in places), "the nose, then the left eye"
 
 
-def test_poses_whose_joints_have_different_scores_are_reported_without_a_sweep(tmp_path: Path) -> None:
+def test_a_sweep_needs_a_score_of_each_pose_and_scores_that_differ(tmp_path: Path) -> None:
     truth, predictions = many_poses(3)
-    joints = predictions.assign(score=np.linspace(0, 1, len(predictions)))
-    for name, claims in (("one", predictions.assign(score=0.5)), ("several", joints)):
+    of_poses = predictions["sequence"] / 3
+    scores = {"of poses": of_poses, "of joints": np.linspace(0, 1, len(predictions)), "one for all": 0.5}
+    for name, score in scores.items():
+        claims = predictions.assign(score=score)
         sf.report(truth, claims, tmp_path / f"{name}.html", tables=tmp_path / name, similarity="oks")
-    assert (tmp_path / "one" / "sweep.parquet").exists()
-    assert not (tmp_path / "several" / "sweep.parquet").exists()
+    assert [(tmp_path / name / "sweep.parquet").exists() for name in scores] == [True, False, False]
 
 
 def test_fewer_poses_than_points_fit_on_a_page(monkeypatch: pytest.MonkeyPatch) -> None:

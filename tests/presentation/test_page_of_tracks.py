@@ -10,6 +10,8 @@ import pytest
 import spotgeo_frames as sf
 from helpers.commands import complaints, run_here
 from helpers.report_inputs import Page, many
+from spotgeo_frames.presentation.charts.track_charts import DRAWN
+from spotgeo_frames.presentation.page.sections import errors, identities
 
 Sides = tuple[sf.Annotations, sf.Annotations]
 
@@ -30,7 +32,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp(request.param)
     submissions = {"bad": worse(found), "good": found}
     sf.report(truth, submissions, folder / "report.html", tracks=True, tables=folder / "tables")
-    results = {name: evaluate(truth, submissions[name]) for name in ("good", "bad")}
+    results = {name: evaluate(truth, submissions[name]) for name in ("good", "bad")}  # the best first
     headline = ["HOTA", "MOTA", "IDF1"] if of_tracks else ["HOTA", "mota"]
     return {"folder": folder, "results": results, "headline": headline}
 
@@ -84,6 +86,128 @@ def test_the_tables_have_them_too_and_every_column_is_described(made: dict[str, 
         section = readme.partition(f"## {name}.parquet\n")[2].partition("\n## ")[0]
         for column in table:
             assert re.search(rf"^\| `{re.escape(column)}` \| \S+ \| \S.*\|$", section, re.MULTILINE), (name, column)
+
+
+def test_the_curve_is_that_of_all_sequences_and_joints(made: dict[str, Any]) -> None:
+    charts = Page(made["folder"] / "report.html").data["charts"]
+    rows = pd.DataFrame(charts["curve_HOTA"]["datasets"]["curve"])
+    kept = pd.read_parquet(made["folder"] / "tables" / "hota_curve.parquet").astype({"submission": "str"})
+    assert [charts[f"curve_{name}"]["encoding"]["y"]["field"] for name in DRAWN] == DRAWN
+    for name, result in made["results"].items():
+        for table in (rows[rows["submission"] == f"\u200b{name}"], kept[kept["submission"] == name]):
+            assert len(table) == 19
+            assert table[DRAWN].mean().tolist() == pytest.approx(result.summary.iloc[-1][DRAWN].tolist())
+
+
+def test_broken_identities_are_counted_and_listed(made: dict[str, Any]) -> None:
+    tables = Page(made["folder"] / "report.html").data["tables"]
+    breaks = {name: sf.identity_breaks(result) for name, result in made["results"].items()}
+    expected = []
+    for name, table in breaks.items():
+        gaps = table[table["break"] == "gap"]["gap"]
+        counts = [(table["break"] == "switch").sum(), len(gaps), gaps.sum(), gaps.max()]
+        expected.append([name, *(f"{count:,}" for count in counts)])
+    assert tables["identities"]["rows"] == expected
+    listed = pd.DataFrame(tables["breaks"]["rows"])
+    kind = 4 if "IDF1" in made["headline"] else 5  # after the joint
+    for (name, of_kind), rows in listed.groupby([0, kind]):
+        assert len(rows) == min((breaks[name]["break"] == of_kind).sum(), identities.MOST_BREAKS // 2)
+    assert {*listed[kind]} == {"switch", "gap"}
+    assert [*tables["breaks"]["filters"].values()][:3] == ["submission", "sequence", "frame"]
+    assert "truth_object" in tables["breaks"]["filters"].values()
+    kept = pd.read_parquet(made["folder"] / "tables" / "identity_breaks.parquet").astype({"submission": "str"})
+    for name, table in breaks.items():
+        assert kept[kept["submission"] == name]["gap"].tolist() == table["gap"].tolist()
+
+
+def test_the_cost_of_a_kind_is_what_hota_gains(made: dict[str, Any]) -> None:
+    page = Page(made["folder"] / "report.html")
+    drawn = pd.DataFrame(page.data["charts"]["costs"]["datasets"]["costs"])
+    assert page.data["charts"]["costs"]["encoding"]["x"]["title"] == "HOTA gained, points"
+    kept = pd.read_parquet(made["folder"] / "tables" / "error_costs.parquet").astype({"submission": "str"})
+    for name, result in made["results"].items():
+        costs = sf.error_costs(result)
+        gains = drawn[drawn["submission"] == f"\u200b{name}"].set_index("kind")["gain"]
+        assert {"switch", "gap"} <= {*gains.index}
+        assert gains.tolist() == pytest.approx(costs["HOTA_gain"].tolist()[:-1])
+        assert kept[kept["submission"] == name]["MOTA_gain"].tolist() == pytest.approx(costs["MOTA_gain"].tolist())
+    assert ("IDF1 gained" in page.text) == ("IDF1" in made["headline"])
+
+
+def test_changes_are_those_between_the_best_and_the_other(made: dict[str, Any]) -> None:
+    rows = dict(Page(made["folder"] / "report.html").data["tables"]["changes"]["rows"])
+    good, bad = (made["results"][name].matches for name in ("good", "bad"))
+    changed = sf.changes(good, bad)["change"].value_counts()
+    assert rows["good → bad: found → missed"] == f"{changed['lost']:,}"
+    assert rows["good → bad: missed → found"] == f"{changed['gained']:,}"
+    assert rows["good → bad: new false alarm"] == f"{changed['new false alarm']:,}"
+    counts = {name: int(text.replace(",", "")) for name, text in rows.items()}
+    for table, ends in ((good, "found → "), (bad, " → found")):
+        is_found = [count for name, count in counts.items() if ends in f"{name.partition(':')[2]}"]
+        assert sum(is_found) == (table["outcome"] == "TP").sum()
+
+
+def test_poseval_has_an_average_precision(made: dict[str, Any]) -> None:
+    text = Page(made["folder"] / "report.html").text
+    label = "ap, %: by poseval, without an interval"
+    assert (label in text) == (made["headline"] == ["HOTA", "mota"])
+    if label in text:
+        values = [f"{result.summary['ap'].iloc[-1]:.2f}" for result in made["results"].values()]
+        assert text[text.index(label) + 1 :][:2] == values
+
+
+def test_of_many_breaks_the_longest_are_listed(tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identities, "MOST_BREAKS", 6)
+    truth, found = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
+    result = sf.track(truth, worse(found))
+    sf.report(truth, worse(found), tmp_path / "report.html", tracks=True)
+    page = Page(tmp_path / "report.html")
+    breaks = sf.identity_breaks(result).sort_values("gap", ascending=False)
+    longest = pd.concat([breaks[breaks["break"] == kind].head(6) for kind in ("switch", "gap")])
+    shown = page.data["tables"]["breaks"]["rows"]
+    assert sorted(int(row[4]) for row in shown) == sorted(longest["gap"])
+    assert any("the 6 switches and the 6 gaps of each submission with the longest gaps" in text for text in page.text)
+
+
+def test_many_tracks_are_not_evaluated_again_for_each_kind(
+    tracks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errors, "MOST_EVALUATED", 10)
+    truth, found = sf.read_motchallenge(tracks / "truth", tracks / "tracker")
+    sf.report(truth, found, tmp_path / "report.html", tracks=True)
+    page = Page(tmp_path / "report.html")
+    assert any("What the kinds cost in HOTA is left out" in text for text in page.text)
+    rows = page.data["charts"]["costs"]["datasets"]["costs"]
+    costs = sf.error_costs(sf.diagnose(sf.track(truth, found).matches))
+    assert [row["gain"] for row in rows] == costs["f1_gain"].tolist()[:-1]
+
+
+@pytest.mark.parametrize("missing", ["truth", "predictions"])
+def test_one_side_may_be_empty(missing: str, tmp_path: Path) -> None:
+    truth, found = many(6)
+    if missing == "truth":
+        truth = truth._replace(objects=truth.objects.iloc[:0])
+    else:
+        found = found.iloc[:0]
+    sf.report(truth, {"a": found, "b": found}, tmp_path / "report.html", tracks=True, tables=tmp_path / "tables")
+    page = Page(tmp_path / "report.html")
+    assert page.data["tables"]["identities"]["rows"] == [["a", "0", "0", "0", "0"], ["b", "0", "0", "0", "0"]]
+    assert "breaks" not in page.data["tables"]
+
+
+def test_tracks_by_a_similarity_of_the_callers_have_costs_and_changes(tmp_path: Path) -> None:
+    truth, found = many(6)
+
+    def nearness(truth: pd.DataFrame, predictions: pd.DataFrame) -> Any:
+        return (1 - (truth["x"] - predictions["x"]).abs() / 20).clip(0).to_numpy()
+
+    submissions = {"all": found, "few": found[found["object"] > 0]}
+    sf.report(truth, submissions, tmp_path / "report.html", tracks=True, similarity=nearness)
+    page = Page(tmp_path / "report.html")
+    costs = sf.error_costs(sf.track(truth, found, nearness), similarity=nearness)
+    gains = [row["gain"] for row in page.data["charts"]["costs"]["datasets"]["costs"]]
+    assert costs["HOTA_gain"].tolist()[:-1] == pytest.approx(gains[: len(costs) - 1])
+    assert len(page.data["tables"]["changes"]["rows"]) == 7
 
 
 def test_the_command_line_makes_the_same_of_folders(tracks: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 import spotgeo_frames as sf
 from helpers.kinds import of_kind
@@ -41,6 +42,12 @@ def texts(ax: Axes) -> str:
     legend = ax.get_legend()
     parts = [ax.get_title(), ax.get_xlabel(), ax.get_ylabel(), *(text.get_text() for text in ax.texts)]
     return " | ".join([*parts, *([text.get_text() for text in legend.get_texts()] if legend else [])])
+
+
+def names_below(figure: Figure) -> list[str]:
+    """The names in the legend of a figure."""
+    [legend] = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
 
 
 def test_recall_map(matches: pd.DataFrame) -> None:
@@ -117,7 +124,10 @@ def test_slices_are_named_by_all_their_digits() -> None:
     labels = [text.get_text() for text in plots.metric_by_slice(found).get_yticklabels()]
     assert labels == ["0.333333333333333, 1", "0.333333334333333, 2", "–, 3"]
     curve = pd.DataFrame({"tau": [5.0, 5.0000001], "score_threshold": 0.5, "precision": 0.5, "recall": 0.5, "f1": 0.5})
-    assert "tau 5 px | tau 5.0000001 px" in texts(plots.sweep_curves(curve).axes[1])
+    assert [name.partition(",")[0] for name in names_below(plots.sweep_curves(curve))] == [
+        "tau 5 px",
+        "tau 5.0000001 px",
+    ]
 
 
 def test_error_costs(matches: pd.DataFrame) -> None:
@@ -131,87 +141,11 @@ def test_sweep_curves(sides: tuple[sf.Annotations, dict[str, sf.Annotations]]) -
     figure = plots.sweep_curves(sf.sweep(sides[0], sides[1]["eager"], tau=[5, 10]).curve)
     left, right = figure.axes
     assert "score threshold | F1" in texts(left)
-    assert "best F1 0." in texts(left)
-    assert "tau 5 px" in texts(right)
+    assert texts(right) == "Precision and recall | recall | precision"
+    assert [name[:20] for name in names_below(figure)] == ["tau 5 px, best F1 0.", "tau 10 px, best F1 0"]
     boxes = pd.DataFrame({"sequence": [1, 2], "frame": 1, "object": 1, "x": 0.0, "y": 0.0, "w": 5.0, "h": 5.0})
     curve = sf.sweep(boxes, boxes.assign(score=[0.5, 0.6]), threshold=[0.5, 0.7]).curve
-    assert "threshold 0.5 | threshold 0.7" in texts(plots.sweep_curves(curve).axes[1])
-
-
-def test_a_frame_and_a_sequence(matches: pd.DataFrame) -> None:
-    row = matches[matches["outcome"] == "TP"].iloc[0]
-    ax = plots.frame(matches, row["sequence"], row["frame"])
-    some = matches[(matches["sequence"] == row["sequence"]) & (matches["frame"] == row["frame"])]
-    assert f"{(some['outcome'] == 'TP').sum()} found" in ax.get_title()
-    assert "truth, missed" in texts(ax)
-    figure = plots.sequence(matches, row["sequence"])
-    assert len(figure.axes) == 5
-    assert figure.axes[0].yaxis_inverted()
-    with refused(("plots", "sequence 999, frame 1")):
-        plots.frame(matches, 999, 1)
-    with refused(("plots", "sequence 999")):
-        plots.sequence(matches, 999)
-
-
-def lines_of(ax: Axes) -> list[np.ndarray]:
-    """The places of each line of a plot (N, 2), without gaps."""
-    drawn = [np.column_stack([np.ravel(line.get_xdata()), np.ravel(line.get_ydata())]) for line in ax.lines]
-    return [places[~np.isnan(places).any(axis=1)] for places in drawn]
-
-
-def test_a_box_is_drawn_from_corner_to_corner_with_its_mark_at_the_centre() -> None:
-    truth = pd.DataFrame(
-        {"sequence": 1, "frame": 1, "object": [1, 2], "x": [10.0, 100.0], "y": 20.0, "w": 8.0, "h": 4.0}
-    )
-    ax = plots.frame(sf.match(truth, truth.iloc[[0]]), 1, 1)
-    corners = [[10, 20], [18, 20], [18, 24], [10, 24], [10, 20]]
-    styles = {
-        line.get_linestyle() for line, places in zip(ax.lines, lines_of(ax), strict=True) if places.tolist() == corners
-    }
-    assert styles == {"-", "--"}, "of the truth and of the prediction"
-    assert [[14, 22]] in [places.tolist() for places in lines_of(ax)]
-    assert [[104, 22]] in [places.tolist() for places in lines_of(ax)], "the missed one"
-    assert ax.get_title().endswith("1 found, 1 missed, 0 false")
-    centres = plots.frame(sf.match(truth, truth[["sequence", "frame", "object", "x", "y"]], tau=10), 1, 1)
-    boxes = [places for places in lines_of(centres) if len(places) == 10 or len(places) == 5]
-    assert len(boxes) == 1, "only the truth has boxes"
-
-
-def test_a_pose_is_drawn_with_its_joints_and_its_box() -> None:
-    key = {"sequence": 1, "frame": 1, "object": 1}
-    truth = pd.DataFrame({**key, "joint": ["nose", "left_eye"], "x": [10.0, 14.0], "y": [20.0, 22.0], "area": 50.0})
-    matches = sf.match(truth, truth.assign(x=truth["x"] + 1).drop(columns="area"), similarity="oks", threshold=0.1)
-    drawn = [places.tolist() for places in lines_of(plots.frame(matches, 1, 1))]
-    assert [[10, 20], [14, 22]] in drawn
-    assert [[11, 20], [15, 22]] in drawn
-    assert [[10, 20], [14, 20], [14, 22], [10, 22], [10, 20]] in drawn
-    matches.attrs = {}
-    assert [places.tolist() for places in lines_of(plots.frame(matches, 1, 1))] == drawn, "without notes, too"
-
-
-def test_joints_have_no_boxes() -> None:
-    key = {"sequence": 1, "frame": 1, "object": 1, "joint": ["nose", "left_eye"]}
-    joints = pd.DataFrame(key | {"x": [10.0, 14.0], "y": 20.0, "w": 300.0, "h": 200.0})
-    places = np.concatenate(lines_of(plots.frame(sf.match(joints, joints), 1, 1)))
-    assert places.max() == 20, "w and h are columns of the user's"
-
-
-def test_columns_of_the_users_are_no_joints() -> None:
-    box = {
-        "sequence": 1,
-        "frame": 1,
-        "object": 1,
-        "x": 10.0,
-        "y": 20.0,
-        "w": 8.0,
-        "h": 4.0,
-        "x_raw": 900.0,
-        "y_raw": 900.0,
-    }
-    boxes = pd.DataFrame([box])
-    for words in ({}, {"tau": 5}):
-        drawn = np.concatenate(lines_of(plots.frame(sf.match(boxes, boxes, **words), 1, 1)))
-        assert drawn.max() < 100
+    assert names_below(plots.sweep_curves(curve)) == ["threshold 0.5, best F1 1.000", "threshold 0.7, best F1 1.000"]
 
 
 def test_recall_of_boxes_is_mapped_at_their_centres() -> None:
@@ -360,18 +294,31 @@ def test_nothing_to_draw(matches: pd.DataFrame) -> None:
         plots.error_costs(matches)
 
 
-def test_a_frame_that_is_text_is_refused() -> None:
-    truth = pd.DataFrame({"sequence": [1], "frame": [1], "object": [1], "x": [5.0], "y": [5.0]})
-    with pytest.raises(sf.InputError, match=r"frame is '1', .* integers"):
-        sf.plots.frame(sf.match(truth, truth), 1, "1")  # type: ignore[arg-type]
+def test_a_whole_result_given_for_a_table_is_told_which_field_to_give(
+    sides: tuple[sf.Annotations, dict[str, sf.Annotations]], tracks: Path, precision: sf.AveragePrecision
+) -> None:
+    of_tracks = sf.track(*sf.read_motchallenge(tracks / "truth", tracks / "tracker"))
+    swept = sf.sweep(sides[0], sides[1]["eager"], score=[0.5])
+    for draw, result, field in (
+        (plots.precision_recall, precision, "its field curve"),
+        (plots.hota_curve, of_tracks, "its field curve"),
+        (plots.sweep_curves, swept, "its field curve"),
+        (plots.recall_map, of_tracks, "its field matches"),
+        (plots.precision_recall, of_tracks, "average_precision()"),
+        (plots.metric_by_slice, of_tracks, "the table that intervals() returned"),
+        (plots.forest, of_tracks, "compare()"),
+    ):
+        with pytest.raises(sf.InputError) as caught:
+            draw(result)  # type: ignore[operator]
+        assert type(result).__name__ in str(caught.value)
+        assert field in str(caught.value).partition("give ")[2]
 
 
-@pytest.mark.parametrize("draw", [lambda matches, name: sf.plots.frame(matches, name, 1), sf.plots.sequence])
-def test_a_sequence_of_the_wrong_type_is_refused(draw) -> None:
-    truth = pd.DataFrame({"sequence": [1], "frame": [1], "object": [1], "x": [5.0], "y": [5.0]})
-    matches = sf.match(truth, truth)
-    with refused(("plots: sequence", "'1'", "integers")):
-        draw(matches, "1")
-    texts = matches.assign(sequence=matches["sequence"].astype("str"))
-    with refused(("plots: sequence", "1", "strings")):
-        draw(texts, 1)
+def test_titles_begin_with_a_capital_and_legends_lie_outside_of_the_data(matches: pd.DataFrame) -> None:
+    sliced = sf.intervals(matches, by="frame", metrics=["recall"], resamples=50)
+    for ax in (plots.distances(matches), plots.residuals(matches), plots.metric_by_slice(sliced)):
+        assert ax.get_title()[0].isupper()
+        ax.figure.canvas.draw()
+        if legend := ax.get_legend():
+            assert legend.get_window_extent().x0 > ax.get_window_extent().x1
+            assert legend.get_window_extent().x1 < ax.figure.bbox.x1, "nothing is cut off"

@@ -1,6 +1,7 @@
 """Key columns as integers: order and equality survive, whatever the values span."""
 
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spotgeo_frames.support.keys import distinct, locate, ordinals, pack, positions, row_keys
+from spotgeo_frames.support.pandas_versions import TEXT
 
 ANY = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1))
 INTEGERS = st.lists(ANY, min_size=1, max_size=30)
@@ -46,6 +48,16 @@ def test_tables_share_their_numbers(left: list[int], right: list[int]) -> None:
     assert 0 <= together.min() <= together.max() < span
     values = left + right
     assert (together < together[0]).tolist() == [value < values[0] for value in values]
+
+
+@given(st.lists(st.sampled_from(["b", "a", "c", None]), min_size=1, max_size=6))
+def test_runs_of_text_are_numbered_as_single_values_are(values: list[str | None]) -> None:
+    long = pd.Series(np.repeat(values, 10).tolist(), dtype=TEXT)
+    with mock.patch("spotgeo_frames.support.keys.LONG", 1):
+        [codes], span = ordinals([long])
+    [expected], expected_span = ordinals([long])  # too short to be searched for runs
+    assert codes.tolist() == expected.tolist()
+    assert span == expected_span
 
 
 @given(INTEGERS, INTEGERS)

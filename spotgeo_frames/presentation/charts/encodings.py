@@ -12,6 +12,11 @@ import altair as alt
 from .names import Rows
 
 Spec = dict[str, Any]
+
+# A `column` of the viewer, and which fields of a mark have its value (`is`), or its least and greatest (`from`, `to`).
+Condition = Mapping[str, str]
+OF_SUBMISSION: Condition = {"column": "submission", "is": "submission"}
+
 HEIGHT = 260
 
 # The page's style has eight colours; further submissions reuse them with other dashes.
@@ -94,13 +99,19 @@ def finished(
     height: int,
     ratio: float | None = None,
     background: str | None = None,
+    filters: Sequence[Condition] = (),
 ) -> Spec:
-    """Makes the specification of a chart with its data, as wide as its place on the page."""
+    """Makes the specification of a chart with its data, as wide as its place on the page.
+
+    `filters` say which rows of the match table a mark counts: a click on it shows these in the viewer.
+    """
     if background is not None:
         chart = chart.properties(view=alt.ViewBackground(fill=background))
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     # The user's settings of Altair are overridden, so that a report looks the same for everybody.
     with alt.data_transformers.enable("default"), alt.theme.enable("none"):
-        spec = chart.properties(width="container", height=height, description=description, autosize=fit).to_dict()
-    meta = {} if ratio is None else {"ratio": ratio}
+        whole = chart.properties(width="container", height=height, description=description, autosize=fit)
+        spec = whole.to_dict(validate=False)
+    meta: dict[str, Any] = {} if ratio is None else {"ratio": ratio}
+    meta |= {"filters": list(filters)} if filters else {}
     return dict(spec) | {"config": CONFIG, "usermeta": meta, "datasets": dict(data)}

@@ -15,7 +15,20 @@ from ...tables.match_sides import offsets
 from ...tables.schema import TP, measure_of
 from ..image_plane import recall_grid
 from ..rule_texts import measure_limits, measure_name, measure_range, measure_title
-from .encodings import HEIGHT, NOTHING, SERIES, Spec, bounded, finished, of_picked, picked, pixel_axis, tooltips
+from .encodings import (
+    HEIGHT,
+    NOTHING,
+    OF_SUBMISSION,
+    SERIES,
+    Condition,
+    Spec,
+    bounded,
+    finished,
+    of_picked,
+    picked,
+    pixel_axis,
+    tooltips,
+)
 from .names import Rows, by_name, short_names
 
 # The counts of bins of the histogram of distances or similarities, of bins along each axis of residuals, and of columns
@@ -53,9 +66,13 @@ def _recall_map(places: Rows, ratio: float, names: Sequence[str]) -> Spec:
             ),
         )
     )
-    return finished(
-        picked(chart, names), {"places": places}, "Recall over the image plane", HEIGHT, bounded(ratio), NOTHING
-    )
+    about, filters = "Recall over the image plane", [OF_SUBMISSION, *_within("truth_centre_x", "truth_centre_y")]
+    return finished(picked(chart, names), {"places": places}, about, HEIGHT, bounded(ratio), NOTHING, filters)
+
+
+def _within(x: str, y: str) -> list[Condition]:
+    """The conditions that two columns of the viewer lie within a cell, which has the fields of `_box`."""
+    return [{"column": x, "from": "x", "to": "x2"}, {"column": y, "from": "y", "to": "y2"}]
 
 
 def _recall_cells(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, float]:
@@ -67,11 +84,26 @@ def _recall_cells(matches: pd.DataFrame, names: Sequence[str]) -> tuple[Rows, fl
             continue
         ratio = float(share(np.ptp(grid.y_edges), np.ptp(grid.x_edges), nothing=1.0))
         recall = grid.recall
+        x, y = (_bounds(_widened(edges)) for edges in (grid.x_edges, grid.y_edges))
         for column, row in np.argwhere(grid.n_truth > 0).tolist():
             n_truth, n_found = int(grid.n_truth[column, row]), int(grid.n_found[column, row])
             numbers = {"recall": float(recall[column, row]), "found": n_found, "truths": n_truth}
-            rows.append({"submission": name, **_box(grid.x_edges, grid.y_edges, column, row), **numbers})
+            sides = {"x": x[column][0], "x2": x[column][1], "y": y[row][0], "y2": y[row][1]}
+            rows.append({"submission": name, **sides, **numbers})
     return rows, ratio
+
+
+def _widened(edges: np.ndarray) -> np.ndarray:
+    """Edges of which the outer ones lie a little farther out: the viewer rounds coordinates, also those on an edge."""
+    slack = 1e-3 * (edges[1] - edges[0])
+    return np.concatenate([[edges[0] - slack], edges[1:-1], [edges[-1] + slack]])
+
+
+def _bounds(edges: np.ndarray) -> list[list[float]]:
+    """The least and the greatest value of each bin; a value on an edge between two is in the second only."""
+    upper = edges[1:] - 1e-6 * np.diff(edges)
+    upper[-1] = edges[-1]
+    return np.column_stack([edges[:-1], upper]).tolist()
 
 
 def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Spec | None:
@@ -120,7 +152,9 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Spec:
         )
     )
     about = f"The true positives by their {measure_name(rule)}"
-    return finished(picked(bars, names) + rules, {"hits": hits, "limits": limits}, about, HEIGHT)
+    column = "distance" if rule.by_distance else "similarity"
+    filters = [OF_SUBMISSION, {"column": column, "from": "from", "to": "to"}]
+    return finished(picked(bars, names) + rules, {"hits": hits, "limits": limits}, about, HEIGHT, filters=filters)
 
 
 def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
@@ -131,7 +165,7 @@ def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> Rows:
         counts, edges = np.histogram(values, bins=MEASURE_BINS, range=measure_range(rule))
         rows += [
             {"submission": name, "from": low, "to": high, "n": n}
-            for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+            for (low, high), n in zip(_bounds(edges), counts.tolist(), strict=True)
         ]
     return rows if any(row["n"] for row in rows) else []
 
@@ -177,7 +211,8 @@ def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Sp
     chart = picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
     about = "Predicted minus true coordinates of the true positives, and tau"
     data = {"cells": cells, "means": means, "ring": _circle(tau)}
-    return finished(chart, data, about, HEIGHT, 1.0, NOTHING)
+    filters = [OF_SUBMISSION, *_within("offset_x", "offset_y")]
+    return finished(chart, data, about, HEIGHT, 1.0, NOTHING, filters)
 
 
 def _offset_cells(matches: pd.DataFrame, names: Sequence[str], tau: float) -> tuple[Rows, Rows]:

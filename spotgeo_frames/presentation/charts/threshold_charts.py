@@ -10,7 +10,9 @@ from ..metric_text import title
 from .encodings import (
     DASHES,
     HEIGHT,
+    OF_SUBMISSION,
     SERIES,
+    Condition,
     Spec,
     by_submission,
     cycled,
@@ -21,6 +23,9 @@ from .encodings import (
     tooltips,
 )
 from .names import Rows, short_names, shortened
+
+# The predictions that are left at the threshold of a mark.
+FROM_THRESHOLD: list[Condition] = [OF_SUBMISSION, {"column": "predicted_score", "from": "score_threshold"}]
 
 
 def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], metric: str) -> Spec:
@@ -37,7 +42,7 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
         at_best = at_best.encode(color=by_submission(names))
     chart = _sweep_lines(rows, names).encode(x=x, y=y) + at_best.encode(x=x, y=y)
     about = f"{title(metric)} by the threshold of the score, the best marked"
-    return finished(chart, {"sweep": rows, "best": chosen}, about, HEIGHT)
+    return finished(chart, {"sweep": rows, "best": chosen}, about, HEIGHT, filters=FROM_THRESHOLD)
 
 
 def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Spec:
@@ -47,7 +52,8 @@ def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Spec:
     chart = _sweep_lines(rows, names).encode(
         x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
     )
-    return finished(chart, {"sweep": rows}, "Precision by recall, over thresholds of the score", HEIGHT)
+    about = "Precision by recall, over thresholds of the score"
+    return finished(chart, {"sweep": rows}, about, HEIGHT, filters=FROM_THRESHOLD)
 
 
 def _swept(rows: Rows, names: Sequence[str]) -> list[str]:

@@ -44,8 +44,10 @@ def report(
 ) -> None:
     """Writes a report about one or several submissions as a single HTML page without external files.
 
-    The page shows suspected mistakes, metrics with 95% intervals, comparisons, kinds of error, maps, score thresholds,
-    slices, and a browser of frames. It needs the extra `report`.
+    The page shows suspected mistakes, metrics with 95% intervals, comparisons, what changed between submissions, kinds
+    of error, maps, score thresholds, slices, and a browser of frames; of boxes and whole poses with scores also average
+    precision, which then ranks submissions; of tracks and poses HOTA over alpha, and where identities broke. It needs
+    the extra `report`.
 
     Parameters
     ----------
@@ -54,7 +56,8 @@ def report(
         and for keypoints, one row a joint, `joint`.
     submissions
         The predictions: Annotations or a table of objects, or for several submissions a dict from their names to these.
-        A column `score` adds a sweep over score thresholds.
+        A column `score` adds a sweep over score thresholds, unless all are the same, and, of boxes and of whole poses
+        matched by "oks", average precision.
     path
         The page to write.
     by

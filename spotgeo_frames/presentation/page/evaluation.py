@@ -18,6 +18,7 @@ from ...matching.matcher import match_sides
 from ...matching.noted_rule import shared_notes
 from ...matching.rule import Rule
 from ...matching.words import Words
+from ...scoring.ap.result import AveragePrecision, average_precision
 from ...scoring.few_sequences import LITTLE_KNOWN, OF_FEW
 from ...scoring.group_sums import summary_sums
 from ...scoring.registry import HEADLINE, defined, own_metrics
@@ -35,9 +36,15 @@ from ..metric_text import reading
 # How often a report swaps and draws sequences, and the confidence of its intervals.
 RESAMPLES, CONFIDENCE = 10_000, 0.95
 
+# The headline numbers of results, first those that rank: of average precision (AR is that of poses), tracks and poses.
+PRECISION_HEADLINE = ("AP", "AP50", "AP75", "AR100", "AR")
+RESULT_HEADLINE = (*PRECISION_HEADLINE, *TRACK_HEADLINE)
 
 # The rows of intervals and pairs with numbers of all sequences together, and with means over sequences.
 COMBINED, MACRO = "combined", "macro"
+
+# What ranks submissions: their match tables, or results that are asked the same.
+Ranked = Evaluated | AveragePrecision
 
 
 class Evaluation(NamedTuple):
@@ -51,14 +58,16 @@ class Evaluation(NamedTuple):
         The caller's words on the rule, what they mean for these tables, and whether identities count.
     results
         What each submission was evaluated to: a match table, or what `track` or `pose` returns.
+    precisions
+        The average precision of each submission; empty unless boxes or poses without identities have scores.
     matches
         The match tables of all submissions, concatenated, with the `kind` of each error.
     cuts
         For each slicing, by its columns, the columns to slice the match table of each submission by.
     summary, intervals
-        The metrics of each submission, and the headline metrics with confidence intervals, those of tracks first. No
-        table has columns or rows of metrics that are not defined for the rule. Reports of tracks have a column `of`, as
-        `intervals` returns it; so have the pairs of their comparison.
+        The metrics of each submission, and the headline metrics with confidence intervals, those of average precision
+        or tracks first. No table has columns or rows of metrics that are not defined for the rule. With these metrics
+        there is a column `of`, as `intervals` returns it; so it is in the pairs of their comparison.
     compared
         The comparison of submissions; None if there is only one.
     warnings, about_pairs
@@ -73,6 +82,7 @@ class Evaluation(NamedTuple):
     rule: Rule
     tracks: bool
     results: Mapping[str, Evaluated]
+    precisions: Mapping[str, AveragePrecision]
     matches: pd.DataFrame
     cuts: Mapping[tuple[str, ...], Mapping[str, list[pd.Series]]]
     summary: pd.DataFrame
@@ -118,17 +128,20 @@ def evaluate(
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    metrics = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
-    ranking = _track_metrics(results)
+    precisions, said = ({}, {}) if tracks else _precisions(truth, submissions, matched, words, rule)
+    of_matches = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
+    ranked: Mapping[str, Ranked] = precisions or results
+    of_results = _result_metrics(ranked)
     compared, about_pairs = None, list[str]()
-    if len(results) > 1:
-        compared, about_pairs = _compared(results, ranking or metrics)
+    if len(ranked) > 1:
+        compared, about_pairs = _compared(ranked, of_results or of_matches)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
-    kinds: list[tuple[Mapping[str, Evaluated], Sequence[str]]] = [({name: matched[name] for name in names}, metrics)]
-    if ranking:
-        kinds.insert(0, ({name: results[name] for name in names}, ranking))
-    headline, texts = _intervals(kinds)
+    kinds: list[tuple[Mapping[str, Ranked], list[str]]] = [({name: matched[name] for name in names}, of_matches)]
+    if of_results:
+        kinds.insert(0, ({name: ranked[name] for name in names}, of_results))
+    headline, texts = _intervals(kinds, said)
+    summary = summary_by(matches, "submission", rule)
     return Evaluation(
         truth=truth,
         submissions={name: submissions[name] for name in names},
@@ -136,24 +149,58 @@ def evaluate(
         rule=rule,
         tracks=tracks,
         results={name: results[name] for name in names},
+        precisions={name: precisions[name] for name in names if name in precisions},
         matches=matches,
         cuts=cuts,
-        summary=_with_estimates(summary_by(matches, "submission", rule), headline, ranking),
+        summary=_with_estimates(summary, headline, of_results),
         intervals=headline,
-        compared=compared and compared._replace(leaderboard=_known(compared.leaderboard, rule)),
+        compared=compared and compared._replace(leaderboard=_known(_with_f1(compared.leaderboard, summary), rule)),
         warnings=texts,
         about_pairs=about_pairs,
         images=images,
     )
 
 
-def _track_metrics(results: Mapping[str, Evaluated]) -> list[str]:
-    """The headline metrics of results of tracks or poses; none of match tables."""
-    first = next(iter(results.values()))
-    return [] if isinstance(first, pd.DataFrame) else [name for name in TRACK_HEADLINE if name in first.summary]
+def _precisions(
+    truth: Annotations,
+    submissions: Mapping[str, Annotations],
+    matched: Mapping[str, pd.DataFrame],
+    words: Words,
+    rule: Rule,
+) -> tuple[dict[str, AveragePrecision], dict[str, set[str]]]:
+    """The average precision of each submission, and the texts of warnings, each with the submissions that it is about.
+
+    There is none unless all submissions have scores and are matched by IoU or by OKS.
+    """
+    if rule.name not in ("iou", "oks") or not all(has_scores(submissions[name], matched[name]) for name in matched):
+        return {}, {}
+    answer, texts = {}, dict[str, set[str]]()
+    for name, side in submissions.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            answer[name] = average_precision(truth, side, rule.name, sigmas=words.sigmas)
+        for warning in caught:
+            texts.setdefault(str(warning.message).removeprefix("average_precision: "), set()).add(name)
+    return answer, texts
 
 
-def _compared(results: Mapping[str, Evaluated], metrics: Sequence[str]) -> tuple[Comparison, list[str]]:
+def has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
+    """Whether each prediction has a score; a whole pose whose joints have different ones has none."""
+    predicted = matches["outcome"].isin(["TP", "FP"])
+    return (
+        "score" in submission.objects
+        and bool(submission.objects["score"].notna().all())
+        and bool(matches.loc[predicted, "predicted_score"].notna().all())
+    )
+
+
+def _result_metrics(ranked: Mapping[str, Ranked]) -> list[str]:
+    """The headline metrics of results of average precision, tracks or poses; none of match tables."""
+    first = next(iter(ranked.values()))
+    return [] if isinstance(first, pd.DataFrame) else [name for name in RESULT_HEADLINE if name in first.summary]
+
+
+def _compared(results: Mapping[str, Ranked], metrics: Sequence[str]) -> tuple[Comparison, list[str]]:
     """The comparison of submissions, and the texts of its warnings but for that of few sequences, as intervals have."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -163,12 +210,15 @@ def _compared(results: Mapping[str, Evaluated], metrics: Sequence[str]) -> tuple
     return answer, [text for text in texts if text]
 
 
-def _intervals(kinds: Sequence[tuple[Mapping[str, Evaluated], Sequence[str]]]) -> tuple[pd.DataFrame, list[str]]:
+def _intervals(
+    kinds: Sequence[tuple[Mapping[str, Ranked], Sequence[str]]], said: Mapping[str, set[str]]
+) -> tuple[pd.DataFrame, list[str]]:
     """The metrics of submissions with confidence intervals, and the texts of warnings, each once.
 
-    `kinds` are what submissions were evaluated to, and the metrics of that: of tracks first, then of match tables.
+    `kinds` are what submissions were evaluated to, and the metrics of that: of results first, then of match tables.
+    `said` are earlier texts with the submissions that they are about.
     """
-    tables, texts = [], dict[str, set[str]]()  # of each text, the submissions
+    tables, texts = [], {text: {*names} for text, names in said.items()}
     for sides, metrics in kinds:
         found = {name: interval_table(x, None, metrics, confidence=CONFIDENCE) for name, x in sides.items()}
         tables.append(together({name: table for name, (table, _) in found.items()}))
@@ -180,10 +230,10 @@ def _intervals(kinds: Sequence[tuple[Mapping[str, Evaluated], Sequence[str]]]) -
         answer["of"] = answer["of"].fillna(COMBINED)  # of match tables
     answer.attrs = tables[-1].attrs
     # That there are few sequences may be said in more words, too.
-    said = [text for text in texts if not any(other != text and other.startswith(text) for other in texts)]
+    longest = [text for text in texts if not any(other != text and other.startswith(text) for other in texts)]
     of_all = len(kinds[0][0])
     return answer, [
-        text if len(texts[text]) == of_all else f"{', '.join(sorted(texts[text]))}: {text}" for text in said
+        text if len(texts[text]) == of_all else f"{', '.join(sorted(texts[text]))}: {text}" for text in longest
     ]
 
 
@@ -192,6 +242,11 @@ def _with_estimates(summary: pd.DataFrame, intervals: pd.DataFrame, metrics: Seq
     rows = rows_of(intervals, COMBINED)
     columns = {name: rows.loc[rows["metric"] == name, "estimate"].to_numpy() for name in metrics}
     return summary.assign(**columns)[["submission", *columns, *summary.columns.drop("submission")]]
+
+
+def _with_f1(board: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
+    """A leaderboard with the F1 of the match tables, which those of results lack; both have the same order."""
+    return board if "f1" in board else board.assign(f1=summary["f1"].to_numpy())
 
 
 def matches_of_name(evaluation: Evaluation, name: str) -> pd.DataFrame:

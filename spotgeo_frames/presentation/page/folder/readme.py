@@ -26,11 +26,28 @@ COLUMNS = {
     "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP; "
     "null after matching by similarity",
     "category": "the category of the truth, or else of the prediction",
+    "area": "the range of areas of objects, as COCO has them",
+    "alpha": "the least similarity of a pair that counts",
+    "change": "the two submissions, and what became of an object from the first to the second",
+    "count": "how many objects",
+    "break": "`switch` (to another predicted identity) or `gap` (the truth is missed for a while)",
+    "gap": "in how many frames between the two matches the truth is missed",
+    "predicted_before": "the predicted identity of the match before the break",
+    "predicted_after": "the predicted identity of the match after the break",
+    "taken_by": "the truth that is matched with predicted_before in the frame of the break; null if there is none",
+    "nearest_truth": "px, from the truth to the nearest other one in the frame of the break; null if there is none",
+    "n_switches": "switches to another predicted identity",
+    "n_gaps": "gaps in which a truth is missed",
+    "n_missed_in_gaps": "frames in which truths are missed within gaps",
+    "longest_gap": "frames, the longest of these gaps",
+    "n_breaks": "switches or gaps of the kind",
+    "dAP": "percentage points, the gain as tidecv has it",
     "kind": (
         "the kind of an error. Misses: taken (a prediction is near, but matched with another truth), confused (a "
         "prediction of another category is near), mislocated (detected in the wrong place), confused_and_mislocated, "
         "lost (no prediction is near). False alarms: no_truth_in_frame, duplicate (of a truth that is found), "
-        "confused, mislocated, confused_and_mislocated, background (no truth is near). In `error_costs` also all"
+        "confused, mislocated, confused_and_mislocated, background (no truth is near). In `error_costs` also all, and "
+        "of tracks switch and gap. In `precision_costs` the kinds of TIDE, with all_misses, all_false_alarms and all"
     ),
     "pair_distance": "px, between a mislocated miss and its false alarm; null otherwise",
     "pair_head_sizes": "in head sizes of the truth, between a mislocated miss and its false alarm; null otherwise",
@@ -51,9 +68,10 @@ COLUMNS = {
     "tau": "px, largest distance of a TP",
     "threshold": "the least similarity of a TP",
     "score_threshold": "the least score of a prediction that counts; in `sweep_best` that of the highest f1 or HOTA",
-    "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse; of tracks and poses highest HOTA",
+    "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse; where scores are ranked, highest AP; of "
+    "tracks and poses highest HOTA",
     "bootstrap_share_first": "the share of draws of sequences, with replacement, in which the submission is first",
-    "apart_from_next": "whether its f1, or HOTA, is shown to differ from that of the next row: p_adjusted below 0.05",
+    "apart_from_next": "whether its f1, AP or HOTA is shown to differ from that of the next row: p_adjusted below 0.05",
     "a": "the first submission",
     "b": "the second submission",
     "p_value": "of a test that swaps whole sequences between the two, by which the interval is, too",

@@ -23,6 +23,8 @@ TITLES = {
     "of": "of",
     "bootstrap_share_first": "bootstrap share first",
     "apart_from_next": "differs from the next",
+    "gap": "gap, frames",
+    "nearest_truth": "nearest truth, px",
 }
 
 

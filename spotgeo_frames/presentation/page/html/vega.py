@@ -1,6 +1,7 @@
 """Bundles Vega, Vega-Lite and Vega-Embed into one script for the page.
 
 Bundling takes a second and blocks Python meanwhile, so it happens in another process, in parallel with the evaluation.
+Later pages of this process take the script of the first.
 """
 
 import subprocess
@@ -15,6 +16,9 @@ script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", sys.argv[
 sys.stdout.buffer.write(script.encode())
 """
 
+# The script, once it is there, by the version of Vega-Lite.
+BUNDLED: dict[str, str] = {}
+
 
 @contextmanager
 def vega_script() -> Iterator[Callable[[], str]]:
@@ -22,10 +26,14 @@ def vega_script() -> Iterator[Callable[[], str]]:
 
     The function raises ImportError if the script cannot be bundled.
     """
-    command = [sys.executable, "-P", "-c", BUNDLE, _version()]  # -P: import nothing from the current folder
+    version = _version()
+    if version in BUNDLED:
+        yield lambda: BUNDLED[version]
+        return
+    command = [sys.executable, "-P", "-c", BUNDLE, version]  # -P: import nothing from the current folder
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            yield lambda: _script(process)
+            yield lambda: BUNDLED.setdefault(version, _script(process))
         finally:
             process.kill()
 

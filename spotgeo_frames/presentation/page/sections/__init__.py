@@ -8,9 +8,35 @@ of the page.
 
 from ..evaluation import Evaluation
 from ..html.blocks import Section
-from . import comparison, errors, frames, numbers, places, slices, suspicions, thresholds
+from . import (
+    changed,
+    comparison,
+    curve,
+    errors,
+    frames,
+    identities,
+    numbers,
+    places,
+    precision,
+    slices,
+    suspicions,
+    thresholds,
+)
 
-SECTIONS = [suspicions, numbers, comparison, errors, places, thresholds, slices, frames]
+SECTIONS = [
+    suspicions,
+    numbers,
+    comparison,
+    changed,
+    precision,
+    curve,
+    errors,
+    identities,
+    places,
+    thresholds,
+    slices,
+    frames,
+]
 
 
 def sections_of(evaluation: Evaluation) -> list[Section]:

@@ -8,7 +8,8 @@ from ..evaluation import COMBINED, CONFIDENCE, MACRO, RESAMPLES, Evaluation, row
 from ..html.blocks import Block, Figure, Kept, Section, Text
 from ..html.cells import column_title, having, table_of
 
-BOARD = ["rank", "name", "HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]
+BOARD = ["rank", "name", "AP", "AP_low", "AP_high", "AP50", "AP75"]
+BOARD += ["HOTA", "HOTA_low", "HOTA_high", "MOTA", "IDF1", "mota"]
 BOARD += ["f1", "f1_low", "f1_high", "kelvins_mse", "mse", "loc_a"]
 BOARD += ["bootstrap_share_first", "apart_from_next"]
 OF_ALL = "first minus second, with the 95% interval of each pair by itself"
@@ -23,7 +24,7 @@ ABOUT = (
 )
 ABOUT_MACRO = " “Macro” is the mean over sequences, by a paired t test."
 TABLES = {
-    "leaderboard": "The submissions in the competition's order, or by HOTA.",
+    "leaderboard": "The submissions in the competition's order, or by AP or HOTA.",
     "pairs": "Differences between submissions (`a` minus `b`), with intervals and p-values.",
 }
 

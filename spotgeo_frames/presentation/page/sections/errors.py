@@ -6,6 +6,7 @@ from ....analysis.costs import error_costs
 from ....tables.schema import BOX, FN, FP, SIDE_PREFIXES, frame_columns
 from ...charts.error_charts import error_costs as chart_of_costs
 from ...display import words
+from ...metric_text import title
 from ...rule_texts import kind_texts
 from ..evaluation import Evaluation, together
 from ..html.blocks import Block, Definitions, Figure, Kept, Section, Text
@@ -15,27 +16,58 @@ ABOUT = (
     "The cost of a kind of error is the gain if this kind alone were corrected: its false alarms removed, its misses "
     "found."
 )
+ABOUT_TRACKS = " A corrected switch or gap keeps the identity from before; tracks are evaluated again for each kind."
+NO_TRACK_COSTS = (
+    " What the kinds cost in {metric} is left out, because evaluating so many objects again for each kind takes longer "
+    "than the rest of this page; error_costs() tells it of what track() or pose() returns."
+)
 COSTS = ["kind", "n_misses", "n_false_alarms", "f1", "f1_gain", "mse", "mse_gain"]
+TRACK_COSTS = [
+    "kind",
+    "n_misses",
+    "n_false_alarms",
+    "n_breaks",
+    "HOTA",
+    "HOTA_gain",
+    "MOTA_gain",
+    "IDF1_gain",
+    "f1_gain",
+]
 TABLES = {
     "diagnosis": "Each miss and each false alarm with its kind.",
     "error_costs": "The cost of each kind of error: the metrics if this kind alone were corrected.",
 }
 
+# The most rows of match tables, of all submissions, up to which tracks are evaluated again for each kind.
+MOST_EVALUATED = 100_000
+
 
 def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
-    matches, names = evaluation.matches, evaluation.names
-    costs = together({name: error_costs(matches[matches["submission"] == name]) for name in names})
-    blocks: list[Block] = [Text(ABOUT, "note")]
-    if spec := chart_of_costs(costs, names):
+    names, metric = evaluation.names, evaluation.headline[0]
+    costs = _costs(evaluation)
+    of_tracks = "n_breaks" in costs
+    left_out = NO_TRACK_COSTS.format(metric=title(metric)) if evaluation.tracks else ""
+    blocks: list[Block] = [Text(ABOUT + (ABOUT_TRACKS if of_tracks else left_out), "note")]
+    if spec := chart_of_costs(costs, names, metric if of_tracks else "f1"):
         blocks.append(Figure("costs", "The cost of each kind of error", spec))
     whose = [] if len(names) == 1 else ["submission"]
-    shown = having(costs.assign(kind=costs["kind"].map(words)), [*whose, *COSTS])
+    columns = [name for name in TRACK_COSTS if name != "IDF1_gain" or "IDF1" in evaluation.headline]  # poses have none
+    shown = having(costs.assign(kind=costs["kind"].map(words)), [*whose, *(columns if of_tracks else COSTS)])
     blocks += [table_of("costs", "Kinds of error and their cost", shown, {"submission": "submission", "kind": "kind"})]
     blocks.append(Definitions(_meanings(evaluation, costs)))
-    tables = {"diagnosis": _diagnosis(matches), "error_costs": costs}
+    tables = {"diagnosis": _diagnosis(evaluation.matches), "error_costs": costs}
     kept = {name: Kept(table, TABLES[name]) for name, table in tables.items()}
     return Section("errors", "Errors", "Errors", blocks, kept)
+
+
+def _costs(evaluation: Evaluation) -> pd.DataFrame:
+    """The costs of the kinds of error of each submission; those of many tracks in F1 only."""
+    matches, given = evaluation.matches, evaluation.words
+    if evaluation.tracks and len(matches) <= MOST_EVALUATED:
+        results = evaluation.results.items()
+        return together({name: error_costs(x, similarity=given.similarity, tau=given.tau) for name, x in results})
+    return together({name: error_costs(matches[matches["submission"] == name]) for name in evaluation.names})
 
 
 def _meanings(evaluation: Evaluation, costs: pd.DataFrame) -> list[tuple[str, str]]:

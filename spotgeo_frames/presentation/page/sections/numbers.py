@@ -9,6 +9,7 @@ import pandas as pd
 
 from ....scoring.registry import METRICS
 from ....support.labels import DASH
+from ....tracking.poses import PoseResult
 from ...display import texts
 from ...metric_text import arrow, definition, reading, title
 from ...rule_texts import first_title, rule_text
@@ -52,7 +53,7 @@ def lead(evaluation: Evaluation) -> list[str]:
     if evaluation.compared is None:
         return [f"{name} is {shown[metric]}.", *sentences]
     first, second, *_ = evaluation.names
-    article = "an" if metric == "f1" else "a"
+    article = "an" if metric in ("f1", "AP") else "a"
     pairs = rows_of(evaluation.compared.pairs, COMBINED)
     [p] = pairs.loc[(pairs["a"] == first) & (pairs["b"] == second) & (pairs["metric"] == metric), "p_adjusted"]
     surely = bool(evaluation.compared.leaderboard["apart_from_next"].fillna(False).iloc[0])
@@ -63,7 +64,7 @@ def lead(evaluation: Evaluation) -> list[str]:
 
 def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
-    table = Numbers(CAPTION, evaluation.names, headline(evaluation), [*_rests_on(evaluation), *_counts(evaluation)])
+    table = Numbers(CAPTION, evaluation.names, headline(evaluation), _below(evaluation))
     cautions = [Text(f"Caution: {text}.", "note") for text in evaluation.warnings]
     tables = {name: Kept(getattr(evaluation, name), meaning) for name, meaning in TABLES.items()}
     return Section("numbers", "Numbers", "Numbers", [table, Text(ABOUT, "note"), *cautions], tables)
@@ -100,6 +101,19 @@ def _interval(cell: Mapping[Any, str], mean: Mapping[Any, str] | None) -> str:
     if mean is None or mean["low"] == DASH:
         return "no interval"
     return f"no interval; mean of sequences {mean['estimate']}: {mean['low']} to {mean['high']}"
+
+
+def _below(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
+    """What stands below the numbers with intervals: labels with the values of all submissions."""
+    return [*_of_poseval(evaluation), *_rests_on(evaluation), *_counts(evaluation)]
+
+
+def _of_poseval(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
+    """Poseval's average precision of poses with scores; it follows from no sums of sequences, so has no interval."""
+    totals = pd.DataFrame([x.summary.iloc[-1] for x in evaluation.results.values() if isinstance(x, PoseResult)])
+    if not len(totals) or totals["ap"].isna().all():
+        return []
+    return [(f"{title('ap')}: by poseval, without an interval", texts(totals)["ap"].tolist())]
 
 
 def _rests_on(evaluation: Evaluation) -> list[tuple[str, list[str]]]:

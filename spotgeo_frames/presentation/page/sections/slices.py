@@ -8,9 +8,10 @@ import pandas as pd
 from ....scoring.few_sequences import FEW_NOTE, few_marked
 from ....scoring.registry import SLICED, own_metrics
 from ....scoring.slice_files import slice_files
-from ....support.labels import bins_as_text, label
+from ....support.labels import bins_as_text, is_binned, label
 from ....support.names import in_markdown
 from ...display import texts
+from ..bins import binned_name
 from ..evaluation import Evaluation, matches_of_name, summary_by, together
 from ..html.blocks import Kept, Section, Table, Text
 from ..html.cells import column_title, sorting
@@ -76,5 +77,5 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
         positions={place: shown[by[place]].cat.codes.tolist() for place in binned},
         n_left_out=len(table) - len(shown),
         note=FEW_NOTE if any_few else "",
-        filters=dict(enumerate(by)),
+        filters={place: binned_name(name) if is_binned(summary[name]) else name for place, name in enumerate(by)},
     )

@@ -3,14 +3,12 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 
 from ....analysis.sweeps import Sweep, sweep
 from ....support.progress import progress
-from ....tables.annotations import Annotations
 from ...charts.threshold_charts import by_recall, by_threshold
 from ...metric_text import title
-from ..evaluation import Evaluation, matches_of_name, together
+from ..evaluation import Evaluation, has_scores, matches_of_name, together
 from ..html.blocks import Block, Figure, Figures, Kept, Section, Text
 from ..html.cells import table_of
 
@@ -30,12 +28,12 @@ TABLES = {
 
 
 def section(evaluation: Evaluation) -> Section | None:
-    """Makes the section; None if no submission has a score for each prediction."""
+    """Makes the section; None if no submission has a score for each prediction, or all its scores are the same."""
     swept = _swept(evaluation)
     if swept is None:
         return None
     curve, best = swept
-    metric, names = evaluation.headline[0], evaluation.names
+    metric, names = "HOTA" if evaluation.tracks else "f1", evaluation.names
     figures = Figures(
         [
             Figure(
@@ -61,7 +59,7 @@ def _swept(evaluation: Evaluation) -> Sweep | None:
     scored = {
         name: side
         for name, side in evaluation.submissions.items()
-        if _has_scores(side, matches_of_name(evaluation, name))
+        if has_scores(side, matches_of_name(evaluation, name)) and side.objects["score"].nunique() > 1
     }
     for name in progress(list(scored), "sweeping", "submission"):
         scores = np.sort(scored[name].objects["score"].to_numpy(np.float64))
@@ -74,14 +72,3 @@ def _swept(evaluation: Evaluation) -> Sweep | None:
         return None
     curves, best = (together({name: tables[part] for name, tables in found.items()}) for part in (0, 1))
     return Sweep(curves, best)
-
-
-def _has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
-    """Whether each prediction has a score; a whole pose whose joints have different ones has none."""
-    objects, predicted = submission.objects, matches["outcome"].isin(["TP", "FP"])
-    return (
-        "score" in objects
-        and len(objects) > 0
-        and bool(objects["score"].notna().all())
-        and bool(matches.loc[predicted, "predicted_score"].notna().all())
-    )

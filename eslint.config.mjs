@@ -1,0 +1,25 @@
+// The rules for JavaScript. `make lint` installs ESLint and TypeScript, which checks the types in the comments.
+import js from "./.venv/scripts/node_modules/@eslint/js/src/index.js";
+
+const globals = (...names) => Object.fromEntries(names.map((name) => [name, "readonly"]));
+
+export default [
+  { ignores: [".venv*/**", "build/**", "dist/**", "out/**"] },
+  js.configs.recommended,
+  {
+    rules: { eqeqeq: "error", "no-eval": "error", "no-implied-eval": "error", "no-var": "error", "prefer-const": "error" },
+  },
+  {
+    files: ["spotgeo_frames/**/*.js"],
+    languageOptions: {
+      globals: globals(
+        "atob", "clearTimeout", "console", "document", "getComputedStyle", "matchMedia", "setTimeout", "structuredClone",
+        "vegaEmbed", "window", "Blob", "CSS", "DecompressionStream", "Element", "Image", "Option", "Path2D", "ResizeObserver", "Response",
+      ),
+    },
+  },
+  {
+    files: ["tests/**/*.mjs"],
+    languageOptions: { globals: globals("process") },
+  },
+];

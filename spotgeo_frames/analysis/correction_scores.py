@@ -1,0 +1,108 @@
+"""How high F1 is after a correction, for `check`.
+
+Most corrections make a submission worse. Their matching stops at the frame from which on F1 cannot become high enough,
+even if all objects of the frames to come matched.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..matching.crowds import WithoutCrowds, without_crowds, without_explained
+from ..matching.matcher import assigned, assigned_chunks, counted_table
+from ..matching.pairs import Pairs, join_pairs
+from ..matching.rule import Rule, compared
+from ..scoring.registry import values_of
+from ..tables.annotations import Annotations
+from ..tables.columns import dataframe_of
+from ..tables.schema import FRAME_KEY, TP
+from .corrections import Correction, geometry
+
+
+class Score(NamedTuple):
+    """F1, and the sides and pairs that it is computed from."""
+
+    f1: float
+    counting: WithoutCrowds
+    pairs: Pairs
+
+
+def score(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> Score:
+    """F1 of any frames and sequences; 0 where there is nothing to count."""
+    counting = _counting(truth, claims, rule)
+    return _score(counting, assigned(counting.sides, rule))
+
+
+def highest_f1(now: Score, rule: Rule) -> float:
+    """An F1 that no correction exceeds that leaves both sides as many objects as they have now."""
+    aligned = now.counting.sides.aligned
+    if now.counting.n_crowds or rule.of_whole_poses:  # how many objects count depends on where they are
+        return 1.0
+    n_truth, n_claims = len(aligned.truth.frame), len(aligned.predictions.frame)
+    return _f1(min(n_truth, n_claims), n_truth + n_claims)
+
+
+def best_correction(corrections: Iterable[Correction], rule: Rule, least: float) -> tuple[Correction, Score] | None:
+    """The first correction of the highest F1, with its score; None if no F1 reaches `least`."""
+    best = None
+    for correction in corrections:
+        counting = _counting(correction.truth, correction.claims, rule)
+        pairs = _pairs_reaching(counting, rule, least)
+        if pairs is None:
+            continue
+        found = _score(counting, pairs)
+        if found.f1 >= least and (best is None or found.f1 > best[1].f1):
+            best, least = (correction, found), found.f1
+    return best
+
+
+def gained_objects(before: Score, after: Score, rule: Rule) -> int:
+    """How many true objects have more hits after a correction, less those that have fewer.
+
+    The joints of a person lie together, so one person is one piece of evidence.
+    """
+    n_hits = []
+    for found in (before, after):
+        matches = counted_table(found.counting, found.pairs, rule, ["truth_object"])
+        hits = dataframe_of(matches)[[*FRAME_KEY, "truth_object"]][matches["outcome"] == TP]
+        n_hits.append(hits.groupby([*FRAME_KEY, "truth_object"]).size())
+    return int(np.sign(n_hits[1].sub(n_hits[0], fill_value=0)).sum())
+
+
+def _counting(truth: Annotations, claims: pd.DataFrame, rule: Rule) -> WithoutCrowds:
+    """The sides without crowds."""
+    if not np.isfinite(claims[geometry(claims)].to_numpy()).all():
+        claims = claims.head(0)  # a correction may overflow
+    return without_crowds(compared(rule, truth, Annotations(claims), "union", may_be_disjoint=True), rule)
+
+
+def _score(counting: WithoutCrowds, pairs: Pairs) -> Score:
+    """F1 of the pairs of all frames."""
+    aligned, _, _ = without_explained(counting, pairs)
+    return Score(_f1(len(pairs.truth), len(aligned.truth.frame) + len(aligned.predictions.frame)), counting, pairs)
+
+
+def _pairs_reaching(counting: WithoutCrowds, rule: Rule, least: float) -> Pairs | None:
+    """The pairs of all frames, or None as soon as F1 cannot reach `least` any more."""
+    truth, predictions = counting.sides.aligned.truth, counting.sides.aligned.predictions
+    most = np.minimum(truth.counts, predictions.counts)
+    n_possible = int(most.sum())
+    # Predictions that cover a crowd may not count.
+    n_rows = len(truth.frame) + len(predictions.frame) - len(np.unique(counting.covering.prediction))
+    if _f1(n_possible, n_rows) < least:
+        return None
+    parts = []
+    for first, last, pairs in assigned_chunks(counting.sides, rule):
+        n_possible -= int(most[first:last].sum()) - len(pairs.truth)
+        if _f1(n_possible, n_rows) < least:
+            return None
+        parts.append(pairs)
+    return join_pairs(parts)
+
+
+def _f1(tp: int, n_rows: int) -> float:
+    """F1 of two sides with `n_rows` together; 0 where there is nothing to count."""
+    counts = {"tp": np.array([tp]), "fn": np.array([n_rows - 2 * tp]), "fp": np.zeros(1)}
+    return float(np.nan_to_num(values_of(counts, ["f1"])["f1"][0]))

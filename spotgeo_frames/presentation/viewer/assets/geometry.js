@@ -1,0 +1,238 @@
+// Places: what is drawn of a row, where it is on the screen, and which of many is under the pointer.
+
+import { numbersOf, textAt } from "./columns.js";
+import { objectAt } from "./lives.js";
+
+/**
+ * @import { FrameRows, Rows, Side } from "./lives.js"
+ * @import { Extent, SourceFacts } from "./source.js"
+ *
+ * @typedef {{x: number, y: number, scale: number}} Camera the point (px of the image) in the middle, and screen px per px
+ * @typedef {{width: number, height: number}} Size of a canvas, in CSS px
+ *
+ * @typedef {object} Shape what is drawn of a row
+ * @property {Side} side
+ * @property {number} submission
+ * @property {number} row by which it is selected
+ * @property {number} mark a position in MARKS
+ * @property {string} name of the object, which is also its identity
+ * @property {boolean} leads whether it is the first of its object in the frame; others are further joints
+ * @property {number} x of the point, or of the middle of the box
+ * @property {number} y
+ * @property {[x: number, y: number, w: number, h: number] | null} box
+ * @property {number[] | null} joints x and y of each joint of a pose, NaN where it is not located
+ *
+ * @typedef {{side: Side, joints: number[]}} Skeleton
+ */
+
+const SHAPE_OF_STAGE = [0.45, 1]; // the least and greatest height for its width
+
+/**
+ * The camera that shows a whole area.
+ * @param {Extent} extent
+ * @param {Size} size
+ * @returns {Camera}
+ */
+export function fitted([left, right, top, bottom], { width, height }) {
+  const scale = Math.min(width / (right - left || 1), height / (bottom - top || 1));
+  return { x: (left + right) / 2, y: (top + bottom) / 2, scale };
+}
+
+/**
+ * The height of the stage for its width, within bounds.
+ * @param {Extent} extent
+ */
+export function stageRatio([left, right, top, bottom]) {
+  const ratio = (bottom - top) / (right - left);
+  const [least, most] = SHAPE_OF_STAGE;
+  return Number.isFinite(ratio) ? Math.min(most, Math.max(ratio, least)) : most;
+}
+
+/**
+ * Zooms by a factor; the point of the image at a place of the screen stays there.
+ * @param {Camera} camera
+ * @param {number} factor
+ * @param {{x: number, y: number}} place relative to the middle of the canvas
+ * @returns {Camera}
+ */
+export function zoomed(camera, factor, place) {
+  const scale = camera.scale * factor;
+  return {
+    x: camera.x + place.x / camera.scale - place.x / scale,
+    y: camera.y + place.y / camera.scale - place.y / scale,
+    scale,
+  };
+}
+
+/**
+ * Moves the image by a distance on the screen.
+ * @param {Camera} camera
+ * @param {number} dx
+ * @param {number} dy
+ * @returns {Camera}
+ */
+export function panned(camera, dx, dy) {
+  return { ...camera, x: camera.x - dx / camera.scale, y: camera.y - dy / camera.scale };
+}
+
+/**
+ * The shapes of one side of a frame, in file order.
+ * @param {FrameRows} rows
+ * @param {Side} side
+ * @param {SourceFacts} about
+ * @returns {Shape[]}
+ */
+export function shapesOf(rows, side, about) {
+  const { table, at, first, n } = rows[side];
+  const marks = side === "truth" ? rows.truthMarks : rows.predictedMarks;
+  const [x, y] = [numbersOf(table, "x"), numbersOf(table, "y")];
+  const sizes = about.kind === "boxes" && table.columns.has("w") ? [numbersOf(table, "w"), numbersOf(table, "h")] : null;
+  const poses = about.kind === "poses" ? jointColumns(table, about.joints) : null;
+  const shapes = [];
+  const names = new Set();
+  for (let i = 0; i < n; i++) {
+    const row = at + i;
+    const [w, h] = sizes ? [sizes[0][row], sizes[1][row]] : [0, 0];
+    if (Number.isNaN(x[row] + y[row] + w + h)) continue; // without a place nothing can be drawn
+    const name = objectAt(rows[side], i);
+    shapes.push({
+      side,
+      submission: rows.submission,
+      row: first + i,
+      mark: marks[i],
+      name,
+      leads: !names.has(name),
+      x: x[row] + w / 2,
+      y: y[row] + h / 2,
+      box: /** @type {Shape["box"]} */ (sizes ? [x[row], y[row], w, h] : null),
+      joints: poses ? poses.map((numbers) => numbers[row]) : null,
+    });
+    names.add(name);
+  }
+  return shapes;
+}
+
+/**
+ * @param {Rows["table"]} table
+ * @param {string[]} joints
+ */
+function jointColumns(table, joints) {
+  return joints.flatMap((joint) => [numbersOf(table, `x_${joint}`), numbersOf(table, `y_${joint}`)]);
+}
+
+/**
+ * The skeletons that joints of the same object make; none where poses are whole, for their shapes have all joints.
+ * @param {Shape[]} shapes of one side
+ * @param {Rows} rows of that side
+ * @param {SourceFacts} about
+ * @returns {Skeleton[]}
+ */
+export function skeletonsOf(shapes, rows, about) {
+  if (about.kind !== "joints") return [];
+  /** @type {Map<string, Skeleton>} */
+  const skeletons = new Map();
+  const joints = rows.table.columns.get("joint");
+  const places = new Map(about.joints.map((joint, place) => [joint, place]));
+  for (const { name, side, row, x, y } of shapes) {
+    const place = places.get(textAt(joints, rows.at + row - rows.first) ?? "");
+    if (place === undefined) continue;
+    const skeleton = skeletons.get(name) ?? { side, joints: Array(2 * about.joints.length).fill(NaN) };
+    skeletons.set(name, skeleton);
+    [skeleton.joints[2 * place], skeleton.joints[2 * place + 1]] = [x, y];
+  }
+  return [...skeletons.values()];
+}
+
+/**
+ * The paths of objects through frames: the middle of each object's shapes in each frame, oldest first.
+ * @param {Shape[][]} frames the shapes of each frame
+ * @returns {Map<string, number[]>} x and y of each point by the object's name
+ */
+export function pathsOf(frames) {
+  /** @type {Map<string, number[]>} */
+  const paths = new Map();
+  for (const shapes of frames) {
+    /** @type {Map<string, {x: number, y: number, n: number}>} */
+    const middles = new Map();
+    for (const { name, x, y } of shapes) {
+      const sum = middles.get(name) ?? { x: 0, y: 0, n: 0 };
+      middles.set(name, { x: sum.x + x, y: sum.y + y, n: sum.n + 1 });
+    }
+    for (const [name, { x, y, n }] of middles) {
+      const path = paths.get(name) ?? [];
+      paths.set(name, path);
+      path.push(x / n, y / n);
+    }
+  }
+  return paths;
+}
+
+/**
+ * The shape that a point of the image means: the nearest line or mark within reach, else the smallest box around it.
+ * @param {Shape[]} shapes
+ * @param {[number, number][]} bones
+ * @param {number} x
+ * @param {number} y
+ * @param {number} reach in px of the image
+ * @returns {Shape | null}
+ */
+export function nearest(shapes, bones, x, y, reach) {
+  let [best, least, size] = [/** @type {Shape | null} */ (null), reach, Infinity];
+  for (const shape of shapes) {
+    const distance = distanceTo(shape, bones, x, y, reach);
+    const area = shape.box ? shape.box[2] * shape.box[3] : 0;
+    if (distance < least || (distance === least && area < size)) [best, least, size] = [shape, distance, area];
+  }
+  return best;
+}
+
+/**
+ * @param {Shape} shape
+ * @param {[number, number][]} bones
+ * @param {number} x
+ * @param {number} y
+ * @param {number} reach the distance that counts within a box
+ * @returns {number}
+ */
+function distanceTo(shape, bones, x, y, reach) {
+  if (shape.box) return distanceToBox(shape.box, x, y, reach);
+  if (!shape.joints) return Math.hypot(shape.x - x, shape.y - y);
+  const joints = shape.joints;
+  let least = Infinity;
+  for (let i = 0; i < joints.length; i += 2) {
+    const distance = Math.hypot(joints[i] - x, joints[i + 1] - y);
+    if (distance < least) least = distance;
+  }
+  for (const [a, b] of bones) {
+    const distance = distanceToLine(joints[2 * a], joints[2 * a + 1], joints[2 * b], joints[2 * b + 1], x, y);
+    if (distance < least) least = distance; // NaN, of a joint that is not located, is not less
+  }
+  return least;
+}
+
+/**
+ * @param {[number, number, number, number]} box
+ * @param {number} x
+ * @param {number} y
+ * @param {number} reach
+ */
+function distanceToBox([left, top, w, h], x, y, reach) {
+  const [dx, dy] = [Math.max(left - x, x - left - w), Math.max(top - y, y - top - h)];
+  if (dx <= 0 && dy <= 0) return Math.min(reach, -Math.max(dx, dy));
+  return Math.hypot(Math.max(dx, 0), Math.max(dy, 0));
+}
+
+/**
+ * @param {number} ax
+ * @param {number} ay
+ * @param {number} bx
+ * @param {number} by
+ * @param {number} x
+ * @param {number} y
+ */
+function distanceToLine(ax, ay, bx, by, x, y) {
+  const [dx, dy] = [bx - ax, by - ay];
+  const along = ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1);
+  const place = Math.max(0, Math.min(1, along));
+  return Math.hypot(ax + place * dx - x, ay + place * dy - y);
+}

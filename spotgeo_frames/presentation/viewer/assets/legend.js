@@ -1,0 +1,48 @@
+// The legend, outside the picture: each mark as it is drawn, and the colours of submissions where they tell these.
+
+import { sharp } from "./draw.js";
+import { make } from "./elements.js";
+import { MARKS, RIGHT } from "./marks.js";
+import { drawSymbol } from "./strokes.js";
+
+/**
+ * @import { Coloring } from "./draw.js"
+ * @import { Palette } from "./palette.js"
+ * @import { SourceFacts } from "./source.js"
+ */
+
+const SIZE = { width: 26, height: 18 };
+
+/**
+ * Fills the list of marks. `submissions` are the positions of those that are shown.
+ * @param {HTMLElement} list
+ * @param {SourceFacts} about
+ * @param {Palette} palette
+ * @param {Coloring} coloring
+ * @param {number[]} submissions
+ */
+export function showLegend(list, about, palette, coloring, submissions) {
+  if (palette.rim) list.dataset.picture = "yes";
+  else delete list.dataset.picture;
+  const marks = MARKS.map((text, mark) => entry(about, mark, coloring === "outcome" ? palette.marks[mark] : palette.ink, palette, text));
+  const colored = coloring !== "submission" ? [] : submissions.map((submission) =>
+    entry(about, RIGHT, palette.series[submission % palette.series.length], palette, about.submissions[submission]));
+  const link = make("li", "", coloring === "identity" ? "each identity has its colour and its label" : "a line joins a pair");
+  list.replaceChildren(...marks, ...colored, link);
+}
+
+/**
+ * @param {SourceFacts} about
+ * @param {number} mark
+ * @param {string} color
+ * @param {Palette} palette
+ * @param {string} text
+ */
+function entry(about, mark, color, palette, text) {
+  const item = make("li");
+  const canvas = make("canvas");
+  canvas.setAttribute("aria-hidden", "true");
+  drawSymbol(sharp(canvas, SIZE), about.kind, mark, color, palette, SIZE);
+  item.append(canvas, text);
+  return item;
+}

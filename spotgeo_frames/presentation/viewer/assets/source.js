@@ -1,0 +1,220 @@
+// Answers what the viewer asks of a view: the rows of a frame, its counts, and the lives of a sequence's objects.
+
+import { flagsOf, known, numbersOf, textAt } from "./columns.js";
+import { countedLives, livesOf } from "./lives.js";
+import { FALSE, FOUND, IGNORED, MISSED, RIGHT } from "./marks.js";
+
+/**
+ * @import { Facts, Submission, Table, View } from "./columns.js"
+ * @import { Counts, FrameRows, Lives } from "./lives.js"
+ *
+ * @typedef {{n: number, sequence: Int32Array, name: string[], first: Int32Array}} Frames
+ * @typedef {[left: number, right: number, top: number, bottom: number]} Extent
+ * @typedef {{url: string, left: number, right: number, top: number, bottom: number}} Picture
+ * @typedef {{name: string, label: string, extent: Extent}} Sequence
+ * @typedef {Facts & {submissions: string[], sequences: Sequence[], pictures: boolean}} SourceFacts
+ *
+ * @typedef {object} Source
+ * @property {SourceFacts} about
+ * @property {Frames} frames
+ * @property {(frame: number, submission: number) => Counts | null | Promise<Counts | null>} counts null where the submission lacks the frame
+ * @property {(frame: number, submission: number) => FrameRows | Promise<FrameRows>} rows
+ * @property {(sequence: number, submission: number) => Lives | Promise<Lives>} lives
+ * @property {(frame: number) => Picture | null | Promise<Picture | null>} picture
+ * @property {(frame: number) => Map<string, string>} columns the user's, of the sequence and of the frame
+ */
+
+/** How many sequences' lives are kept, since each was computed. */
+const KEPT = 16;
+
+/**
+ * Makes the source of a view that is all there. `pictures` has the picture of a frame by its position.
+ * @param {View} view
+ * @param {Map<number, Picture>} [pictures]
+ * @returns {Source}
+ */
+export function sourceOf(view, pictures = new Map()) {
+  const frames = framesOf(view);
+  const truthStarts = startsOf(numbersOf(view.frames, "n_truth"));
+  const submissions = view.submissions.map((submission) => indexed(view, submission, truthStarts));
+  const rows = (/** @type {number} */ frame, /** @type {number} */ submission) =>
+    rowsOf(view, submissions[submission], truthStarts, frame, submission);
+  const counts = (/** @type {number} */ frame, /** @type {number} */ submission) =>
+    countsOf(submissions[submission], frame);
+  const lives = kept((sequence, submission) => {
+    const [first, end] = [frames.first[sequence], frames.first[sequence + 1]];
+    const every = Array.from({ length: end - first }, (_, i) => first + i);
+    if (!view.identities) return countedLives(every.map((frame) => counts(frame, submission)));
+    return livesOf(every.map((frame) => rows(frame, submission)));
+  });
+  const sequences = sequencesOf(view, (sequence) => {
+    let [missed, wrong] = [0, 0];
+    for (let frame = frames.first[sequence]; frame < frames.first[sequence + 1]; frame++) {
+      for (const { tally } of submissions) [missed, wrong] = [missed + tally[4 * frame + MISSED], wrong + tally[4 * frame + 2]];
+    }
+    return `${missed.toLocaleString("en")} missed, ${wrong.toLocaleString("en")} false`;
+  });
+  const names = view.submissions.map(({ name }) => name);
+  const { kind, identities, measure, decimals, joints, bones } = view;
+  return {
+    about: { kind, identities, measure, decimals, joints, bones, submissions: names, sequences, pictures: pictures.size > 0 },
+    frames,
+    counts,
+    rows,
+    lives,
+    picture: (frame) => pictures.get(frame) ?? null,
+    columns: (frame) =>
+      new Map([...carried(view.sequences, frames.sequence[frame], "sequence_"), ...carried(view.frames, frame, "frame_")]),
+  };
+}
+
+/**
+ * @param {View} view
+ * @returns {Frames}
+ */
+function framesOf({ frames, sequences }) {
+  const sequence = Int32Array.from(numbersOf(frames, "sequence"));
+  const first = new Int32Array(sequences.n + 1);
+  for (const position of sequence) first[position + 1]++;
+  for (let i = 0; i < sequences.n; i++) first[i + 1] += first[i];
+  const names = frames.columns.get("frame");
+  return { n: frames.n, sequence, first, name: Array.from(sequence, (_, row) => textAt(names, row) ?? "") };
+}
+
+/**
+ * The names, labels and areas of the sequences.
+ * @param {View} view
+ * @param {(sequence: number) => string} tallied
+ * @returns {Sequence[]}
+ */
+function sequencesOf({ sequences }, tallied) {
+  const names = sequences.columns.get("name");
+  const sides = ["left", "right", "top", "bottom"].map((side) => numbersOf(sequences, side));
+  return Array.from({ length: sequences.n }, (_, row) => {
+    const [left, right, top, bottom] = sides.map((numbers) => numbers[row]);
+    const name = textAt(names, row) ?? "";
+    return { name, label: `${name}: ${tallied(row)}`, extent: [left, right, top, bottom] };
+  });
+}
+
+/**
+ * The user's columns of a row as text, without the nulls.
+ * @param {Table} table
+ * @param {number} row
+ * @param {string} prefix of their names
+ * @returns {Map<string, string>}
+ */
+function carried(table, row, prefix) {
+  const texts = new Map();
+  for (const [name, column] of table.columns) {
+    const text = name.startsWith(prefix) ? textAt(column, row) : null;
+    if (text !== null) texts.set(name.slice(prefix.length), text);
+  }
+  return texts;
+}
+
+/**
+ * The first row of each frame, and the end, from the count of rows of each; a frame that is lacking (-1) has none.
+ * @param {Float64Array} counts
+ * @returns {Int32Array}
+ */
+function startsOf(counts) {
+  const starts = new Int32Array(counts.length + 1);
+  counts.forEach((count, i) => { starts[i + 1] = starts[i] + Math.max(count, 0); });
+  return starts;
+}
+
+/**
+ * @typedef {object} Indexed a submission with what finds the rows of a frame
+ * @property {Submission} tables
+ * @property {Float64Array} nPredicted
+ * @property {Int32Array} starts
+ * @property {Int32Array} pair
+ * @property {Uint8Array} truthMarks
+ * @property {Uint8Array} predictedMarks
+ * @property {Int32Array} tally counts of found, missed, false and ignored of each frame
+ */
+
+/**
+ * @param {View} view
+ * @param {Submission} tables
+ * @param {Int32Array} truthStarts
+ * @returns {Indexed}
+ */
+function indexed(view, tables, truthStarts) {
+  const nPredicted = numbersOf(tables.frames, "n_predicted");
+  const starts = startsOf(nPredicted);
+  const pair = Int32Array.from(numbersOf(tables.pairs, "pair"));
+  const truthMarks = flagsOf(view.truth, "ignored").map((flag, row) => (flag ? IGNORED : pair[row] < 0 ? MISSED : FOUND));
+  const predictedMarks = flagsOf(tables.predicted, "ignored").map((flag) => (flag ? IGNORED : FALSE));
+  const tally = new Int32Array(4 * view.frames.n);
+  for (let frame = 0; frame < view.frames.n; frame++) {
+    if (nPredicted[frame] < 0) continue;
+    const cell = 4 * frame;
+    for (let row = truthStarts[frame]; row < truthStarts[frame + 1]; row++) {
+      if (pair[row] >= 0) predictedMarks[starts[frame] + pair[row]] = truthMarks[row] === FOUND ? RIGHT : IGNORED;
+      tally[cell + (truthMarks[row] === IGNORED ? 3 : truthMarks[row])]++;
+    }
+    for (let row = starts[frame]; row < starts[frame + 1]; row++) {
+      if (predictedMarks[row] !== RIGHT) tally[cell + (predictedMarks[row] === FALSE ? 2 : 3)]++;
+    }
+  }
+  return { tables, nPredicted, starts, pair, truthMarks, predictedMarks, tally };
+}
+
+/**
+ * @param {Indexed} submission
+ * @param {number} frame
+ * @returns {Counts | null}
+ */
+function countsOf({ nPredicted, tally }, frame) {
+  if (nPredicted[frame] < 0) return null;
+  const [found, missed, wrong, ignored] = tally.subarray(4 * frame, 4 * frame + 4);
+  return { found, missed, wrong, ignored };
+}
+
+/**
+ * @param {View} view
+ * @param {Indexed} indexed
+ * @param {Int32Array} truthStarts
+ * @param {number} frame
+ * @param {number} submission
+ * @returns {FrameRows}
+ */
+function rowsOf(view, { tables, nPredicted, starts, pair, truthMarks, predictedMarks }, truthStarts, frame, submission) {
+  const [from, to, start, end] = [truthStarts[frame], truthStarts[frame + 1], starts[frame], starts[frame + 1]];
+  const pairs = pair.subarray(from, to);
+  const partner = new Int32Array(end - start).fill(-1);
+  pairs.forEach((prediction, truth) => { if (prediction >= 0) partner[prediction] = truth; });
+  return {
+    frame,
+    submission,
+    present: nPredicted[frame] >= 0,
+    truth: { table: view.truth, at: from, first: from, n: to - from },
+    predicted: { table: tables.predicted, at: start, first: start, n: end - start },
+    pairs: { table: tables.pairs, at: from, first: from, n: to - from },
+    pair: pairs,
+    partner,
+    truthMarks: truthMarks.subarray(from, to),
+    predictedMarks: predictedMarks.subarray(start, end),
+  };
+}
+
+/**
+ * Keeps the last few answers.
+ * @template T
+ * @param {(a: number, b: number) => T} ask
+ * @returns {(a: number, b: number) => T}
+ */
+function kept(ask) {
+  /** @type {Map<string, T>} */
+  const answers = new Map();
+  return (a, b) => {
+    const key = `${a},${b}`;
+    const answer = answers.get(key) ?? ask(a, b);
+    answers.delete(key);
+    answers.set(key, answer);
+    if (answers.size > KEPT) answers.delete(known(answers.keys().next().value));
+    return answer;
+  };
+}

@@ -1,0 +1,215 @@
+// What the viewer says in words: of a frame, of its objects, and of the one under the pointer.
+
+import { numbersOf, textAt } from "./columns.js";
+import { objectAt } from "./lives.js";
+import { EVENTS, MARKS, STATES, SWITCH } from "./marks.js";
+
+/**
+ * @import { Counts, FrameRows, Rows, Side } from "./lives.js"
+ * @import { Source, SourceFacts } from "./source.js"
+ *
+ * A line of the table of objects: a truth with its prediction, or one of them; -1 where there is none.
+ * @typedef {{submission: number, truth: number, predicted: number, cells: string[]}} Line
+ */
+
+export const DASH = "–";
+const BOX_COLUMNS = ["x", "y", "w", "h"];
+
+/** The columns that are told in another way than by their name and value. */
+const TOLD = new Set([...BOX_COLUMNS, "object", "joint", "kind", "event", "ignored", "score", "category"]);
+
+/**
+ * @param {string} name
+ * @returns {string}
+ */
+export function inWords(name) {
+  return name.replaceAll("_", " ");
+}
+
+/**
+ * What was counted in a frame.
+ * @param {Counts | null} counts
+ * @returns {string}
+ */
+export function tallyText(counts) {
+  if (!counts) return "does not have this frame";
+  const { found, missed, wrong, ignored } = counts;
+  return `${found} found, ${missed} missed, ${wrong} false${ignored ? `, ${ignored} ignored` : ""}`;
+}
+
+/**
+ * Where one is, and what was counted there for each shown submission.
+ * @param {Source} source
+ * @param {number} frame
+ * @param {number[]} submissions
+ * @param {(Counts | null)[]} counts
+ * @returns {string}
+ */
+export function statusText({ about, frames }, frame, submissions, counts) {
+  const sequence = frames.sequence[frame];
+  const [first, end] = [frames.first[sequence], frames.first[sequence + 1]];
+  const place = `sequence ${about.sequences[sequence].name}, frame ${frames.name[frame]} (${frame - first + 1} of ${end - first})`;
+  const names = submissions.map((submission) => about.submissions[submission]);
+  if (names.length === 1) return `${about.submissions.length > 1 ? `${names[0]}, ` : ""}${place}: ${tallyText(counts[0])}`;
+  return `${place}: ${names.map((name, i) => `${name} ${tallyText(counts[i])}`).join("; ")}`;
+}
+
+/**
+ * The headings of the table of objects.
+ * @param {SourceFacts} about
+ * @returns {{title: string, numeric: boolean}[]}
+ */
+export function headingsOf({ kind, measure }) {
+  const coordinates = kind === "boxes" ? "x, y, w, h, px" : "x, y, px";
+  const titles = ["outcome", "kind of error", "truth", "prediction", measure.title, "score", `true ${coordinates}`, `predicted ${coordinates}`];
+  return titles.map((title, i) => ({ title, numeric: i === 4 || i === 5 }));
+}
+
+/**
+ * The lines of the table: truths in file order, each with its prediction, then predictions that have no truth.
+ * @param {FrameRows} rows
+ * @param {SourceFacts} about
+ * @returns {Line[]}
+ */
+export function linesOf(rows, about) {
+  const lines = [];
+  for (let i = 0; i < rows.truth.n; i++) lines.push(lineOf(rows, about, i, rows.pair[i]));
+  for (let i = 0; i < rows.predicted.n; i++) if (rows.partner[i] < 0) lines.push(lineOf(rows, about, -1, i));
+  return lines;
+}
+
+/**
+ * @param {FrameRows} rows
+ * @param {SourceFacts} about
+ * @param {number} truth its position in the frame, -1 where there is none
+ * @param {number} predicted its position in the frame, -1 where there is none
+ * @returns {Line}
+ */
+function lineOf(rows, about, truth, predicted) {
+  const { submission } = rows;
+  const score = predicted < 0 ? NaN : numberAt(rows.predicted, "score", predicted);
+  return {
+    submission,
+    truth: truth < 0 ? -1 : rows.truth.first + truth,
+    predicted: predicted < 0 ? -1 : rows.predicted.first + predicted,
+    cells: [
+      STATES[truth < 0 ? rows.predictedMarks[predicted] : rows.truthMarks[truth]],
+      kindOf(rows, truth, predicted) ?? DASH,
+      truth < 0 ? DASH : nameOf(rows.truth, truth),
+      predicted < 0 ? DASH : nameOf(rows.predicted, predicted),
+      measureOf(rows, about, truth),
+      Number.isNaN(score) ? DASH : score.toPrecision(3),
+      truth < 0 ? DASH : placeOf(rows.truth, about, truth),
+      predicted < 0 ? DASH : placeOf(rows.predicted, about, predicted),
+    ],
+  };
+}
+
+/**
+ * @param {Rows} rows
+ * @param {string} name
+ * @param {number} i
+ */
+function numberAt(rows, name, i) {
+  const column = rows.table.columns.get(name);
+  return column && "numbers" in column ? column.numbers[rows.at + i] : NaN;
+}
+
+/**
+ * @param {Rows} rows
+ * @param {string} name
+ * @param {number} i
+ */
+function cellAt(rows, name, i) {
+  return textAt(rows.table.columns.get(name), rows.at + i);
+}
+
+/**
+ * The name of an object, of a joint with that of its object.
+ * @param {Rows} rows
+ * @param {number} i
+ * @returns {string}
+ */
+function nameOf(rows, i) {
+  const joint = cellAt(rows, "joint", i);
+  return joint === null ? objectAt(rows, i) : `${objectAt(rows, i)}, ${joint}`;
+}
+
+/**
+ * The kind of error of a miss or a false alarm.
+ * @param {FrameRows} rows
+ * @param {number} truth
+ * @param {number} predicted
+ */
+function kindOf(rows, truth, predicted) {
+  if (truth < 0) {
+    const kind = cellAt(rows.predicted, "kind", predicted);
+    return kind === null ? null : inWords(kind);
+  }
+  const kind = cellAt(rows.pairs, "kind", truth);
+  if (kind !== null) return inWords(kind);
+  return cellAt(rows.pairs, "event", truth) === EVENTS[SWITCH] ? "switch of identity" : null;
+}
+
+/**
+ * @param {FrameRows} rows
+ * @param {SourceFacts} about
+ * @param {number} truth
+ */
+function measureOf(rows, { measure }, truth) {
+  const value = truth < 0 ? NaN : numberAt(rows.pairs, "measure", truth);
+  return Number.isNaN(value) ? DASH : value.toFixed(measure.decimals);
+}
+
+/**
+ * @param {Rows} rows
+ * @param {SourceFacts} about
+ * @param {number} i
+ */
+function placeOf(rows, { kind, decimals }, i) {
+  const names = kind === "boxes" ? BOX_COLUMNS : BOX_COLUMNS.slice(0, 2);
+  const values = names.map((name) => numberAt(rows, name, i)).filter((value) => !Number.isNaN(value));
+  return values.map((value) => value.toFixed(decimals)).join(", ") || DASH;
+}
+
+/**
+ * What is known of one row, as labels and values.
+ * @param {FrameRows} rows
+ * @param {Side} side
+ * @param {number} row
+ * @param {SourceFacts} about
+ * @returns {[label: string, value: string][]}
+ */
+export function detailsOf(rows, side, row, about) {
+  const own = rows[side];
+  const i = row - own.first;
+  const other = side === "truth" ? rows.pair[i] : rows.partner[i];
+  const [truth, predicted] = side === "truth" ? [i, other] : [other, i];
+  const mark = (side === "truth" ? rows.truthMarks : rows.predictedMarks)[i];
+  const partner = side === "truth" ? ["prediction", nameOf(rows.predicted, other)] : ["truth", nameOf(rows.truth, other)];
+  const score = cellAt(own, "score", i);
+  /** @type {[string, string | null][]} */
+  const told = [
+    [MARKS[mark], nameOf(own, i)],
+    ["kind of error", kindOf(rows, truth, predicted)],
+    [partner[0], other < 0 ? null : partner[1]],
+    [about.measure.title, other < 0 ? null : measureOf(rows, about, truth)],
+    [about.kind === "boxes" ? "x, y, w, h, px" : "x, y, px", placeOf(own, about, i)],
+    ["score", score],
+    ["category", cellAt(own, "category", i)],
+  ];
+  const hidden = new Set(about.kind === "poses" ? about.joints.flatMap((joint) => [`x_${joint}`, `y_${joint}`]) : []);
+  for (const name of own.table.columns.keys()) {
+    if (!TOLD.has(name) && !hidden.has(name)) told.push([name, cellAt(own, name, i)]);
+  }
+  return told.flatMap(([label, value]) => (value === null || value === DASH ? [] : [/** @type {[string, string]} */ ([label, value])]));
+}
+
+/**
+ * Whether any submission's predictions have scores; else their column says nothing.
+ * @param {FrameRows[]} frames
+ * @returns {boolean}
+ */
+export function haveScores(frames) {
+  return frames.some(({ predicted }) => predicted.n > 0 && !Number.isNaN(numbersOf(predicted.table, "score")[predicted.at]));
+}

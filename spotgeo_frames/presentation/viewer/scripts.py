@@ -1,0 +1,53 @@
+"""Puts modules of JavaScript into one script that stands alone, as a page without external files needs it.
+
+The modules use named imports and exports only, so they can be put one after the other without these lines. No top-level
+name may then be in two modules.
+"""
+
+import re
+from collections.abc import Sequence
+from importlib import resources
+
+# The modules of the viewer, each after those that it imports.
+VIEWER = [
+    f"viewer/assets/{name}.js"
+    for name in (
+        "columns",
+        "marks",
+        "lives",
+        "source",
+        "geometry",
+        "palette",
+        "strokes",
+        "draw",
+        "steps",
+        "texts",
+        "timeline",
+        "state",
+        "elements",
+        "controls",
+        "legend",
+        "objects",
+        "panel",
+        "times",
+        "viewer",
+    )
+]
+
+PRESENTATION = __package__.rpartition(".")[0]
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w/.]+";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?function |const )", re.MULTILINE)
+
+
+def script_of(modules: Sequence[str]) -> str:
+    """Returns one script made of modules, wrapped in a function so that their names stay their own.
+
+    `modules` are files below `presentation`, such as viewer/assets/draw.js, each after those that it imports.
+    """
+    return f'(() => {{\n"use strict";\n{"".join(map(_body, modules))}}})();\n'
+
+
+def _body(module: str) -> str:
+    """The text of a module without its imports and without `export`."""
+    text = resources.files(PRESENTATION).joinpath(module).read_text("utf-8")
+    return EXPORT.sub("", IMPORT.sub("", text))

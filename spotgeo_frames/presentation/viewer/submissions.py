@@ -1,0 +1,108 @@
+"""The truths and predictions in match tables of one or several submissions: which rows they are, and in which order."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...support.errors import InputError
+from ...support.keys import pack
+from ...tables.messages import counted, first_keys
+from ...tables.schema import BOX, FILE_ORDER, FN, FP, PREFIXES, TP, frame_columns
+from .frames import Frames
+from .packing import Column, Text, same, taken
+
+
+class Rows(NamedTuple):
+    """Truths or predictions: their rows in the match tables, and the positions of their frames, which ascend."""
+
+    row: np.ndarray
+    frame: np.ndarray
+
+
+class Submission(NamedTuple):
+    """The truths and the predictions of a submission, and which frames it has (n_frames,)."""
+
+    truth: Rows
+    predicted: Rows
+    has_frame: np.ndarray
+
+
+def submissions_of(matches: pd.DataFrame, frames: Frames, columns: Mapping[str, Column]) -> dict[str, Submission]:
+    """The submissions by name. Truths are in the order of the match table, predictions in file order.
+
+    `columns` are the columns of `matches`, of which `joint` is needed where there is one.
+    """
+    outcome = matches["outcome"].array.codes
+    code_of_row = matches["submission"].array.codes
+    joint = columns.get("joint")
+    answer = {}
+    for code, name in enumerate(matches["submission"].cat.categories):
+        rows = np.flatnonzero(code_of_row == code)
+        of_rows = outcome[rows]
+        truth = rows[(of_rows == TP) | (of_rows == FN)]
+        predicted = rows[(of_rows == TP) | (of_rows == FP)]
+        keys = [frames.of_row[predicted]]
+        if isinstance(joint, Text):
+            keys.append(joint.codes[predicted])
+        if FILE_ORDER in matches:  # what is ignored may have none, and comes last
+            keys.append(matches[FILE_ORDER].take(predicted).to_numpy(np.int64, na_value=len(matches)))
+        has_frame = np.bincount(frames.of_row[rows], minlength=len(frames.first)) > 0
+        answer[str(name)] = Submission(
+            _ordered(truth, [frames.of_row[truth]], frames), _ordered(predicted, keys, frames), has_frame
+        )
+    return answer
+
+
+def truths_of(submissions: Iterable[Submission], n_frames: int) -> Rows:
+    """The truths of every frame, those of the first submission that has the frame."""
+    parts, known = [Rows(np.zeros(0, np.int64), np.zeros(0, np.int64))], np.zeros(n_frames, bool)
+    for submission in submissions:
+        rows, frame = submission.truth
+        is_new = (submission.has_frame & ~known)[frame]
+        parts.append(Rows(rows[is_new], frame[is_new]))
+        known |= submission.has_frame
+    rows, frame = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    order = np.argsort(frame, kind="stable")
+    return Rows(rows[order], frame[order])
+
+
+def check_truths(
+    matches: pd.DataFrame, columns: Mapping[str, Column], truth: Rows, submissions: Mapping[str, Submission]
+) -> None:
+    """Raises InputError if frames of a submission have other truths than `truth`, or the same in another order."""
+    compared = [columns[name] for name in _truth_key(matches) if name in columns]
+    for name, (mine, _, has_frame) in submissions.items():
+        shared = has_frame[truth.frame]
+        rows = truth.row[shared]
+        if np.array_equal(rows, mine.row):
+            continue
+        is_same = np.array_equal(truth.frame[shared], mine.frame)
+        if not (is_same and all(same(taken(column, rows), taken(column, mine.row)) for column in compared)):
+            raise InputError(_difference(matches, rows, mine.row, name))
+
+
+def _ordered(rows: np.ndarray, keys: Sequence[np.ndarray], frames: Frames) -> Rows:
+    """Rows of match tables, sorted by keys of which the first is the frame."""
+    packed = pack(keys, [int(key.max(initial=0)) + 1 for key in keys])
+    ordered = rows[np.argsort(packed, kind="stable")]
+    return Rows(ordered, frames.of_row[ordered])
+
+
+def _truth_key(matches: pd.DataFrame) -> list[str]:
+    """The columns of a match table that tell whether truths are the same."""
+    key = [*frame_columns(matches), *(f"{PREFIXES['truth']}{name}" for name in ("object", *BOX))]
+    return [name for name in key if name in matches]
+
+
+def _difference(matches: pd.DataFrame, rows: np.ndarray, others: np.ndarray, name: str) -> str:
+    """The problem of a submission that has truths in the rows `others`, where those before it have those in `rows`."""
+    key = _truth_key(matches)
+    both = matches[key].take(np.concatenate([rows, others]))
+    odd = ~both.duplicated(keep=False).to_numpy()
+    advice = "give match tables of the same truth"
+    if not odd.any():
+        return f"{name}: the truths of a frame are in another order than in the tables before it; {advice}"
+    problem = f"{counted(int(odd.sum()), 'truth')} in this table or in those before it, but not in both"
+    return f"{name}: {problem}; {advice}: {first_keys(both, odd, key)}"

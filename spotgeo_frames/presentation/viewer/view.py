@@ -1,0 +1,202 @@
+"""view_of(): packs match tables of one or several submissions into what the viewer shows.
+
+Each truth is packed once, whatever submissions there are; with each submission come its predictions, and for each truth
+the prediction that it is paired with.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...tables.joints import BONES
+from ...tables.match_sides import check_coordinates
+from ...tables.schema import (
+    BOX,
+    FILE_ORDER,
+    PREFIXES,
+    SIDE_PREFIXES,
+    has_boxes,
+    measure_of,
+    pose_columns,
+    pose_joints,
+)
+from .extents import DIGITS, decimals, extents, visible
+from .frames import Frames, frames_of
+from .packing import Column, Text, column_of, packed_table, taken, used, valid_text
+from .submissions import Rows, Submission, check_truths, submissions_of, truths_of
+
+# A column of the user's with more different texts is left out, since nobody looks at them one by one.
+MOST_TEXTS = 5000
+
+# Columns of match tables that the viewer's tables have under their own names. A column of the user's of such a name
+# keeps its prefix.
+OF_ROWS = ("kind", "event", "ignored")
+RESERVED = {"joint", "pair", "measure", *OF_ROWS}
+
+# Columns that no table of the viewer has, since it has the counts and the order itself.
+UNSEEN = {FILE_ORDER, "frame_n_truth", "frame_n_predicted"}
+
+# The columns of a sequence's area.
+SIDES = ("left", "right", "top", "bottom")
+
+Columns = Mapping[str, Column]
+Digits = Mapping[str, int]
+
+
+class View(NamedTuple):
+    """What the viewer shows.
+
+    Attributes
+    ----------
+    about
+        What it is, and where which column lies in `content`; as JSON has it.
+    content
+        The arrays of all columns, one after another.
+    left_out
+        The columns of the match tables that cannot be shown.
+    """
+
+    about: dict[str, Any]
+    content: bytes
+    left_out: list[str]
+
+
+def view_of(matches: pd.DataFrame, measure: str, tau: float | None, sequences: Sequence[Any] | None = None) -> View:
+    """Packs the match tables of one or several submissions, one after another, into what the viewer shows.
+
+    `matches` has a categorical column `submission`, and may have `kind`, `event` and `ignored`. `measure` is the title
+    of what pairs are measured by, such as "IoU", and `tau` the largest distance of a true positive (px), None after
+    matching by similarity. `sequences` are all sequences in the order to show them, None for the order of their names.
+    A submission may lack frames. Raises InputError if coordinates are missing, or if truths of a frame differ.
+    """
+    check_coordinates(matches)
+    frames = frames_of(matches, sequences)
+    columns, left_out = _columns(matches)
+    submissions = submissions_of(matches, frames, columns)
+    truth = truths_of(submissions.values(), len(frames.first))
+    check_truths(matches, columns, truth, submissions)
+    areas = extents(matches, frames.sequence[frames.of_row], len(frames.sequences), tau or 0.0)
+    digits = _digits(matches, visible(areas) if tau is None else tau)
+    truths = _side(columns, truth.row, SIDE_PREFIXES[0]) | _marks(columns, truth.row, ["ignored"])
+    content = bytearray()
+    tables = {
+        "sequences": packed_table(
+            _sequence_columns(frames, areas, columns), content, dict.fromkeys(SIDES, digits["x"])
+        ),
+        "frames": packed_table(_frame_columns(frames, truth, columns), content, digits),
+        "truth": packed_table(truths, content, digits),
+        "submissions": [
+            {"name": name} | _submission_tables(columns, truth, submission, measure_of(matches), content, digits)
+            for name, submission in submissions.items()
+        ],
+    }
+    about = _kind(matches, columns) | {
+        "identities": "event" in matches,
+        "measure": {"title": measure, "decimals": digits["measure"]},
+        "decimals": digits["x"],
+    }
+    return View(about | tables, bytes(content), left_out)
+
+
+def _kind(matches: pd.DataFrame, columns: Columns) -> dict[str, Any]:
+    """What the rows of match tables are; the joints, and the pairs of joints that bones connect."""
+    joint = columns.get("joint")
+    joints = joint.values if isinstance(joint, Text) else pose_joints(matches)
+    is_box = any(has_boxes(matches, prefix) for prefix in SIDE_PREFIXES)
+    kind = "joints" if joint is not None else "poses" if joints else "boxes" if is_box else "points"
+    bones = [[joints.index(one), joints.index(other)] for one, other in BONES if {one, other} <= {*joints}]
+    return {"kind": kind, "joints": joints, "bones": bones}
+
+
+def _digits(matches: pd.DataFrame, length: float) -> dict[str, int]:
+    """To how many decimals coordinates and the measure are rounded, where `length` (px) can surely be seen."""
+    n_decimals = decimals(length)
+    coordinates = [*BOX, *pose_columns(pose_joints(matches))]
+    by_similarity = measure_of(matches) == "similarity"
+    return dict.fromkeys(coordinates, n_decimals) | {"measure": DIGITS if by_similarity else n_decimals}
+
+
+def _columns(matches: pd.DataFrame) -> tuple[dict[str, Column], list[str]]:
+    """The columns that the viewer's tables are made of, by their name in the match tables; and the names of others."""
+    columns: dict[str, Column] = {}
+    left_out = []
+    own = {"frame", "joint", measure_of(matches), *OF_ROWS, *(f"{prefix}object" for prefix in SIDE_PREFIXES)}
+    prefixes = tuple(PREFIXES.values())
+    for name in map(str, matches):
+        if name in UNSEEN or not (name in own or name.startswith(prefixes)):
+            continue
+        # Joints are text, whatever type their names have.
+        column = column_of(matches[name].astype("category") if name == "joint" else matches[name])
+        has_many = isinstance(column, Text) and len(column.values) > MOST_TEXTS and name not in own
+        if column is None or has_many:
+            left_out.append(name)
+        else:
+            columns[name] = column
+    return columns, left_out
+
+
+def _side(columns: Columns, rows: np.ndarray, prefix: str) -> dict[str, Column]:
+    """The columns of truths or predictions: names, geometry and score first, then the user's."""
+    named = {name.removeprefix(prefix): name for name in columns if name.startswith(prefix)}
+    chosen = {name: named.pop(name) for name in ("object", *BOX, "score", "category") if name in named}
+    chosen |= {"joint": "joint"} if "joint" in columns else {}
+    chosen |= {f"{prefix}{name}" if name in RESERVED else name: column for name, column in named.items()}
+    return {name: taken(columns[column], rows) for name, column in chosen.items()}
+
+
+def _marks(columns: Columns, rows: np.ndarray, names: Sequence[str]) -> dict[str, Column]:
+    """Those of these columns that there are, with values other than null and False."""
+    found = {name: taken(columns[name], rows) for name in names if name in columns}
+    return {
+        name: column
+        for name, column in found.items()
+        if not isinstance(column, Text) or {*used(column).values} - {"False"}
+    }
+
+
+def _sequence_columns(frames: Frames, areas: np.ndarray, columns: Columns) -> dict[str, Column]:
+    """The names, the areas and the user's columns of sequences."""
+    n_sequences = len(frames.sequences)
+    row = np.full(n_sequences, -1)
+    row[frames.sequence[::-1]] = frames.first[::-1]  # the last to be written is that of the first frame
+    names = Text(np.arange(n_sequences), [valid_text(str(name)) for name in frames.sequences])
+    sides = dict(zip(SIDES, areas.T, strict=True))
+    return {"name": names} | sides | _carried(columns, row, PREFIXES["sequences"])
+
+
+def _frame_columns(frames: Frames, truth: Rows, columns: Columns) -> dict[str, Column]:
+    """The sequences, the numbers, the counts of truths and the user's columns of frames."""
+    return {
+        "sequence": frames.sequence.astype(np.float64),
+        "frame": taken(columns["frame"], frames.first),
+        "n_truth": np.bincount(truth.frame, minlength=len(frames.first)).astype(np.float64),
+    } | _carried(columns, frames.first, PREFIXES["frames"])
+
+
+def _carried(columns: Columns, rows: np.ndarray, prefix: str) -> dict[str, Column]:
+    """The user's columns of sequences or of frames, which keep their prefix."""
+    return {name: taken(column, rows) for name, column in columns.items() if name.startswith(prefix)}
+
+
+def _submission_tables(
+    columns: Columns, truth: Rows, submission: Submission, measure: str, content: bytearray, digits: Digits
+) -> dict[str, Any]:
+    """The tables of a submission: each frame's count of predictions, the predictions, and the pair of each truth."""
+    predicted, has_frame = submission.predicted, submission.has_frame
+    counts = np.bincount(predicted.frame, minlength=len(has_frame))
+    mine = np.full(len(truth.row), -1)  # the submission's own row of each truth
+    mine[has_frame[truth.frame]] = submission.truth.row
+    in_frame = np.arange(len(predicted.row)) - (np.cumsum(counts) - counts)[predicted.frame]
+    place = np.full(max(mine.max(initial=-1), predicted.row.max(initial=-1)) + 2, -1)  # the row -1 is the last
+    place[predicted.row] = in_frame
+    pairs: dict[str, Column] = {"pair": place[mine].astype(np.float64)}
+    if measure in columns:
+        pairs["measure"] = taken(columns[measure], mine)
+    predictions = _side(columns, predicted.row, SIDE_PREFIXES[1]) | _marks(columns, predicted.row, OF_ROWS)
+    return {
+        "frames": packed_table({"n_predicted": np.where(has_frame, counts, -1.0)}, content, digits),
+        "predicted": packed_table(predictions, content, digits),
+        "pairs": packed_table(pairs | _marks(columns, mine, ["kind", "event"]), content, digits),
+    }
