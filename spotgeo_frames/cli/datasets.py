@@ -47,8 +47,7 @@ def track_datasets(
 ) -> pd.DataFrame:
     """Evaluates the tracks of datasets of any size, here or on a cluster; returns the summary."""
     client = None if scheduler is None else connected(scheduler)
-    rule = {"similarity": words.similarity, "identity": identity, "tau": words.tau}
-    return track_dataset(truth, tracker, out, client, **rule)  # type: ignore[arg-type]
+    return track_dataset(truth, tracker, out, client, similarity=words.similarity, identity=identity, tau=words.tau)
 
 
 def repartition(dataset: str, out: str) -> None:

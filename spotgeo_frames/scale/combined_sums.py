@@ -27,7 +27,7 @@ from ..tracking.families import POSE_SUMS, TRACK_COLUMNS, TRACK_SUMS
 from ..tracking.results import evaluated_poses, evaluated_tracks
 from ..tracking.sequence_sums import sums_columns, sums_of_table
 from ..tracking.track_tables import track_summary
-from ..tracking.whole_tables import whole_poses, whole_tracks
+from ..tracking.whole_tables import ROWS_TOGETHER, whole_poses, whole_tracks
 from .made_with import MadeWith, noted_made_with, one_way
 from .sum_tables import COUNTING_ROWS, OF_ERRORS, OF_MATCHES
 
@@ -62,7 +62,7 @@ def combine(tables: Table | Sequence[Table]) -> pd.DataFrame:
     Raises
     ------
     InputError: a table is none of `sums`, or was changed; the tables were made by different rules or in different
-        groups; no table has a row; or a sequence of tracks or poses is there twice.
+        groups; no table has a row; or a sequence of tracks or poses is there in pieces.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
         counts = [column for column in COUNTS_NOTED if column in table]
         expected = [*OF_MATCHES[made.measure], *own, *counts]
     else:
-        expected = sums_columns(TRACK_SUMS if made.of == "tracks" else POSE_SUMS)
+        expected = [*sums_columns(TRACK_SUMS if made.of == "tracks" else POSE_SUMS), ROWS_TOGETHER]
     columns = dict.fromkeys([*made.keys, *made.by, *expected])
     return check_sums(table, name, expected)[[*columns]]
 

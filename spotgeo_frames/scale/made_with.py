@@ -98,7 +98,7 @@ def one_way(ways: Sequence[tuple[MadeWith, str]]) -> MadeWith:
 
 def _told(made: MadeWith, with_rule: bool) -> str:
     """How sums were made, in words."""
-    words = [f"{made.of} by {made.measure}, one row a {' and '.join([*made.keys, *made.by])}"]
+    words = [f"{made.of} by {made.measure}, one row a {' and '.join(dict.fromkeys([*made.keys, *made.by]))}"]
     words += [f"own metrics {listed(made.own_metrics)}"] if made.own_metrics else []
     words += [f"{key} {value}" for key, value in made.rule.items()] if with_rule else []
     return ", ".join(words)

@@ -32,6 +32,7 @@ from ..tracking.poses import PoseResult
 from ..tracking.results import KEYS, columns_by
 from ..tracking.sequence_sums import sums_columns
 from ..tracking.tracks import TrackResult
+from ..tracking.whole_tables import ROWS_TOGETHER
 from .made_with import MADE_WITH, MadeWith, made_with
 
 COUNTS = ["tp", "fn", "fp", "n_frames"]
@@ -78,8 +79,9 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
     similarities of the TP; after matching by distance `squared_error` (px²) and `kelvins_error`; and those of your own
     metrics, `METRIC.SUM`, with how many misses (`fn_rows:METRIC.SUM`) and false alarms (`fp_rows:METRIC.SUM`) they
     count. Where the truth has crowds, the first row has their counts `crowds` and `explained` in the whole table.
-    The sums of tracks and poses are those of their table `sums`. Tables of polars have no place for the notes of the
-    rule, so their `made_with` does not name it, and `combine` cannot notice that rules differ.
+    The sums of tracks and poses are those of their table `sums`, and `rows_together` says how many rows the sequence
+    has, so that `combine` notices sequences that were evaluated in pieces. Tables of polars have no place for the notes
+    of the rule, so their `made_with` does not name it, and `combine` cannot notice that rules differ.
 
     Raises
     ------
@@ -176,4 +178,5 @@ def _of_result(x: TrackResult | PoseResult, by: By | None) -> Parts:
     keys = [name for name in KEYS if name in table]
     key = dataframe_of(Columns({name: table[name].array for name in keys} | labels, n_rows=len(table)))
     made = made_with("poses" if family is POSES else "tracks", "similarity", keys, labels, (), asked.table)
-    return Parts(key, table[sums_columns(names)], made)
+    together = table.groupby("sequence")["sequence"].transform("size").rename(ROWS_TOGETHER)
+    return Parts(key, pd.concat([table[sums_columns(names)], together], axis=1), made)

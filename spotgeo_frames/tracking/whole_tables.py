@@ -13,23 +13,25 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
-from ..tables.checks import repetitions
+from ..tables.columns import as_numbers
 from ..tables.joints import JOINTS
 from .families import HOTA_SUMS, POSE_SUMS, TRACK_SUMS
 from .metrics.hota import HOTA_COUNTS
 from .metrics.keypoint_hota import keypoint_hota_totals
 from .sequence_sums import sums_columns, sums_of_table
 
+# The column that says how many rows of a sequence one evaluation made, which belong together.
+ROWS_TOGETHER = "rows_together"
+
 
 def whole_tracks(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """The table of all rows of tracks, sorted, with a row for each class in each sequence.
 
-    Raises InputError, which calls the table `name`, if a sequence is there twice.
+    Raises InputError, which calls the table `name`, if a sequence is there in several pieces, or only in part.
     """
+    _check_whole(table, name)
     if "category" not in table:
-        _check_once(table, ["sequence"], name)
         return table.take(np.argsort(row_keys(table, ["sequence"]), kind="stable")).reset_index(drop=True)
-    _check_once(table, ["sequence", "category"], name)
     of_row, first = grouped(row_keys(table, ["category"]))
     columns = [column for column in sums_columns(TRACK_SUMS) if column != "n_frames"]  # of a class, those of the whole
     return _completed(table, "category", table["category"].take(first), of_row, columns)[0]
@@ -38,9 +40,9 @@ def whole_tracks(table: pd.DataFrame, name: str) -> pd.DataFrame:
 def whole_poses(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """The table of all rows of poses, sorted, with a row for each joint and then for all joints in each sequence.
 
-    Raises InputError, which calls the table `name`, if a sequence is there twice.
+    Raises InputError, which calls the table `name`, if a sequence is there in several pieces, or only in part.
     """
-    _check_once(table, ["sequence", "joint"], name)
+    _check_whole(table, name)
     seen = table[sums_columns(HOTA_COUNTS)].to_numpy().any(axis=1) & table["joint"].notna().to_numpy()
     occurring = {*table["joint"][seen]}
     joints = list(JOINTS) if occurring <= {*JOINTS} else sorted(occurring)
@@ -52,12 +54,17 @@ def whole_poses(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return _with_totals(whole, len(joints)) if has_changed or not kept.all() else whole
 
 
-def _check_once(table: pd.DataFrame, key: list[str], name: str) -> None:
-    """Raises InputError if a sequence is there twice."""
-    problems = repetitions(table, key, name)
-    if problems:
-        why = "identities go through a whole sequence, so evaluate it in one piece and give its sums once"
-        raise InputError([f"{problem}; {why}" for problem in problems])
+def _check_whole(table: pd.DataFrame, name: str) -> None:
+    """Raises InputError if a sequence has other rows than those of one evaluation, whose count is in ROWS_TOGETHER."""
+    sequence, first = grouped(row_keys(table, ["sequence"]))
+    n_rows = np.bincount(sequence, minlength=len(first))
+    wrong = n_rows[sequence] != as_numbers(table[ROWS_TOGETHER])
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        there = f"sequence {table['sequence'].iloc[row]} has {n_rows[sequence[row]]:,} rows"
+        problem = f"and one evaluation of it made {int(table[ROWS_TOGETHER].iloc[row]):,}"
+        why = "identities go through a whole sequence, so evaluate it in one piece, and give all its rows once"
+        raise InputError(f"{name}: {there}, {problem}; {why}")
 
 
 def _completed(

@@ -240,9 +240,34 @@ def test_parts_of_a_sequence_by_frames_add_up() -> None:
 def test_tracks_cannot_be_put_together_from_parts_of_a_sequence(name: str) -> None:
     table = sf.sums(WHOLE[name])
     twice = table[table["sequence"] == table["sequence"].iloc[0]].iloc[:1]
-    sequence = f"sequence {twice['sequence'].iloc[0]}"
-    with refused(("combine: tables", "2 rows", sequence, "evaluate it in one piece")):
+    sequence = twice["sequence"].iloc[0]
+    n_rows = int((table["sequence"] == sequence).sum())
+    with refused((f"combine: tables: sequence {sequence}", f"{n_rows + 1} rows", f"made {n_rows}", "in one piece")):
         sf.combine([table, twice])
+    if n_rows > 1:
+        with refused((f"combine: tables: sequence {sequence}", f"{n_rows - 1} rows", f"made {n_rows}")):
+            sf.combine(table[1:])
+
+
+def test_a_sequence_whose_classes_came_one_by_one_is_noticed() -> None:
+    truth = objects([(1, 1, 0, 0), (1, 2, 0, 0)], category=["car", "bus"])
+    tables = [sf.sums(sf.track(truth[row : row + 1], truth[row : row + 1], by="category")) for row in range(2)]
+    with refused(("combine: tables: sequence 1", "2 rows", "made 1", "in one piece")):
+        sf.combine(tables)
+
+
+@pytest.mark.parametrize("evaluate", [sf.track, sf.pose, sf.match])
+def test_attributes_of_sequences(evaluate: Evaluate) -> None:
+    truth, found = WALKERS if evaluate is sf.pose else TRACKED
+    names = pd.Series(sorted({*found["sequence"]}))
+    sky = pd.DataFrame({"sequence": names, "sky": ["clear", "cloudy", None, "clear"] * 2})
+
+    def part(sequences: Any) -> Any:
+        tables = [table[table["sequence"].isin(sequences)] for table in (truth.objects, truth.frames, sky)]
+        return evaluate(sf.Annotations(*tables), found[found["sequence"].isin(sequences)])
+
+    tables = [sf.sums(part(names[k::3]), "sequence_sky") for k in range(3)]
+    same(sf.combine(tables), sf.summarize(part(names), "sequence_sky"))
 
 
 def test_crowds_are_counted_once() -> None:
