@@ -91,6 +91,16 @@ EXCLUDE = _argument(
 JSON = _argument("--json", "Print JSON for programs", dest="as_json", action="store_true")
 _OUT = "Folder for the tables behind the numbers, as Parquet, and for the JSON"
 OUT = _argument("--out", _OUT, metavar="<path>", type=Path)
+# Folders on any file system; a Path would damage a URI such as s3://bucket/folder.
+OUT_ADDRESS = _argument("--out", _OUT, metavar="<str>")
+DATASET = (
+    _argument(
+        "--dataset",
+        "Evaluate Parquet of any size in parts, on all cores; it has to be sorted by sequence",
+        action="store_true",
+    ),
+    _argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
+)
 
 VALIDATE = Command(
     "validation",
@@ -116,13 +126,8 @@ SCORE = Command(
         EXCLUDE,
         FRAMES_ADDRESS,
         JSON,
-        _argument("--out", _OUT, metavar="<str>"),
-        _argument(
-            "--dataset",
-            "Evaluate Parquet of any size in parts, on all cores; it has to be sorted by sequence",
-            action="store_true",
-        ),
-        _argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
+        OUT_ADDRESS,
+        *DATASET,
     ),
 )
 
@@ -269,11 +274,8 @@ TRACK = Command(
             "MOTChallenge folder of SEQUENCE/gt/gt.txt (and seqinfo.ini) or of SEQUENCE.txt, or a .zip of the latter; "
             "or a file of objects that score accepts",
             metavar="TRUTH",
-            type=Path,
         ),
-        _argument(
-            "tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", metavar="TRACKER", type=Path
-        ),
+        _argument("tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", metavar="TRACKER"),
         *_MATCHING,
         _argument("--tracks", "Identities count; they always do here", action="store_true", default=True),
         _BENCHMARK,
@@ -284,12 +286,13 @@ TRACK = Command(
             default="object",
         ),
         JSON,
-        OUT,
+        OUT_ADDRESS,
+        *DATASET,
     ),
     "Each line of a file of MOTChallenge has frame, identity, left, top, width and height. In a tracker's file the "
     "score follows; in the truth's file the mark, the class and the visibility follow. Frames are numbered from 1, and "
     "boxes are in pixels. A folder of PoseTrack is evaluated as pose does. --epsilon and --threshold do not apply to "
-    "tracks.",
+    "tracks. With --dataset only the combined numbers are printed; --json and --out have those of each sequence.",
 )
 
 POSE = Command(

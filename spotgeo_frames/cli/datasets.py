@@ -1,4 +1,4 @@
-"""What the commands do with Parquet of any size: `score --dataset`, and `repartition`."""
+"""What the commands do with Parquet of any size: `score --dataset`, `track --dataset`, and `repartition`."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from ..scale.columns import dataset_rule, opened
 from ..scale.dask import connected
 from ..scale.repartition import repartitioned
 from ..scale.run import RunOptions
-from ..scale.stream import summaries
+from ..scale.stream import summaries, track_dataset
 from ..support.storage import place_of, write_all
 from .arguments import sequence_names
 from .as_json import summary_json
@@ -40,6 +40,14 @@ def score_datasets(
     if how.out is not None:
         write_all(how.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
     return tables[0], by_slice
+
+
+def track_datasets(
+    truth: str, tracker: str, words: Words, identity: str, out: str | None, scheduler: str | None
+) -> pd.DataFrame:
+    """Evaluates the tracks of datasets of any size, here or on a cluster; returns the summary."""
+    client = None if scheduler is None else connected(scheduler)
+    return track_dataset(truth, tracker, out, client, similarity=words.similarity, identity=identity, tau=words.tau)
 
 
 def repartition(dataset: str, out: str) -> None:

@@ -9,6 +9,7 @@ from ..formats.any_file import read_side_columns, read_sides
 from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
 from ..matching.alignment import align
 from ..support.reading import files_below, readable
+from ..support.secrets import without_secrets
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tracking.registry import TRACK_METRICS
 from ..tracking.track_tables import track_columns
@@ -18,7 +19,7 @@ from .arguments import How
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
-from .problems import problems_reported
+from .problems import WrongUsage, problems_reported
 from .text import rule_text, track_text
 
 
@@ -30,8 +31,49 @@ class Found(NamedTuple):
     notes: Mapping[Hashable, Any]
 
 
-def track(truth: Path, tracker: Path, how: How, identity: str, as_json: bool, out: Path | None) -> None:
+def track(
+    truth: str,
+    tracker: str,
+    how: How,
+    identity: str,
+    as_json: bool,
+    out: str | None,
+    dataset: bool,
+    scheduler: str | None,
+) -> None:
     """Scores the tracks of folders or tables, and prints the numbers of every sequence and of all combined."""
+    if scheduler is not None and not dataset:
+        raise WrongUsage("--scheduler: is for a --dataset; give both")
+    if dataset:
+        _track_dataset(truth, tracker, how, identity, as_json, out, scheduler)
+    else:
+        _track_files(Path(truth), Path(tracker), how, identity, as_json, None if out is None else Path(out))
+
+
+def _track_dataset(
+    truth: str, tracker: str, how: How, identity: str, as_json: bool, out: str | None, scheduler: str | None
+) -> None:
+    """Scores Parquet of any size; the text has only the numbers of all combined, since sequences may be millions."""
+    if how.layout is not None:
+        raise WrongUsage(f"--dataset: is for Parquet, and {without_secrets(truth)} is a folder of files; leave it out")
+    with problems_reported():
+        from ..support.storage import place_of, write_all  # imported only here, as is what evaluates in parts
+        from .datasets import track_datasets
+
+        summary = track_datasets(truth, tracker, how.words, identity, out, scheduler)
+        sequences = [str(name) for name in summary["sequence"].tolist()[:-1]]
+        found = Found(sequences, columns_of(summary), summary.attrs)
+        if out is not None:
+            write_all(place_of(out).inside("track.json"), f"{_answer(found)}\n".encode())
+    if as_json:
+        tell(_answer(found))
+    else:
+        heading = f"{without_secrets(tracker)} against {without_secrets(truth)}, {rule_text(found.notes)}"
+        tell(f"{one_line(heading)}\n\n{track_text(summary.iloc[-1:], [])}")
+
+
+def _track_files(truth: Path, tracker: Path, how: How, identity: str, as_json: bool, out: Path | None) -> None:
+    """Scores folders or tables that fit into memory."""
     if how.layout == "posetrack":
         from .poses import pose  # what evaluates poses is imported only here
 

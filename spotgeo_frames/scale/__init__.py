@@ -1,9 +1,10 @@
-"""Evaluates Parquet datasets of any size part by part, on all cores or on a Dask cluster.
+"""Evaluates datasets of any size part by part, on all cores, on a Dask cluster, or by any other engine.
 
-In come paths of Parquet datasets; out come the tables that `summarize` and `track` give. `cli` may use it; it uses
-`tracking` and `formats`. `stream` has the public functions. `files`, `contents`, `columns`, `blocks` and `quantiles`
-read a dataset; `parts`, `run`, `evaluation`, `workers` and `dask` divide and do the work; `journal` and `results` store
-its results; `repartition` sorts a dataset.
+In come paths of Parquet datasets, or evaluations of parts; out come the tables that `summarize` and `track` give. `cli`
+may use it; it uses `tracking` and `formats`. `stream` has the public functions of datasets. `files`, `contents`,
+`columns`, `blocks` and `quantiles` read a dataset; `parts`, `run`, `evaluation`, `workers` and `dask` divide and do the
+work; `journal` and `results` store its results; `repartition` sorts a dataset. `sum_tables`, `combined_sums` and
+`made_with` are for other engines: the sums of parts as tables, and what they give together.
 """
 
 import lazy_loader

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..support.keys import grouped, row_keys
-from ..tables.columns import array_of
 from ..tables.schema import measure_of
 from ..tables.selections import By, excluded_sequences, without_sequences
-from .group_sums import Groups, firsts, group_rows, known_sums, sums_of_groups, unknown_outcomes
-from .match_sums import NamedSums, group_sums, kelvins_means, match_sums
+from .group_sums import cells_of, group_rows, known_sums, sums_of_cells, sums_of_sequences, unknown_outcomes
+from .match_sums import NamedSums
 from .missing_rows import missing_rows_text
 from .registry import METRICS, RANKING, Metric, values_of
 from .summary import summary_of
@@ -210,18 +208,16 @@ def summary_of_result(
 def match_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str] = ()) -> Evaluation:
     """The evaluation of a checked match table by groups of its rows."""
     groups = group_rows(table, by, own=own)
-    sequence, first = grouped(row_keys(groups.table, ["sequence"]))
-    n_sequences = len(first)
-    cell, first_row = grouped(groups.of_row * n_sequences + sequence)
+    cells = cells_of(groups)
     by_similarity = measure_of(groups.table) == "similarity"
     family = Family(METRICS, RANKING, ASKED, partial(values_of, by_similarity=by_similarity), _counted)
     return Evaluation(
         family,
         groups.labels,
-        groups.of_row[first_row],
-        array_of(groups.table["sequence"].take(first_row)),
-        _cell_sums(groups, cell, len(first_row)),
-        summary_of(sums_of_groups(groups)),
+        cells.group,
+        cells.sequence,
+        known_sums(sums_of_sequences(cells), unknown_outcomes(groups.rows)),
+        summary_of(sums_of_cells(groups, cells)),
         missing_rows_text(groups.all_rows),
     )
 
@@ -229,13 +225,3 @@ def match_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str] = ()
 def _counted(sums: NamedSums) -> np.ndarray:
     """The count of all outcomes."""
     return sums["tp"] + sums["fn"] + sums["fp"]
-
-
-def _cell_sums(groups: Groups, cell: np.ndarray, n_cells: int) -> dict[str, np.ndarray]:
-    """The sums of each cell; null where they count an outcome that is unknown in the groups."""
-    sums = match_sums(groups.table, cell, n_cells)
-    sums["kelvins_mse"] = kelvins_means(groups.table, cell, n_cells)
-    sums["n_sequences"] = np.ones(n_cells)
-    added = {"n_frames": firsts(groups)["n_frames"]} | groups.own_sums
-    sums |= {name: group_sums(rows, cell, n_cells) for name, rows in added.items()}
-    return known_sums(sums, unknown_outcomes(groups.rows))

@@ -13,13 +13,13 @@ import numpy as np
 
 from ..support.errors import InputError
 from ..support.keys import distinct, grouped, row_keys
-from ..tables.columns import Columns, among, joined, rows_with_null
+from ..tables.columns import Columns, among, array_of, joined, rows_with_null
 from ..tables.match_tables import match_columns, match_dataframe
 from ..tables.messages import several_thresholds
 from ..tables.schema import COUNTS_NOTED, FN, FP, FRAME_KEY, is_of_precision, measure_of
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
-from .match_sums import COUNTING, NamedSums, group_sums, kelvins_means, match_sums
+from .match_sums import COUNTING, NamedSums, group_sums, kelvins_errors, match_sums, share
 from .own_metrics import own_row_sums
 from .registry import METRICS
 
@@ -90,6 +90,23 @@ class Groups(NamedTuple):
     own_sums: dict[str, np.ndarray]
 
 
+class Cells(NamedTuple):
+    """The sums of C cells, each the rows of one group in one sequence, by group, then by sequence.
+
+    Attributes
+    ----------
+    group, sequence
+        The position of each cell's group, and the name of its sequence, (C,).
+    values
+        The sums by name, (C,): those of `match_sums`, `kelvins_error`, `n_frames` and those of own metrics. Cells of
+        one group and one sequence that share no frame add up.
+    """
+
+    group: np.ndarray
+    sequence: Any
+    values: dict[str, np.ndarray]
+
+
 def summary_sums(matches: Table | Columns, by: By | None = None, own: Sequence[str] = ()) -> Sums:
     """The sums of a match table, from which `summarize` computes its metrics.
 
@@ -102,11 +119,40 @@ def summary_sums(matches: Table | Columns, by: By | None = None, own: Sequence[s
 
 def sums_of_groups(groups: Groups) -> Sums:
     """The sums of each group of rows of a match table."""
+    return sums_of_cells(groups, cells_of(groups))
+
+
+def cells_of(groups: Groups) -> Cells:
+    """The sums of each group in each sequence."""
+    table, n_groups = groups.table, groups.n_groups
+    cell, first = grouped(_within(groups.of_row, n_groups, row_keys(table, ["sequence"])))
+    _, first_of_frame = distinct(_within(groups.of_row, n_groups, row_keys(table, FRAME_KEY)))
+    values = match_sums(table, cell, len(first))
+    values["kelvins_error"] = kelvins_errors(table, cell, len(first))
+    values["n_frames"] = np.bincount(cell[first_of_frame], minlength=len(first)).astype(np.float64)
+    values |= {name: group_sums(rows, cell, len(first)) for name, rows in groups.own_sums.items()}
+    return Cells(groups.of_row[first], array_of(table["sequence"].take(first)), values)
+
+
+def sums_of_cells(groups: Groups, cells: Cells) -> Sums:
+    """The sums of each group from those of its cells."""
     labels = Columns(groups.labels, n_rows=groups.n_groups)
-    values = _sums(groups.table, groups.of_row, groups.n_groups)
-    values |= {name: group_sums(rows, groups.of_row, groups.n_groups) for name, rows in groups.own_sums.items()}
     by_similarity = measure_of(groups.table) == "similarity"
+    values = totals(cells, groups.n_groups)
     return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs), groups.own_metrics)
+
+
+def totals(cells: Cells, n_groups: int) -> dict[str, np.ndarray]:
+    """The sums of each group, (n_groups,): those of its cells, added up in the order of the sequences."""
+    return {name: group_sums(rows, cells.group, n_groups) for name, rows in sums_of_sequences(cells).items()}
+
+
+def sums_of_sequences(cells: Cells) -> dict[str, np.ndarray]:
+    """The sums of each cell, (C,), from which the metrics of one sequence follow."""
+    values = {name: rows for name, rows in cells.values.items() if name != "kelvins_error"}
+    counted = values["tp"] + values["fn"] + values["fp"]
+    means = share(cells.values["kelvins_error"], counted, nothing=0.0)
+    return values | {"kelvins_mse": means, "n_sequences": np.ones(len(cells.group))}
 
 
 def unknown_outcomes(rows: Mapping[int, tuple[int, int]]) -> set[int]:
@@ -118,16 +164,6 @@ def known_sums(sums: NamedSums, unknown: Collection[int]) -> dict[str, np.ndarra
     """The sums, null where they count rows of an unknown outcome."""
     counting = {name for outcome in unknown for name in COUNTING[outcome]}
     return {name: np.full(rows.shape, np.nan) if name in counting else rows for name, rows in sums.items()}
-
-
-def firsts(groups: Groups) -> dict[str, np.ndarray]:
-    """What each row adds to the counts of sequences and of frames: 1 if it is the first of its own in its group."""
-    answer = {}
-    for name, key in (("n_sequences", ["sequence"]), ("n_frames", FRAME_KEY)):
-        _, first = distinct(_within(groups.of_row, groups.n_groups, row_keys(groups.table, key)))
-        answer[name] = np.zeros(len(groups.of_row))
-        answer[name][first] = 1.0
-    return answer
 
 
 def add_sums(parts: Sequence[Sums]) -> Sums:
@@ -164,7 +200,9 @@ def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
 
 def with_total(values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Appends a row with the total of all rows to each of the sums (N, ...), which become (N + 1, ...)."""
-    return {name: np.concatenate([rows, rows.sum(axis=0, keepdims=True)]) for name, rows in values.items()}
+    # Sums are rounded by the order in which memory holds them, so it is the same whatever they are made of.
+    ordered = {name: np.ascontiguousarray(rows) for name, rows in values.items()}
+    return {name: np.concatenate([rows, rows.sum(axis=0, keepdims=True)]) for name, rows in ordered.items()}
 
 
 def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
@@ -252,18 +290,6 @@ def _columns_by(table: pd.DataFrame | Columns, by: By | None, rows: np.ndarray |
         return {}
     matches = match_dataframe(table) if isinstance(table, Columns) else table
     return by_columns(matches, by, list(METRICS), rows=rows)
-
-
-def _sums(table: Columns, group: np.ndarray, n_groups: int) -> dict[str, np.ndarray]:
-    """The sums of each group, (groups,); `group` is the group of each row of the table."""
-    sums = match_sums(table, group, n_groups)
-    sequence, first = grouped(_within(group, n_groups, row_keys(table, ["sequence"])))
-    _, first_of_frame = distinct(_within(group, n_groups, row_keys(table, FRAME_KEY)))
-    return sums | {
-        "kelvins_mse": group_sums(kelvins_means(table, sequence, len(first)), group[first], n_groups),
-        "n_sequences": np.bincount(group[first], minlength=n_groups),
-        "n_frames": np.bincount(group[first_of_frame], minlength=n_groups),
-    }
 
 
 def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> np.ndarray:

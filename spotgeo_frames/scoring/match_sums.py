@@ -52,16 +52,14 @@ def match_sums(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) 
     }
 
 
-def kelvins_means(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """The mean of `kelvins_error` over the TP, FN and FP of each group, 0 without any; a group is of one sequence.
+def kelvins_errors(table: pd.DataFrame | Columns, group: np.ndarray, n_groups: int) -> np.ndarray:
+    """The sum of `kelvins_error` over the TP, FN and FP of each group, (n_groups,).
 
-    The sum of these means over the sequences is `kelvins_mse`.
+    Divided by the count of these rows it is the mean of a sequence; `kelvins_mse` is the sum of these means.
     """
     table = match_columns(table)
     counted = counted_rows(table["outcome"])
-    group = group[counted]
-    errors = group_sums(as_numbers(table["kelvins_error"])[counted], group, n_groups)
-    return share(errors, np.bincount(group, minlength=n_groups), nothing=0.0)
+    return group_sums(as_numbers(table["kelvins_error"])[counted], group[counted], n_groups)
 
 
 def counted_rows(outcome: np.ndarray) -> np.ndarray | slice:

@@ -1,6 +1,6 @@
 """The checks that say precisely what is wrong with a table: one `InputError` with all its problems."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -62,6 +62,17 @@ def check_sequences(table: Table, name: str) -> pd.DataFrame:
     given = as_pandas(table, name)
     columns, problems = _checked(given, name, ["sequence"], [])
     return _finished(given, name, ["sequence"], columns, problems)
+
+
+def check_sums(table: pd.DataFrame, name: str, sums: Sequence[str]) -> pd.DataFrame:
+    """A table of sums with its sequences in their type, and these columns as finite float64.
+
+    Raises InputError with every problem and its place.
+    """
+    columns, problems = _checked(table, name, ["sequence"], list(sums))
+    if problems:
+        raise InputError(problems)
+    return table.assign(**columns)
 
 
 def check_matches(matches: Table, name: str = "match table", *, by_groups: bool = False) -> pd.DataFrame:

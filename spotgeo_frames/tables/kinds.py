@@ -52,15 +52,15 @@ def check_kind(table: object) -> TableKind:
 
 
 def kind_of(given: Any) -> TableKind:
-    """The kind of a table; of a tuple or dict of tables, such as Annotations, that of the first.
+    """The kind of a table; of a tuple, list or dict of tables, such as Annotations, that of the first.
 
     What only exports an Arrow stream, such as a relation of DuckDB, and what is no table at all count as pandas.
     """
     if _is_late(given):
         kind: TableKind = given.kind
         return kind
-    if isinstance(given, tuple | Mapping) and given:
-        return kind_of(given[0] if isinstance(given, tuple) else next(iter(given.values())))
+    if isinstance(given, tuple | list | Mapping) and given:
+        return kind_of(next(iter(given.values())) if isinstance(given, Mapping) else given[0])
     if "pyarrow" in sys.modules:  # otherwise nothing can be of it
         import pyarrow as pa
 
@@ -179,7 +179,7 @@ def _prepared(
         given |= {key: _collected(value, key) for key, value in given.items()}
         if given.get("by") is not None:
             given["by"] = _evaluated(given["by"], given[name])
-    for argument in ("similarity", *(["matcher"] if given.get("tables") else [])):
+    for argument in ("similarity", *(["matcher"] if "matcher" in given and given.get("tables") else [])):
         if callable(given.get(argument)):
             given[argument] = _of_kind(given[argument], kind)
     return kind, bound.args, bound.kwargs, {*_categorical(list(given.values()))} if kind == "polars" else ()

@@ -17,7 +17,7 @@ from ..tables.schema import PREFIXES
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
 from .families import JOINTS, POSE_SUMS, POSES, POSEVAL_SUMS, SINGLE_POSES, SINGLE_TRACKS, TRACK_SUMS, TRACKS
-from .sequence_sums import AT_ALPHAS, group_totals, sums_of_table
+from .sequence_sums import group_totals, sums_columns, sums_of_table
 
 # The columns of the table `sums` that are the key of its rows.
 KEYS = ("sequence", "joint", "category")
@@ -41,8 +41,7 @@ def asked_poses(sums: Table, matches: Table, name: str) -> Asked:
 def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
     """The table `sums` as pandas; raises InputError if it lacks a column."""
     table = as_pandas(sums, f"{name}: sums")
-    columns = [column for of in names for column in AT_ALPHAS.get(of, [of])]
-    lacking = [column for column in columns if column not in table]
+    lacking = [column for column in sums_columns(names) if column not in table]
     if lacking:
         raise InputError(missing(f"{name}: sums", lacking[0], (), "track() and pose() make it"))
     return table
@@ -50,19 +49,27 @@ def _checked(sums: Table, names: Sequence[str], name: str) -> pd.DataFrame:
 
 def _track_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
     """The evaluation of tracks by groups of sequences; own metrics are those of match tables only."""
-    columns = _columns_by(table, by, TRACKS)
+    return evaluated_tracks(table, columns_by(table, by, TRACKS))
+
+
+def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
+    """The evaluation of poses by groups of sequences, and by joint if `by` asks for it."""
+    return evaluated_poses(table, columns_by(table, by, POSES))
+
+
+def evaluated_tracks(table: pd.DataFrame, columns: Mapping[str, Any]) -> Evaluation:
+    """The evaluation of the table `sums` of tracks by groups of its rows, from the columns to group by."""
     family = SINGLE_TRACKS if {"sequence", "category"}.intersection(table) <= {*columns} else TRACKS
     sums = sums_of_table(table, TRACK_SUMS)
     return _evaluation(table, sums, columns, family, SINGLE_TRACKS, sums)
 
 
-def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> Evaluation:
-    """The evaluation of poses by groups of sequences, and by joint if `by` asks for it."""
-    columns = _columns_by(table, by, POSES)
+def evaluated_poses(table: pd.DataFrame, columns: Mapping[str, Any]) -> Evaluation:
+    """The evaluation of the table `sums` of poses by groups of its rows, from the columns to group by."""
     is_joint = table["joint"].notna().to_numpy()
     family = JOINTS if "joint" in columns else SINGLE_POSES if "sequence" in columns else POSES
     rows = np.flatnonzero(is_joint == (family is JOINTS))
-    n_joints = table["joint"].nunique()
+    n_joints = max(table["joint"].nunique(), 1)  # a table without rows has none
     of_table = sums_of_table(table, POSE_SUMS)
     sums = {name: values[rows] for name, values in of_table.items()}
     single, by_joint = JOINTS, sums
@@ -77,7 +84,7 @@ def _pose_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str]) -> 
     return _evaluation(table.take(rows), sums, columns, family, single, by_joint)
 
 
-def _columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str, Any]:
+def columns_by(table: pd.DataFrame, by: By | None, family: Family) -> dict[str, Any]:
     """The columns of `by`, which are attributes of sequences; raises InputError where there is no such column."""
     return by_columns(table[_attributes(table)], by, [*family.metrics, "n_sequences"], CALLED)
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 AT_ALPHAS = {name: [f"{name}_{alpha:.2f}" for alpha in ALPHAS] for name in [*HOTA_COUNTS, *HOTA_WEIGHTED]}
 
 
+def sums_columns(names: Iterable[str]) -> list[str]:
+    """The columns that these sums have in a table `sums`."""
+    return [column for name in names for column in AT_ALPHAS.get(name, [name])]
+
+
 def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataFrame:
     """The table `sums` of these sums (rows,) or (rows, alphas).
 
@@ -34,8 +39,7 @@ def sums_table(aligned: Aligned, labels: Columns, values: NamedSums) -> pd.DataF
     attributes = sequence_attributes(aligned, labels["sequence"])
     key = labels.assign({f"{PREFIXES['sequences']}{name}": rows for name, rows in attributes.items()})
     matrix = np.column_stack([np.asarray(rows, np.float64) for rows in values.values()])
-    columns = [column for name in values for column in AT_ALPHAS.get(name, [name])]
-    return pd.concat([dataframe_of(key), pd.DataFrame(matrix, columns=columns, copy=False)], axis=1)
+    return pd.concat([dataframe_of(key), pd.DataFrame(matrix, columns=sums_columns(values), copy=False)], axis=1)
 
 
 def group_totals(sums: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
@@ -49,4 +53,5 @@ def group_totals(sums: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarr
 
 def sums_of_table(table: pd.DataFrame, names: Iterable[str]) -> dict[str, np.ndarray]:
     """The named sums of a table `sums`, each (rows,) or (rows, alphas)."""
-    return {name: table[AT_ALPHAS.get(name, name)].to_numpy(np.float64) for name in names}
+    # Sums are rounded by the order in which memory holds them, so it is the same whatever a table is made of.
+    return {name: np.ascontiguousarray(table[AT_ALPHAS.get(name, name)].to_numpy(np.float64)) for name in names}

@@ -94,7 +94,7 @@ def _keys(labels: Columns) -> dict[str, Any]:
     index = np.concatenate([np.arange(n_rows), first, [-1, -1]])
     return {
         "sequence": with_nulls(labels["sequence"], len(index)),
-        "category": pd.Series(labels["category"], copy=False).reindex(index).array,
+        "category": with_nulls(labels["category"], n_rows + 1).take(index),
         "average": pd.array([None] * (n_rows + n_classes) + ["class", "detection"], dtype=TEXT),
     }
 

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
+from helpers import datasets
 from helpers.commands import answer_here, complaints, refused_here, run_here
 from helpers.problems import assert_places
+from helpers.reference import PROJECT
 from helpers.scenes import objects
 
 # One object in three frames; the tracker renames it in the last.
@@ -203,3 +205,29 @@ def test_check_of_tracks(folders: list[Path], tmp_path: Path) -> None:
 def test_score_names_the_command_for_tracks(files: list[Path], folders: list[Path]) -> None:
     for given in ([*files, "--tracks"], folders[:2]):
         assert "give the same files to track" in refused_here("score", *given, status=2)[-1]
+
+
+def test_track_takes_datasets(tmp_path: Path) -> None:
+    paths = [tmp_path / "truth.parquet", tmp_path / "found.parquet"]
+    for table, path in zip(datasets.tracks(6), paths, strict=True):
+        table.to_parquet(path, index=False)
+    expected = answer_here("track", *paths, "--tau", 4)
+    out = tmp_path / "out"
+    assert answer_here("track", *paths, "--tau", 4, "--dataset", "--out", out) == expected
+    assert json.loads((out / "track.json").read_text()) == expected
+    assert pd.read_parquet(out / "summary.parquet")["HOTA"].iloc[-1] == expected["combined"]["HOTA"]
+    text = run_here("track", *paths, "--tau", 4, "--dataset").out.splitlines()
+    assert text[0].endswith("similarity point, tau 4 px, threshold 0.5")
+    assert [line.split()[0] for line in text[2:4]] == ["HOTA", "combined"]  # no row for each of a million sequences
+
+
+def test_track_refuses_what_is_no_dataset(files: list[Path], tracks: Path, tmp_path: Path) -> None:
+    for pair in (
+        [tracks / "truth", tracks / "tracker"],
+        [PROJECT / "data/poses/truth", PROJECT / "data/poses/tracker"],
+    ):
+        said = refused_here("track", *pair, "--dataset", status=2)[-1]
+        assert "--dataset" in said
+        assert str(pair[0]) in said
+    assert "--scheduler" in refused_here("track", *files, "--scheduler", "tcp://localhost:1", status=2)[-1]
+    assert_places(refused_here("track", tmp_path / "no", files[1], "--dataset"), f"{tmp_path / 'no'}", f"{files[1]}")

@@ -50,6 +50,8 @@ def sides() -> tuple[sf.Annotations, ...]:
 TRUTH, EAGER, CAUTIOUS = sides()
 RESTARTED = TRUTH.objects.assign(object=range(len(TRUTH.objects)))
 MATCHES = sf.match(TRUTH, EAGER)
+WITHOUT_NOTES = MATCHES.copy()
+WITHOUT_NOTES.attrs = {}  # as a table of polars; pandas would tell the rule
 NAMED = {"eager": MATCHES, "cautious": sf.match(TRUTH, CAUTIOUS)}
 BOXES = sf.read_motchallenge(PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker")
 CLASSED = tuple(side._replace(objects=side.objects.assign(category=side.objects["frame"] % 3)) for side in BOXES)
@@ -85,6 +87,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "summarize": (sf.summarize, (MATCHES,)),
     "summarize by": (lambda table: sf.summarize(table, by=["outcome", "frame_sky"]), (MATCHES,)),
     "summarize bins": (lambda table: sf.summarize(table, by={"truth_brightness": 3}), (MATCHES,)),
+    "sums": (lambda table: sf.sums(table, by="frame_sky"), (WITHOUT_NOTES,)),
+    "combine": (lambda *tables: sf.combine(list(tables)), (sf.sums(MATCHES), sf.sums(MATCHES))),
     "leaderboard": (sf.leaderboard, (NAMED,)),
     "intervals": (lambda table: sf.intervals(table, {"truth_x": 2}, resamples=50), (MATCHES,)),
     "compare": (lambda tables: sf.compare(tables, resamples=50), (NAMED,)),

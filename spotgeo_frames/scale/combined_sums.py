@@ -1,0 +1,186 @@
+"""combine(): the metrics of tables of sums, wherever these were made."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..scoring.group_sums import Cells, Sums, totals, unknown_outcomes
+from ..scoring.registry import own_metrics
+from ..scoring.summary import summary_of
+from ..support.errors import InputError
+from ..support.keys import grouped, ordinals, pack
+from ..support.pandas_versions import with_text
+from ..tables.arrow import as_pandas
+from ..tables.checks import check_sums
+from ..tables.columns import Columns, array_of, as_numbers, columns_of, rows_with_null
+from ..tables.kinds import CALLER, same_kind_as
+from ..tables.messages import listed, missing
+from ..tables.schema import COUNTS_NOTED, FN, FP
+from ..tables.selections import holds_text, number_groups
+from ..tables.table import Table
+from ..tracking.families import POSE_SUMS, TRACK_COLUMNS, TRACK_SUMS
+from ..tracking.results import evaluated_poses, evaluated_tracks
+from ..tracking.sequence_sums import sums_columns, sums_of_table
+from ..tracking.track_tables import track_summary
+from ..tracking.whole_tables import ROWS_TOGETHER, whole_poses, whole_tracks
+from .made_with import MadeWith, noted_made_with, one_way
+from .sum_tables import COUNTING_ROWS, OF_ERRORS, OF_MATCHES
+
+# What messages call the rows of all tables together.
+CALLED = "combine: tables"
+
+
+@same_kind_as("tables")
+def combine(tables: Table | Sequence[Table]) -> pd.DataFrame:
+    """Returns the metrics of sums that were made anywhere: those that one evaluation of everything would have.
+
+    Parameters
+    ----------
+    tables
+        A table that `sums` made, or a list of them; of pandas, polars or pyarrow, or as another engine returns it. The
+        order of the rows does not matter, and columns that `sums` did not make are ignored.
+
+    Returns
+    -------
+    DataFrame of the kind of the first table. Of match tables and poses it is what `summarize` returns; of tracks, the
+    `summary` that `track` returns. With `by` in `sums`, it is what `summarize` returns with the same `by`; bins are
+    text such as `12 to 47`, and where an engine has made text of categories, groups are sorted as text. Its `attrs` say
+    by which rule the sums were made.
+
+    The numbers are the same to the last bit, however the sequences were divided into parts. Rows of a match table with
+    the same sequence and group are added: they are taken for parts of the sequence that share no frame. Counts are
+    exact then, and errors may differ in the last digits. A frame that is in two parts counts twice.
+
+    Define metrics of your own both where you call `sums` and where you call `combine`; one that is defined at only one
+    of these places is left out with a warning.
+
+    Raises
+    ------
+    InputError: a table is none of `sums`, or was changed; the tables were made by different rules or in different
+        groups; no table has a row; or a sequence of tracks or poses is there in pieces.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": [1, 1, 2], "frame": [1, 2, 1], "object": 7, "x": [0.0, 5.0, 9.0], "y": 0.0})
+    >>> found = truth.assign(object=[1, 2, 1])  # the identity changes in sequence 1
+    >>> parts = [sf.sums(sf.track(truth[:2], found[:2])), sf.sums(sf.track(truth[2:], found[2:]))]
+    >>> sf.combine(parts)[["sequence", "MOTA", "IDSW", "IDF1", "n_frames"]].round(3)
+       sequence   MOTA  IDSW   IDF1  n_frames
+    0         1  0.500     1  0.500         2
+    1         2  1.000     0  1.000         1
+    2      <NA>  0.667     1  0.667         3
+    """
+    given: list[Any] = list(tables) if isinstance(tables, list | tuple) else [tables]
+    names = [CALLED] if len(given) == 1 else [f"{CALLED}[{position}]" for position in range(len(given))]
+    read = [as_pandas(table, name).reset_index(drop=True) for table, name in zip(given, names, strict=True)]
+    ways = [way for table, name in zip(read, names, strict=True) for way in noted_made_with(table, name)]
+    if not ways:
+        raise InputError(f"{CALLED}: there are no rows, so nothing tells what was evaluated; give a table with rows")
+    made = one_way(ways)
+    table = _joined([_checked(table, made, name) for table, name in zip(read, names, strict=True)], made)
+    combined = {"matches": _of_matches, "tracks": _of_tracks, "poses": _of_poses}[made.of](table, made)
+    for text in _left_out(made):
+        warnings.warn(f"combine: {text}", stacklevel=CALLER)
+    return combined
+
+
+def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
+    """A table of sums with its columns in their types, and without other columns; raises InputError as `combine`."""
+    lacking = [column for column in [*made.keys, *made.by] if column not in table]
+    if lacking:
+        raise InputError([missing(name, column, (), "sums() makes it") for column in dict.fromkeys(lacking)])
+    if made.of == "matches":
+        starts = tuple(f"{word}{metric}." for word in ("", *COUNTING_ROWS.values()) for metric in made.own_metrics)
+        own = [column for column in map(str, table) if column.startswith(starts)]
+        counts = [column for column in COUNTS_NOTED if column in table]
+        expected = [*OF_MATCHES[made.measure], *own, *counts]
+    else:
+        expected = [*sums_columns(TRACK_SUMS if made.of == "tracks" else POSE_SUMS), ROWS_TOGETHER]
+    columns = dict.fromkeys([*made.keys, *made.by, *expected])
+    return check_sums(table, name, expected)[[*columns]]
+
+
+def _joined(tables: Sequence[pd.DataFrame], made: MadeWith) -> pd.DataFrame:
+    """The rows of all tables; raises InputError if a key is text in one table and a number in another."""
+    filled = [table for table in tables if len(table)] or list(tables[:1])
+    for name in made.keys:
+        if len({holds_text(table[name].dropna()) for table in filled}) > 1:
+            raise InputError(f"{CALLED}: column {name} is text in one table and numbers in another; make them the same")
+    return with_text(pd.concat(filled, ignore_index=True))
+
+
+def _left_out(made: MadeWith) -> list[str]:
+    """The texts of warnings of own metrics that are defined at one place only."""
+    here = own_metrics() if made.of == "matches" else []
+    places = {
+        "where sums() was called": [name for name in here if name not in made.own_metrics],
+        "here": [name for name in made.own_metrics if name not in here],
+    }
+    return [
+        f"metrics of your own that are not defined {place} are left out: {listed(names)}"
+        for place, names in places.items()
+        if names
+    ]
+
+
+def _of_matches(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """What `summarize` returns of a match table with these sums."""
+    labels = {name: array_of(table[name]) for name in made.by}
+    null = rows_with_null(labels, len(table))
+    n_rows = {outcome: as_numbers(table[name]) for outcome, name in ((FN, "fn"), (FP, "fp"))}
+    rows = {outcome: (int(n.sum()), int(n[null].sum())) for outcome, n in n_rows.items() if labels}
+    kept = np.flatnonzero(~null)
+    of_groups, values = _sums_of_groups(
+        table.take(kept), {name: column.take(kept) for name, column in labels.items()}, made
+    )
+    for outcome in unknown_outcomes(rows):
+        counting = [name for name in map(str, table) if name.startswith(COUNTING_ROWS[outcome]) and table[name].any()]
+        values |= {name.partition(":")[2]: np.full(len(of_groups), np.nan) for name in counting}
+    names = [name for name in own_metrics() if name in made.own_metrics]
+    counts = {name: int(table[name].sum()) for name in COUNTS_NOTED if name in table}
+    return summary_of(Sums(of_groups, values, rows, made.measure == "similarity", made.notes | counts, names))
+
+
+def _sums_of_groups(
+    table: pd.DataFrame, labels: Mapping[str, Any], made: MadeWith
+) -> tuple[Columns, dict[str, np.ndarray]]:
+    """The labels of each group and its sums, by name; rows of one group and sequence are added first."""
+    of_row, first = number_groups(labels, len(table))
+    n_groups = len(first) if labels else 1
+    [sequence], span = ordinals([table["sequence"]])
+    cell, first_row = grouped(pack([of_row, sequence], [n_groups, span]))
+    names = [name for name in map(str, table) if name not in (*made.keys, *made.by)]
+    values = {name: np.bincount(cell, as_numbers(table[name]), len(first_row)) for name in names}
+    unknown = np.full(len(first_row), np.nan)
+    cells = Cells(of_row[first_row], None, dict.fromkeys(OF_ERRORS, unknown) | values)
+    of_groups = Columns({name: column.take(first) for name, column in labels.items()}, n_rows=n_groups)
+    return of_groups, totals(cells, n_groups)
+
+
+def _of_tracks(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """The `summary` of tracks with these sums; or by group, what `summarize` returns of them."""
+    whole = whole_tracks(table, CALLED)
+    if made.by:
+        summary = evaluated_tracks(whole, {name: array_of(whole[name]) for name in made.by}).summary
+    else:
+        values = sums_of_table(whole, TRACK_SUMS)
+        counts = [name for name in values if name in TRACK_COLUMNS and TRACK_COLUMNS[name].written == "count"]
+        values |= {name: values[name].astype(np.int64) for name in counts}
+        summary = track_summary(Sums(columns_of(whole[made.keys]), values, {}, True, {}))
+    summary.attrs = made.notes
+    return summary
+
+
+def _of_poses(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """What `summarize` returns of poses with these sums."""
+    whole = whole_poses(table, CALLED)
+    summary = evaluated_poses(whole, {name: array_of(whole[name]) for name in made.by}).summary
+    summary.attrs = made.notes
+    return summary
