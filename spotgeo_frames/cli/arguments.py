@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from ..formats.any_file import Layout, read_sides, sequence_layout
 from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..matching.words import Words, asked, asked_with_tracks
+from ..support.addresses import shown
 from ..support.errors import InputError
 from ..support.names import as_text, stem
-from ..support.secrets import without_secrets
 from ..tables.annotations import Annotations, SideColumns
 from ..tables.selections import column_bins, holds_text
 from .problems import WrongUsage
@@ -78,7 +78,7 @@ def submission_names(paths: Sequence[Path]) -> list[str]:
 
     A file that is given several times gets a number. Bytes that are not UTF-8 are escaped, since names are text.
     """
-    paths = [Path(without_secrets(str(path))) for path in paths]  # of addresses, what a query says is no name
+    paths = [Path(shown(path)) for path in paths]  # of addresses, what a query says is no name
     resolved = [Path(as_text(path.resolve())) for path in paths]
     paths = [Path(as_text(path)) for path in paths]
     shared = os.path.commonpath([path.parent for path in resolved])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..analysis import comparison
+from ..support.addresses import shown
 from ..support.errors import InputError
 from ..support.labels import bins_as_text
 from .arguments import How, slices_of
@@ -45,5 +46,5 @@ def compare(
     if as_json:
         tell(answer)
     else:
-        heading = f"{len(submissions)} submissions against {truth}, {rule_text(compared.leaderboard.attrs)}"
+        heading = f"{len(submissions)} submissions against {shown(truth)}, {rule_text(compared.leaderboard.attrs)}"
         tell(f"{one_line(heading)}\n\n{comparison_text(*compared)}")

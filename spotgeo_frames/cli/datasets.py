@@ -11,6 +11,7 @@ from ..scale.dask import connected
 from ..scale.repartition import repartitioned
 from ..scale.run import RunOptions
 from ..scale.stream import summaries, track_dataset
+from ..support.addresses import shown
 from ..support.storage import place_of, write_all
 from .arguments import sequence_names
 from .as_json import summary_json
@@ -54,4 +55,4 @@ def repartition(dataset: str, out: str) -> None:
     """Writes a copy of a dataset that is sorted by sequence, and prints how many files it has."""
     with problems_reported():
         n_files = repartitioned(dataset, out)
-    tell(one_line(f"{out}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence"))
+    tell(one_line(f"{shown(out)}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence"))

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ..analysis import costs, error_kinds
+from ..support.addresses import shown
 from ..tracking.evaluate import evaluated, matches_of
 from .arguments import How, read_pair
 from .as_json import formatted, plain_rows, rule_words
@@ -32,5 +33,5 @@ def diagnose(
     if as_json:
         tell(answer)
     else:
-        tell(one_line(f"{submission} against {truth}, {rule_text(diagnosed.attrs)}"))
+        tell(one_line(f"{shown(submission)} against {shown(truth)}, {rule_text(diagnosed.attrs)}"))
         tell(f"\n{costs_text(costed)}")

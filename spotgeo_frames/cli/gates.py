@@ -13,6 +13,7 @@ from ..analysis.gates import non_inferiority
 from ..analysis.uncertainty import intervals
 from ..scoring.evaluations import asked_table
 from ..scoring.registry import Metric
+from ..support.addresses import shown
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tracking.evaluate import Evaluated, matches_of
 from .arguments import How
@@ -79,8 +80,8 @@ def gate(
             if check.is_unknown:
                 tell(one_line(check.sentence), sys.stderr)
     else:
-        against = "" if baseline is None else f", with the baseline {baseline}"
-        tell(one_line(f"{submission} against {truth}{against}, {rule_text(matches_of(sides[0]).attrs)}"))
+        against = "" if baseline is None else f", with the baseline {shown(baseline)}"
+        tell(one_line(f"{shown(submission)} against {shown(truth)}{against}, {rule_text(matches_of(sides[0]).attrs)}"))
         tell(f"\n{_text(checks)}")
     if not passed:
         sys.exit(NOT_PASSED)

@@ -28,8 +28,8 @@ def report(
     """Writes the page and, if asked, the tables behind it, and prints where they are."""
     slices = slices_of(by)
     with problems_reported():
-        _check_folder_above(out)
         check_beforehand(out, tables, images)
+        _check_folder_above(out)
         known, named = read_named(truth, submissions, how, frames)
         sides = {name: predictions_of(submission) for name, submission in named.items()}
         left_out = names_to_exclude(exclude, [known, *sides.values()])

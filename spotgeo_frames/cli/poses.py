@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..formats.posetrack.preprocessing import read_posetrack
+from ..support.addresses import shown
 from ..support.names import plain_value
 from ..tables.joints import JOINTS
 from ..tracking import poses
@@ -54,7 +55,7 @@ def pose(truth: Path, predictions: Path, as_json: bool, out: Path | None) -> Non
     if as_json:
         tell(answer)
     else:
-        heading = one_line(f"{predictions} against {truth}, all sequences")
+        heading = one_line(f"{shown(predictions)} against {shown(truth)}, all sequences")
         tell(f"{heading}\n\n{pose_text(combined)}")
 
 

@@ -27,12 +27,12 @@ from .text import rule_text
 
 
 class Saved(NamedTuple):
-    """A saved submission: its folder and the state of that, what was loaded there, and the match table of this.
+    """A saved submission: its folder's name and state, what was loaded there, and the match table of this.
 
     `result` is a match table, or what `track` or `pose` returned.
     """
 
-    path: Path
+    name: str
     state: FileState | None
     result: Any
     matches: pd.DataFrame
@@ -78,13 +78,13 @@ def _loaded(path: Path) -> Annotations | Saved:
     """The submission in a folder that was saved."""
     with local_copy(path) as copy:
         state = copy_state(copy, (MANIFEST,))
-        result = load_as(copy.path, "pandas")
+        result, name = load_as(copy.path, "pandas"), copy.name
     if isinstance(result, Annotations) or (not isinstance(result, tuple) and "outcome" not in [*result.columns]):
-        return as_annotations(result, str(path))
+        return as_annotations(result, name)
     if isinstance(result, tuple) and not isinstance(result, TrackResult | PoseResult):
         needed = "a match table, the result of track or pose, or predictions are needed"
-        raise InputError(f"{path}: holds a result of type {type(result).__name__}; {needed}")
-    return Saved(path, state, result, asked_table(result, str(path)).matches)
+        raise InputError(f"{name}: holds a result of type {type(result).__name__}; {needed}")
+    return Saved(name, state, result, asked_table(result, name).matches)
 
 
 def check_saved(
@@ -102,17 +102,17 @@ def check_saved(
         kind, needed = _kind(submission.result), _kind(of_nothing)
         if kind != needed:
             hint = "; give --tracks" if kind == "tracks" and not how.tracks else ""
-            problems.append(f"{submission.path}: holds {kind}, and {needed} are evaluated here{hint}")
+            problems.append(f"{submission.name}: holds {kind}, and {needed} are evaluated here{hint}")
             continue
         without = matches_of(of_nothing)
         # That a result is by class is no matter of the rule; `compare` sees to it that all are, or none.
         noted, now = ({key: note for key, note in rule_notes(of).items() if key != "by"} for of in (matches, without))
         if noted and noted != now:
             rules = f"was evaluated by {rule_text(matches.attrs)}, and the rule is {rule_text(without.attrs)} now"
-            problems.append(f"{submission.path}: {rules}; give the same rule, or evaluate the submission again")
+            problems.append(f"{submission.name}: {rules}; give the same rule, or evaluate the submission again")
             continue
         tables = {"TRUTH": without_sequences(without, exclude), "this folder": without_sequences(matches, exclude)}
-        problems += truth_differences(str(submission.path), tables)
+        problems += truth_differences(submission.name, tables)
     if problems:
         raise InputError(problems)
 
@@ -135,8 +135,8 @@ def predictions_of(submission: Annotations | Saved) -> Annotations:
     if joints:
         found = _joint_by_joint(found, joints)
     position = FILE_ORDER.removeprefix(PREFIXES["predictions"])
-    side = as_annotations(found.drop(columns=position, errors="ignore"), str(submission.path))
-    note_source(side.objects, submission.path, submission.state)
+    side = as_annotations(found.drop(columns=position, errors="ignore"), submission.name)
+    note_source(side.objects, submission.name, submission.state)
     return side
 
 
@@ -145,7 +145,7 @@ def source_of(submission: Annotations | Saved) -> pd.DataFrame:
     if isinstance(submission, Annotations):
         return submission.objects
     noted = pd.DataFrame()
-    note_source(noted, submission.path, submission.state)
+    note_source(noted, submission.name, submission.state)
     return noted
 
 

@@ -12,7 +12,7 @@ from ..matching.matcher import matched
 from ..matching.words import Words
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
-from ..support.secrets import without_secrets
+from ..support.addresses import shown
 from ..tables.columns import Columns, columns_of
 from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences
@@ -56,7 +56,7 @@ def score(
     if as_json:
         tell(summary_json(summary, by_slice))
     else:
-        tell(one_line(f"{without_secrets(submission)} against {without_secrets(truth)}, {rule_text(summary.attrs)}"))
+        tell(one_line(f"{shown(submission)} against {shown(truth)}, {rule_text(summary.attrs)}"))
         tell(overview(columns_of(summary).records()[0]))
         for columns, table in by_slice.items():
             empty = one_line(f"{' or '.join(columns)} is null in every row")

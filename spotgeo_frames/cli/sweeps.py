@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ..analysis import sweeps
+from ..support.addresses import shown
 from .arguments import How, read_pair
 from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
@@ -28,5 +29,5 @@ def sweep(
     if as_json:
         tell(answer)
     else:
-        tell(one_line(f"{submission} against {truth}, {rule_text(swept.best.attrs)}"))
+        tell(one_line(f"{shown(submission)} against {shown(truth)}, {rule_text(swept.best.attrs)}"))
         tell(f"\n{sweep_text(*swept)}")

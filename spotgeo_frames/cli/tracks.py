@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ..formats.any_file import read_side_columns, read_sides
 from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
 from ..matching.alignment import align
+from ..support.addresses import shown
 from ..support.reading import files_below, readable
-from ..support.secrets import without_secrets
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tracking.registry import TRACK_METRICS
 from ..tracking.track_tables import track_columns
@@ -55,7 +55,7 @@ def _track_dataset(
 ) -> None:
     """Scores Parquet of any size; the text has only the numbers of all combined, since sequences may be millions."""
     if how.layout is not None:
-        raise WrongUsage(f"--dataset: is for Parquet, and {without_secrets(truth)} is a folder of files; leave it out")
+        raise WrongUsage(f"--dataset: is for Parquet, and {shown(truth)} is a folder of files; leave it out")
     with problems_reported():
         from ..support.storage import place_of, write_all  # imported only here, as is what evaluates in parts
         from .datasets import track_datasets
@@ -68,7 +68,7 @@ def _track_dataset(
     if as_json:
         tell(_answer(found))
     else:
-        heading = f"{without_secrets(tracker)} against {without_secrets(truth)}, {rule_text(found.notes)}"
+        heading = f"{shown(tracker)} against {shown(truth)}, {rule_text(found.notes)}"
         tell(f"{one_line(heading)}\n\n{track_text(summary.iloc[-1:], [])}")
 
 
@@ -90,7 +90,7 @@ def _track_files(truth: Path, tracker: Path, how: How, identity: str, as_json: b
         tell(_answer(found))
     else:
         rules = rule_text(found.notes) if benchmark is None else f"by the rules of {benchmark}"
-        heading = one_line(f"{tracker} against {truth}, {rules}")
+        heading = one_line(f"{shown(tracker)} against {shown(truth)}, {rules}")
         tell(f"{heading}\n\n{track_text(dataframe_of(found.numbers), found.sequences)}")
 
 

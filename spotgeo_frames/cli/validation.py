@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ..formats.any_file import read_annotations
 from ..formats.spotgeo import problem_lines, validate_spotgeo
+from ..support.addresses import shown
 from ..support.errors import InputError
 from .arguments import sequence_numbers
 from .printing import one_line, tell
@@ -20,4 +21,4 @@ def validate(submission: Path, truth: Path | None, sequences: str | None) -> Non
         problems = validate_spotgeo(submission, known, wanted)
         if len(problems):
             raise InputError(problem_lines(submission, zip(problems["place"], problems["problem"], strict=True)))
-    tell(one_line(f"{submission}: nothing is wrong"))
+    tell(one_line(f"{shown(submission)}: nothing is wrong"))

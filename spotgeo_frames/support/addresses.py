@@ -1,5 +1,8 @@
 """Addresses of files and folders, such as s3://bucket/folder: which file system each is on, and its path there.
 
+Names in addresses are taken as they are, as other tools take them: a space is a space, and %20 is none. Only after
+file:// and in a user name, a password and a query, %20 stands for a space. A query begins with the first ?.
+
 pyarrow reaches S3, Google's storage, Azure's, HDFS and the local disk. fsspec, an extra, reaches what pyarrow does not
 know, such as http. Options have the names that fsspec's file systems give them, for S3 too.
 """
@@ -11,7 +14,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote
 
 from .errors import InputError, first_line
 from .extras import check_extra
@@ -55,6 +58,11 @@ def address_text(name: str | Path) -> str:
     return re.sub(r"(^|=)([A-Za-z][A-Za-z0-9+.-]+):/(?!/)", r"\1\2://", text) if isinstance(name, Path) else text
 
 
+def shown(name: str | Path) -> str:
+    """A path or an address as people see it: an address has neither user name nor password nor query."""
+    return without_secrets(address_text(name)) if is_address(name) else os.fspath(name)
+
+
 def base_name(name: str | Path) -> str:
     """The last part of a path or an address, without the query of an address."""
     text = address_text(name).partition("?")[0] if is_address(name) else os.fspath(name)
@@ -74,35 +82,38 @@ def reached(name: str | Path, storage: Storage) -> tuple[FileSystem, str]:
         return _of_filesystem(storage.filesystem, text)
     if not is_address(name):
         return fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text))
-    text, rest = _divided(text)
     try:
-        filesystem, path = _of_address(text, storage.options or {})
+        return _of_address(text, storage.options or {})
     except (OSError, ValueError, TypeError, NotImplementedError) as error:  # Arrow's errors are OSError and ValueError
         raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
-    return filesystem, path + rest
-
-
-def _divided(text: str) -> tuple[str, str]:
-    """An address up to the folder above its first wildcard, which no address may have, and what follows."""
-    path, mark, query = text.partition("?")
-    wildcard = re.search(r"[*[]", path)
-    end = len(path) if wildcard is None else path.rfind("/", 0, wildcard.start())
-    return path[:end] + mark + query, path[end:]
 
 
 def _of_address(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]:
     """The file system of an address, and the path there."""
     from pyarrow import fs
 
-    if options and text.startswith("s3://"):
+    if not isinstance(options, Mapping):
+        raise ValueError(f"storage_options is of type {type(options).__name__}; a dict of options is needed")
+    scheme, _, rest = text.partition("://")
+    if not re.match("[^/?]", rest) and scheme in ("s3", "gs"):
+        raise ValueError("it names no bucket")
+    if options and scheme == "s3":
         return _s3(text, options)
-    if not options or text.startswith("file://"):
+    if not options or scheme == "file":
         try:
-            return fs.FileSystem.from_uri(text)
+            return fs.FileSystem.from_uri(_encoded(text, "/%" if scheme == "file" else "/"))
         except ValueError as error:
             if "Unrecognized filesystem type" not in str(error):
                 raise
     return _by_fsspec(text, options)
+
+
+def _encoded(text: str, safe: str) -> str:
+    """An address as pyarrow takes it: in its path, all characters are encoded but letters, digits, _.-~ and `safe`."""
+    address, mark, query = text.partition("?")
+    scheme, _, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host}{slash}{quote(path, safe)}{mark}{query}"
 
 
 def _of_filesystem(filesystem: Any, text: str) -> tuple[FileSystem, str]:
@@ -129,9 +140,11 @@ def _s3(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]:
     if unknown:
         known = ", ".join([*S3_OPTIONS, "client_kwargs"])
         raise ValueError(f"storage_options: {unknown[0]!r} is no option here; there are {known}")
-    address = urlsplit(text)
-    path = address.netloc.rpartition("@")[2] + address.path
-    arguments = dict(parse_qsl(address.query)) | {S3_OPTIONS[name]: value for name, value in named.items()}
+    address, _, query = text.partition("?")
+    host, slash, rest = address.removeprefix("s3://").partition("/")
+    path = host.rpartition("@")[2] + slash + rest
+    of_query = {name: {"true": True, "false": False}.get(value, value) for name, value in parse_qsl(query)}
+    arguments = of_query | {S3_OPTIONS[name]: value for name, value in named.items()}
     if not {"region", "endpoint_override"} & arguments.keys():
         arguments["region"] = fs.resolve_s3_region(path.partition("/")[0])
     return fs.S3FileSystem(**arguments), path.rstrip("/")

@@ -12,10 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .addresses import Storage, address_text, is_address, reached
+from .addresses import Storage, reached, shown
 from .errors import InputError
 from .reading import readable
-from .secrets import without_secrets
 from .temporary import synchronise_folder, temporary_name
 from .writing import writable
 
@@ -49,7 +48,7 @@ def place_of(name: str | Path, storage: Storage | None = None) -> Place:
     Raises InputError if it cannot be reached, and ImportError if what reaches it is not installed.
     """
     filesystem, path = reached(name, storage or Storage())
-    return Place(filesystem, path, without_secrets(address_text(name)) if is_address(name) else os.fspath(name))
+    return Place(filesystem, path, shown(name))
 
 
 def local_paths(places: Iterable[Place]) -> list[Path]:

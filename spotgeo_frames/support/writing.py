@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .addresses import is_address
+from .addresses import is_address, shown
 from .errors import InputError, check_memory, first_line
 from .temporary import kept_beside, remove_stale, temporary_beside
 
@@ -68,7 +68,8 @@ def check_file_writable(path: Path) -> None:
 def _check_name(path: Path) -> None:
     """Raises InputError if a path contains a null character, or is an address."""
     if is_address(path):
-        raise InputError(f"{path}: cannot be written: is an address; give a folder of this machine, or --dataset")
+        advice = "give a folder of this machine, or --dataset"
+        raise InputError(f"{shown(path)}: cannot be written: is an address; {advice}")
     if "\0" in str(path):
         raise InputError(f"{path}: cannot be written: its name contains a null character")
 

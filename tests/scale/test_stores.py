@@ -95,8 +95,12 @@ def test_options_and_file_systems_reach_a_store(
     assert b"SECRET" not in b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*.*"))
     with refused((address, "endpoint", "endpoint_url")):
         sf.read_objects(address, storage_options={"endpoint": s3.url})
+    with refused((address, "storage_options is of type str")):
+        sf.read_objects(address, storage_options="key")
     with refused("filesystem is of type str", error=ValueError):
         sf.read_objects(address, filesystem="s3")
+    with refused(("s3://", "names no bucket")):
+        sf.read_objects("s3://")
 
 
 def test_what_fsspec_knows_is_reached_too(sample: Path, tmp_path: Path) -> None:
@@ -112,6 +116,25 @@ def test_what_fsspec_knows_is_reached_too(sample: Path, tmp_path: Path) -> None:
     assert sf.read_objects("memory://store/truth").objects["day"].unique().tolist() == [1]
     sf.repartition_by_sequence(addresses[1], "memory://store/sorted")
     assert_same(sf.score_dataset(addresses[0], "memory://store/sorted"), expected)
+
+
+NAMES = ["a b", "a%20b", "a#b", "ü€", "hour=2024-01-01 00%3A00", "x[1]", "a+b"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_taken_as_they_are(name: str, s3: Store, sample: Path, tmp_path: Path) -> None:
+    s3.upload(sample / "truth.parquet", f"names/{name}/truth.parquet")
+    address, expected = f"s3://bucket/names/{name}", sf.read_objects(sample / "truth.parquet").objects
+    for how in ({}, {"storage_options": s3.options}, {"filesystem": s3.filesystem}):
+        pd.testing.assert_frame_equal(sf.read_objects(address, **how).objects, expected)
+        assert sf.score_dataset(address, address, **how)["f1"].tolist() == [1.0]
+    sf.score_dataset(address, address, f"s3://bucket/names/out of {name}")
+    sf.score_dataset(address, address, f"s3://bucket/names/out of {name}")
+    assert s3.filesystem.get_file_info(f"bucket/names/out of {name}/summary.parquet").is_file
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "truth.parquet").write_bytes((sample / "truth.parquet").read_bytes())
+    for folder in ((tmp_path / name).as_uri(), f"file://{tmp_path}/{name}" if "%" not in name else tmp_path / name):
+        assert sf.score_dataset(folder, tmp_path / name)["f1"].tolist() == [1.0]
 
 
 def test_every_reader_takes_addresses(s3: Store, sample: Path, coco: Path, tracks: Path, poses: Path) -> None:
@@ -172,11 +195,17 @@ def test_commands_take_addresses(
     assert "SHA-256" in page
     assert "scheme=http" not in page
     printed(capsys, "repartition", given[1], f"{base}/sorted")
+    secret = f"s3://user:SECRET@bucket/commands/sample/eager.parquet?endpoint_override={s3.url}"
+    for name in ("score", "check", "diagnose", "sweep", "track", "compare"):
+        said = printed(capsys, name, given[0], secret, *([secret] if name == "compare" else []))
+        assert "SECRET" not in said
+        assert s3.url not in said
+        assert f"{given[0]}" in said or name == "check"
     sorted_there = printed(capsys, "score", "--dataset", "--json", given[0], f"{base}/sorted")
     assert sorted_there == printed(capsys, "score", "--dataset", "--json", *local)
     with pytest.raises(SystemExit, match="1"):
         run(["diagnose", *given, "--out", f"{base}/no"])
-    assert capsys.readouterr().err.startswith("s3:/")
+    assert capsys.readouterr().err.startswith(f"{base}/no: cannot be written: is an address")
     assert not Path("s3:").exists()
 
 
