@@ -138,6 +138,7 @@ REPARTITION = Command(
     (
         _argument("dataset", "Parquet file, or a folder of them, in any order", metavar="DATASET"),
         _argument("out", "A folder that does not exist yet", metavar="OUT"),
+        _argument("--scheduler", "Sort on the Dask cluster at this address", metavar="ADDRESS"),
     ),
 )
 

@@ -8,8 +8,8 @@ import pandas as pd
 from ..matching.words import Words
 from ..scale.columns import dataset_rule, opened
 from ..scale.dask import connected
-from ..scale.repartition import repartitioned
 from ..scale.run import RunOptions
+from ..scale.sorted_copies import repartitioned
 from ..scale.stream import summaries, track_dataset
 from ..support.addresses import shown
 from ..support.storage import place_of, write_all
@@ -51,8 +51,8 @@ def track_datasets(
     return track_dataset(truth, tracker, out, client, similarity=words.similarity, identity=identity, tau=words.tau)
 
 
-def repartition(dataset: str, out: str) -> None:
+def repartition(dataset: str, out: str, scheduler: str | None) -> None:
     """Writes a copy of a dataset that is sorted by sequence, and prints how many files it has."""
     with problems_reported():
-        n_files = repartitioned(dataset, out)
+        n_files = repartitioned(dataset, out, None if scheduler is None else connected(scheduler))
     tell(one_line(f"{shown(out)}: {n_files:,} {'file' if n_files == 1 else 'files'}, sorted by sequence"))

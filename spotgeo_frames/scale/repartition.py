@@ -1,14 +1,12 @@
-"""repartition_by_sequence(): sorts a dataset in any order by sequence, with bounded memory.
+"""Sorts rows in any order by sequence, with bounded memory.
 
 A sample of the sequences decides how to divide them into ranges. The rows go to a temporary file for each range. Then
 each range is sorted in memory and written; a range that is still too large is divided again. The rows of a sequence
 keep their order.
 """
 
-import os
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,15 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.addresses import Storage, is_address
-from ..support.errors import InputError
 from ..support.progress import progress_bar
-from ..support.storage import BLOCK, Place, is_local, local_paths, make_folder, place_of, sizes, written
-from ..support.targets import check_inputs_kept, check_new_folder
-from ..support.temporary import synchronise_folder, temporary_folder_beside
-from ..support.writing import writable
+from ..support.storage import Place, place_of, written
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
-from .contents import Contents, check_outside, contents_of
+from .contents import Contents, RowGroup
 from .files import OpenedFiles, check_unchanged
 
 # The most ranges to which rows are dealt out at once, each with an open file.
@@ -38,141 +31,40 @@ Advance = Callable[[int], object]
 Batches = Callable[[], Iterable[pa.Table]]
 
 
-def repartition_by_sequence(
-    dataset: Any,
-    out: str | Path,
-    *,
-    storage_options: Mapping[str, Any] | None = None,
-    filesystem: Any = None,
-) -> None:
-    """Writes a copy of a Parquet dataset that is sorted by sequence, so that it can be evaluated part by part.
-
-    Memory is bounded, however many rows there are. The rows of a sequence keep their order. A progress bar appears on a
-    terminal or in Jupyter after two seconds.
-
-    Parameters
-    ----------
-    dataset
-        A Parquet dataset with a column `sequence`, in any order: the path or URI of a file or of a folder (hive
-        partitions become columns), also with wildcards, a list of files, or a `pyarrow.dataset`.
-    out
-        The path or address of a folder, outside of the dataset, that does not exist yet or is empty. It gets the files
-        part-00000.parquet and so on, of about a million rows each, which never split a sequence. They appear once all
-        are written. In the meantime, a temporary folder beside it needs the space of all rows twice; for an address,
-        that is a folder of this machine (TMPDIR), and the files appear one after the other at the end.
-    storage_options, filesystem
-        How to reach addresses: the options of their file system, with fsspec's names (`key`, `secret`, `token`,
-        `endpoint_url` for S3), or the file system itself, pyarrow's or fsspec's, on which both paths are then.
-
-    Raises
-    ------
-    InputError: the dataset cannot be read or is changed meanwhile, has no column `sequence` or no rows, or `out` cannot
-        be written, is not empty, is a link or the working directory, or lies in the dataset.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pandas as pd
-    >>> import spotgeo_frames as sf
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> shuffled = pd.read_parquet("data/sample/truth.parquet").sample(frac=1, random_state=0)
-    >>> shuffled.to_parquet(folder / "shuffled.parquet")
-    >>> sf.repartition_by_sequence(folder / "shuffled.parquet", folder / "sorted")
-    >>> pd.read_parquet(folder / "sorted")["sequence"].is_monotonic_increasing
-    True
-    """
-    repartitioned(dataset, out, storage_options, filesystem)
-
-
-def repartitioned(
-    dataset: Any, out: str | Path, storage_options: Mapping[str, Any] | None = None, filesystem: Any = None
-) -> int:
-    """Does what `repartition_by_sequence` does, and returns how many files it has written."""
-    storage = Storage(storage_options, filesystem)
-    target = place_of(out, storage)
-    if not is_local(target):
-        return _to_store(contents_of(dataset, ["sequence"], storage=storage), target)
-    folder = Path(target.path if is_address(out) else os.path.expanduser(out))
-    check_new_folder(folder)
-    if isinstance(dataset, str | Path):
-        check_inputs_kept(folder, local_paths([place_of(dataset, storage)]), ())
-    contents = contents_of(dataset, ["sequence"], storage=storage)
-    _check_rows(contents)
-    with writable(folder):
-        folder = folder.absolute()
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_folder_beside(folder) as scratch:
-            done = scratch / "done"
-            done.mkdir()
-            n_files = _write_sorted(contents, scratch, done)
-            synchronise_folder(done)
-            done.replace(folder)  # an empty folder there gives way
-            try:
-                synchronise_folder(folder.parent)
-            except BaseException:  # so that whatever ends in an error leaves nothing
-                folder.replace(done)
-                raise
-    return n_files
-
-
-def _check_rows(contents: Contents) -> None:
-    """Raises InputError if a dataset has no rows."""
-    if not contents.n_rows:
-        raise InputError(f"{contents.name}: has no rows")
-
-
-def _to_store(contents: Contents, target: Place) -> int:
-    """Sorts a dataset into a temporary folder of this machine, then copies its files to a folder on a store.
-
-    Returns how many files there are. Raises InputError if the folder has files; if copying fails, none is left there.
-    """
-    _check_rows(contents)
-    check_outside(target, contents)
-    if sizes(target):
-        raise InputError(f"{target.name}: is there already; give a folder that is not there, or empty")
-    with TemporaryDirectory() as name:
-        scratch = Path(name)
-        done = scratch / "done"
-        with writable(done):
-            done.mkdir()
-            _write_sorted(contents, scratch, done)
-        make_folder(target)
-        copied: list[Place] = []
-        try:
-            for file in sorted(done.iterdir()):
-                with written(target.inside(file.name)) as stream, file.open("rb") as source:
-                    shutil.copyfileobj(source, stream, BLOCK)
-                copied.append(target.inside(file.name))
-        except BaseException:
-            for place in copied:
-                with suppress(OSError):  # the store is gone
-                    place.filesystem.delete_file(place.path)
-            raise
-    return len(copied)
-
-
-def _write_sorted(contents: Contents, scratch: Path, folder: Path) -> int:
-    """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns how many files there are."""
-    most = rows_within(SORTED_ROWS, SORTED_BYTES, [contents.schema])
-    n_files = 0
+def write_sorted(contents: Contents, scratch: Path, folder: Path) -> list[Place]:
+    """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns the files in their order."""
+    most, files = most_sorted(contents.schema), list[Place]()
+    batches = partial(batches_of, contents.groups, contents.schema, most // 4)
     with progress_bar(2 * contents.n_rows, "sorting", "row") as advance:
-        for rows in _ranges(lambda: _batches(contents, most // 4), contents.n_rows, most, scratch, advance):
-            _write(rows, contents.schema, folder / f"part-{n_files:05}.parquet", advance)
-            n_files += 1
+        for rows in sorted_ranges(batches, contents.n_rows, most, scratch, advance):
+            files.append(place_of(folder).inside(part_name(len(files))))
+            write_rows(rows, contents.schema, files[-1], advance)
     check_unchanged(contents.files)
-    return n_files
+    return files
 
 
-def _batches(contents: Contents, at_once: int) -> Iterator[pa.Table]:
-    """All rows of a dataset, in the order of its files."""
+def part_name(number: int) -> str:
+    """The name of a file of a sorted dataset."""
+    return f"part-{number:05}.parquet"
+
+
+def most_sorted(schema: pa.Schema) -> int:
+    """The most rows with these columns that are sorted in memory."""
+    return rows_within(SORTED_ROWS, SORTED_BYTES, [schema])
+
+
+def batches_of(groups: Iterable[RowGroup], schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
+    """The columns of a schema of all rows of row groups, in their order, at most `at_once` rows at a time."""
     files = OpenedFiles()
-    for group in contents.groups:
-        yield from row_group_batches(files, group, contents.schema, at_once)
+    for group in groups:
+        yield from row_group_batches(files, group, schema, at_once)
 
 
-def _ranges(batches: Batches, n_rows: int, most: int, scratch: Path, advance: Advance) -> Iterator[Iterable[pa.Table]]:
+def sorted_ranges(
+    batches: Batches, n_rows: int, most: int, scratch: Path, advance: Advance
+) -> Iterator[Iterable[pa.Table]]:
     """Yields the rows of each range of sequences, sorted; `batches` gives all rows from the beginning at each call."""
-    cuts = _cuts(batches(), n_rows, most) if n_rows > most else []
+    cuts = cuts_of([sampled(batches(), n_rows)], n_rows, most) if n_rows > most else []
     if not cuts:
         # Either the rows fit in memory, or they are all of one sequence and need no sorting.
         yield [by_sequence(pa.concat_tables(batches()))] if n_rows <= most else batches()
@@ -182,12 +74,12 @@ def _ranges(batches: Batches, n_rows: int, most: int, scratch: Path, advance: Ad
         n_dealt = _deal(batches(), cuts, files, advance)
         for file, n_in_file in zip(files, n_dealt, strict=True):
             if n_in_file:
-                yield from _ranges(partial(_read, file), n_in_file, most, scratch, lambda more: None)
+                yield from sorted_ranges(partial(_read, file), n_in_file, most, scratch, lambda more: None)
             file.unlink()
 
 
-def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int) -> list[Any]:
-    """The first sequence of each range but the first; empty if all rows are of one sequence."""
+def sampled(batches: Iterable[pa.Table], n_rows: int) -> pa.Array:
+    """A sample of the sequences of some rows, with the least and the greatest; `n_rows` is the count of all rows."""
     step = max(1, n_rows // SAMPLE)
     skip, samples = 0, []
     for rows in batches:
@@ -198,6 +90,11 @@ def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int) -> list[Any]:
             pa.array([ends["min"], ends["max"]]),
         ]
         skip = (skip - len(rows)) % step
+    return pa.concat_arrays(samples)
+
+
+def cuts_of(samples: Sequence[pa.Array], n_rows: int, most: int) -> list[Any]:
+    """The first sequence of each range but the first, from samples; empty if all rows are of one sequence."""
     sample = pa.concat_arrays(samples)
     sample = sample.take(pc.sort_indices(sample))
     n_ranges = min(MOST_RANGES, -(-2 * n_rows // most))  # ranges of half the most rows, since a sample is inexact
@@ -208,18 +105,23 @@ def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int) -> list[Any]:
     return [cut for cut in cuts if cut > values[0]] or values[1:2]
 
 
+def by_range(rows: pa.Table, cuts: Sequence[Any]) -> tuple[pa.Table, np.ndarray]:
+    """The rows by their range, in their order within it, and how many each range has."""
+    encoded = rows["sequence"].combine_chunks().dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    of_value = np.searchsorted(np.array(cuts, object), np.array(values, object), side="right")
+    range_ = of_value[encoded.indices.to_numpy()]
+    order = np.argsort(range_, kind="stable")
+    return rows.take(pa.array(order)), np.bincount(range_, minlength=len(cuts) + 1)
+
+
 def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], advance: Advance) -> list[int]:
     """Writes each row to the file of its range; returns how many rows each file has got."""
     n_dealt = np.zeros(len(files), np.int64)
     with ExitStack() as stack:
         writers: dict[int, Any] = {}
         for rows in batches:
-            encoded = rows["sequence"].combine_chunks().dictionary_encode()
-            values = encoded.dictionary.to_pylist()
-            of_value = np.searchsorted(np.array(cuts, object), np.array(values, object), side="right")
-            range_ = of_value[encoded.indices.to_numpy()]
-            order = np.argsort(range_, kind="stable")
-            rows, counts = rows.take(pa.array(order)), np.bincount(range_, minlength=len(files))
+            rows, counts = by_range(rows, cuts)
             starts = np.cumsum(counts) - counts
             for position in np.flatnonzero(counts).tolist():
                 if position not in writers:
@@ -238,14 +140,11 @@ def _read(file: Path) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch])
 
 
-def _write(batches: Iterable[pa.Table], schema: pa.Schema, path: Path, advance: Advance) -> None:
+def write_rows(batches: Iterable[pa.Table], schema: pa.Schema, place: Place, advance: Advance) -> None:
     """Writes rows as one file, each batch as a row group."""
     import pyarrow.parquet as pq
 
-    with path.open("wb") as stream:
-        with pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:
-            for rows in batches:
-                writer.write_table(rows)
-                advance(len(rows))
-        stream.flush()
-        os.fsync(stream.fileno())
+    with written(place) as stream, pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:
+        for rows in batches:
+            writer.write_table(rows)
+            advance(len(rows))

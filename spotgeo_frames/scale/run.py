@@ -14,7 +14,7 @@ from ..support.writing import check_folder_writable
 from ..tables.selections import check_names
 from .blocks import Source
 from .contents import Contents, check_outside, gap_text
-from .dask import evaluated_on_cluster
+from .dask import check_client, evaluated_on_cluster
 from .evaluation import Job, Method, empty_sides, no_result
 from .files import check_unchanged
 from .folder import RunFolder
@@ -79,8 +79,8 @@ def run(
     """
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"workers is {options.workers}; 1 or more is needed")
-    if options.client is not None and not hasattr(options.client, "submit"):
-        raise ValueError(f"client is of type {type(options.client).__name__}; a distributed.Client is needed")
+    if options.client is not None:
+        check_client(options.client)
     excluded = options.excluded(contents)
     parts = parts_of(contents)
     with ExitStack() as stack:

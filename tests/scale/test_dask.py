@@ -7,11 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.dataset as ds
 import pytest
+from pyarrow import fs
 
 import spotgeo_frames as sf
 from helpers.datasets import assert_same, command, file_of_row, in_files, once_deadly, points, states, tracks
 from helpers.problems import refused
-from spotgeo_frames.scale import parts, results
+from helpers.store import store
+from spotgeo_frames.scale import contents, parts, results, sorted_copies
 from spotgeo_frames.support.pandas_versions import with_text
 
 distributed = pytest.importorskip("distributed")
@@ -93,7 +95,7 @@ def test_a_worker_is_killed(keep: bool, client: object, tmp_path: Path) -> None:
         assert not list(out.rglob("*.tmp"))
 
 
-def test_scheduler_on_the_command_line(client: object, sample: Path) -> None:
+def test_scheduler_on_the_command_line(client: object, sample: Path, tmp_path: Path) -> None:
     sides = [sample / "truth.parquet", sample / "eager.parquet"]
     address = client.scheduler_info()["address"]  # type: ignore[attr-defined]
     found, expected = (
@@ -101,3 +103,118 @@ def test_scheduler_on_the_command_line(client: object, sample: Path) -> None:
         for more in (["--scheduler", address], [])
     )
     assert found == expected
+    said = command("repartition", sides[0], tmp_path / "sorted", "--scheduler", address).stdout
+    assert said == f"{tmp_path / 'sorted'}: 1 file, sorted by sequence\n"
+
+
+def sorted_on(client: object, source: Path | str, out: Path | str, most: int, **how: object) -> None:
+    """Sorts on a cluster whose workers hold at most `most` rows in memory."""
+
+    def few(rows: int | None) -> None:
+        from spotgeo_frames.scale import repartition
+
+        repartition.SORTED_ROWS, repartition.MOST_RANGES = (rows, 3) if rows else (1 << 21, 256)
+
+    few(most)
+    client.run(few, most)  # type: ignore[attr-defined]
+    try:
+        sf.repartition_by_sequence(source, out, client=client, **how)  # type: ignore[arg-type]
+    finally:
+        few(None)
+        client.run(few, None)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", ["int64", "string"])
+def test_sorted_as_here(kind: str, client: object, tmp_path: Path) -> None:
+    """Whether all rows fit in memory, or only ranges, or not even these, which are then divided again."""
+    truth, _ = points(60, kind=kind)
+    shuffled = in_files(truth.sample(frac=1, random_state=0), tmp_path / "shuffled", 3, 50)
+    sf.repartition_by_sequence(shuffled, tmp_path / "here")
+    expected = pd.read_parquet(tmp_path / "here")
+    for most in (10_000, 300, 70):
+        out = tmp_path / f"most{most}"
+        sorted_on(client, shuffled, out, most)
+        pd.testing.assert_frame_equal(pd.read_parquet(out), expected)
+        names = sorted(path.name for path in out.iterdir())
+        assert names == [f"part-{number:05}.parquet" for number in range(len(names))]
+        assert (len(names) > 1) == (most < len(truth))
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_sorted_to_a_store(client: object, tmp_path: Path) -> None:
+    truth, _ = points(60)
+    shuffled = in_files(truth.sample(frac=1, random_state=0), tmp_path / "shuffled", 3, 50)
+    sf.repartition_by_sequence(shuffled, tmp_path / "here")
+    with store() as s3:
+        address, how = s3.upload(shuffled, "shuffled"), {"storage_options": s3.options}
+        sorted_on(client, address, "s3://bucket/sorted", 300, **how)
+        found = sf.read_objects("s3://bucket/sorted", **how).objects  # type: ignore[arg-type]
+        pd.testing.assert_frame_equal(found, sf.read_objects(tmp_path / "here").objects)
+        left = s3.filesystem.get_file_info(fs.FileSelector("bucket"))
+        assert {info.base_name for info in left} == {"shuffled", "sorted"}
+        with refused(("s3://bucket/sorted", "is there already")):
+            sorted_on(client, address, "s3://bucket/sorted", 300, **how)
+        with refused(("s3://empty", "is a whole bucket; give a folder in it")):
+            sorted_on(client, address, "s3://empty", 300, **how)
+
+
+def test_a_worker_that_sorts_is_killed(client: object, tmp_path: Path) -> None:
+    truth, _ = points(60)
+    shuffled = in_files(truth.sample(frac=1, random_state=0), tmp_path / "shuffled", 3, 50)
+    sf.repartition_by_sequence(shuffled, tmp_path / "here")
+    marker = tmp_path / "died"
+
+    def deadly() -> None:
+        from contextlib import suppress
+        from signal import SIGKILL
+
+        from spotgeo_frames.scale import cluster_sorting
+
+        unharmed = cluster_sorting.write_rows
+
+        def write(*arguments: object) -> None:
+            with suppress(FileExistsError):
+                marker.touch(exist_ok=False)
+                os.kill(os.getpid(), SIGKILL)
+            unharmed(*arguments)
+
+        cluster_sorting.write_rows = write
+
+    client.run(deadly)  # type: ignore[attr-defined]
+    sorted_on(client, shuffled, tmp_path / "out", 300)
+    assert marker.exists()
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), pd.read_parquet(tmp_path / "here"))
+
+
+def test_sorting_where_workers_do_not_see_the_files(client: object, tmp_path: Path) -> None:
+    """A disk of this machine alone: here, of workers that do not see any folder."""
+    truth, _ = points(20)
+    shuffled = in_files(truth.sample(frac=1, random_state=0), tmp_path / "shuffled", 2, 50)
+
+    def blind() -> None:
+        os.path.isdir = lambda path: False  # type: ignore[assignment]
+
+    client.run(blind)  # type: ignore[attr-defined]
+    with refused((f"{tmp_path / 'out'}", "a worker does not see its disk", "share it")):
+        sorted_on(client, shuffled, tmp_path / "out", 300)
+    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_sorting_of_what_cannot_be_sorted(client: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, _ = points(20)
+    shuffled = in_files(truth.sample(frac=1, random_state=0), tmp_path / "shuffled", 2, 50)
+    read = sorted_copies.contents_of
+
+    def then_removed(*arguments: object, **options: object) -> contents.Contents:
+        found = read(*arguments, **options)  # type: ignore[arg-type]
+        (shuffled / "part-001.parquet").unlink()
+        return found
+
+    with refused("client is of type str; a distributed.Client is needed", error=ValueError):
+        sf.repartition_by_sequence(shuffled, tmp_path / "out", client="tcp://127.0.0.1:8786")
+    monkeypatch.setattr(sorted_copies, "contents_of", then_removed)
+    with refused((f"{shuffled / 'part-001.parquet'}", "is not there, though it was")):
+        sf.repartition_by_sequence(shuffled, tmp_path / "out", client=client)
+    assert not list(tmp_path.glob(".*"))
+    assert not (tmp_path / "out").exists()

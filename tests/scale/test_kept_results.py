@@ -424,7 +424,7 @@ def test_temporary_folders_of_killed_sorts(
 ) -> None:
     folder = tmp_path / "sorted"
     code = f"{KILL}import spotgeo_frames as sf\nfrom spotgeo_frames.scale import repartition\n"
-    code += f"repartition._write = kill\nsf.repartition_by_sequence({str(paths[0])!r}, {str(folder)!r})"
+    code += f"repartition.write_rows = kill\nsf.repartition_by_sequence({str(paths[0])!r}, {str(folder)!r})"
     for _ in range(2):
         killed(code)
     assert list(tmp_path.glob(".*"))
