@@ -27,11 +27,10 @@ from .repartition import batches_of, by_range, cuts_of, most_sorted, part_name, 
 
 
 class Sorting(NamedTuple):
-    """What the tasks share: the columns, the folder to write to, and the names of that and of the dataset."""
+    """What the tasks share: the columns, and the folder to write to."""
 
     schema: pa.Schema
     scratch: Place
-    out: str
 
 
 class Section(NamedTuple):
@@ -43,13 +42,13 @@ class Section(NamedTuple):
     n_rows: int
 
 
-def sorted_on_cluster(client: Any, contents: Contents, scratch: Place, out: str) -> list[Place]:
+def sorted_on_cluster(client: Any, contents: Contents, scratch: Place) -> list[Place]:
     """Writes the rows of a dataset, sorted by sequence, to files in the folder `scratch`; returns them in their order.
 
-    `out` is what messages call the folder that they are for. Raises InputError if the dataset cannot be read or
-    changes, a worker does not reach the files, or workers die again and again.
+    Messages call that folder by its name, which may be that of the folder which the files are for. Raises InputError
+    if the dataset cannot be read or changes, a worker does not reach the files, or workers die again and again.
     """
-    sorting, n_rows, most = Sorting(contents.schema, scratch, out), contents.n_rows, most_sorted(contents.schema)
+    sorting, n_rows, most = Sorting(contents.schema, scratch), contents.n_rows, most_sorted(contents.schema)
     tasks = list(enumerate(_divided(contents.groups, most)))
     make_folder(scratch.inside("sorted"))
     with progress_bar(2 * n_rows, "sorting", "row") as advance:
@@ -107,7 +106,7 @@ def _check_shared(sorting: Sorting) -> None:
     """Raises InputError if a worker does not see the folder to write to."""
     if is_local(sorting.scratch) and not os.path.isdir(sorting.scratch.path):
         advice = "let workers share it, by the same name, or give the address of a store"
-        raise InputError(f"{sorting.out}: a worker does not see its disk; {advice}")
+        raise InputError(f"{sorting.scratch.name}: a worker does not see its disk; {advice}")
 
 
 def _dealt(task: tuple[int, list[RowGroup]], cuts: Sequence[Any], sorting: Sorting) -> list[list[Section]]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.progress import progress_bar
-from ..support.storage import Place, place_of, written
+from ..support.storage import Place, written
 from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
 from .contents import Contents, RowGroup
 from .files import OpenedFiles, check_unchanged
@@ -31,13 +31,13 @@ Advance = Callable[[int], object]
 Batches = Callable[[], Iterable[pa.Table]]
 
 
-def write_sorted(contents: Contents, scratch: Path, folder: Path) -> list[Place]:
+def write_sorted(contents: Contents, scratch: Path, folder: Place) -> list[Place]:
     """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns the files in their order."""
     most, files = most_sorted(contents.schema), list[Place]()
     batches = partial(batches_of, contents.groups, contents.schema, most // 4)
     with progress_bar(2 * contents.n_rows, "sorting", "row") as advance:
         for rows in sorted_ranges(batches, contents.n_rows, most, scratch, advance):
-            files.append(place_of(folder).inside(part_name(len(files))))
+            files.append(folder.inside(part_name(len(files))))
             write_rows(rows, contents.schema, files[-1], advance)
     check_unchanged(contents.files)
     return files

@@ -17,6 +17,7 @@ from ..support.storage import BLOCK, Place, is_local, local_paths, make_folder, 
 from ..support.targets import check_inputs_kept, check_new_folder
 from ..support.temporary import synchronise_folder, temporary_folder_beside, temporary_name
 from ..support.writing import writable
+from .cluster_sorting import sorted_on_cluster
 from .contents import Contents, check_outside, contents_of
 from .dask import check_client
 from .files import READERS
@@ -106,13 +107,6 @@ def repartitioned(
     return _to_store_by_cluster(contents, target, client) if client is not None else _to_store(contents, target)
 
 
-def _sorted_by(client: Any, contents: Contents, scratch: Place, out: str) -> list[Place]:
-    """Writes sorted files on a cluster to a folder that it shares; imported only here, since few have a cluster."""
-    from .cluster_sorting import sorted_on_cluster
-
-    return sorted_on_cluster(client, contents, scratch, out)
-
-
 def _to_folder(contents: Contents, folder: Path, client: Any) -> int:
     """Sorts a dataset to a folder of this machine, and returns how many files there are."""
     with writable(folder):
@@ -122,10 +116,9 @@ def _to_folder(contents: Contents, folder: Path, client: Any) -> int:
             done = scratch / "done"
             done.mkdir()
             if client is None:
-                n_files = len(write_sorted(contents, scratch, done))
+                files = write_sorted(contents, scratch, place_of(done)._replace(name=name))
             else:
-                files = _sorted_by(client, contents, place_of(scratch), name)
-                n_files = len(files)
+                files = sorted_on_cluster(client, contents, place_of(scratch)._replace(name=name))
                 for number, file in enumerate(files):
                     Path(file.path).replace(done / part_name(number))
             synchronise_folder(done)
@@ -135,7 +128,7 @@ def _to_folder(contents: Contents, folder: Path, client: Any) -> int:
             except BaseException:  # so that whatever ends in an error leaves nothing
                 folder.replace(done)
                 raise
-    return n_files
+    return len(files)
 
 
 def _to_store(contents: Contents, target: Place) -> int:
@@ -152,7 +145,7 @@ def _to_store(contents: Contents, target: Place) -> int:
         done = Path(name) / "done"
         with writable(done):
             done.mkdir()
-            files = write_sorted(contents, Path(name), done)
+            files = write_sorted(contents, Path(name), place_of(done))
         _all_or_none(files, target, copy)
     return len(files)
 
@@ -175,7 +168,7 @@ def _to_store_by_cluster(contents: Contents, target: Place, client: Any) -> int:
     with writable(target.name):
         scratch.filesystem.create_dir(path)
     try:
-        files = _sorted_by(client, contents, scratch, target.name)
+        files = sorted_on_cluster(client, contents, scratch)
         _all_or_none(files, target, move)
     finally:
         with suppress(OSError):  # the store is gone

@@ -101,7 +101,7 @@ def _of_address(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]
         return _s3(text, options)
     if not options or scheme == "file":
         try:
-            return fs.FileSystem.from_uri(_encoded(text, "/%" if scheme == "file" else "/"))
+            return fs.FileSystem.from_uri(_encoded(text, "/@%" if scheme == "file" else "/@"))
         except ValueError as error:
             if "Unrecognized filesystem type" not in str(error):
                 raise
