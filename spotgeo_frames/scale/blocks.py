@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError, check_memory, first_line
 from .contents import Gap, RowGroup
-from .files import File, OpenedFiles
+from .files import Expected, File, OpenedFiles
 from .parts import Part, out_of_order
 
 # The most rows of a block, both sides together, and their most bytes if there are many columns. Smaller blocks would
@@ -173,6 +173,8 @@ def _batches(
 ) -> Iterator[tuple[_Batch, Any]]:
     """The rows of a chain that belong to the part, batch by batch, and the least sequence that may come after each."""
     files = OpenedFiles(n_chains)
+    small = [group for group in chain if group.n_rows <= at_once]
+    files.expect([Expected(group.file, group.order[1], schema.names, at_once) for group in small])
     for group, after in zip_longest(chain, chain[1:]):
         n_left, last = group.n_rows, group.low
         for position, rows in enumerate(_read(files, group, schema, in_memory, at_once)):

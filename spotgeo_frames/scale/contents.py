@@ -16,7 +16,8 @@ from ..support.addresses import Storage
 from ..support.errors import InputError, first_line
 from ..support.reading import readable
 from ..support.storage import Place, is_inside, is_local
-from .files import READERS, File, OpenedFiles, files_of, footer_digest
+from .files import READERS, File, OpenedFiles, footer_digest
+from .listing import files_of
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}

@@ -1,18 +1,16 @@
-"""Lists the files of a Parquet dataset, with the columns that the names of their folders (hive partitions) add."""
+"""The files of a Parquet dataset: their state, whether they have changed, their footers and their row groups."""
 
 import hashlib
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ..support.addresses import Storage
 from ..support.errors import InputError, check_memory
-from ..support.secrets import without_secrets
-from ..support.storage import Listed, Place, files_below, found_at, is_local, listed, place_of
+from ..support.fetching import Fetching
+from ..support.storage import Listed, Place, files_below, is_local, listed
 
 # Files that are looked at at once: over a network most of the time is spent waiting.
 READERS = 8
@@ -59,65 +57,7 @@ class File(NamedTuple):
     folder: Place | None = None
 
 
-def files_of(source: Any, storage: Storage | None = None) -> tuple[str, str | None, list[File]]:
-    """The name of a dataset, the path of its folder (None if it is given as files), and its files in order.
-
-    Hive partitions are those of the folder or of the pyarrow dataset. Raises InputError if there are no such files, or
-    if they are not Parquet on one file system.
-    """
-    if isinstance(source, str | Path):
-        place = place_of(source, storage)
-        folder, files = found_at(place, (".parquet",))
-        if folder is None:
-            return place.name, None, _described(files, [{}])
-        if not files:
-            raise InputError(f"{folder.name}: is a folder without Parquet files")
-        partitions = _partitions([file.place.path[len(folder.path) :] for file in files])
-        return place.name, folder.path, _described(files, partitions, folder)
-    if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
-        places = [place_of(path, storage) for path in source]
-        return f"{places[0].name} and others", None, _described(_asked(places), [{} for _ in places])
-    if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
-        return _fragments(source)
-    kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
-    raise InputError(f"a dataset is needed: {kinds}; this is of type {type(source).__name__}")
-
-
-def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
-    """A name for a pyarrow dataset, and its files with their partitions."""
-    import pyarrow.dataset as ds
-
-    if dataset.format.default_extname != "parquet":
-        raise InputError(f"the dataset is of {dataset.format.default_extname}; Parquet is needed")
-    if dataset._scan_options:  # a filter; pyarrow has no public way to see it
-        raise InputError("the dataset is filtered; write the filtered rows to files, or use exclude=")
-    fragments = list(dataset.get_fragments())
-    if not fragments:
-        raise InputError("the dataset has no files")
-    places = [Place(dataset.filesystem, fragment.path, without_secrets(fragment.path)) for fragment in fragments]
-    partitions = [ds.get_partition_keys(fragment.partition_expression) for fragment in fragments]
-    return f"the dataset of {places[0].name}", None, _described(_asked(places), partitions)
-
-
-def _asked(places: Sequence[Place]) -> list[Listed]:
-    """What the file system says of files that were asked for by their names; they must be on one file system."""
-    if any(place.filesystem != places[0].filesystem for place in places):
-        raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
-    return [file or Listed(place, 0, 0) for place, file in zip(places, listed(places), strict=True)]
-
-
-def _described(
-    files: Sequence[Listed], partitions: Sequence[dict[str, Any]], folder: Place | None = None
-) -> list[File]:
-    """The files with their state and their partition."""
-    states = _states(files)
-    return [
-        File(file.place, state, partition, folder)
-        for file, state, partition in zip(files, states, partitions, strict=True)
-    ]
-
-
-def _states(files: Sequence[Listed]) -> list[FileState]:
+def states_of(files: Sequence[Listed]) -> list[FileState]:
     """The states of files; footers are read of local files only, since a request each would be needed elsewhere."""
     if not files or not is_local(files[0].place):
         return [FileState(file.size, file.changed, "") for file in files]
@@ -182,32 +122,10 @@ def _now(files: Sequence[File]) -> dict[str, FileState]:
     """The states of files of one folder as they are now, by their paths, without those that are not there."""
     seen = _seen_again(files)
     there = [file for file in files if file.place.path in seen]
-    states = _states([seen[file.place.path] for file in there])
+    states = states_of([seen[file.place.path] for file in there])
     if there and not is_local(there[0].place):
         states = [state._replace(footer=_footer_now(file, state)) for file, state in zip(there, states, strict=True)]
     return {file.place.path: state for file, state in zip(there, states, strict=True)}
-
-
-def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
-    """The values in the names of folders such as night=3/camera=a; integers if all values of a key are integers."""
-    import pyarrow.dataset as ds
-
-    folders = [[folder for folder in path.split("/")[:-1] if "=" in folder] for path in paths]
-    names = list(dict.fromkeys(folder.partition("=")[0] for of_path in folders for folder in of_path))
-    if not names:
-        return [{} for _ in paths]
-    hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
-    values = [ds.get_partition_keys(hive.parse("/".join(of_path) + "/")) for of_path in folders]
-    whole = {name for name in names if all(_is_integer(of_file.get(name)) for of_file in values)}
-    return [
-        {name: int(text) if name in whole and text is not None else text for name, text in of_file.items()}
-        for of_file in values
-    ]
-
-
-def _is_integer(text: str | None) -> bool:
-    """Whether pyarrow takes a value of a partition for an integer; a missing value may be one."""
-    return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
 
 
 def _footer_now(file: File, now: FileState) -> str:
@@ -232,6 +150,23 @@ class Footer(NamedTuple):
     fragment: Any = None
 
 
+class Expected(NamedTuple):
+    """A row group that will be read: its file, its position there, its columns, and the most rows of a batch."""
+
+    file: File
+    position: int
+    columns: Sequence[str]
+    at_once: int
+
+
+class Fetched(NamedTuple):
+    """A row group that was read ahead from a store: its position, the footer of its file, and its rows in batches."""
+
+    position: int
+    footer: Footer
+    batches: list[Any]
+
+
 class OpenedFiles:
     """Reads the row groups of files one after the other, and parses the footer of each file once.
 
@@ -245,11 +180,30 @@ class OpenedFiles:
         self._size = 0
         self._ahead = AHEAD // n_chains
         self._last: tuple[str, Any] = "", None
+        self._expected = Fetching(_fetched, dict[str, Expected]())
+        self._fetched: dict[tuple[str, int], list[Any]] = {}
+
+    def expect(self, groups: Sequence[Expected]) -> None:
+        """Reads ahead, several at once, of row groups that will be asked for in this order.
+
+        Each has at most a batch of rows. Those on a store are read ahead that are the only one here of their file.
+        """
+        n_groups = Counter(group.file.place.path for group in groups)
+        alone = {
+            group.file.place.path: group
+            for group in groups
+            if n_groups[group.file.place.path] == 1 and not is_local(group.file.place)
+        }
+        self._expected = Fetching(_fetched, alone)
 
     def footer(self, file: File) -> Footer:
         """The footer of a file, in one request if it is not kept."""
         footer = self._footers.pop(file.place.path, None)
         self._size -= 0 if footer is None else footer.metadata.serialized_size
+        fetched = self._expected.take(file.place.path)
+        if fetched is not None:
+            footer = fetched.footer
+            self._fetched[file.place.path, fetched.position] = fetched.batches
         if footer is None:
             footer = _footer(file)
         self._footers[file.place.path] = footer
@@ -265,10 +219,13 @@ class OpenedFiles:
         read ahead in few large requests, and a row group of one batch in one request, which needs no other first.
         """
         footer = self.footer(file)
+        fetched = self._fetched.pop((file.place.path, position), None)
+        if fetched is not None:
+            yield from fetched
+            return
         n_rows = footer.metadata.row_group(position).num_rows
         if footer.fragment is not None and n_rows <= at_once:
-            group = footer.fragment.subset(row_group_ids=[position])
-            yield from group.to_batches(columns=list(columns), batch_size=at_once, use_threads=False)
+            yield from _whole_group(footer, position, columns, at_once)
             return
         with self._opened(file, footer, position, columns) as opened:
             yield from opened.iter_batches(at_once, row_groups=[position], columns=list(columns), use_threads=False)
@@ -288,6 +245,20 @@ class OpenedFiles:
         return pq.ParquetFile(
             source, metadata=footer.metadata, buffer_size=buffer, pre_buffer=whole, page_checksum_verification=True
         )
+
+
+def _whole_group(footer: Footer, position: int, columns: Sequence[str], at_once: int) -> Iterator[Any]:
+    """The rows of a row group of a file on a store, read in one request."""
+    group = footer.fragment.subset(row_group_ids=[position])
+    yield from group.to_batches(columns=list(columns), batch_size=at_once, use_threads=False)
+
+
+def _fetched(group: Expected) -> Fetched:
+    """A row group, in two requests: one for the footer of its file, and one for those of the columns that it has."""
+    footer = _footer(group.file)
+    there = {*footer.schema.names}.difference(group.file.partition)
+    names = [name for name in group.columns if name in there]
+    return Fetched(group.position, footer, list(_whole_group(footer, group.position, names, group.at_once)))
 
 
 def _packed_size(footer: Footer, position: int, columns: Sequence[str]) -> int:

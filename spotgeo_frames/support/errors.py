@@ -65,6 +65,7 @@ def first_line(error: BaseException) -> str:
     Where a store refuses access, it says what to do.
     """
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    # Arrow puts the system's message at the end of a longer line.
-    line = re.sub(r"^.*Detail: \[errno \d+\] ", "", text.splitlines()[0])
+    # Arrow puts the system's message at the end of a longer line, and the path, which messages have already, before.
+    line = re.sub(r"^.*Detail: \[errno \d+\] |^Could not open Parquet input source '.*?': ", "", text.splitlines()[0])
+    line = line.rstrip(": ")
     return f"{line}; {ACCESS}" if DENIED.search(line) else line

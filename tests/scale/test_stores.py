@@ -1,5 +1,7 @@
 """Datasets and files on stores of objects: equal to local ones, in few requests, with plain words where it fails."""
 
+import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -262,10 +264,32 @@ def test_small_files_cost_no_request_for_their_sizes(s3: Store, tmp_path: Path) 
     there = [s3.upload(path, f"small/{path.name}") for path in local]
     expected = sf.score_dataset(*local)
     s3.clear()
+    waiting: list[int] = []
+
+    def slow(method: str, path: str) -> None:
+        waiting.append(threading.active_count())
+        time.sleep(0.01)
+
+    s3.fault = slow
     assert_same(sf.score_dataset(*there), expected)
+    evaluating = waiting[len(waiting) * 2 // 5 :]  # when all footers have been read once
+    assert max(evaluating) >= min(waiting) + 4  # several at once: the server has a thread for each request
     found = counted(s3)
     assert found["HEAD"] <= 2, found  # whether each side is a file
     assert found["GET"] <= 3 * 60 + 8, found  # two footers and the rows of each; and listings
+    damaged = "truth/part-017.parquet"
+    s3.fault = lambda method, path: "503" if path.endswith(damaged) and gets(s3, damaged) > 1 else None
+    how = {"filesystem": s3.impatient, "workers": 1}
+    with refused(f"s3://bucket/small/{damaged}: row group 0: cannot be read"):
+        sf.score_dataset(*there, **how)
+    s3.requests.clear()
+    with pytest.warns(UserWarning, match=f"{damaged}: row group 0: .*; sequences 30 to 32 are left out"):
+        assert sf.score_dataset(*there, **how, on_error="skip")["n_sequences"].tolist() == [57]
+
+
+def gets(s3: Store, name: str) -> int:
+    """How often an object has been asked for."""
+    return sum(method == "GET" and path.endswith(name) for method, path in s3.requests)
 
 
 def test_an_interrupted_evaluation_goes_on(

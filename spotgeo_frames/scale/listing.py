@@ -1,0 +1,94 @@
+"""Lists the files of a Parquet dataset, with the columns that the names of their folders (hive partitions) add."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..support.addresses import Storage
+from ..support.errors import InputError
+from ..support.secrets import without_secrets
+from ..support.storage import Listed, Place, found_at, listed, place_of
+from .files import File, states_of
+
+
+def files_of(source: Any, storage: Storage | None = None) -> tuple[str, str | None, list[File]]:
+    """The name of a dataset, the path of its folder (None if it is given as files), and its files in order.
+
+    Hive partitions are those of the folder or of the pyarrow dataset. Raises InputError if there are no such files, or
+    if they are not Parquet on one file system.
+    """
+    if isinstance(source, str | Path):
+        place = place_of(source, storage)
+        folder, files = found_at(place, (".parquet",))
+        if folder is None:
+            return place.name, None, _described(files, [{}])
+        if not files:
+            raise InputError(f"{folder.name}: is a folder without Parquet files")
+        partitions = _partitions([file.place.path[len(folder.path) :] for file in files])
+        return place.name, folder.path, _described(files, partitions, folder)
+    if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
+        places = [place_of(path, storage) for path in source]
+        return f"{places[0].name} and others", None, _described(_asked(places), [{} for _ in places])
+    if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
+        return _fragments(source)
+    kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
+    raise InputError(f"a dataset is needed: {kinds}; this is of type {type(source).__name__}")
+
+
+def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
+    """A name for a pyarrow dataset, and its files with their partitions."""
+    import pyarrow.dataset as ds
+
+    if dataset.format.default_extname != "parquet":
+        raise InputError(f"the dataset is of {dataset.format.default_extname}; Parquet is needed")
+    if dataset._scan_options:  # a filter; pyarrow has no public way to see it
+        raise InputError("the dataset is filtered; write the filtered rows to files, or use exclude=")
+    fragments = list(dataset.get_fragments())
+    if not fragments:
+        raise InputError("the dataset has no files")
+    places = [Place(dataset.filesystem, fragment.path, without_secrets(fragment.path)) for fragment in fragments]
+    partitions = [ds.get_partition_keys(fragment.partition_expression) for fragment in fragments]
+    return f"the dataset of {places[0].name}", None, _described(_asked(places), partitions)
+
+
+def _asked(places: Sequence[Place]) -> list[Listed]:
+    """What the file system says of files that were asked for by their names; they must be on one file system."""
+    if any(place.filesystem != places[0].filesystem for place in places):
+        raise InputError(f"{places[0].name} and others: are on several file systems; one is needed")
+    return [file or Listed(place, 0, 0) for place, file in zip(places, listed(places), strict=True)]
+
+
+def _described(
+    files: Sequence[Listed], partitions: Sequence[dict[str, Any]], folder: Place | None = None
+) -> list[File]:
+    """The files with their state and their partition."""
+    states = states_of(files)
+    return [
+        File(file.place, state, partition, folder)
+        for file, state, partition in zip(files, states, partitions, strict=True)
+    ]
+
+
+def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The values in the names of folders such as night=3/camera=a; integers if all values of a key are integers."""
+    import pyarrow.dataset as ds
+
+    folders = [[folder for folder in path.split("/")[:-1] if "=" in folder] for path in paths]
+    names = list(dict.fromkeys(folder.partition("=")[0] for of_path in folders for folder in of_path))
+    if not names:
+        return [{} for _ in paths]
+    hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
+    values = [ds.get_partition_keys(hive.parse("/".join(of_path) + "/")) for of_path in folders]
+    whole = {name for name in names if all(_is_integer(of_file.get(name)) for of_file in values)}
+    return [
+        {name: int(text) if name in whole and text is not None else text for name, text in of_file.items()}
+        for of_file in values
+    ]
+
+
+def _is_integer(text: str | None) -> bool:
+    """Whether pyarrow takes a value of a partition for an integer; a missing value may be one."""
+    return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
