@@ -13,7 +13,6 @@ from ..scoring.group_sums import Cells, Sums, totals, unknown_outcomes
 from ..scoring.registry import own_metrics
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
-from ..support.keys import grouped, ordinals, pack
 from ..support.pandas_versions import with_text
 from ..tables.arrow import as_pandas
 from ..tables.checks import check_sums
@@ -28,8 +27,8 @@ from ..tracking.results import evaluated_poses, evaluated_tracks
 from ..tracking.sequence_sums import sums_columns, sums_of_table
 from ..tracking.track_tables import track_summary
 from ..tracking.whole_tables import ROWS_TOGETHER, whole_poses, whole_tracks
-from .made_with import MadeWith, noted_made_with, one_way
-from .sum_tables import COUNTING_ROWS, OF_ERRORS, OF_MATCHES
+from .made_with import MadeWith, marked, noted_made_with, one_way
+from .sum_tables import COUNTING_ROWS, COUNTS, OF_ERRORS, OF_MATCHES
 
 # What messages call the rows of all tables together.
 CALLED = "combine: tables"
@@ -77,6 +76,27 @@ def combine(tables: Table | Sequence[Table]) -> pd.DataFrame:
     1         2  1.000     0  1.000         1
     2      <NA>  0.667     1  0.667         3
     """
+    table, made = _added(tables)
+    combined = {"matches": _of_matches, "tracks": _of_tracks, "poses": _of_poses}[made.of](table, made)
+    for text in _left_out(made):
+        warnings.warn(f"combine: {text}", stacklevel=CALLER)
+    return combined
+
+
+def added_sums(tables: Table | Sequence[Table]) -> pd.DataFrame:
+    """One table of the sums in several: what `combine` takes, with a row for each group in each sequence.
+
+    Rows of match tables with the same sequence and group are added; those of tracks and poses stay as they are. Raises
+    InputError as `combine` does.
+    """
+    table, made = _added(tables)
+    if made.of == "matches":
+        table = table.astype({name: np.int64 for name in (*COUNTS, *COUNTS_NOTED) if name in table})
+    return marked(table, made)
+
+
+def _added(tables: Table | Sequence[Table]) -> tuple[pd.DataFrame, MadeWith]:
+    """The rows of all tables, those of one group in one sequence added, and how they were made."""
     given: list[Any] = list(tables) if isinstance(tables, list | tuple) else [tables]
     names = [CALLED] if len(given) == 1 else [f"{CALLED}[{position}]" for position in range(len(given))]
     read = [as_pandas(table, name).reset_index(drop=True) for table, name in zip(given, names, strict=True)]
@@ -85,10 +105,7 @@ def combine(tables: Table | Sequence[Table]) -> pd.DataFrame:
         raise InputError(f"{CALLED}: there are no rows, so nothing tells what was evaluated; give a table with rows")
     made = one_way(ways)
     table = _joined([_checked(table, made, name) for table, name in zip(read, names, strict=True)], made)
-    combined = {"matches": _of_matches, "tracks": _of_tracks, "poses": _of_poses}[made.of](table, made)
-    for text in _left_out(made):
-        warnings.warn(f"combine: {text}", stacklevel=CALLER)
-    return combined
+    return (_cells(table, made) if made.of == "matches" else table), made
 
 
 def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
@@ -114,6 +131,17 @@ def _joined(tables: Sequence[pd.DataFrame], made: MadeWith) -> pd.DataFrame:
         if len({holds_text(table[name].dropna()) for table in filled}) > 1:
             raise InputError(f"{CALLED}: column {name} is text in one table and numbers in another; make them the same")
     return with_text(pd.concat(filled, ignore_index=True))
+
+
+def _cells(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """The sums of match tables, with one row for each group in each sequence, by group, then by sequence."""
+    keys = [*made.by, *made.keys]
+    cell, first = number_groups({name: array_of(table[name]) for name in keys}, len(table))
+    values = {
+        name: table[name].take(first).array if name in keys else np.bincount(cell, as_numbers(table[name]), len(first))
+        for name in map(str, table)
+    }
+    return pd.DataFrame(values)
 
 
 def _left_out(made: MadeWith) -> list[str]:
@@ -151,15 +179,11 @@ def _of_matches(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
 def _sums_of_groups(
     table: pd.DataFrame, labels: Mapping[str, Any], made: MadeWith
 ) -> tuple[Columns, dict[str, np.ndarray]]:
-    """The labels of each group and its sums, by name; rows of one group and sequence are added first."""
+    """The labels of each group and its sums, by name, from those of each group in each sequence."""
     of_row, first = number_groups(labels, len(table))
     n_groups = len(first) if labels else 1
-    [sequence], span = ordinals([table["sequence"]])
-    cell, first_row = grouped(pack([of_row, sequence], [n_groups, span]))
-    names = [name for name in map(str, table) if name not in (*made.keys, *made.by)]
-    values = {name: np.bincount(cell, as_numbers(table[name]), len(first_row)) for name in names}
-    unknown = np.full(len(first_row), np.nan)
-    cells = Cells(of_row[first_row], None, dict.fromkeys(OF_ERRORS, unknown) | values)
+    values = {name: as_numbers(table[name]) for name in map(str, table) if name not in (*made.keys, *made.by)}
+    cells = Cells(of_row, None, dict.fromkeys(OF_ERRORS, np.full(len(table), np.nan)) | values)
     of_groups = Columns({name: column.take(first) for name, column in labels.items()}, n_rows=n_groups)
     return of_groups, totals(cells, n_groups)
 

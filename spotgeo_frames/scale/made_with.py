@@ -14,6 +14,7 @@ import pandas as pd
 from ..matching.noted_rule import rule_notes
 from ..support.errors import InputError
 from ..support.names import plain_value
+from ..support.pandas_versions import TEXT
 from ..tables.messages import listed, missing
 
 # The column, and the note of a table of sums without rows, which has no other place for it.
@@ -60,6 +61,13 @@ def made_with(
     """How sums of a table were made, whose notes have the rule."""
     rule = {str(key): value for key, value in rule_notes(table).items()}
     return MadeWith(of, measure, list(keys), list(by), list(own_metrics), rule, table.attrs.get("version"))
+
+
+def marked(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
+    """A table of sums with the column that says how they were made, and with the notes of the rule."""
+    noted = table.assign(**{MADE_WITH: pd.Series(made.text, table.index, TEXT)})
+    noted.attrs = made.notes | {MADE_WITH: made.text}
+    return noted
 
 
 def noted_made_with(table: pd.DataFrame, name: str) -> list[tuple[MadeWith, str]]:

@@ -20,7 +20,6 @@ from ..scoring.own_metrics import own_row_sums
 from ..scoring.registry import own_metrics
 from ..support.errors import InputError
 from ..support.labels import bins_as_text, is_binned
-from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
 from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import CALLER, same_kind_as
@@ -33,7 +32,7 @@ from ..tracking.results import KEYS, columns_by
 from ..tracking.sequence_sums import sums_columns
 from ..tracking.tracks import TrackResult
 from ..tracking.whole_tables import ROWS_TOGETHER
-from .made_with import MADE_WITH, MadeWith, made_with
+from .made_with import MADE_WITH, MadeWith, made_with, marked
 
 COUNTS = ["tp", "fn", "fp", "n_frames"]
 
@@ -106,10 +105,7 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
     taken = [name for name in key if name in values or name == MADE_WITH]
     if taken:
         raise InputError(f"by: {taken[0]} is the name of a column of sums; give it as a Series of another name")
-    how = pd.Series(made.text, key.index, TEXT, name=MADE_WITH)
-    answer = pd.concat([_plain(key), values, how], axis=1)
-    answer.attrs = made.notes | {MADE_WITH: made.text}
-    return answer
+    return marked(pd.concat([_plain(key), values], axis=1), made)
 
 
 def _check_by(by: By | None, keys: Sequence[str]) -> None:

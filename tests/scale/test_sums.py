@@ -20,6 +20,7 @@ from helpers.kinds import CLASSES, CONVERTERS, of_kind, plain
 from helpers.problems import refused, warned
 from helpers.reference import PROJECT
 from helpers.scenes import objects
+from spotgeo_frames.scale.combined_sums import added_sums
 from spotgeo_frames.scoring.registry import own_metrics
 
 pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
@@ -138,6 +139,31 @@ def test_groups_are_those_of_the_whole(name: str, by: Any, data: st.DataObject) 
     kind = KINDS[name]
     tables = [sf.sums(kind.part(part), by) for part in data.draw(partitions(name))]
     same(sf.combine(tables), sf.summarize(WHOLE[name], by))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_sums_that_are_added_step_by_step(name: str) -> None:
+    """As batches come, each table of sums is added to that of all before; what is kept is a table of sums again."""
+    kind, total = KINDS[name], None
+    by = GROUPS.get(name, [None])[-1]
+    for part in [[s] for s in sorted({*kind.truth.frames["sequence"]})]:  # type: ignore[index]
+        table = sf.sums(kind.part(part), by)
+        total = table if total is None else added_sums([total, table])
+        assert total.columns.tolist() == table.columns.tolist()
+    whole = sf.sums(WHOLE[name], by)
+    assert total is not None
+    assert total.attrs == whole.attrs
+    assert len(total) <= len(whole)  # parts know only their own classes and joints
+    same(sf.combine(total), kind.whole(WHOLE[name]) if by is None else sf.summarize(WHOLE[name], by))
+
+
+def test_frames_that_are_added_batch_by_batch() -> None:
+    total = sf.sums(MATCHES[MATCHES["frame"] == 1], "truth_label")
+    for frame in sorted({*MATCHES["frame"]} - {1}):
+        total = added_sums([total, sf.sums(MATCHES[MATCHES["frame"] == frame], "truth_label")])
+    whole = sf.sums(MATCHES, "truth_label")
+    pd.testing.assert_frame_equal(total, whole, rtol=1e-12, atol=0)
+    assert not total.duplicated(["sequence", "truth_label"]).any()
 
 
 @pytest.mark.parametrize("name", KINDS)
