@@ -33,6 +33,9 @@ S3_OPTIONS = {
     "anon": "anonymous",
 }
 
+# What pyarrow reaches without options; after file://, %20 stands for a space.
+_OF_PYARROW = ("file", "s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
+
 # A scheme has two letters or more, since C:/ is a drive. A Path leaves one slash of two.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
@@ -99,12 +102,8 @@ def _of_address(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]
         raise ValueError("it names no bucket")
     if options and scheme == "s3":
         return _s3(text, options)
-    if not options or scheme == "file":
-        try:
-            return fs.FileSystem.from_uri(_encoded(text, "/@%" if scheme == "file" else "/@"))
-        except ValueError as error:
-            if "Unrecognized filesystem type" not in str(error):
-                raise
+    if scheme == "file" or (not options and scheme in _OF_PYARROW):
+        return fs.FileSystem.from_uri(_encoded(text, "/@%" if scheme == "file" else "/@"))
     return _by_fsspec(text, options)
 
 

@@ -68,7 +68,7 @@ def check_file_writable(path: Path) -> None:
 def _check_name(path: Path) -> None:
     """Raises InputError if a path contains a null character, or is an address."""
     if is_address(path):
-        advice = "give a folder of this machine, or --dataset"
+        advice = "give a path of this machine, and copy it there; score and track with --dataset write to addresses"
         raise InputError(f"{shown(path)}: cannot be written: is an address; {advice}")
     if "\0" in str(path):
         raise InputError(f"{path}: cannot be written: its name contains a null character")

@@ -111,6 +111,8 @@ def test_what_fsspec_knows_is_reached_too(sample: Path, tmp_path: Path) -> None:
         memory.pipe(f"/store/{name}.parquet", (sample / f"{name}.parquet").read_bytes())
         memory.pipe(f"/store/{name}/day=1/a.parquet", (sample / f"{name}.parquet").read_bytes())
     expected = sf.score_dataset(sample / "truth.parquet", sample / "eager.parquet")
+    memory.pipe("/a folder/truth.parquet", (sample / "truth.parquet").read_bytes())
+    assert len(sf.read_objects("memory://a folder/truth.parquet").objects) == 627
     addresses = [f"memory://store/{name}" for name in ("truth", "eager")]
     assert_same(sf.score_dataset(*(f"{address}.parquet" for address in addresses)), expected)
     assert_same(sf.score_dataset(*addresses, "memory://store/out"), expected)
