@@ -286,6 +286,7 @@ def test_a_condition_draws_others_pale_and_names_frames_to_visit() -> None:
         lambda matches: "predicted_x != predicted_x & truth_x > -1",
         lambda matches: "`a column's name` == 'FN'",
         lambda matches: "outcome == 'FN'\n  and truth_x > -1",
+        lambda matches: "outcome == 'FN'\r\n  and truth_x * 2 > -1 and (outcome == 'FN') * frame > 0",
     ],
 )
 def test_all_filters_pass_the_same_rows(make: Any) -> None:
@@ -302,13 +303,13 @@ def test_all_filters_pass_the_same_rows(make: Any) -> None:
 def test_filters_of_several_tables() -> None:
     matches = matched()
     browser = Browser(sf.explore({"a": matches, "b": matches}))
-    browser.widget.filter = "submission == 'b' and outcome == 'FP'"
-    n_false = (matches["outcome"] == "FP").sum()
-    assert [len(predictions) for _, predictions, _ in browser.passing()] == [0, n_false]
-    browser.widget.filter = {"a": matches["outcome"] == "FP"}
-    assert [len(predictions) for _, predictions, _ in browser.passing()] == [n_false, 0]
+    browser.widget.filter = "submission == 'b' and outcome == 'TP'"
+    n_found = (matches["outcome"] == "TP").sum()
+    assert [len(predictions) for _, predictions, _ in browser.passing()] == [0, n_found]
+    browser.widget.filter = {"a": matches["outcome"] == "TP"}
+    assert [len(predictions) for _, predictions, _ in browser.passing()] == [n_found, 0]
     with refused(("explore: filter", "dict")):
-        browser.widget.filter = matches["outcome"] == "FP"
+        browser.widget.filter = matches["outcome"] == "TP"
 
 
 @pytest.mark.parametrize(
@@ -338,10 +339,15 @@ def test_filters_of_several_tables() -> None:
         ("truth_x > \\\n 1", ["\\"]),
         ("(" * 500 + "truth_x", ["cannot be parsed"]),
         ("truth_x > 1\x00", ["cannot be parsed"]),
+        ("outcome == 'a' * 10000000000", ["'a'", "product"]),
+        ("outcome == '%10000000000d' % 5", ["product"]),
+        ("frame in [1] * 10000000000", ["[1]", "product"]),
+        ("-(frame + 'a' * 10000000000) > 1", ["'a'", "product"]),
+        ("name * 10000000000 == 'a'", ["column name", "numbers"]),
     ],
 )
 def test_conditions_that_are_none(condition: str, named: list[str]) -> None:
-    widget = sf.explore(matched())
+    widget = sf.explore(matched().assign(name="a"))
     widget.filter = "truth_x > 5"
     with pytest.raises(sf.InputError) as caught:
         widget.filter = condition
@@ -369,6 +375,12 @@ def test_filters_that_do_not_fit(make: Any, named: str) -> None:
     with pytest.raises(sf.InputError, match=r"^explore: filter") as caught:
         sf.explore(matches).filter = make(matches)
     assert named in str(caught.value)
+
+
+def test_messages_show_only_the_beginning_of_a_long_condition() -> None:
+    with pytest.raises(sf.InputError) as caught:
+        sf.explore(matched()).filter = "x" * 10_000 + " < < 5"
+    assert len(str(caught.value)) < 500
 
 
 def test_tags_become_a_column() -> None:
