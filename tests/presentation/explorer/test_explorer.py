@@ -244,6 +244,28 @@ def test_several_tables_share_their_truths() -> None:
     assert Browser(sf.explore(list(tables.values()))).names == ["1", "2"]
 
 
+@pytest.mark.parametrize("is_level", [False, True])
+def test_a_table_may_have_several_submissions(is_level: bool) -> None:
+    matches = matched()
+    several = pd.concat({"a": matches, 7: matches}, names=["submission", None])
+    browser = Browser(sf.explore(several if is_level else several.reset_index("submission")))
+    assert browser.names == ["a", "7"]
+    assert browser.chunk(0)[0]["submissions"].keys() == {"a", "7"}
+    browser.send(ask="mark", object=["predicted", 1, 0], more=False)
+    [row] = browser.widget.selection.to_dict("records")
+    assert (row["submission"], row["predicted_object"]) == ("7", matches["predicted_object"].iloc[0])
+    browser.widget.filter = "submission == '7' and outcome == 'FN'"
+    assert browser.told("filter")[0]["n_rows"] == (matches["outcome"] == "FN").sum()
+
+
+def test_a_table_of_one_submission_keeps_its_name() -> None:
+    browser = Browser(sf.explore(matched().assign(submission="a")))
+    assert browser.names == ["a"]
+    browser.send(ask="mark", object=["truth", 0, 0], more=False)
+    assert browser.widget.selection["submission"].tolist() == ["a"]
+    assert browser.chunk(0)[0]["submissions"].keys() == {"a"}
+
+
 def test_a_table_may_lack_frames_of_another() -> None:
     matches = matched()
     browser = Browser(sf.explore({"whole": matches, "part": matches[matches["sequence"] < 3]}))
@@ -477,6 +499,8 @@ def test_tags_that_do_not_fit(change: Any, named: str) -> None:
         (lambda matches: {"a": matches, "b": matches.assign(sequence="x")}, [("explore: a and b", "sequence")]),
         (lambda matches: {"1": matches, 1: matches}, ["explore: x"]),
         (lambda matches: precision().matches, [("explore: x", "thresholds")]),
+        (lambda matches: {"a": matches.assign(submission="b")}, [("explore: a", "submission")]),
+        (lambda matches: matches.assign(submission=None), [("explore: x", "submission")]),
     ],
 )
 def test_what_cannot_be_opened(make: Any, places: list[Any]) -> None:
