@@ -12,7 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from helpers.browser import started
-from helpers.jupyter import Notebook, jupyterlab
+from helpers.jupyter import READY, Notebook, jupyterlab
 from helpers.reference import PROJECT
 from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures
 
@@ -269,6 +269,17 @@ def test_hostile_names_are_text(notebook: Notebook) -> None:
     notebook.run("widget.filter = '`truth___proto__` == \"' + hostile.replace('\"', '\\\\\"') + '\"'")
     says(notebook, ".explorer-filter", "onerror")
     assert driver.find_elements(By.CSS_SELECTOR, ".explorer img, .explorer script") == []
+
+
+def test_a_view_without_its_kernel_says_so(notebook: Notebook) -> None:
+    notebook.show("widget = sf.explore(matches); widget")
+    restart = "jupyterapp.shell.currentWidget.sessionContext.restartKernel().then(() => arguments[0]())"
+    notebook.driver.execute_async_script(restart)
+    says(notebook, ".explorer-problem", "run the cell again")
+    notebook.wait(READY)
+    notebook.run(PREPARED)
+    notebook.show("widget = sf.explore(matches); widget")
+    assert notebook.driver.find_elements(By.CSS_SELECTOR, ".explorer-problem:not([hidden])") == []
 
 
 def test_a_closed_widget_goes_away(notebook: Notebook) -> None:

@@ -34,18 +34,24 @@ const PICTURES_KEPT = 16;
 const PATIENCE = 1500; // ms without an answer until it is said
 
 /**
- * Connects to the kernel through the model of a widget. `told` gets what the kernel says unasked, and `waits` whether
- * an answer has been due for long.
+ * Connects to the kernel through the model of a widget. `told` gets what the kernel says unasked, `waits` whether an
+ * answer has been due for long, and `lost` is called when the kernel is gone.
  * @param {Model} model
  * @param {(message: Message) => void} told
  * @param {(late: boolean) => void} waits
+ * @param {() => void} lost
  * @returns {Kernel}
  */
-export function connectTo(model, told, waits) {
+export function connectTo(model, told, waits, lost) {
   /** @type {Map<string, {resolve: (message: Message) => void, reject: (error: Error) => void}>} */
   const waiting = new Map();
   const own = Math.random().toString(36).slice(2); // other views of the widget hear the answers, too
   let asked = 0;
+  let isGone = false;
+  function gone() {
+    isGone = true;
+    lost();
+  }
   /** @param {any} content @param {DataView[]} views */
   function hear(content, views) {
     const buffers = (views ?? []).map(({ buffer, byteOffset, byteLength }) => /** @type {ArrayBuffer} */ (buffer.slice(byteOffset, byteOffset + byteLength)));
@@ -58,15 +64,19 @@ export function connectTo(model, told, waits) {
     else asker.resolve({ content, buffers });
   }
   model.on("msg:custom", hear);
+  model.on("comm_live_update", gone); // what Jupyter says where a kernel was restarted or shut down
   return {
     ask(what, details = {}) {
       const id = `${own} ${++asked}`;
       model.send({ ask: what, id, ...details });
-      setTimeout(() => { if (waiting.has(id)) waits(true); }, PATIENCE);
+      setTimeout(() => { if (waiting.has(id) && !isGone) waits(true); }, PATIENCE);
       return new Promise((resolve, reject) => { waiting.set(id, { resolve, reject }); });
     },
     tell: (what, details = {}) => model.send({ ask: what, ...details }),
-    close: () => model.off("msg:custom", hear),
+    close() {
+      model.off("msg:custom", hear);
+      model.off("comm_live_update", gone);
+    },
   };
 }
 

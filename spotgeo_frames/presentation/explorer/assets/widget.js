@@ -14,6 +14,7 @@ import { makeMarking } from "./marking.js";
  */
 
 const LATE = "The kernel does not answer yet; it may be busy with a cell.";
+const GONE = "The kernel of this view is gone, since it was restarted or shut down; run the cell again.";
 const NOTHING = "nothing"; // there is no filter
 
 /**
@@ -24,7 +25,7 @@ const NOTHING = "nothing"; // there is no filter
 async function render({ model, el }) {
   const root = make("div", "viewer explorer");
   root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take keys for its own commands
-  const kernel = connectTo(model, hear, (late) => marking.showProblem(late ? LATE : ""));
+  const kernel = connectTo(model, hear, (late) => marking.showProblem(late ? LATE : ""), () => marking.showProblem(GONE));
   const marking = makeMarking((tag) => kernel.tell("tag", { tag }), () => kernel.tell("mark", { object: null }));
   const place = make("div");
   root.append(marking.element, place);
