@@ -55,7 +55,8 @@ def recall_map(matches: Table, bins: int = 12) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table, the coordinates of truths are missing, or there are too many cells.
+    InputError: `matches` is no match table, the coordinates of truths are missing, `bins` is not 1 to 1,000, or there
+        are too many cells.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def distances(matches: Table, bins: int = 40) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table.
+    InputError: `matches` is no match table, or `bins` is not 1 to 1,000.
 
     Examples
     --------
@@ -115,7 +116,8 @@ def residuals(matches: Table, tau: float | None = None) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table by distance, coordinates are missing, or tau is not known.
+    InputError: `matches` is no match table by distance, coordinates are missing, tau is not known, or true positives
+        are farther away than tau.
 
     Examples
     --------
@@ -213,7 +215,7 @@ def sweep_curves(curve: Table) -> ChartType:
     return _of_results().sweep_curves(curve)
 
 
-def forest(pairs: Table, metric: str = "f1") -> ChartType:
+def forest(pairs: Table, metric: str | None = None) -> ChartType:
     """Charts the difference of a metric for each pair of submissions, with its interval.
 
     Parameters
@@ -221,7 +223,7 @@ def forest(pairs: Table, metric: str = "f1") -> ChartType:
     pairs
         The table `pairs` that `compare` returned.
     metric
-        The name of the metric to draw.
+        The name of the metric to draw; the first one of the table without it.
 
     Returns
     -------

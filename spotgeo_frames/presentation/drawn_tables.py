@@ -79,7 +79,7 @@ def intervals_to_draw(intervals: Table, metric: str | None, who: Who) -> Estimat
     """The rows of a metric in the table that `intervals` returned; those of its first metric without one."""
     columns = ["metric", "estimate", "low", "high"]
     table = table_to_draw(intervals, "intervals", columns, "the table that intervals() returned", who=who)
-    metric = metric if metric is not None else (str(table["metric"].iloc[0]) if len(table) else "metric")
+    metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
     by = list(table.columns[: list(table.columns).index("metric")])
     if "of" in by:  # of results; numbers without a sequence have no intervals
@@ -124,12 +124,23 @@ def best_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     return rows.iloc[[place]]
 
 
-def pairs_to_draw(pairs: Table, metric: str, who: Who) -> pd.DataFrame:
-    """The rows of a metric in the table `pairs` that `compare` returned, as far as they have intervals."""
+def pairs_to_draw(pairs: Table, metric: str | None, who: Who) -> tuple[pd.DataFrame, str]:
+    """The rows of a metric in the table `pairs` that `compare` returned, as far as they have intervals, and the metric.
+
+    It is the first one of the table without one.
+    """
     columns = ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"]
     table = table_to_draw(pairs, "pairs", columns, "the pairs that compare() returned", "pairs", who)
+    metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
-    return rows[rows["of"].isin(WITH_INTERVALS)] if "of" in rows else rows
+    return rows[rows["of"].isin(WITH_INTERVALS)] if "of" in rows else rows, metric
+
+
+def _metric_to_draw(table: pd.DataFrame, metric: str | None) -> str:
+    """The metric that was asked for, or else the first one of a table with a column `metric`."""
+    if metric is not None:
+        return metric
+    return str(table["metric"].iloc[0]) if len(table) else "any metric"
 
 
 def hota_to_draw(curve: Table, metrics: Sequence[str], who: Who) -> pd.DataFrame:

@@ -256,6 +256,14 @@ def test_lines_of_categories_begin_with_the_worst(tables: dict[str, dict[str, An
     assert names == [f"{name}, AP {mean:.2f}" for name, mean in means.items()]
 
 
+def test_the_first_metric_is_drawn_without_a_word(tables: dict[str, dict[str, Any]]) -> None:
+    pairs = tables["forest"]["pairs"]
+    of_mse = pairs[pairs["metric"] == "mse"]
+    assert charts.forest(of_mse).title == "Differences of mse, px² between submissions"
+    assert plots.forest(of_mse).get_title() == "Difference of mse, px²"
+    assert charts.forest(pairs).title == "Differences of F1 between submissions"
+
+
 def test_intervals_that_are_not_known_are_left_out(tables: dict[str, dict[str, Any]]) -> None:
     slices = tables["metric_by_slice"]["eager"].assign(low=np.nan, high=np.nan)
     chart = charts.metric_by_slice(slices)
@@ -294,6 +302,28 @@ def test_charts_refuse_what_plots_refuse(name: str, tables: dict[str, dict[str, 
     said = [problem.removeprefix("charts: ") for problem in of_charts.value.problems]
     assert said == [problem.removeprefix("plots: ") for problem in of_plots.value.problems]
     assert all(problem.startswith("charts: ") for problem in of_charts.value.problems)
+
+
+@pytest.mark.parametrize("bins", [0, -1, 1.5, "a", None, True, 10**12])
+def test_bins_that_are_no_count_are_refused(bins: Any, tables: dict[str, dict[str, Any]]) -> None:
+    for name in ("distances", "recall_map"):
+        with refused(("charts", "bins are not possible")):
+            getattr(charts, name)(tables[name]["eager"], bins)
+
+
+def test_a_tau_that_true_positives_exceed_is_refused(tables: dict[str, dict[str, Any]]) -> None:
+    matches = tables["residuals"]["eager"]
+    with refused(("charts", "tau is 1", f"{matches['distance'].max():.4g}")):
+        charts.residuals(matches, tau=1)
+
+
+def test_truths_without_a_place_are_in_no_cell(tables: dict[str, dict[str, Any]]) -> None:
+    matches = tables["recall_map"]["eager"]
+    placed = matches["truth_x"].where(np.arange(len(matches)) % 3 > 0)
+    some = matches.assign(truth_x=placed.where(np.arange(len(matches)) % 3 > 1, np.inf))
+    n_placed = (np.isfinite(some["truth_x"]) & matches["outcome"].isin(["TP", "FN"])).sum()
+    assert sum(row["truths"] for row in rows_in(charts.recall_map(some))) == n_placed > 0
+    assert plots.recall_map(some).get_title()
 
 
 def test_bad_input_is_refused(tables: dict[str, dict[str, Any]]) -> None:

@@ -57,9 +57,9 @@ def metric_by_slice(intervals: Table, metric: str | None) -> Any:
     return notebook_chart(estimates_by_slice(*of_submissions(rows), slices, about, metric))
 
 
-def forest(pairs: Table, metric: str) -> Any:
+def forest(pairs: Table, metric: str | None) -> Any:
     """The chart of a metric in the table `pairs` that `compare` returned."""
-    rows = pairs_to_draw(pairs, metric, "charts")
+    rows, metric = pairs_to_draw(pairs, metric, "charts")
     by = [str(name) for name in rows.columns[: list(rows.columns).index("a")]]
     slices = [f", {name}" for name in slice_names(rows, by)] if by else [""] * len(rows)
     whose = rows["of"].map({"combined": "", "macro": ", macro"}) if "of" in rows else [""] * len(rows)

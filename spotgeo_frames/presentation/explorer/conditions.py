@@ -122,7 +122,9 @@ def _factors(expression: ast.Expression, condition: str) -> list[str]:
     ]
     for product in products:
         for node in _operands(product):
-            if isinstance(node, ast.List | ast.Tuple) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            if isinstance(node, ast.List | ast.Tuple) or (
+                isinstance(node, ast.Constant) and isinstance(node.value, str)
+            ):
                 where = f"{_shown(condition)} has {_shown(ast.unparse(node))} in a product"
                 raise InputError(f"{NAME}: {where}; compare columns with numbers and texts, {EXAMPLE}")
             names += [node.id] if isinstance(node, ast.Name) else []
@@ -157,7 +159,9 @@ def _fulfilled(
             there = f"; {hint}" if hint else f"; there are {listed(table.columns)}"
             raise InputError(f"{NAME}: {title}: there is no column {name!r}{there}")
         if name in factors and (pd.api.types.is_object_dtype(table[name]) or pd.api.types.is_string_dtype(table[name])):
-            raise InputError(f"{NAME}: {title}: column {name} is of type {table[name].dtype}; only numbers have products")
+            raise InputError(
+                f"{NAME}: {title}: column {name} is of type {table[name].dtype}; only numbers have products"
+            )
     needed = pd.DataFrame({name: table[column] for name, column in names.items()})
     try:
         answer = needed.eval(re.sub(r"[\r\n]", " ", text.strip()), engine="python")

@@ -25,9 +25,10 @@ def explore(
     x
         A match table of points, boxes, joints or poses; or what `track`, `pose` or `average_precision` returned, of
         which the last is shown at IoU or OKS 0.5. A dict by name or a list of several of the same truth shows them
-        beside one another, and so does a table of several with a column `submission`. It may have lost rows: a match table without its false alarms, for instance, since it was
-        filtered by a column of the truth. The view then says how many truths and predictions of the frame are lacking,
-        because they are neither missed nor absent. To see them, open the whole table and set `filter`.
+        beside one another, and so does a table of several with a column `submission`. It may have lost rows: a match
+        table without its false alarms, for instance, since it was filtered by a column of the truth. The view then says
+        how many truths and predictions of the frame are lacking, because they are neither missed nor absent. To see
+        them, open the whole table and set `filter`.
     images
         A folder of pictures of the frames, or None. The picture of a frame is the file that a column `file_name` of the
         truth's frames or objects names, or else SEQUENCE/FRAME.png, .jpg or .jpeg.
