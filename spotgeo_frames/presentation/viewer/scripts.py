@@ -22,14 +22,14 @@ VIEWER = [
         "draw",
         "steps",
         "texts",
-        "timeline",
+        "life_bars",
         "state",
         "elements",
         "controls",
         "legend",
         "objects",
         "panel",
-        "times",
+        "time_line",
         "viewer",
     )
 ]

@@ -2,9 +2,8 @@
 
 import { textAt } from "./columns.js";
 import { layerOf, loaded } from "./draw.js";
-import { objectAt } from "./lives.js";
+import { cellOf, identityBefore, objectAt } from "./lives.js";
 import { EVENTS } from "./marks.js";
-import { cellOf, identityBefore } from "./timeline.js";
 
 /**
  * @import { Layer, Shown } from "./draw.js"

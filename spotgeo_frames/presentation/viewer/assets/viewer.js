@@ -6,14 +6,14 @@ import { covering } from "./draw.js";
 import { make } from "./elements.js";
 import { stageRatio } from "./geometry.js";
 import { showLegend } from "./legend.js";
+import { cellOf } from "./lives.js";
 import { makeObjectsTable } from "./objects.js";
 import { palettesOf } from "./palette.js";
 import { makePanel } from "./panel.js";
 import { answersOf, breakText, follows, isSame, keyOfObject, possible, selectedAgain, truthOfSelected } from "./state.js";
 import { nextFrame, nextSequence } from "./steps.js";
 import { detailsOf, statusText } from "./texts.js";
-import { cellOf } from "./timeline.js";
-import { makeTimeLine } from "./times.js";
+import { makeTimeLine } from "./time_line.js";
 
 /**
  * @import { Coloring, Passes } from "./draw.js"

@@ -2,11 +2,12 @@
 
 import { sharp } from "./draw.js";
 import { make } from "./elements.js";
-import { cellAtPlace, cellText, drawLives, LABELS, MOST_ROWS, ROW_HEIGHT } from "./timeline.js";
+import { cellAtPlace, drawLives, LABELS, MOST_ROWS, ROW_HEIGHT } from "./life_bars.js";
+import { cellText } from "./lives.js";
 
 /**
  * @import { Lives } from "./lives.js"
- * @import { TimeLook } from "./timeline.js"
+ * @import { TimeLook } from "./life_bars.js"
  *
  * @typedef {object} TimeLine
  * @property {HTMLElement} element
