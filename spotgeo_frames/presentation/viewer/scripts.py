@@ -30,6 +30,8 @@ VIEWER = [
         "objects",
         "panel",
         "time_line",
+        "scenes",
+        "keys",
         "viewer",
     )
 ]

@@ -2,6 +2,7 @@
 
 import { make } from "../../viewer/assets/elements.js";
 import { keyOfObject } from "../../viewer/assets/state.js";
+import { counted } from "../../viewer/assets/texts.js";
 import { createViewer } from "../../viewer/assets/viewer.js";
 import { connectTo, kernelSource, readPassing } from "./kernel.js";
 import { makeMarking } from "./marking.js";
@@ -14,7 +15,7 @@ import { makeMarking } from "./marking.js";
  */
 
 const LATE = "The kernel does not answer yet; it may be busy with a cell.";
-const NOTHING = "nothing"; // there is no filter
+const NO_FILTER = "no filter";
 
 /**
  * Shows the widget in an element; returns what is to be done when it goes.
@@ -35,7 +36,7 @@ async function render({ model, el }) {
   let clicked = null;
   /** @type {{passes: Passes, frames: Int32Array[]} | null} */
   let filtered = null;
-  let applied = NOTHING; // the submissions that the filter was applied for
+  let appliedFor = NO_FILTER; // the submissions whose frames the steps of the viewer go to, as text
   // JupyterLab hides everything while it changes its theme, so that there is nothing to draw on before the next frame.
   const themes = new MutationObserver(() => { requestAnimationFrame(() => setTimeout(() => { opened?.viewer.go({}); })); });
   themes.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
@@ -87,18 +88,22 @@ async function render({ model, el }) {
     const { text, n_rows: nRows } = message.content;
     if (text === null && !filtered) return;
     filtered = text === null ? null : readPassing(message, sizes);
-    applied = "";
-    marking.showFilter(text === null ? "" : `Filter: ${text} (${nRows.toLocaleString("en")} ${nRows === 1 ? "row passes" : "rows pass"})`);
+    appliedFor = ""; // what follows is another filter, so it is applied in any case
+    marking.showFilter(text === null ? "" : `Filter: ${text} (${counted(nRows, "row")} ${nRows === 1 ? "passes" : "pass"})`);
     const visited = await apply(viewer.state().submissions);
     if (visited?.length) await viewer.go({ frame: visited[0] });
   }
 
-  // Lets steps go to the frames in which something of a shown submission passes the filter, and returns these frames.
-  /** @param {number[]} submissions @returns {Promise<Int32Array | null>} */
+  /**
+   * Lets steps go to the frames in which something of a shown submission passes the filter, and returns these frames;
+   * null where nothing changes.
+   * @param {number[]} submissions
+   * @returns {Promise<Int32Array | null>}
+   */
   async function apply(submissions) {
-    const now = filtered ? submissions.join() : NOTHING;
-    if (!opened || now === applied) return null;
-    applied = now;
+    const now = filtered ? submissions.join() : NO_FILTER;
+    if (!opened || now === appliedFor) return null;
+    appliedFor = now;
     const frames = filtered && new Set(submissions.flatMap((i) => [...(filtered?.frames[i] ?? [])]));
     const visited = frames && Int32Array.from(frames).sort();
     await opened.viewer.filter(filtered?.passes ?? null, visited);
