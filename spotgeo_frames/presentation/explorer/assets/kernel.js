@@ -23,8 +23,8 @@ import { counted } from "../../viewer/assets/texts.js";
  * @property {(what: string, details?: object) => void} tell asks for what needs no answer
  * @property {() => void} close
  *
- * A chunk of frames, and the number of its first sequence, frame, truth and prediction (of each submission) among all.
- * @typedef {{source: Source, first: {part: number, frame: number, truth: number, predicted: number[]}}} Chunk
+ * A chunk of frames, and the position of its first stretch (a sequence to the viewer), frame, truth and prediction (of each submission) among all.
+ * @typedef {{source: Source, first: {stretch: number, frame: number, truth: number, predicted: number[]}}} Chunk
  *
  * @typedef {{truth: number, predicted: number[]}} Sizes counts of truths, and of the predictions of each submission
  * @typedef {{source: Source, sizes: Sizes}} KernelSource
@@ -150,7 +150,7 @@ function rowsAmongAll({ source, first }, frame, submission) {
 
 /** @param {Chunk} chunk @param {number} sequence @param {number} submission */
 function livesAmongAll({ source, first }, sequence, submission) {
-  const lives = /** @type {import("../../viewer/assets/lives.js").Lives} */ (source.lives(sequence - first.part, submission));
+  const lives = /** @type {import("../../viewer/assets/lives.js").Lives} */ (source.lives(sequence - first.stretch, submission));
   return { ...lives, row: lives.row.map((row) => (row < 0 ? row : row + first.truth)) };
 }
 
