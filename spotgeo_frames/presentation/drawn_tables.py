@@ -63,6 +63,13 @@ def check_columns(table: pd.DataFrame, names: Sequence[str], needed: str, who: W
         raise InputError([f"{who}: column {name} is missing; pass {needed}" for name in missing])
 
 
+def count_to_draw(count: Any, name: str, who: Who) -> int:
+    """A count of bins or of frames, called `name`; raises InputError if it is no whole number of 1 or more."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InputError(f"{who}: {name} is {count!r}; a whole number of 1 or more is needed")
+    return int(count)
+
+
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:
     """Raises InputError if a match table lacks the coordinates of truths or of predictions."""
     columns = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]

@@ -296,6 +296,14 @@ def test_charts_refuse_what_plots_refuse(name: str, tables: dict[str, dict[str, 
     assert all(problem.startswith("charts: ") for problem in of_charts.value.problems)
 
 
+@pytest.mark.parametrize("bins", [0, -3, 2.5, "auto", True, None])
+@pytest.mark.parametrize("name", ["recall_map", "distances"])
+def test_bins_are_a_count(name: str, bins: Any, tables: dict[str, dict[str, Any]]) -> None:
+    for module, who in ((charts, "charts"), (plots, "plots")):
+        with refused((f"{who}: bins", "1")):
+            getattr(module, name)(tables[name]["eager"], bins=bins)
+
+
 def test_bad_input_is_refused(tables: dict[str, dict[str, Any]]) -> None:
     matches = tables["residuals"]["eager"]
     with refused(("charts: curve", "Sweep", "its field curve")):
