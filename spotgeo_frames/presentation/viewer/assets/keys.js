@@ -1,5 +1,7 @@
 // The keys of the viewer, which work wherever the focus is within it, but for fields and for what scrolls by itself.
 
+import { ZOOM } from "./controls.js";
+
 /**
  * @typedef {object} KeyActions
  * @property {(by: number) => void} stepFrame
@@ -8,7 +10,6 @@
  * @property {() => void} showWhole shows the whole frame
  */
 
-const KEY_ZOOM = 1.4;
 const HAVE_KEYS = "select, input, .viewer-scroll, .viewer-time-scroll"; // keys of their own
 
 export const KEYS = "← → step through frames, Page Up and Page Down through sequences, + and − zoom, 0 shows the whole frame. " +
@@ -24,8 +25,8 @@ export function listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole })
     ["ArrowRight", () => stepFrame(1)],
     ["PageUp", () => stepSequence(-1)],
     ["PageDown", () => stepSequence(1)],
-    ["+", () => zoom(KEY_ZOOM)],
-    ["-", () => zoom(1 / KEY_ZOOM)],
+    ["+", () => zoom(ZOOM)],
+    ["-", () => zoom(1 / ZOOM)],
     ["0", showWhole],
   ]);
   root.addEventListener("keydown", (event) => {
