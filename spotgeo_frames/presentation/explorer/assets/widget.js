@@ -33,7 +33,7 @@ async function render({ model, el }) {
   /** @type {(KernelSource & {viewer: Viewer}) | null} */
   let opened = null;
   /** @type {string | null} */
-  let clicked = null;
+  let clicked = null; // the key of the object that was clicked last
   /** @type {{passes: Passes, frames: Int32Array[]} | null} */
   let filtered = null;
   let appliedFor = NO_FILTER; // the submissions whose frames the steps of the viewer go to, as text
@@ -50,7 +50,7 @@ async function render({ model, el }) {
     try {
       const { source, sizes } = await kernelSource(kernel);
       const viewer = createViewer(place, source, {
-        onChange: ({ submissions }) => { apply(submissions); },
+        onChange: ({ submissions }) => { visitPassing(submissions); },
         onSelect(selected, more) {
           clicked = selected && keyOfObject(selected);
           kernel.tell("mark", { object: selected && [selected.side, selected.submission, selected.row], more });
@@ -67,22 +67,22 @@ async function render({ model, el }) {
   function hear(message) {
     if (!opened) return; // the news are asked for later
     const { content } = message;
-    if (content.tell === "filter") filter(message);
-    if (content.tell === "marked") mark(opened.viewer, content);
+    if (content.tell === "filter") showFilter(message);
+    if (content.tell === "marked") showMarks(opened.viewer, content);
   }
 
   /** @param {Viewer} viewer @param {import("./marking.js").Marked & {objects: [Side, number, number][]}} content */
-  function mark(viewer, content) {
+  function showMarks(viewer, content) {
     marking.showMarked(content);
     const objects = content.objects.map(([side, submission, row]) => ({ side, submission, row }));
     viewer.mark(objects);
     const { selected } = viewer.state();
     const isClicked = selected && keyOfObject(selected) === clicked;
-    if (isClicked && !objects.some((one) => keyOfObject(one) === clicked)) viewer.go({ selected: null }); // its mark was taken away
+    if (isClicked && !objects.some((object) => keyOfObject(object) === clicked)) viewer.go({ selected: null }); // its mark was taken away
   }
 
   /** @param {Message} message */
-  async function filter(message) {
+  async function showFilter(message) {
     if (!opened) return;
     const { viewer, sizes } = opened;
     const { text, n_rows: nRows } = message.content;
@@ -90,7 +90,7 @@ async function render({ model, el }) {
     filtered = text === null ? null : readPassing(message, sizes);
     appliedFor = ""; // what follows is another filter, so it is applied in any case
     marking.showFilter(text === null ? "" : `Filter: ${text} (${counted(nRows, "row")} ${nRows === 1 ? "passes" : "pass"})`);
-    const visited = await apply(viewer.state().submissions);
+    const visited = await visitPassing(viewer.state().submissions);
     if (visited?.length) await viewer.go({ frame: visited[0] });
   }
 
@@ -100,7 +100,7 @@ async function render({ model, el }) {
    * @param {number[]} submissions
    * @returns {Promise<Int32Array | null>}
    */
-  async function apply(submissions) {
+  async function visitPassing(submissions) {
     const now = filtered ? submissions.join() : NO_FILTER;
     if (!opened || now === appliedFor) return null;
     appliedFor = now;
