@@ -11,7 +11,9 @@ from black, so `alt.theme.enable("dark")` is all that a dark notebook needs. Alt
 from the internet; `alt.renderers.enable("jupyter", offline=True)` makes it do without.
 
 A chart holds at most 5,000 rows: match tables are counted in bins, and of long curves evenly spaced points are drawn.
-They need the extra `charts`; without it, a chart raises an ImportError that says what to install.
+Each function raises InputError where a table has more to draw, where a whole result is given instead of its table, and
+where the submission of a row is null. Charts need the extra `charts`; without it, they raise an ImportError that says
+what to install.
 """
 
 from __future__ import annotations  # Altair is an extra, so its types cannot be looked up when charts are imported
@@ -55,8 +57,8 @@ def recall_map(matches: Table, bins: int = 12) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table, the coordinates of truths are missing, `bins` is not 1 to 1,000, or there
-        are too many cells.
+    InputError: `matches` is no match table, the coordinates of truths are missing, `bins` is not 1 to 1,000, or more than
+        5,000 cells have truths.
 
     Examples
     --------
@@ -175,7 +177,7 @@ def error_costs(costs: Table) -> ChartType:
 
     Raises
     ------
-    InputError: the table lacks `kind`, `n_misses`, `n_false_alarms`, or `f1_gain`, `HOTA_gain` and `AP_gain`.
+    InputError: the table lacks `kind`, `n_misses`, `n_false_alarms`, or all of `f1_gain`, `HOTA_gain`, `AP_gain`.
 
     Examples
     --------
@@ -202,7 +204,8 @@ def sweep_curves(curve: Table) -> ChartType:
 
     Raises
     ------
-    InputError: the table lacks `score_threshold`, `precision`, `recall` or `f1`; or `tau`, `threshold` and `HOTA`.
+    InputError: the table lacks `score_threshold`, `precision`, `recall` or `f1`, or all of `tau`, `threshold`,
+        `HOTA`.
 
     Examples
     --------

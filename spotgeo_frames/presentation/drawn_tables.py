@@ -19,8 +19,11 @@ TOGETHER = ("all", "all_misses", "all_false_alarms")
 # The rows of results that have intervals.
 WITH_INTERVALS = ("combined", "macro")
 
-# The thresholds whose mean over categories is drawn.
-SHOWN = (0.5, 0.75)
+# The thresholds of the similarity whose precision over recall is drawn.
+THRESHOLDS = (0.5, 0.75)
+
+# The most bins along an axis, and the most frames of a gallery: more are no picture, and may take all memory.
+MOST = 1_000
 
 
 class Estimates(NamedTuple):
@@ -50,7 +53,7 @@ def table_to_draw(
     """
     if hasattr(type(given), "_asdict"):
         is_there = hasattr(given, field) and {*columns} <= {*as_pandas(getattr(given, field), name).columns}
-        raise InputError(f"{who}: {name} is {shown(given)}; give {f'its field {field}' if is_there else needed}")
+        raise InputError(f"{who}: {name} is {described(given)}; give {f'its field {field}' if is_there else needed}")
     table = as_pandas(given, name)
     check_columns(table, columns, needed, who)
     return table
@@ -63,13 +66,20 @@ def check_columns(table: pd.DataFrame, names: Sequence[str], needed: str, who: W
         raise InputError([f"{who}: column {name} is missing; pass {needed}" for name in missing])
 
 
+def count_to_draw(count: Any, name: str, who: Who) -> int:
+    """A count of bins or of frames, called `name`; raises InputError if it is no whole number from 1 to MOST."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST:
+        raise InputError(f"{who}: {name} is {count!r}; a whole number from 1 to {MOST:,} is needed")
+    return int(count)
+
+
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:
     """Raises InputError if a match table lacks the coordinates of truths or of predictions."""
     columns = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
     check_columns(matches, columns, "a match table with coordinates", who)
 
 
-def shown(given: Any) -> str:
+def described(given: Any) -> str:
     """What was given, for messages."""
     kind = type(given).__name__
     return f"{given!r}, of type {kind}" if isinstance(given, str | int | float) else f"of type {kind}"
@@ -163,7 +173,7 @@ def precision_to_draw(curve: Table, who: Who) -> pd.DataFrame:
 
 def mean_lines(rows: pd.DataFrame) -> dict[str, pd.Series]:
     """Precision by recall as means over categories: at two thresholds, and of all."""
-    named = {f"threshold {threshold:.2f}": rows[np.isclose(rows["threshold"], threshold)] for threshold in SHOWN}
+    named = {f"threshold {threshold:.2f}": rows[np.isclose(rows["threshold"], threshold)] for threshold in THRESHOLDS}
     named = {name: of for name, of in named.items() if len(of)}
     whole = f"mean of {rows['threshold'].min():.2f} to {rows['threshold'].max():.2f}"
     return {name: of.groupby("recall")["precision"].mean() for name, of in (named | {whole: rows}).items()}

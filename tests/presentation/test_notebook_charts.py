@@ -304,11 +304,12 @@ def test_charts_refuse_what_plots_refuse(name: str, tables: dict[str, dict[str, 
     assert all(problem.startswith("charts: ") for problem in of_charts.value.problems)
 
 
-@pytest.mark.parametrize("bins", [0, -1, 1.5, "a", None, True, 10**12])
-def test_bins_that_are_no_count_are_refused(bins: Any, tables: dict[str, dict[str, Any]]) -> None:
-    for name in ("distances", "recall_map"):
-        with refused(("charts", "bins are not possible")):
-            getattr(charts, name)(tables[name]["eager"], bins)
+@pytest.mark.parametrize("bins", [0, -3, 2.5, "auto", True, None, 10**12])
+@pytest.mark.parametrize("name", ["recall_map", "distances"])
+def test_bins_are_a_count(name: str, bins: Any, tables: dict[str, dict[str, Any]]) -> None:
+    for module, who in ((charts, "charts"), (plots, "plots")):
+        with refused((f"{who}: bins", "1")):
+            getattr(module, name)(tables[name]["eager"], bins=bins)
 
 
 def test_a_tau_that_true_positives_exceed_is_refused(tables: dict[str, dict[str, Any]]) -> None:

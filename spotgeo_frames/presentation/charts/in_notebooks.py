@@ -27,9 +27,6 @@ OWN_SCALES: dict[str, Any] = dict.fromkeys(["color", "fill", "strokeDash", "yOff
 # The most rows that Altair embeds in a chart.
 MOST_ROWS = 5_000
 
-# Of a table without a column `submission`, whose rows are all of one.
-ONLY = "submission"
-
 
 def notebook_chart(drawing: Drawing, width: int = WIDTH, has_legend: bool = True) -> Any:
     """The chart of a drawing, with its data; raises InputError if it has too many rows.
@@ -63,16 +60,17 @@ def nothing_to_draw(why: str) -> Any:
 
 
 def of_submissions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The table with its column `submission` as categories in their order, and these; of one where there is none.
+    """The table with its column `submission` as categories in the order of the rows, and the names of these.
 
-    Raises InputError if the submission of a row is null.
+    Where there is no such column, all rows are of one submission. Raises InputError if the submission of a row is null.
     """
-    if ONLY not in table:
-        return table.assign(submission=pd.Categorical([ONLY] * len(table), categories=[ONLY])), [ONLY]
-    if table[ONLY].isna().any():
-        n_rows = int(table[ONLY].isna().sum())
-        raise InputError(f"charts: column {ONLY}: {counted(n_rows, 'row')} null; name each submission")
-    named = table[ONLY].map(label).astype(object)
+    if "submission" not in table:
+        only = pd.Categorical(["submission"] * len(table), categories=["submission"])
+        return table.assign(submission=only), ["submission"]  # charts of one submission do not show its name
+    if table["submission"].isna().any():
+        n_rows = int(table["submission"].isna().sum())
+        raise InputError(f"charts: column submission: {counted(n_rows, 'row')} null; name each submission")
+    named = table["submission"].map(label).astype(object)
     names = list(dict.fromkeys(named))
     return table.assign(submission=pd.Categorical(named, categories=names)), names
 

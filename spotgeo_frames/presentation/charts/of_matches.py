@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ...matching.noted_rule import distance_rule
@@ -11,26 +10,22 @@ from ...support.errors import InputError
 from ...tables.checks import check_matches
 from ...tables.schema import measure_of
 from ...tables.table import Table
-from ..drawn_tables import check_offsets
+from ..drawn_tables import check_offsets, count_to_draw
 from .in_notebooks import MOST_ROWS, notebook_chart, nothing_to_draw, of_submissions
 from .place_charts import RESIDUAL_BINS, measures
 from .place_charts import recall_map as drawing_of_recall
 from .place_charts import residuals as drawing_of_residuals
 
-# The most bins along an axis that can be asked for.
-MOST_BINS = 1_000
-
-
 def recall_map(matches: Table, bins: int) -> Any:
     """The map of recall of a match table."""
-    _check_bins(bins)
+    bins = count_to_draw(bins, "bins", "charts")
     drawing = drawing_of_recall(*of_submissions(check_matches(matches)), bins)
     return notebook_chart(drawing) if drawing else nothing_to_draw("no truths")
 
 
 def distances(matches: Table, bins: int) -> Any:
     """The histogram of the distances, or of the similarities, of a match table."""
-    _check_bins(bins)
+    bins = count_to_draw(bins, "bins", "charts")
     table, names = of_submissions(check_matches(matches))
     has_any = table[measure_of(table)].notna().any()
     drawing = measures(table, names, _rule(table), bins) if has_any else None
@@ -50,13 +45,6 @@ def residuals(matches: Table, tau: float | None) -> Any:
     bins = min(RESIDUAL_BINS, int((MOST_ROWS / (len(names) + 1)) ** 0.5))
     drawing = drawing_of_residuals(table, names, tau, bins - 1 + bins % 2)  # an odd count has a bin around 0
     return notebook_chart(drawing) if drawing else nothing_to_draw("no true positives")
-
-
-def _check_bins(bins: Any) -> None:
-    """Raises InputError if a count of bins is none."""
-    is_count = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    if not is_count or not 1 <= bins <= MOST_BINS:
-        raise InputError(f"charts: {bins!r} bins are not possible; 1 to {MOST_BINS:,} are")
 
 
 def _rule(table: pd.DataFrame) -> Rule:

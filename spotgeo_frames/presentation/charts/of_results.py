@@ -27,14 +27,11 @@ from .names import Rows, shown_name
 from .precision_charts import ABOUT, OF_THRESHOLD, precision_lines
 from .slice_charts import estimates_by_slice
 from .threshold_charts import by_recall, by_threshold
-from .track_charts import DRAWN, metrics_over_alpha
+from .track_charts import METRICS, OF_ONE, metrics_over_alpha
 from .track_charts import hota_curve as drawing_of_hota
 
 # Differences are marked as sure where the adjusted p-value is below 1 minus this.
 CONFIDENCE = 0.95
-
-# The metrics over alpha of one submission.
-METRICS = [*DRAWN, "LocA"]
 
 # The most categories whose lines are drawn; those with the lowest average precision are the ones to see.
 MOST_CATEGORIES = 8
@@ -52,9 +49,9 @@ def metric_by_slice(intervals: Table, metric: str | None) -> Any:
     rows, by, metric = intervals_to_draw(intervals, metric, "charts")
     if not rows["estimate"].notna().any():
         return nothing_to_draw(f"no values of {metric}" if len(rows) else f"no rows of {metric}")
-    slices = [shown_name(name) for name in slice_names(rows, [name for name in by if name != "submission"])]
-    about = ", ".join(name for name in by if name != "submission")
-    return notebook_chart(estimates_by_slice(*of_submissions(rows), slices, about, metric))
+    by = [name for name in by if name != "submission"]
+    slices = [shown_name(name) for name in slice_names(rows, by)]
+    return notebook_chart(estimates_by_slice(*of_submissions(rows), slices, ", ".join(by), metric))
 
 
 def forest(pairs: Table, metric: str | None) -> Any:
@@ -88,12 +85,12 @@ def sweep_curves(curve: Table) -> Any:
 
 def hota_curve(curve: Table) -> Any:
     """The chart of the table `curve` that `track` or `pose` returned; of several submissions, one for each metric."""
-    rows, names = of_submissions(hota_to_draw(curve, METRICS, "charts"))
+    rows, names = of_submissions(hota_to_draw(curve, OF_ONE, "charts"))
     if not rows["HOTA"].notna().any():
         return nothing_to_draw("nothing was tracked")
     if len(names) == 1:
-        return notebook_chart(metrics_over_alpha(rows, METRICS))
-    return side_by_side([drawing_of_hota(rows, names, metric) for metric in DRAWN])
+        return notebook_chart(metrics_over_alpha(rows))
+    return side_by_side([drawing_of_hota(rows, names, metric) for metric in METRICS])
 
 
 def precision_recall(curve: Table, threshold: float | None) -> Any:

@@ -10,27 +10,27 @@ import pandas as pd
 from ...scoring.few_sequences import OF_FEW, rests_on_few
 from ..metric_text import is_share
 from .encodings import SERIES, Drawing, by_submission, submission_tooltip, tooltips
-from .names import Rows, short_names, shortened, shown_name, title_of
+from .names import Rows, short_names, shown_name, title_of, with_short_names
 
 # How high the line of a slice is, and the chart of many at most (px).
 LINE, HIGHEST = 24, 1_200
 
 
 def estimates_by_slice(
-    table: pd.DataFrame, names: Sequence[str], slices: Sequence[str], about: str, metric: str
+    table: pd.DataFrame, names: Sequence[str], slices: Sequence[str], columns: str, metric: str
 ) -> Drawing:
     """The chart of a metric of each slice with its interval; those of few sequences are hollow.
 
-    `table` is a table of intervals with the rows of the metric, `slices` are the names of their slices, and `about` is
-    what names these.
+    `table` is a table of intervals with the rows of the metric, `slices` are the names of their slices, and `columns`
+    names the columns that make slices.
     """
     name, form = title_of(metric), ".2%" if is_share(metric) else ".4~g"
-    rows = _rows(shortened(table, names), slices)
+    rows = _rows(with_short_names(table, names), slices)
     drawn, lines = short_names(names), {*slices}
     place: dict[str, Any] = {"yOffset": alt.YOffset("place:O", sort="ascending")} if len(names) > 1 else {}
     axis: dict[str, Any] = {"title": name, "axis": alt.Axis(tickCount=6, format="%" if is_share(metric) else "~g")}
     base = alt.Chart(alt.NamedData("slices")).encode(
-        y=alt.Y("slice:N", sort=None, title=shown_name(about) if about else None),
+        y=alt.Y("slice:N", sort=None, title=shown_name(columns) if columns else None),
         **place,
         tooltip=tooltips(
             *submission_tooltip(names),

@@ -27,7 +27,7 @@ CONSTANTS = (str, int, float, bool)
 QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?P<name>[^`]*)`""")
 
 # Names in backticks become identifiers of the same length, so that places in the text stay the same. They begin with
-# one of these letters, which no column's name will begin with.
+# one of these letters (runes), which no column's name will begin with.
 FIRST_LETTER = 0x16A0
 N_LETTERS = 75
 
@@ -94,11 +94,13 @@ def _parsed(text: str, condition: str) -> ast.Expression:
 
 
 def _names(expression: ast.Expression, condition: str) -> list[str]:
-    """The names in an expression; raises InputError if it has other parts than those of conditions."""
+    """The names in an expression; raises InputError if something in it is no part of a condition."""
     names = []
     for node in ast.walk(expression):
-        is_constant = not isinstance(node, ast.Constant) or isinstance(node.value, CONSTANTS)
-        if not isinstance(node, ALLOWED) or not is_constant:
+        is_allowed = isinstance(node, ALLOWED)
+        if isinstance(node, ast.Constant):
+            is_allowed = isinstance(node.value, CONSTANTS)
+        if not is_allowed:
             where = f" at {_shown(ast.unparse(node))}" if isinstance(node, ast.expr) else ""
             kind = type(node).__name__
             problem = f"{_shown(condition)} has more than a condition may have{where} ({kind})"

@@ -65,7 +65,7 @@ function outline() {
 
 function chunk({ chunk: number }) {
   const { about, buffer } = tracks();
-  return [{ about, first: { part: 2 * number, frame: 4 * number, truth: 6 * number, predicted: [4 * number, 4 * number] } }, [buffer]];
+  return [{ about, first: { stretch: 2 * number, frame: 4 * number, truth: 6 * number, predicted: [4 * number, 4 * number] } }, [buffer]];
 }
 
 const opened = async (more = {}) => {

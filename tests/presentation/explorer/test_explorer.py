@@ -84,9 +84,9 @@ KINDS = {
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small chunks and parts, so that small tables have many."""
+    """Small chunks and stretches, so that small tables have many."""
     monkeypatch.setattr(contents, "ROWS_TOGETHER", 20)
-    monkeypatch.setattr(contents, "ROWS_OF_PART", 60)
+    monkeypatch.setattr(contents, "ROWS_OF_STRETCH", 60)
 
 
 def table_of(x: Any) -> pd.DataFrame:
@@ -123,7 +123,7 @@ def test_each_object_is_sent_once_and_comes_back_as_its_row(make: Any) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_frames_are_in_order_and_long_sequences_in_parts() -> None:
+def test_frames_are_in_order_and_long_sequences_in_stretches() -> None:
     browser = Browser(sf.explore(joint_tracks()))
     frames, sequences = browser.frames["frames"], browser.frames["sequences"]
     assert frames["sequence"] == sorted(frames["sequence"])
@@ -131,7 +131,7 @@ def test_frames_are_in_order_and_long_sequences_in_parts() -> None:
     assert frames["frame"] == table["frame"].tolist()
     assert {name.partition(",")[0] for name in sequences["name"]} == {*table["sequence"]}
     assert sequences["name"][0] == "corner, frames 0 to 1"
-    assert len({*zip(sequences["left"], sequences["right"], strict=True)}) == 2, "parts have the area of their sequence"
+    assert len({*zip(sequences["left"], sequences["right"], strict=True)}) == 2, "each has the area of its sequence"
 
 
 def test_small_sequences_are_sent_together() -> None:

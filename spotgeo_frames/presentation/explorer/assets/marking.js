@@ -1,6 +1,7 @@
 // The line above the viewer: what is filtered, which rows are marked, and their tags.
 
 import { enable, make, makeButton } from "../../viewer/assets/elements.js";
+import { counted } from "../../viewer/assets/texts.js";
 
 const HOW = "No row is marked. A click marks an object's row; Shift or Ctrl adds others.";
 
@@ -53,7 +54,7 @@ export function makeMarking(tagMarked, unmark) {
   /** @param {Marked} marked */
   function showMarked({ n_rows: nRows, tagged, tags: all }) {
     const own = tagged.length ? `, tagged ${listed(tagged)}` : "";
-    marks.textContent = nRows ? `${nRows.toLocaleString("en")} ${nRows === 1 ? "row" : "rows"} marked${own}` : HOW;
+    marks.textContent = nRows ? `${counted(nRows, "row")} marked${own}` : HOW;
     tags.textContent = `All tags: ${all.length ? listed(all) : "none"}`;
     for (const button of form.querySelectorAll("button")) enable(button, nRows > 0);
     options.replaceChildren(...all.map(([tag]) => new Option(tag, tag)));

@@ -22,7 +22,7 @@ const TRAILS = [0, 5, 10, 30];
 const LAYOUTS = ["beside", "over"];
 /** @type {State["colour"][]} */
 const COLOURS = ["outcome", "identity"];
-const ZOOM = 1.4;
+export const ZOOM = 1.4; // of one press of a button or a key
 
 /**
  * @param {SourceFacts} about

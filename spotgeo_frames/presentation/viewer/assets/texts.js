@@ -27,6 +27,16 @@ function inWords(name) {
 }
 
 /**
+ * A count with its noun: 1 frame, 2,000 frames.
+ * @param {number} n
+ * @param {string} noun
+ * @returns {string}
+ */
+export function counted(n, noun) {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/**
  * What was counted in a frame.
  * @param {Counts | null} counts
  * @returns {string}
