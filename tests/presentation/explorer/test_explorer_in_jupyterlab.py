@@ -218,6 +218,21 @@ def test_steps_go_through_frames_that_are_sent_when_they_are_looked_at(notebook:
     assert notebook.run("print(asked); module.chunk = real; contents.ROWS_TOGETHER = 5000").strip() == "[0, 1]"
 
 
+def test_keys_in_the_viewer_are_no_commands_of_jupyterlab(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show("widget = sf.explore(matches); widget")
+    cells = "return document.querySelectorAll('.jp-Notebook .jp-Cell').length"
+    before = driver.execute_script(cells)
+    buttons = driver.find_elements(By.CSS_SELECTOR, ".explorer .viewer-buttons button[aria-disabled='false']")
+    for focused in (driver.find_element(By.CSS_SELECTOR, ".explorer .viewer-stages"), *buttons[:1]):
+        driver.execute_script("arguments[0].focus()", focused)
+        ActionChains(driver).send_keys("abdd", Keys.ARROW_DOWN).perform()  # cells above and below, and one deleted
+        assert driver.execute_script("return document.activeElement === arguments[0]", focused)
+    assert driver.execute_script(cells) == before
+    ActionChains(driver).send_keys(Keys.ARROW_RIGHT).perform()
+    says(notebook, ".viewer-status", "frame 2 ")
+
+
 def test_pictures_lie_behind_frames(notebook: Notebook, folder: Path) -> None:
     folder_of_pictures(folder / "images", n_frames=1)
     notebook.show("widget = sf.explore(matches, images='images'); widget")

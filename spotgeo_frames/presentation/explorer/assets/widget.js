@@ -23,7 +23,11 @@ const NOTHING = "nothing"; // there is no filter
  */
 async function render({ model, el }) {
   const root = make("div", "viewer explorer");
-  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take keys for its own commands
+  // JupyterLab would take keys for its own commands, such as "d d", which deletes the cell. What keeps it from doing so has
+  // to be an attribute of the very element that has the focus: its selectors look for that before they look further up.
+  root.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLElement) target.dataset.lmSuppressShortcuts = "true";
+  });
   const kernel = connectTo(model, hear, (late) => marking.showProblem(late ? LATE : ""));
   const marking = makeMarking((tag) => kernel.tell("tag", { tag }), () => kernel.tell("mark", { object: null }));
   const place = make("div");
