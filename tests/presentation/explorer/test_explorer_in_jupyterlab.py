@@ -120,6 +120,8 @@ def test_each_kind_is_drawn_and_a_marked_row_arrives(kind: str, notebook: Notebo
 def test_clicks_with_shift_add_rows_and_take_them_away(notebook: Notebook) -> None:
     driver = notebook.driver
     notebook.show("widget = sf.explore(matches); widget")
+    headings = [one.text for one in driver.find_elements(By.CSS_SELECTOR, ".explorer .viewer-objects thead th")]
+    assert headings[:3] == ["outcome", "truth", "prediction"], "a match table knows no kinds of error"
     first, second, third = lines(driver)[:3]
     first.click()
     says(notebook, ".explorer-marks", "1 row marked")
