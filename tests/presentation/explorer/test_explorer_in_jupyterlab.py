@@ -123,8 +123,11 @@ def test_clicks_with_shift_add_rows_and_take_them_away(notebook: Notebook) -> No
     headings = [one.text for one in driver.find_elements(By.CSS_SELECTOR, ".explorer .viewer-objects thead th")]
     assert headings[:3] == ["outcome", "truth", "prediction"], "a match table knows no kinds of error"
     first, second, third = lines(driver)[:3]
+    place = "return document.querySelector('.explorer .viewer-stage').offsetTop"
+    before = driver.execute_script(place)
     first.click()
     says(notebook, ".explorer-marks", "1 row marked")
+    assert driver.execute_script(place) == before, "the frame stays where it is, for the next click"
     shift_click(driver, second)
     says(notebook, ".explorer-marks", "2 rows marked")
     shift_click(driver, third)

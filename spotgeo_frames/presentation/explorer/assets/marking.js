@@ -2,8 +2,8 @@
 
 import { enable, make, makeButton } from "../../viewer/assets/elements.js";
 
-const HOW = "No row is marked. A click at an object marks its row, Shift or Ctrl adds others. In Python, .selection has the marked " +
-  "rows, .tags their tags, and .filter = \"outcome == 'FN'\" shows the misses.";
+const HOW = "No row is marked. A click marks an object's row; Shift or Ctrl adds others.";
+const IN_PYTHON = "In Python, .selection has the marked rows, .tags the tags; .filter = \"outcome == 'FN'\" shows the misses.";
 
 /**
  * @typedef {{n_rows: number, tagged: [string, number][], tags: [string, number][]}} Marked
@@ -41,7 +41,7 @@ export function makeMarking(tagMarked, unmark) {
   input.addEventListener("keydown", (event) => { if (event.key === "Enter") give(); });
   form.append(label, makeButton("Tag", give), makeButton("Remove tag", () => tagMarked(null)), makeButton("Unmark all", unmark));
   form.append(tags);
-  element.append(problem, filter, marks, form);
+  element.append(problem, filter, marks, form, make("p", "explorer-help", IN_PYTHON));
   const show = (/** @type {HTMLElement} */ place, /** @type {string} */ text) => {
     place.textContent = text;
     place.hidden = !text;
