@@ -190,6 +190,22 @@ def test_joined_charts_keep_their_scales_and_share_what_is_picked(tables: dict[s
     assert {"100%", "true positives", "F1 gained, points"} <= {*texts(joined)}
 
 
+def test_long_names_can_be_told_apart(tables: dict[str, dict[str, Any]]) -> None:
+    names = [f"a long name of a submission by a team of many people, version {name}" for name in NAMES]
+    pairs = tables["forest"]["pairs"].replace(dict(zip(NAMES, names, strict=True)))
+    [pair] = [text for text in texts(charts.forest(pairs)) if " − " in text]
+    assert all(pair.count(name) == 1 for name in NAMES), pair
+    lines = texts(charts.precision_recall(together(tables["precision_recall"], names)))
+    assert {f"…{name}" for name in NAMES} <= {*lines}
+
+
+@pytest.mark.parametrize("name", OF_MATCHES)
+def test_the_title_names_the_submission_that_is_picked(name: str, tables: dict[str, dict[str, Any]]) -> None:
+    both = together(tables[name])
+    alone = getattr(charts, name)(tables[name]["eager"]).title
+    assert f"{alone}: eager" in texts(getattr(charts, name)(both))
+
+
 def test_a_theme_holds_for_charts(tables: dict[str, dict[str, Any]]) -> None:
     chart = charts.error_costs(tables["error_costs"]["eager"])
     light = drawn(chart)

@@ -4,6 +4,7 @@ They have no settings of their own besides, so Altair joins them by `|` and `&`,
 one, holds for them as for any other chart.
 """
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,7 +51,15 @@ def notebook_chart(drawing: Drawing, width: int = WIDTH, has_legend: bool = True
     if drawing.zooms:  # with a key, so that a turn of the wheel still scrolls the notebook
         chart = chart.add_params(alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]"))
     height = drawing.height if drawing.ratio is None else round(width * drawing.ratio)
-    return chart.properties(width=width, height=height, title=drawing.title)
+    return chart.properties(width=width, height=height, title=_title(drawing))
+
+
+def _title(drawing: Drawing) -> Any:
+    """The title of a drawing, with the submission that is picked, since a saved picture shows no list to pick from."""
+    if len(drawing.picks) < 2:
+        return drawing.title
+    about = json.dumps(f"{drawing.title}: ")  # ASCII with everything else escaped, so a literal of Vega's expressions
+    return alt.TitleParams(text=alt.ExprRef(f"{about} + picked"))
 
 
 def nothing_to_draw(why: str) -> Any:

@@ -23,7 +23,7 @@ from .comparison_charts import forest as drawing_of_pairs
 from .encodings import Drawing
 from .error_charts import error_costs as drawing_of_costs
 from .in_notebooks import MOST_ROWS, notebook_chart, nothing_to_draw, of_submissions, side_by_side, thinned
-from .names import Rows, shown_name
+from .names import Rows, short_names, shown_name
 from .precision_charts import ABOUT, OF_THRESHOLD, precision_lines
 from .slice_charts import estimates_by_slice
 from .threshold_charts import by_recall, by_threshold
@@ -61,7 +61,9 @@ def forest(pairs: Table, metric: str | None) -> Any:
     slices = [f", {name}" for name in slice_names(rows, by)] if by else [""] * len(rows)
     whose = rows["of"].map({"combined": "", "macro": ", macro"}) if "of" in rows else [""] * len(rows)
     sides = zip(rows["a"], rows["b"], slices, whose, strict=True)
-    names = [shown_name(f"{label(a)} − {label(b)}{of}{where}") for a, b, where, of in sides]
+    submissions = list(dict.fromkeys(label(name) for pair in zip(rows["a"], rows["b"], strict=True) for name in pair))
+    short = dict(zip(submissions, short_names(submissions), strict=True))
+    names = [f"{short[label(a)]} − {short[label(b)]}{of}{where}" for a, b, where, of in sides]
     drawing = drawing_of_pairs(rows, names, metric, CONFIDENCE)
     return notebook_chart(drawing) if drawing else nothing_to_draw(f"no rows of {metric}")
 
@@ -104,10 +106,10 @@ def precision_recall(curve: Table, threshold: float | None) -> Any:
         for line, values in _lines(rows[rows["submission"] == name], threshold).items()
     }
     every = -(-sum(map(len, lines.values())) // MOST_ROWS)
-    only = len(names) == 1
+    only, short = len(names) == 1, dict(zip(names, short_names(names), strict=True))
     drawn = [
         {
-            "submission": shown_name(name),
+            "submission": short[name],
             "threshold": shown_name(f"{line}, AP {values.mean():.2f}" if only else line),
             "recall": recall,
             "precision": precision,

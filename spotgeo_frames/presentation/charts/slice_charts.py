@@ -15,6 +15,9 @@ from .names import Rows, short_names, shown_name, title_of, with_short_names
 # How high the line of a slice is, and the chart of many at most (px).
 LINE, HIGHEST = 24, 1_200
 
+# Names of slices are cut off at this width (px). The axis may be wider, or its title would be written over them.
+LABELS = alt.Axis(labelLimit=260, maxExtent=300)
+
 
 def estimates_by_slice(
     table: pd.DataFrame, names: Sequence[str], slices: Sequence[str], columns: str, metric: str
@@ -30,7 +33,7 @@ def estimates_by_slice(
     place: dict[str, Any] = {"yOffset": alt.YOffset("place:O", sort="ascending")} if len(names) > 1 else {}
     axis: dict[str, Any] = {"title": name, "axis": alt.Axis(tickCount=6, format="%" if is_share(metric) else "~g")}
     base = alt.Chart(alt.NamedData("slices")).encode(
-        y=alt.Y("slice:N", sort=None, title=shown_name(columns) if columns else None),
+        y=alt.Y("slice:N", sort=None, title=shown_name(columns) if columns else None, axis=LABELS),
         **place,
         tooltip=tooltips(
             *submission_tooltip(names),
@@ -45,15 +48,17 @@ def estimates_by_slice(
     bars = base.mark_rule(strokeWidth=2, color=SERIES[0]).encode(x=alt.X("low:Q", scale=scale, **axis), x2="high:Q")
     points = base.mark_point(size=70, color=SERIES[0], opacity=1).encode(x=alt.X("estimate:Q", scale=scale, **axis))
     sure = points.transform_filter(alt.FieldEqualPredicate("no", "few")).mark_point(
-        size=70, color=SERIES[0], filled=True
+        size=70, color=SERIES[0], filled=True, opacity=1
     )
     few = points.transform_filter(alt.FieldEqualPredicate("yes", "few"))
     layers = [by_submission(bars, drawn), *(by_submission(layer, drawn, selects=False) for layer in (sure, few))]
-    if not any(np.isfinite(row["low"]) for row in rows):  # Vega would warn of bars without any bound
+    has_bars = any(np.isfinite(row["low"]) for row in rows)
+    if not has_bars:  # Vega would warn of bars without any bound
         layers = [by_submission(sure, drawn), by_submission(few, drawn, selects=False)]
+    about_bars = ", with intervals" if has_bars else ""
     of_few = f"; hollow: {OF_FEW}" if any(row["few"] == "yes" for row in rows) else ""
     height = min(len(lines) * max(LINE, 12 * len(names)), HIGHEST)
-    return Drawing(alt.layer(*layers), {"slices": rows}, f"{name} by slice, with intervals{of_few}", height)
+    return Drawing(alt.layer(*layers), {"slices": rows}, f"{name} by slice{about_bars}{of_few}", height)
 
 
 def _rows(table: pd.DataFrame, slices: Sequence[str]) -> Rows:

@@ -25,7 +25,11 @@ const NO_FILTER = "no filter";
  */
 async function render({ model, el }) {
   const root = make("div", "viewer explorer");
-  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take keys for its own commands
+  // JupyterLab would take keys for its own commands, such as "d d", which deletes the cell. What keeps it from doing so has
+  // to be an attribute of the very element that has the focus: its selectors look for that before they look further up.
+  root.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLElement) target.dataset.lmSuppressShortcuts = "true";
+  });
   const kernel = connectTo(model, hear, (late) => marking.showProblem(late ? LATE : ""), () => marking.showProblem(GONE));
   const marking = makeMarking((tag) => kernel.tell("tag", { tag }), () => kernel.tell("mark", { object: null }));
   const place = make("div");

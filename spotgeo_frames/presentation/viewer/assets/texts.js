@@ -223,3 +223,12 @@ export function detailsOf(rows, side, row, about) {
 export function haveScores(frames) {
   return frames.some(({ predicted }) => predicted.n > 0 && !Number.isNaN(numbersOf(predicted.table, "score")[predicted.at]));
 }
+
+/**
+ * Whether kinds of error are known of any submission; else their column says nothing.
+ * @param {FrameRows[]} frames
+ * @returns {boolean}
+ */
+export function haveKinds(frames) {
+  return frames.some(({ pairs, predicted }) => ["kind", "event"].some((name) => pairs.table.columns.has(name) || predicted.table.columns.has(name)));
+}
