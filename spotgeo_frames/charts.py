@@ -57,8 +57,8 @@ def recall_map(matches: Table, bins: int = 12) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table, the coordinates of truths are missing, `bins` is not 1 to 1,000, or more than
-        5,000 cells have truths.
+    InputError: `matches` is no match table, the coordinates of truths are missing, `bins` is not 1 to 1,000, or more
+        than 5,000 cells have truths.
 
     Examples
     --------

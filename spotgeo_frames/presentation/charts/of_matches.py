@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...matching.noted_rule import distance_rule
@@ -15,6 +16,7 @@ from .in_notebooks import MOST_ROWS, notebook_chart, nothing_to_draw, of_submiss
 from .place_charts import RESIDUAL_BINS, measures
 from .place_charts import recall_map as drawing_of_recall
 from .place_charts import residuals as drawing_of_residuals
+
 
 def recall_map(matches: Table, bins: int) -> Any:
     """The map of recall of a match table."""
