@@ -190,6 +190,13 @@ def test_joined_charts_keep_their_scales_and_share_what_is_picked(tables: dict[s
     assert {"100%", "true positives", "F1 gained, points"} <= {*texts(joined)}
 
 
+@pytest.mark.filterwarnings("error:Automatically deduplicated")
+def test_maps_of_different_things_zoom_by_themselves(tables: dict[str, dict[str, Any]]) -> None:
+    recall, residuals = (getattr(charts, name)(tables[name]["eager"]) for name in ("recall_map", "residuals"))
+    params = (recall | residuals).to_dict()["params"]
+    assert len({param["name"] for param in params}) == len(params) == 2
+
+
 def test_long_names_can_be_told_apart(tables: dict[str, dict[str, Any]]) -> None:
     names = [f"a long name of a submission by a team of many people, version {name}" for name in NAMES]
     pairs = tables["forest"]["pairs"].replace(dict(zip(NAMES, names, strict=True)))

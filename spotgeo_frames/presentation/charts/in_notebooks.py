@@ -5,6 +5,7 @@ one, holds for them as for any other chart.
 """
 
 import json
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,8 +49,11 @@ def notebook_chart(drawing: Drawing, width: int = WIDTH, has_legend: bool = True
     chart = alt.layer(chart).resolve_scale(**OWN_SCALES)
     if drawing.background is not None:
         chart = chart.properties(view=alt.ViewBackground(fill=drawing.background))
-    if drawing.zooms:  # with a key, so that a turn of the wheel still scrolls the notebook
-        chart = chart.add_params(alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]"))
+    if drawing.zooms:
+        # Altair makes one of selections that are alike, and maps of different things would zoom together. The wheel
+        # needs a key, so that it still scrolls the notebook.
+        name = re.sub(r"\W+", "_", f"zoom {drawing.title}", flags=re.ASCII)
+        chart = chart.add_params(alt.selection_interval(name=name, bind="scales", zoom="wheel![event.ctrlKey]"))
     height = drawing.height if drawing.ratio is None else round(width * drawing.ratio)
     return chart.properties(width=width, height=height, title=_title(drawing))
 
