@@ -62,7 +62,7 @@ def repartition_by_sequence(
         be written, is not empty, is a link or the working directory, or lies in the dataset; a worker does not reach
         the files, or workers die again and again.
     ImportError: a `client` is given, and Dask is not installed.
-    ValueError: `client` is none.
+    ValueError: `client` is something else than a Dask client.
 
     Examples
     --------
