@@ -14,12 +14,16 @@ import pandas as pd
 import pyarrow as pa
 
 from ..matching.alignment import align
-from ..matching.matcher import match_sides
+from ..matching.crowds import without_crowds
+from ..matching.matcher import assigned, counted_table
 from ..matching.noted_rule import shared_notes
-from ..matching.rule import Rule
+from ..matching.rule import Rule, compared
 from ..scoring.group_sums import Sums, summary_sums
+from ..scoring.pair_sums import pair_sums
+from ..support.ahead import ahead
 from ..support.errors import InputError, check_memory, first_line
 from ..support.keys import distinct
+from ..support.memory import keep_freed_memory
 from ..support.storage import Output, Place
 from ..support.writing import as_arrow, metadata_of
 from ..tables.annotations import Annotations
@@ -83,15 +87,17 @@ def score_block(
     A grouping is a list of columns of the match table, or empty. The values of a column that has `edges` are replaced
     by the positions of their bins.
     """
+    counting = without_crowds(compared(rule, truth, predictions, may_be_disjoint=True), rule)
+    pairs = assigned(counting.sides, rule)
+    if not keep and not any(groupings):
+        return None, [pair_sums(counting, pairs, rule) for _ in groupings]
     carried = None if keep else {name for names in groupings for name in names}
-    columns = match_sides(truth, predictions, rule, may_be_disjoint=True, carried=carried)
-    # A DataFrame is made only where it is kept, or where columns are grouped by.
-    matches = match_dataframe(columns) if keep or any(groupings) else columns
+    matches = match_dataframe(counted_table(counting, pairs, rule, carried))
     sums = []
     for names in groupings:
         by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names]
         sums.append(summary_sums(matches, by or None))
-    return matches if isinstance(matches, pd.DataFrame) and keep else None, sums
+    return matches if keep else None, sums
 
 
 def track_block(
@@ -110,6 +116,7 @@ def evaluate_part(part: Part, job: Job) -> Result:
     Raises InputError if rows are wrong, if a row group cannot be read (unless the job skips it), if a file of the
     datasets has changed or is not there, or if a file cannot be written.
     """
+    keep_freed_memory()
     skipped: list[Gap] = []
     in_memory = False
     while True:  # after an error the part begins anew, since it has left no file yet
@@ -171,7 +178,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     place = None if job.folder is None else job.folder.matches(part.number)
     with ExitStack() as stack:
         writer = stream = None
-        for blocks in read_blocks(part, job.sources, in_memory=in_memory):
+        for blocks in ahead(read_blocks(part, job.sources, in_memory=in_memory)):
             n_rows = {side: len(block.rows) for side, block in blocks.items()}
             excluded = _excluded(blocks, job.exclude)
             blocks = {
