@@ -51,7 +51,7 @@ from .files import File, OpenedFiles, check_unchanged
 from .folder import RunFolder, written_for
 from .parts import Part
 from .quantiles import bin_codes
-from .results import MOST_LISTED, Result, add_results, write_result
+from .results import MOST_LISTED, Result, add_results, few, write_result
 
 # Columns that are written with a dictionary. The values of others hardly repeat, and it takes long to find that out.
 DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]
@@ -186,7 +186,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                 for side, block in blocks.items()
             }
             if not any(len(block.rows) for block in blocks.values()):
-                results.append(results[0]._replace(n_rows=n_rows, excluded=excluded))
+                results.append(no_result(job.sources)._replace(n_rows=n_rows, excluded=excluded))
                 continue
             sides = _annotations(blocks)
             matches, sums = job.method(*sides)
@@ -200,7 +200,8 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                     writer = stack.enter_context(_writer(stream, table.schema, job.folder))
                 writer.write_table(table)
                 del table
-            del blocks, sides, matches  # before the next ones are read
+            del blocks, sides, matches, sums  # before the next ones are read
+            results = few(results)
         result = add_results(results)
         if writer is not None:
             _note_counts(writer, result.sums[0])
