@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 
 from ..support.errors import InputError, first_line
@@ -34,8 +34,8 @@ def evaluated_here(
 
         workers = cpu_count()
     workers = min(workers, len(parts))
-    evaluated = (evaluate_part(part, job) for part in parts) if workers < 2 else _in_processes(parts, job, workers)
-    with closing(evaluated):
+    one_by_one = (evaluate_part(part, job) for part in parts)
+    with closing(one_by_one if workers < 2 else _in_processes(parts, job, workers)) as evaluated:
         return added(_in_order(parts, evaluated, finished, done))
 
 
@@ -51,7 +51,7 @@ def _in_order(
     yield from (waiting.pop(number) for number in sorted(waiting))
 
 
-def _in_processes(parts: Sequence[Part], job: Job, workers: int) -> Iterator[Result]:
+def _in_processes(parts: Sequence[Part], job: Job, workers: int) -> Generator[Result, None, None]:
     """The results of the parts, in their order, which processes evaluate."""
     check_extra("parallel", PROCESSES)
     # loky needs no guard around the caller's main module, and it notices if a process dies.
