@@ -89,14 +89,17 @@ def score_block(
     """
     counting = without_crowds(compared(rule, truth, predictions, may_be_disjoint=True), rule)
     pairs = assigned(counting.sides, rule)
-    if not keep and not any(groupings):
-        return None, [pair_sums(counting, pairs, rule) for _ in groupings]
-    carried = None if keep else {name for names in groupings for name in names}
-    matches = match_dataframe(counted_table(counting, pairs, rule, carried))
+    matches = None
+    if keep or any(groupings):
+        carried = None if keep else {name for names in groupings for name in names}
+        matches = match_dataframe(counted_table(counting, pairs, rule, carried))
     sums = []
     for names in groupings:
+        if matches is None or not names:  # also beside a table, so that rounding does not depend on what is kept
+            sums.append(pair_sums(counting, pairs, rule))
+            continue
         by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names]
-        sums.append(summary_sums(matches, by or None))
+        sums.append(summary_sums(matches, by))
     return matches if keep else None, sums
 
 

@@ -86,16 +86,16 @@ def added(results: Iterable[Result]) -> Result:
     for result in results:
         waiting = few([*waiting, result])
         del result  # so that nothing else keeps it once it is added
-    return add_results(waiting)
+    return fold(waiting, add_results)
 
 
 def few(results: list[Result]) -> list[Result]:
-    """The results, or their sum alone if they are many, or if the others have more groups than the first.
+    """The results, or their sum alone if the others have many groups, and more than the first.
 
-    Each may have a row for every one of a million groups, so they must not wait for the last one to be added up.
+    Each may have a row for every one of a million groups, so these must not wait for the last one to be added up.
     """
     first, *others = map(_n_groups, results)
-    return [add_results(results)] if len(others) >= FOLDED or sum(others) > max(first, MANY_GROUPS) else results
+    return [add_results(results)] if sum(others) > max(first, MANY_GROUPS) else results
 
 
 def _n_groups(result: Result) -> int:

@@ -20,7 +20,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "LEAST_ROWS", 40)
     monkeypatch.setattr(parts, "MOST_READ", 3.0)
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 16)
-    monkeypatch.setattr(results, "FOLDED", 3)
     monkeypatch.setattr(results, "MANY_GROUPS", 4)
 
 
@@ -52,14 +51,14 @@ def test_finished_parts_are_added_in_their_places(paths: tuple[Path, Path], tmp_
 
 
 def test_as_few_results_as_possible_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small ones are added up when there are FOLDED, large ones as soon as they have more groups than the first."""
+    """They are added up as soon as they have more groups than MANY_GROUPS and than the first, which may be a sum."""
     monkeypatch.setattr(results, "add_results", sum)
     monkeypatch.setattr(results, "_n_groups", lambda result: result)
     waiting, seen = list[int](), []
     for n_groups in [2, 1, 1, 1, 9, 9, 30]:
         waiting = results.few([*waiting, n_groups])  # type: ignore[list-item]
         seen.append([*waiting])
-    assert seen == [[2], [2, 1], [2, 1, 1], [5], [14], [14, 9], [53]]
+    assert seen == [[2], [2, 1], [2, 1, 1], [2, 1, 1, 1], [14], [14, 9], [53]]
 
 
 @pytest.mark.parametrize("enough", [True, False])
