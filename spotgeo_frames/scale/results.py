@@ -109,8 +109,8 @@ def _check_memory(results: Sequence[Result]) -> None:
     at_hand = limit_of(n_bytes)
     if at_hand is not None and n_bytes > at_hand:
         names = dict.fromkeys(name for result in results for sums in result.sums for name in sums.labels)
-        advice = "group by columns of fewer values, or keep the match table (out=) and group that with DuckDB"
-        raise too_much(f"by: {', '.join(names)}", f"adding up {n_groups:,} groups", n_bytes, at_hand, advice)
+        advice = "give by= columns of fewer values, group the match table (out=) with DuckDB, evaluate fewer sequences"
+        raise too_much(f"sums by {', '.join(names)}", f"adding up {n_groups:,} of them", n_bytes, at_hand, advice)
 
 
 def add_results(results: Sequence[Result]) -> Result:

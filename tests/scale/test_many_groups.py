@@ -72,5 +72,5 @@ def test_more_groups_than_memory_are_refused(
     if enough:
         assert_same(sf.score_dataset(*paths, by="sequence", workers=1), expected)
         return
-    with refused(("by: sequence", "adding up", "groups", "GiB", "group by columns of fewer values", "out=")):
+    with refused(("sums by sequence", "adding up", "GiB", "columns of fewer values", "DuckDB")):
         sf.score_dataset(*paths, by="sequence", workers=1)
