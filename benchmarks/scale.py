@@ -1,4 +1,4 @@
-"""Times the evaluation of Parquet datasets, from 1 to 100 million truth rows, against only reading them with pyarrow.
+"""Times the evaluation of Parquet datasets, from 1 to 100 million truth rows, against reading them and near-joins.
 
     python benchmarks/scale.py                              1, 10 and 100 million truth rows, in a temporary folder
     python benchmarks/scale.py --rows 1e6 1e7 --folder DIR  other sizes; datasets are made once and kept in DIR
@@ -9,6 +9,12 @@ batch), summed by one process and by two, written as a match table by two, and s
 each run is a process of its own, whose memory and whose children's is watched. A figure is printed once its run's
 numbers agree with those of one process, up to a million rows with `match` and `summarize` in memory. Last come the
 exponent of growth, and where the time goes in one process.
+
+In the same rounds, polars (its streaming engine) and DuckDB join the points of equal frames that lie at most 10 px
+apart, and keep the nearest prediction of each truth; both use all cores. That is less work, and another result. One
+prediction may serve two truths, so there are no false alarms, no precision and no F1, and truths that have a
+prediction near them are at least as many as true positives. Nothing is checked: no keys, no types, no order. No number
+is made for each sequence, and frames do not count. The two have to agree with each other, and with the count of rows.
 """
 
 import argparse
@@ -23,6 +29,7 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -45,6 +52,29 @@ for folder in (truth, predictions):
             n_rows += len(batch)
 numbers = {}
 """,
+    "polars": """
+import polars as pl
+key = ["sequence", "frame"]
+sides = [pl.scan_parquet(f"{side}/*.parquet").select(*key, "object", "x", "y") for side in (truth, predictions)]
+apart = ((pl.col("x") - pl.col("x_right")) ** 2 + (pl.col("y") - pl.col("y_right")) ** 2).sqrt()
+near = sides[0].join(sides[1], on=key).with_columns(distance=apart).filter(pl.col("distance") <= 10)
+nearest = near.group_by(*key, "object").agg(pl.col("distance").min())
+error = pl.when(pl.col("distance") > 3).then(pl.col("distance") ** 2).otherwise(0.0).sum()
+plans = [nearest.select(near=pl.len(), error=error), *(side.select(pl.len()) for side in sides)]
+found, *counts = pl.collect_all(plans, engine="streaming")
+numbers = found.row(0, named=True) | dict(zip(["n_truth", "n_predicted"], (count.item() for count in counts)))
+""",
+    "duckdb": """
+import duckdb
+duckdb.sql("SET enable_progress_bar = false")
+apart = "sqrt((t.x - p.x) ** 2 + (t.y - p.y) ** 2)"
+sides = [f"read_parquet('{side}/*.parquet')" for side in (truth, predictions)]
+nearest = f"SELECT min({apart}) d FROM {sides[0]} t JOIN {sides[1]} p USING (sequence, frame) WHERE {apart} <= 10"
+counts = ", ".join(f"(SELECT count(*) FROM {side})" for side in sides)
+error = "sum(CASE WHEN d > 3 THEN d * d ELSE 0 END)"
+query = f"SELECT count(*), {error}, {counts} FROM ({nearest} GROUP BY sequence, frame, t.object)"
+numbers = dict(zip(["near", "error", "n_truth", "n_predicted"], duckdb.sql(query).fetchall()[0]))
+""",
     "sums": "numbers = sf.score_dataset(truth, predictions, workers=workers)",
     "table": "numbers = sf.score_dataset(truth, predictions, out, workers=workers)",
     "dask": """
@@ -59,17 +89,17 @@ with cluster, Client(cluster) as client:
 }
 
 PROGRAM = """
-import json, sys, time
+import json, os, sys, time
 from pathlib import Path
 import spotgeo_frames as sf
 truth, predictions, out, workers = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 def main():
-    seconds = None
+    seconds, cpu = None, sum(os.times()[:4])
     began = time.perf_counter()
 {code}
     seconds = seconds or time.perf_counter() - began
-    numbers = dict(numbers.iloc[0].astype(float)) if len(numbers) else {{}}
-    print(json.dumps({{"seconds": seconds, "numbers": numbers}}))
+    numbers = numbers if isinstance(numbers, dict) else dict(numbers.iloc[0].astype(float))
+    print(json.dumps({{"seconds": seconds, "cpu": sum(os.times()[:4]) - cpu, "numbers": numbers}}))
 if __name__ == "__main__":
     main()
 """
@@ -116,8 +146,12 @@ def table_of(first: int, frame: np.ndarray, number: np.ndarray, xy: np.ndarray) 
     return pa.table(columns | {"x": xy[:, 0], "y": xy[:, 1]})
 
 
-def run(what: str, truth: Path, predictions: Path, workers: int, folder: Path) -> dict[str, float]:
-    """Runs one of RUNS in a process of its own: seconds, and the most memory (MiB) of one process and of all."""
+def run(what: str, truth: Path, predictions: Path, workers: int, folder: Path) -> dict[str, Any]:
+    """Runs one of RUNS in a process of its own.
+
+    Returns its numbers, the seconds it took and those of all processors together (also of processes that have ended),
+    and the most memory (MiB) of one process and of all.
+    """
     out = folder / "out"
     shutil.rmtree(out, ignore_errors=True)
     code = "\n".join(f"    {line}" for line in RUNS[what].strip().splitlines())
@@ -135,13 +169,22 @@ def run(what: str, truth: Path, predictions: Path, workers: int, folder: Path) -
     if said is None:
         raise SystemExit(f"{what}: failed")
     shutil.rmtree(out, ignore_errors=True)
-    return {"seconds": said["seconds"], "one": one, "together": together, "numbers": said["numbers"]}
+    return {**said, "one": one, "together": together}
 
 
-def check_equal(name: str, numbers: dict[str, float], others: dict[str, float]) -> None:
-    for key, value in numbers.items():
-        if not math.isclose(value, others[key], rel_tol=1e-12):
-            raise SystemExit(f"{name}: {key} is {value} and {others[key]}")
+def check_equal(name: str, numbers: dict[str, float], others: dict[str, float], rounding: float = 1e-12) -> None:
+    """Ends the program if the two differ in a number that both have."""
+    for key in [key for key in numbers if key in others]:
+        if not math.isclose(numbers[key], others[key], rel_tol=rounding):
+            raise SystemExit(f"{name}: {key} is {numbers[key]} and {others[key]}")
+
+
+def check_near(name: str, numbers: dict[str, float], joined: dict[str, float], first: dict[str, float]) -> None:
+    """Ends the program unless a near-join has as many rows as we, truths enough, and the numbers of the `first` one."""
+    check_equal(name, numbers, joined)
+    check_equal(name, joined, first, rounding=1e-9)  # engines add in an order of their own
+    if joined["near"] < numbers["tp"]:
+        raise SystemExit(f"{name}: {joined['near']:,} truths have a prediction near, and {numbers['tp']:,.0f} a pair")
 
 
 def in_memory(truth: Path, predictions: Path) -> dict[str, float]:
@@ -153,21 +196,23 @@ def measure(n_truth: int, folder: Path, rounds: int) -> dict[str, float]:
     """Times every kind of run of a size in turn, prints them, and returns the median seconds of each."""
     truth, predictions = make(n_truth, folder)
     run("read", truth, predictions, 1, folder)  # from here on the files are in the system's cache
-    runs = [("read", 1), ("sums", 1), ("sums", 2), ("table", 2), ("dask", 2)]
+    runs = [("read", 0), ("polars", 0), ("duckdb", 0), ("sums", 1), ("sums", 2), ("table", 2), ("dask", 2)]
     found = [[run(what, truth, predictions, workers, folder) for what, workers in runs] for _ in range(rounds)]
-    expected = in_memory(truth, predictions) if n_truth <= 1_000_000 else found[0][1]["numbers"]
+    expected = in_memory(truth, predictions) if n_truth <= 1_000_000 else found[0][3]["numbers"]
     print(f"\n{n_truth:,} truth rows")
     medians = {}
     for place, (what, workers) in enumerate(runs):
         results = [some[place] for some in found]
         for result in results:
-            if what != "read":
+            if what in ("polars", "duckdb"):
+                check_near(what, expected, result["numbers"], found[0][1]["numbers"])
+            elif what != "read":
                 check_equal(f"{what}, {workers}", expected, result["numbers"])
         seconds = float(np.median([result["seconds"] for result in results]))
-        multiple = float(np.median([some[place]["seconds"] / some[0]["seconds"] for some in found]))
+        times, of_cpu = (float(np.median([some[place][k] / some[0][k] for some in found])) for k in ("seconds", "cpu"))
         one, together = (max(result[key] for result in results) for key in ("one", "together"))
-        name = f"{what}, {workers} process{'es' if workers > 1 else ''}"
-        speed = f"{n_truth / seconds / 1e6:6.2f} million rows/s  {multiple:5.1f} times reading"
+        name = f"{what}, {workers} process{'es' if workers > 1 else ''}" if workers else f"{what}, all cores"
+        speed = f"{n_truth / seconds / 1e6:6.2f} million rows/s  {times:5.1f} times reading ({of_cpu:4.1f} of CPU)"
         print(f"  {name:22} {seconds:7.2f} s  {speed}   peak {one:5.0f} MiB in one process, {together:5.0f} MiB in all")
         medians[name] = seconds
     return medians
@@ -176,12 +221,13 @@ def measure(n_truth: int, folder: Path, rounds: int) -> dict[str, float]:
 def stages(truth: Path, predictions: Path) -> None:
     """Where the time goes in one process, as shares of the whole."""
     names = {
-        "reading": ("scale/blocks.py", "read_blocks"),
+        "waiting for rows": ("support/ahead.py", "ahead"),
         "checking and to pandas": ("scale/evaluation.py", "_annotations"),
         "aligning": ("matching/alignment.py", "align"),
-        "pairs and assignment": ("matching/matcher.py", "_assigned"),
+        "pairs and assignment": ("matching/matcher.py", "assigned"),
         "match table": ("matching/layout.py", "match_table"),
-        "sums": ("scoring/group_sums.py", "summary_sums"),
+        "sums of the table": ("scoring/group_sums.py", "summary_sums"),
+        "sums without one": ("scoring/pair_sums.py", "pair_sums"),
         "writing": ("parquet/core.py", "write_table"),
     }
     for out in (None, "table"):

@@ -14,12 +14,16 @@ import pandas as pd
 import pyarrow as pa
 
 from ..matching.alignment import align
-from ..matching.matcher import match_sides
+from ..matching.crowds import without_crowds
+from ..matching.matcher import assigned, counted_table
 from ..matching.noted_rule import shared_notes
-from ..matching.rule import Rule
+from ..matching.rule import Rule, compared
 from ..scoring.group_sums import Sums, summary_sums
+from ..scoring.pair_sums import pair_sums
+from ..support.ahead import ahead
 from ..support.errors import InputError, check_memory, first_line
 from ..support.keys import distinct
+from ..support.memory import keep_freed_memory
 from ..support.storage import Output, Place
 from ..support.writing import as_arrow, metadata_of
 from ..tables.annotations import Annotations
@@ -47,7 +51,7 @@ from .files import File, OpenedFiles, check_unchanged
 from .folder import RunFolder, written_for
 from .parts import Part
 from .quantiles import bin_codes
-from .results import MOST_LISTED, Result, add_results, write_result
+from .results import MOST_LISTED, Result, add_results, few, write_result
 
 # Columns that are written with a dictionary. The values of others hardly repeat, and it takes long to find that out.
 DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]
@@ -83,15 +87,20 @@ def score_block(
     A grouping is a list of columns of the match table, or empty. The values of a column that has `edges` are replaced
     by the positions of their bins.
     """
-    carried = None if keep else {name for names in groupings for name in names}
-    columns = match_sides(truth, predictions, rule, may_be_disjoint=True, carried=carried)
-    # A DataFrame is made only where it is kept, or where columns are grouped by.
-    matches = match_dataframe(columns) if keep or any(groupings) else columns
+    counting = without_crowds(compared(rule, truth, predictions, may_be_disjoint=True), rule)
+    pairs = assigned(counting.sides, rule)
+    matches = None
+    if keep or any(groupings):
+        carried = None if keep else {name for names in groupings for name in names}
+        matches = match_dataframe(counted_table(counting, pairs, rule, carried))
     sums = []
     for names in groupings:
+        if matches is None or not names:  # also beside a table, so that rounding does not depend on what is kept
+            sums.append(pair_sums(counting, pairs, rule))
+            continue
         by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names]
-        sums.append(summary_sums(matches, by or None))
-    return matches if isinstance(matches, pd.DataFrame) and keep else None, sums
+        sums.append(summary_sums(matches, by))
+    return matches if keep else None, sums
 
 
 def track_block(
@@ -110,6 +119,7 @@ def evaluate_part(part: Part, job: Job) -> Result:
     Raises InputError if rows are wrong, if a row group cannot be read (unless the job skips it), if a file of the
     datasets has changed or is not there, or if a file cannot be written.
     """
+    keep_freed_memory()
     skipped: list[Gap] = []
     in_memory = False
     while True:  # after an error the part begins anew, since it has left no file yet
@@ -171,7 +181,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     place = None if job.folder is None else job.folder.matches(part.number)
     with ExitStack() as stack:
         writer = stream = None
-        for blocks in read_blocks(part, job.sources, in_memory=in_memory):
+        for blocks in ahead(read_blocks(part, job.sources, in_memory=in_memory)):
             n_rows = {side: len(block.rows) for side, block in blocks.items()}
             excluded = _excluded(blocks, job.exclude)
             blocks = {
@@ -179,7 +189,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                 for side, block in blocks.items()
             }
             if not any(len(block.rows) for block in blocks.values()):
-                results.append(results[0]._replace(n_rows=n_rows, excluded=excluded))
+                results.append(no_result(job.sources)._replace(n_rows=n_rows, excluded=excluded))
                 continue
             sides = _annotations(blocks)
             matches, sums = job.method(*sides)
@@ -193,7 +203,8 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                     writer = stack.enter_context(_writer(stream, table.schema, job.folder))
                 writer.write_table(table)
                 del table
-            del blocks, sides, matches  # before the next ones are read
+            del blocks, sides, matches, sums  # before the next ones are read
+            results = few(results)
         result = add_results(results)
         if writer is not None:
             _note_counts(writer, result.sums[0])

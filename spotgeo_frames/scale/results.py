@@ -1,7 +1,7 @@
 """The results of parts: sums that can be added, and their files."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..scoring.group_sums import Sums, add_sums
 from ..support.errors import InputError
+from ..support.memory import limit_of, too_much
 from ..support.reading import readable
 from ..support.storage import Digest, read_all
 from ..tables.arrow import PANDAS_TYPES
@@ -23,6 +24,12 @@ MOST_LISTED = 1000
 
 # Results that are added up at once.
 FOLDED = 16
+
+# Results that wait are added up before they have more groups than the sum so far, or than this.
+MANY_GROUPS = 1 << 16
+
+# What a group takes until it is added up and in the summary (bytes): measured with a million, of text.
+GROUP_BYTES = 500
 
 # The size of a SHA-256.
 DIGEST_BYTES = 32
@@ -73,8 +80,45 @@ def fold(results: Sequence[Any], add: Callable[[Sequence[Any]], Any]) -> Any:
     return results[0]
 
 
+def added(results: Iterable[Result]) -> Result:
+    """The sum of one or more results, which come one by one; rounding depends only on their order."""
+    waiting: list[Result] = []
+    for result in results:
+        waiting = few([*waiting, result])
+        del result  # so that nothing else keeps it once it is added
+    return fold(waiting, add_results)
+
+
+def few(results: list[Result]) -> list[Result]:
+    """The results, or their sum alone if the others have many groups, and more than the first.
+
+    Each may have a row for every one of a million groups, so these must not wait for the last one to be added up.
+    """
+    first, *others = map(_n_groups, results)
+    return [add_results(results)] if sum(others) > max(first, MANY_GROUPS) else results
+
+
+def _n_groups(result: Result) -> int:
+    return sum(len(sums.labels) for sums in result.sums)
+
+
+def _check_memory(results: Sequence[Result]) -> None:
+    """Raises InputError if adding up the groups of these results would take more memory than is at hand."""
+    n_groups = sum(map(_n_groups, results))
+    n_bytes = n_groups * GROUP_BYTES
+    at_hand = limit_of(n_bytes)
+    if at_hand is not None and n_bytes > at_hand:
+        names = dict.fromkeys(name for result in results for sums in result.sums for name in sums.labels)
+        advice = "give by= columns of fewer values, group the match table (out=) with DuckDB, evaluate fewer sequences"
+        raise too_much(f"sums by {', '.join(names)}", f"adding up {n_groups:,} of them", n_bytes, at_hand, advice)
+
+
 def add_results(results: Sequence[Result]) -> Result:
-    """The result of several parts together; they come in the order of their sequences."""
+    """The result of several parts together; they come in the order of their sequences.
+
+    Raises InputError if they have so many groups that the memory at hand is not enough.
+    """
+    _check_memory(results)
     filled = [result.sums for result in results if result.sums]
     return Result(
         [add_sums(same) for same in zip(*filled, strict=True)],

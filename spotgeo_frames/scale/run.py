@@ -27,7 +27,7 @@ from .workers import evaluated_here
 WRITTEN = ["summary.parquet", "by_*.parquet", "matches/*", "sums/*"]
 
 # With fewer rows, both sides together, starting processes takes longer than it saves.
-FEW_ROWS = 1 << 20
+FEW_ROWS = 1 << 23
 
 
 class RunOptions(NamedTuple):

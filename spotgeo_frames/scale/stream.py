@@ -126,7 +126,8 @@ def score_dataset(
     Raises
     ------
     InputError: a dataset, a file or a row is wrong, the rows are not sorted by sequence, the sides share no sequence,
-        a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, or workers died.
+        a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, workers died, or `by`
+        makes more groups than memory can take.
     ValueError: an argument is out of range, or does not fit another.
     ImportError: a client, several processes or a function as similarity need an extra that is not installed.
 

@@ -1,15 +1,16 @@
 """Evaluates parts on this machine, in several processes."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import as_completed
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 
 from ..support.errors import InputError, first_line
 from ..support.extras import check_extra
 from ..support.processes import end_with
 from .evaluation import Job, evaluate_part
 from .parts import Part
-from .results import Result, add_results, fold
+from .results import Result, added
 
 # Seconds after which a process without work ends by itself.
 IDLE = 10
@@ -27,26 +28,31 @@ def evaluated_here(
     is evaluated. Raises InputError if rows are wrong, a file cannot be read or written, or a process dies, and
     ImportError if more than one process is to work and the extra `parallel` is not installed.
     """
-    results = dict(finished)
     if workers is None:
         check_extra("parallel", PROCESSES)
         from loky import cpu_count  # imported only here: it takes a while, and small datasets need none
 
         workers = cpu_count()
     workers = min(workers, len(parts))
-    if workers < 2:
-        for part in parts:
-            results[part.number] = evaluate_part(part, job)
-            done(part)
-    else:
-        _in_processes(parts, job, workers, results, done)
-    return fold([results[number] for number in sorted(results)], add_results)
+    one_by_one = (evaluate_part(part, job) for part in parts)
+    with closing(one_by_one if workers < 2 else _in_processes(parts, job, workers)) as evaluated:
+        return added(_in_order(parts, evaluated, finished, done))
 
 
-def _in_processes(
-    parts: Sequence[Part], job: Job, workers: int, results: dict[int, Result], done: Callable[[Part], None]
-) -> None:
-    """Evaluates the parts in processes and adds the results to `results`."""
+def _in_order(
+    parts: Sequence[Part], evaluated: Iterator[Result], finished: Mapping[int, Result], done: Callable[[Part], None]
+) -> Iterator[Result]:
+    """The results of the parts, as they are evaluated, and those that are finished, in the order of all parts."""
+    waiting = dict(finished)
+    for part in parts:
+        yield from (waiting.pop(number) for number in sorted(waiting) if number < part.number)
+        yield next(evaluated)
+        done(part)
+    yield from (waiting.pop(number) for number in sorted(waiting))
+
+
+def _in_processes(parts: Sequence[Part], job: Job, workers: int) -> Generator[Result, None, None]:
+    """The results of the parts, in their order, which processes evaluate."""
     check_extra("parallel", PROCESSES)
     # loky needs no guard around the caller's main module, and it notices if a process dies.
     from loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
@@ -55,11 +61,9 @@ def _in_processes(
     env = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     pool = ProcessPoolExecutor(workers, timeout=IDLE, env=env, initializer=end_with, initargs=(os.getpid(),))
     try:
-        futures = {pool.submit(evaluate_part, part, job): part for part in parts}
-        for future in as_completed(futures):
-            part = futures[future]
-            results[part.number] = future.result()
-            done(part)
+        futures = deque(pool.submit(evaluate_part, part, job) for part in parts)
+        while futures:
+            yield futures.popleft().result()  # which nothing else keeps
     except BrokenProcessPool as error:
         raise InputError(f"a worker process died, perhaps for want of memory: {first_line(error)}") from None
     finally:

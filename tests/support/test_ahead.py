@@ -1,0 +1,47 @@
+"""Working ahead: the order, the errors, and how far."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from spotgeo_frames.support.ahead import ahead
+
+
+def test_the_items_in_their_order_even_none() -> None:
+    assert list(ahead(iter([3, None, 1]))) == [3, None, 1]
+    assert list(ahead(iter(()))) == []
+
+
+def test_one_more_is_made_while_the_caller_has_one() -> None:
+    made = [threading.Event() for _ in range(4)]
+
+    def items() -> Iterator[int]:
+        for number, event in enumerate(made):
+            event.set()
+            yield number
+
+    found = ahead(items())
+    assert next(found) == 0
+    assert made[1].wait(timeout=10)
+    assert not made[2].wait(timeout=0.05)
+    assert list(found) == [1, 2, 3]
+
+
+def test_an_error_comes_in_its_turn() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise OSError("torn")
+
+    found = ahead(items())
+    assert next(found) == 1
+    with pytest.raises(OSError, match="torn"):
+        next(found)
+
+
+def test_a_caller_that_stops_leaves_no_thread() -> None:
+    before = threading.active_count()
+    found = ahead(iter(range(9)))
+    next(found)
+    found.close()
+    assert threading.active_count() == before
