@@ -2,14 +2,15 @@
 
 A sample of the sequences decides how to divide them into ranges. The rows go to a temporary file for each range. Then
 each range is sorted in memory and written; a range that is still too large is divided again. The rows of a sequence
-keep their order.
+are in the order of their frames, and those of a frame keep their order.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,9 +26,11 @@ from ..support.storage import BLOCK, Place, is_local, local_paths, make_folder, 
 from ..support.targets import check_inputs_kept, check_new_folder
 from ..support.temporary import synchronise_folder, temporary_folder_beside
 from ..support.writing import writable
-from .blocks import SORTED_BYTES, SORTED_ROWS, by_sequence, row_group_batches, rows_within
+from .blocks import SORTED_BYTES, SORTED_ROWS
 from .contents import Contents, check_outside, contents_of
 from .files import OpenedFiles, check_unchanged
+from .row_groups import FIRST
+from .rows import in_key_order, keys_of, row_group_batches, rows_within
 
 # The most ranges to which rows are dealt out at once, each with an open file.
 MOST_RANGES = 256
@@ -47,8 +50,9 @@ def repartition_by_sequence(
 ) -> None:
     """Writes a copy of a Parquet dataset that is sorted by sequence, so that it can be evaluated part by part.
 
-    Memory is bounded, however many rows there are. The rows of a sequence keep their order. A progress bar appears on a
-    terminal or in Jupyter after two seconds.
+    Memory is bounded, however many rows there are. The rows of a sequence are sorted by `frame`, if there is such a
+    column of integers, and rows of the same frame keep their order. A progress bar appears on a terminal or in Jupyter
+    after two seconds.
 
     Parameters
     ----------
@@ -104,7 +108,7 @@ def repartitioned(
         with temporary_folder_beside(folder) as scratch:
             done = scratch / "done"
             done.mkdir()
-            n_files = _write_sorted(contents, scratch, done)
+            n_files = write_sorted(contents, scratch, done)
             synchronise_folder(done)
             done.replace(folder)  # an empty folder there gives way
             try:
@@ -135,7 +139,7 @@ def _to_store(contents: Contents, target: Place) -> int:
         done = scratch / "done"
         with writable(done):
             done.mkdir()
-            _write_sorted(contents, scratch, done)
+            write_sorted(contents, scratch, done)
         make_folder(target)
         copied: list[Place] = []
         try:
@@ -151,12 +155,13 @@ def _to_store(contents: Contents, target: Place) -> int:
     return len(copied)
 
 
-def _write_sorted(contents: Contents, scratch: Path, folder: Path) -> int:
+def write_sorted(contents: Contents, scratch: Path, folder: Path) -> int:
     """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns how many files there are."""
     most = rows_within(SORTED_ROWS, SORTED_BYTES, [contents.schema])
     n_files = 0
     with progress_bar(2 * contents.n_rows, "sorting", "row") as advance:
-        for rows in _ranges(lambda: _batches(contents, most // 4), contents.n_rows, most, scratch, advance):
+        batches = partial(_batches, contents, most // 4)
+        for rows in _ranges(batches, contents.n_rows, most, scratch, advance, keys_of(contents.schema)):
             _write(rows, contents.schema, folder / f"part-{n_files:05}.parquet", advance)
             n_files += 1
     check_unchanged(contents.files)
@@ -170,32 +175,41 @@ def _batches(contents: Contents, at_once: int) -> Iterator[pa.Table]:
         yield from row_group_batches(files, group, contents.schema, at_once)
 
 
-def _ranges(batches: Batches, n_rows: int, most: int, scratch: Path, advance: Advance) -> Iterator[Iterable[pa.Table]]:
-    """Yields the rows of each range of sequences, sorted; `batches` gives all rows from the beginning at each call."""
-    cuts = _cuts(batches(), n_rows, most) if n_rows > most else []
-    if not cuts:
-        # Either the rows fit in memory, or they are all of one sequence and need no sorting.
-        yield [by_sequence(pa.concat_tables(batches()))] if n_rows <= most else batches()
+def _ranges(
+    batches: Batches, n_rows: int, most: int, scratch: Path, advance: Advance, keys: Sequence[str]
+) -> Iterator[Iterable[pa.Table]]:
+    """Yields the rows of each range of sequences, sorted; `batches` gives all rows from the beginning at each call.
+
+    The rows have different values of the first of `keys`, and are sorted by all of them.
+    """
+    if n_rows <= most:
+        yield [in_key_order(pa.concat_tables(batches()))]
+        return
+    key, *others = keys
+    cuts = _cuts(batches(), n_rows, most, key)
+    if not cuts:  # they are all of one sequence: its rows are sorted by frame if there are frames, and stay together
+        quiet = partial(_ranges, batches, n_rows, most, scratch, lambda more: None)
+        yield chain.from_iterable(quiet(others)) if others else batches()
         return
     with TemporaryDirectory(dir=scratch) as name:
         files = [Path(name) / f"{position}.arrow" for position in range(len(cuts) + 1)]
-        n_dealt = _deal(batches(), cuts, files, advance)
+        n_dealt = _deal(batches(), cuts, files, advance, key)
         for file, n_in_file in zip(files, n_dealt, strict=True):
             if n_in_file:
-                yield from _ranges(partial(_read, file), n_in_file, most, scratch, lambda more: None)
+                yield from _ranges(partial(_read, file), n_in_file, most, scratch, lambda more: None, keys)
             file.unlink()
 
 
-def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int) -> list[Any]:
-    """The first sequence of each range but the first; empty if all rows are of one sequence."""
+def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int, key: str) -> list[Any]:
+    """The first sequence (or frame, which `key` says) of each range but the first; empty if all rows are of one."""
     step = max(1, n_rows // SAMPLE)
     skip, samples = 0, []
     for rows in batches:
-        sequence = rows["sequence"].combine_chunks()
-        ends = pc.min_max(sequence)
+        values = _filled(rows[key])
+        ends = pc.min_max(values)
         samples += [
-            sequence.take(pa.array(range(skip, len(rows), step), pa.int64())),
-            pa.array([ends["min"], ends["max"]]),
+            values.take(pa.array(range(skip, len(rows), step), pa.int64())),
+            pa.array([ends["min"], ends["max"]], values.type),
         ]
         skip = (skip - len(rows)) % step
     sample = pa.concat_arrays(samples)
@@ -204,17 +218,23 @@ def _cuts(batches: Iterable[pa.Table], n_rows: int, most: int) -> list[Any]:
     positions = np.arange(1, n_ranges) * len(sample) // n_ranges
     cuts = pc.unique(sample.take(pa.array(positions))).to_pylist()
     # If there is no such cut, the least sequence at least is separated from all others.
-    values = pc.unique(sample).to_pylist()
-    return [cut for cut in cuts if cut > values[0]] or values[1:2]
+    distinct = pc.unique(sample).to_pylist()
+    return [cut for cut in cuts if cut > distinct[0]] or distinct[1:2]
 
 
-def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], advance: Advance) -> list[int]:
+def _filled(values: pa.ChunkedArray) -> pa.Array:
+    """The values of a key; a frame that is null, which evaluation refuses, comes before all others."""
+    whole = values.combine_chunks()
+    return pc.fill_null(whole, FIRST) if whole.null_count else whole
+
+
+def _deal(batches: Iterable[pa.Table], cuts: list[Any], files: list[Path], advance: Advance, key: str) -> list[int]:
     """Writes each row to the file of its range; returns how many rows each file has got."""
     n_dealt = np.zeros(len(files), np.int64)
     with ExitStack() as stack:
         writers: dict[int, Any] = {}
         for rows in batches:
-            encoded = rows["sequence"].combine_chunks().dictionary_encode()
+            encoded = _filled(rows[key]).dictionary_encode()
             values = encoded.dictionary.to_pylist()
             of_value = np.searchsorted(np.array(cuts, object), np.array(values, object), side="right")
             range_ = of_value[encoded.indices.to_numpy()]

@@ -187,7 +187,7 @@ def summaries(
         "groupings": [list(grouping.items()) for grouping in groupings],
         **_described(rule),
     }
-    with run(contents, sources, method, plan, options) as (result, folder):
+    with run(contents, sources, method, plan, options, cut_frames=True) as (result, folder):
         tables = [noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
@@ -309,7 +309,8 @@ def track_dataset(
     method = partial(track_block, rule=rule, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
     plan = _described(rule)
-    with run(contents, sources_of(contents, None if keep else columns), method, plan, options) as (result, folder):
+    sources = sources_of(contents, None if keep else columns)
+    with run(contents, sources, method, plan, options, cut_frames=False) as (result, folder):
         summary = track_summary(result.sums[0])
         summary.attrs = rule.notes
         summary = noted(summary, result)
