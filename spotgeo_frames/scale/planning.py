@@ -27,6 +27,9 @@ from .repartition import write_sorted
 from .row_groups import RowGroup
 from .rows import UnreadableError, rows_within
 
+# What is said of a row group that was to be skipped, although it is needed to put the rows in order.
+CANNOT_SKIP_IN_DISORDER = "it cannot be skipped, since the rows of the dataset are in no order; take it out, or mend it"
+
 # A row group of a side, and what its rows show.
 Looks = dict[tuple[str, tuple[int, int]], Look]
 
@@ -55,7 +58,8 @@ def planned(
                 in_order = {side: _sorted(contents[side], sources[side], folder / side) for side in to_sort}
                 found, _ = _parts({**contents, **in_order}, sources, cut_frames)
         except UnreadableError as error:
-            raise InputError(f"{error.problems[0]}; {CANNOT_SKIP}" if skip else error.problems) from None
+            advice = f"; {CANNOT_SKIP_IN_DISORDER}" if skip else ""
+            raise InputError(f"{error.problems[0]}{advice}") from None
         yield found
 
 
