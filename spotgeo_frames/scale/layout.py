@@ -30,14 +30,14 @@ class Look(NamedTuple):
     sequences: np.ndarray
 
 
-def frequent_sequences(sides: Iterable[Contents], n_rows: int) -> frozenset[Any]:
-    """The sequences of more than `n_rows` rows, as far as row groups with a single sequence tell."""
+def known_rows(sides: Iterable[Contents]) -> dict[Any, int]:
+    """How many rows of all sides are in row groups with a single sequence, by sequence; it may have more in others."""
     counts: dict[Any, int] = {}
     for dataset in sides:
         for group in dataset.groups:
             if group.low == group.high:
                 counts[group.low] = counts.get(group.low, 0) + group.n_rows
-    return frozenset(name for name, count in counts.items() if count > n_rows)
+    return counts
 
 
 def with_frames(dataset: Contents, long: Collection[Any]) -> Contents:

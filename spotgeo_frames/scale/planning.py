@@ -7,7 +7,7 @@ partitions of an engine by hash or by day are. What is left, such as shuffled ro
 first.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from operator import attrgetter
@@ -18,14 +18,18 @@ from typing import Any
 import numpy as np
 
 from ..support.errors import InputError
+from ..support.memory import limit_of
 from . import blocks, parts
 from .blocks import Source, block_rows
 from .contents import CANNOT_SKIP, Contents, contents_of
-from .layout import Look, components, frequent_sequences, looks_at, with_frames
+from .layout import Look, components, known_rows, looks_at, with_frames
 from .parts import Part, out_of_order, parts_of
 from .repartition import write_sorted
 from .row_groups import RowGroup
 from .rows import UnreadableError, rows_within
+
+# About how many bytes of memory the tracks of a sequence need for each of its rows, of both sides together.
+TRACKED_BYTES = 250
 
 # What is said of a row group that was to be skipped, although it is needed to put the rows in order.
 CANNOT_SKIP_IN_DISORDER = "it cannot be skipped, since the rows of the dataset are in no order; take it out, or mend it"
@@ -36,15 +40,24 @@ Looks = dict[tuple[str, tuple[int, int]], Look]
 
 @contextmanager
 def planned(
-    contents: Mapping[str, Contents], sources: Mapping[str, Source], *, cut_frames: bool, skip: bool, on_cluster: bool
+    contents: Mapping[str, Contents],
+    sources: Mapping[str, Source],
+    exclude: Sequence[Any],
+    *,
+    cut_frames: bool,
+    skip: bool,
+    on_cluster: bool,
 ) -> Iterator[list[Part]]:
     """A context that gives the parts of the datasets, and holds the temporary folder of those that had to be sorted.
 
     The parts depend only on the datasets and on the columns to read. `cut_frames` allows to cut long sequences between
-    their frames. Raises InputError if a row group cannot be read, or has other rows than its footer says; if a file of
-    unknown sequences is to be left out, as `skip` asks; or if rows have to be sorted first `on_cluster`, whose workers
-    would not see the folder.
+    their frames; without it, each sequence, but for those in `exclude`, has to fit in memory. Raises InputError if one
+    does not; if a row group cannot be read, or has other rows than its footer says; if a file of unknown sequences is
+    to be left out, as `skip` asks; or if rows have to be sorted first `on_cluster`, whose workers would not see the
+    temporary folder.
     """
+    if not cut_frames and not on_cluster:
+        _check_memory(contents, exclude)
     with ExitStack() as stack:
         try:
             found, to_sort = _parts(contents, sources, cut_frames)
@@ -63,6 +76,22 @@ def planned(
         yield found
 
 
+def _check_memory(contents: Mapping[str, Contents], exclude: Collection[Any]) -> None:
+    """Raises InputError if a whole sequence would need more memory than this machine has."""
+    left_out = {*exclude}
+    counts = {name: n_rows for name, n_rows in known_rows(contents.values()).items() if name not in left_out}
+    name = max(counts, key=lambda name: counts[name], default=None)
+    n_bytes = 0 if name is None else counts[name] * TRACKED_BYTES
+    at_hand = limit_of(n_bytes)
+    if at_hand is not None and n_bytes > at_hand:
+        rows = f"sequence {name} has {counts[name]:,} rows or more of both sides, which are evaluated at once"
+        sizes = [f"{size / (1 << 30):.1f} GiB" for size in (n_bytes, at_hand)]
+        advice = "divide it into several, leave it out with exclude=, or use a machine with more memory"
+        raise InputError(
+            f"{contents['truth'].name}: {rows}: {sizes[0]} of memory, and {sizes[1]} are at hand; {advice}"
+        )
+
+
 def _check_gaps(contents: Mapping[str, Contents]) -> None:
     """Raises InputError if a file is to be skipped of which only the range of sequences is known.
 
@@ -78,7 +107,8 @@ def _parts(
 ) -> tuple[list[Part], dict[str, str]]:
     """The parts of the datasets; and the sides that have to be sorted first, with the reason."""
     long_rows = block_rows([source.schema for source in sources.values()]) // 2
-    long = frequent_sequences(datasets.values(), long_rows) if cut_frames else frozenset[Any]()
+    counts = known_rows(datasets.values()) if cut_frames else {}
+    long = frozenset(name for name, count in counts.items() if count > long_rows)
     looks: Looks = {}
     while True:
         framed = {side: with_frames(dataset, long) for side, dataset in datasets.items()}

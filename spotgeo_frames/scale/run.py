@@ -89,7 +89,9 @@ def run(
     excluded = options.excluded(contents)
     with ExitStack() as stack:
         cluster, skip = options.client is not None, options.on_error == "skip"
-        parts = stack.enter_context(planned(contents, sources, cut_frames=cut_frames, skip=skip, on_cluster=cluster))
+        parts = stack.enter_context(
+            planned(contents, sources, excluded, cut_frames=cut_frames, skip=skip, on_cluster=cluster)
+        )
         folder, finished, remarks = None, dict[int, Result](), list[str]()
         if options.out is not None:
             plan = {**plan, "exclude": excluded, "on_error": options.on_error}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.datasets import assert_same, in_files, points, tracks, write
 from helpers.problems import refused, warned
-from spotgeo_frames.scale import blocks, layout, parts, repartition
+from spotgeo_frames.scale import blocks, layout, parts, planning, repartition
 from spotgeo_frames.scale.contents import contents_of
 
 
@@ -110,7 +110,7 @@ def test_one_sequence_of_half_of_all_rows(order: str, group_rows: int, tmp_path:
     assert_like_in_memory(*paths, tmp_path)
     read = {side: contents_of(path, ["sequence"]) for side, path in zip(("truth", "predictions"), paths, strict=True)}
     if order == "by frame" and group_rows == 7:
-        long = layout.frequent_sequences(read.values(), 20)
+        long = frozenset(name for name, count in layout.known_rows(read.values()).items() if count > 20)
         framed = {side: layout.with_frames(dataset, long) for side, dataset in read.items()}
         inside = [part for part in parts.parts_of(framed, long) if part.low is not None and part.low[0] == 12]
         assert len(inside) > 2  # it is shared by several cores
@@ -299,9 +299,7 @@ def test_repartition_sorts_by_frame(tmp_path: Path, small: None) -> None:
     assert len(holding) == 1
 
 
-def test_text_with_the_same_hash_only_joins_parts(
-    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_with_the_same_hash_only_joins_parts(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
     truth, predictions = points(40, kind="str")
     paths = [
         dealt(table, tmp_path / name, hashed(table["sequence"], 40), 1)
@@ -333,3 +331,18 @@ def test_many_chains_are_read_in_small_batches(tmp_path: Path) -> None:
         for name, table in (("truth", truth), ("predictions", predictions))
     ]
     assert_same(sf.score_dataset(*paths), sf.summarize(sf.match(truth, predictions)))
+
+
+def test_tracks_of_a_sequence_that_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused before the work, with the numbers."""
+    truth, predictions = tracks(10)
+    truth, predictions = giant(truth, predictions, 5, 5)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    monkeypatch.setattr(planning, "limit_of", lambda n_bytes: 3000)
+    rows = {side: layout.known_rows([contents_of(path, [])]) for side, path in zip("tp", paths, strict=True)}
+    most = max(rows["t"].get(name, 0) + rows["p"].get(name, 0) for name in rows["t"])
+    with refused((f"{paths[0]}: sequence", f"{most} rows or more of both sides", "GiB", "exclude=")):
+        sf.track_dataset(*paths, similarity="point")
+    expected = sf.track(truth, predictions, similarity="point").summary
+    monkeypatch.setattr(planning, "limit_of", lambda n_bytes: None)
+    pd.testing.assert_frame_equal(sf.track_dataset(*paths, similarity="point"), expected, rtol=1e-12, atol=0)
