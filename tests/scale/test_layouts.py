@@ -244,7 +244,9 @@ def test_statistics_that_lie(
         return (n_rows, low, low, first, last) if column == "sequence" else (n_rows, low, high, first, first)
 
     monkeypatch.setattr(contents, "_group", lying)
-    with pytest.raises(sf.InputError, match=r"truth.*: holds other sequences or frames than its statistics"):
+    with pytest.raises(
+        sf.InputError, match=r"(truth|predictions).*: holds other sequences or frames than its statistics"
+    ):
         sf.score_dataset(*paths)
 
 
