@@ -11,7 +11,9 @@ from black, so `alt.theme.enable("dark")` is all that a dark notebook needs. Alt
 from the internet; `alt.renderers.enable("jupyter", offline=True)` makes it do without.
 
 A chart holds at most 5,000 rows: match tables are counted in bins, and of long curves evenly spaced points are drawn.
-They need the extra `charts`; without it, a chart raises an ImportError that says what to install.
+Each function raises InputError where a table has more to draw, where a whole result is given instead of its table, and
+where the submission of a row is null. Charts need the extra `charts`; without it, they raise an ImportError that says
+what to install.
 """
 
 from __future__ import annotations  # Altair is an extra, so its types cannot be looked up when charts are imported
@@ -55,7 +57,8 @@ def recall_map(matches: Table, bins: int = 12) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table, the coordinates of truths are missing, or there are too many cells.
+    InputError: `matches` is no match table, the coordinates of truths are missing, `bins` is not 1 to 1,000, or more
+        than 5,000 cells have truths.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def distances(matches: Table, bins: int = 40) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table.
+    InputError: `matches` is no match table, or `bins` is not 1 to 1,000.
 
     Examples
     --------
@@ -115,7 +118,8 @@ def residuals(matches: Table, tau: float | None = None) -> ChartType:
 
     Raises
     ------
-    InputError: `matches` is no match table by distance, coordinates are missing, or tau is not known.
+    InputError: `matches` is no match table by distance, coordinates are missing, tau is not known, or true positives
+        are farther away than tau.
 
     Examples
     --------
@@ -173,7 +177,7 @@ def error_costs(costs: Table) -> ChartType:
 
     Raises
     ------
-    InputError: the table lacks `kind`, `n_misses`, `n_false_alarms`, or `f1_gain`, `HOTA_gain` and `AP_gain`.
+    InputError: the table lacks `kind`, `n_misses`, `n_false_alarms`, or all of `f1_gain`, `HOTA_gain`, `AP_gain`.
 
     Examples
     --------
@@ -200,7 +204,8 @@ def sweep_curves(curve: Table) -> ChartType:
 
     Raises
     ------
-    InputError: the table lacks `score_threshold`, `precision`, `recall` or `f1`; or `tau`, `threshold` and `HOTA`.
+    InputError: the table lacks `score_threshold`, `precision`, `recall` or `f1`, or all of `tau`, `threshold`,
+        `HOTA`.
 
     Examples
     --------
@@ -213,7 +218,7 @@ def sweep_curves(curve: Table) -> ChartType:
     return _of_results().sweep_curves(curve)
 
 
-def forest(pairs: Table, metric: str = "f1") -> ChartType:
+def forest(pairs: Table, metric: str | None = None) -> ChartType:
     """Charts the difference of a metric for each pair of submissions, with its interval.
 
     Parameters
@@ -221,7 +226,7 @@ def forest(pairs: Table, metric: str = "f1") -> ChartType:
     pairs
         The table `pairs` that `compare` returned.
     metric
-        The name of the metric to draw.
+        The name of the metric to draw; the first one of the table without it.
 
     Returns
     -------

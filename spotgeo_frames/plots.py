@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .matching.noted_rule import distance_rule
-from .presentation.drawn_tables import check_offsets
+from .presentation.drawn_tables import check_offsets, count_to_draw
 from .presentation.frame_panels import image_plane
 from .presentation.frame_plots import frame, gallery, sequence
 from .presentation.image_plane import recall_grid
@@ -77,7 +77,7 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
 
     Raises
     ------
-    InputError: `matches` is no match table, or the coordinates of truths are missing.
+    InputError: `matches` is no match table, the coordinates of truths are missing, or `bins` is no count.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
     'Recall over the image, 627 truths'
     """
     table = check_matches(matches)
-    grid = recall_grid(table, bins)
+    grid = recall_grid(table, count_to_draw(bins, "bins", "plots"))
     ax = axes_or_new(ax)
     if grid is None:
         return nothing_to_draw(ax, "no truths")
@@ -115,7 +115,7 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
 
     Raises
     ------
-    InputError: `matches` is no match table.
+    InputError: `matches` is no match table, or `bins` is no count.
 
     Examples
     --------
@@ -125,6 +125,7 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     'distance, px'
     """
     table = check_matches(matches)
+    bins = count_to_draw(bins, "bins", "plots")
     measure = measure_of(table)
     values = table[measure].dropna().to_numpy(np.float64)
     ax = axes_or_new(ax)

@@ -19,8 +19,11 @@ TOGETHER = ("all", "all_misses", "all_false_alarms")
 # The rows of results that have intervals.
 WITH_INTERVALS = ("combined", "macro")
 
-# The thresholds whose mean over categories is drawn.
-SHOWN = (0.5, 0.75)
+# The thresholds of the similarity whose precision over recall is drawn.
+THRESHOLDS = (0.5, 0.75)
+
+# The most bins along an axis, and the most frames of a gallery: more are no picture, and may take all memory.
+MOST = 1_000
 
 
 class Estimates(NamedTuple):
@@ -50,7 +53,7 @@ def table_to_draw(
     """
     if hasattr(type(given), "_asdict"):
         is_there = hasattr(given, field) and {*columns} <= {*as_pandas(getattr(given, field), name).columns}
-        raise InputError(f"{who}: {name} is {shown(given)}; give {f'its field {field}' if is_there else needed}")
+        raise InputError(f"{who}: {name} is {described(given)}; give {f'its field {field}' if is_there else needed}")
     table = as_pandas(given, name)
     check_columns(table, columns, needed, who)
     return table
@@ -63,13 +66,20 @@ def check_columns(table: pd.DataFrame, names: Sequence[str], needed: str, who: W
         raise InputError([f"{who}: column {name} is missing; pass {needed}" for name in missing])
 
 
+def count_to_draw(count: Any, name: str, who: Who) -> int:
+    """A count of bins or of frames, called `name`; raises InputError if it is no whole number from 1 to MOST."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST:
+        raise InputError(f"{who}: {name} is {count!r}; a whole number from 1 to {MOST:,} is needed")
+    return int(count)
+
+
 def check_offsets(matches: pd.DataFrame, who: Who) -> None:
     """Raises InputError if a match table lacks the coordinates of truths or of predictions."""
     columns = [f"{side}_{axis}" for side in ("truth", "predicted") for axis in "xy"]
     check_columns(matches, columns, "a match table with coordinates", who)
 
 
-def shown(given: Any) -> str:
+def described(given: Any) -> str:
     """What was given, for messages."""
     kind = type(given).__name__
     return f"{given!r}, of type {kind}" if isinstance(given, str | int | float) else f"of type {kind}"
@@ -79,7 +89,7 @@ def intervals_to_draw(intervals: Table, metric: str | None, who: Who) -> Estimat
     """The rows of a metric in the table that `intervals` returned; those of its first metric without one."""
     columns = ["metric", "estimate", "low", "high"]
     table = table_to_draw(intervals, "intervals", columns, "the table that intervals() returned", who=who)
-    metric = metric if metric is not None else (str(table["metric"].iloc[0]) if len(table) else "metric")
+    metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
     by = list(table.columns[: list(table.columns).index("metric")])
     if "of" in by:  # of results; numbers without a sequence have no intervals
@@ -124,12 +134,23 @@ def best_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     return rows.iloc[[place]]
 
 
-def pairs_to_draw(pairs: Table, metric: str, who: Who) -> pd.DataFrame:
-    """The rows of a metric in the table `pairs` that `compare` returned, as far as they have intervals."""
+def pairs_to_draw(pairs: Table, metric: str | None, who: Who) -> tuple[pd.DataFrame, str]:
+    """The rows of a metric in the table `pairs` that `compare` returned, as far as they have intervals, and the metric.
+
+    It is the first one of the table without one.
+    """
     columns = ["a", "b", "metric", "estimate", "low", "high", "p_adjusted"]
     table = table_to_draw(pairs, "pairs", columns, "the pairs that compare() returned", "pairs", who)
+    metric = _metric_to_draw(table, metric)
     rows = table[table["metric"] == metric]
-    return rows[rows["of"].isin(WITH_INTERVALS)] if "of" in rows else rows
+    return rows[rows["of"].isin(WITH_INTERVALS)] if "of" in rows else rows, metric
+
+
+def _metric_to_draw(table: pd.DataFrame, metric: str | None) -> str:
+    """The metric that was asked for, or else the first one of a table with a column `metric`."""
+    if metric is not None:
+        return metric
+    return str(table["metric"].iloc[0]) if len(table) else "any metric"
 
 
 def hota_to_draw(curve: Table, metrics: Sequence[str], who: Who) -> pd.DataFrame:
@@ -152,7 +173,7 @@ def precision_to_draw(curve: Table, who: Who) -> pd.DataFrame:
 
 def mean_lines(rows: pd.DataFrame) -> dict[str, pd.Series]:
     """Precision by recall as means over categories: at two thresholds, and of all."""
-    named = {f"threshold {threshold:.2f}": rows[np.isclose(rows["threshold"], threshold)] for threshold in SHOWN}
+    named = {f"threshold {threshold:.2f}": rows[np.isclose(rows["threshold"], threshold)] for threshold in THRESHOLDS}
     named = {name: of for name, of in named.items() if len(of)}
     whole = f"mean of {rows['threshold'].min():.2f} to {rows['threshold'].max():.2f}"
     return {name: of.groupby("recall")["precision"].mean() for name, of in (named | {whole: rows}).items()}

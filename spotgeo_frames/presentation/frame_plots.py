@@ -18,6 +18,7 @@ from ..tables.checks import check_matches, decoded
 from ..tables.match_sides import check_coordinates
 from ..tables.schema import FN, FP, FRAME_KEY
 from ..tables.table import Table
+from .drawn_tables import count_to_draw
 from .frame_marks import draw_frame, frame_legend, tally
 from .frame_panels import draw_panels, image_plane, show_picture
 from .pictures_behind import picture_behind, pictures_behind
@@ -114,7 +115,7 @@ def sequence(matches: Table, name: Any, figure: Figure | None = None, most: int 
     rows = table[table["sequence"] == name]
     if not len(rows):
         raise InputError(f"plots: there is no sequence {name} in the match table")
-    numbers = np.sort(rows["frame"].unique())[: _count(most)].tolist()
+    numbers = np.sort(rows["frame"].unique())[: count_to_draw(most, "most", "plots")].tolist()
     panels = _rows_of(rows, [(name, number) for number in numbers])
     return draw_panels(figure, rows, panels, [None] * len(panels), n_columns=len(panels))
 
@@ -167,7 +168,7 @@ def gallery(
     """
     table = _checked(matches)
     chosen = _worst(table) if frames is None else _given(frames)
-    panels = _rows_of(table, chosen[: _count(most)])
+    panels = _rows_of(table, chosen[: count_to_draw(most, "most", "plots")])
     if not panels:
         figure = figure_or_new(figure, (6.4, 4.4))
         nothing_to_draw(figure.add_subplot(), "no misses and no false alarms" if frames is None else "no frames")
@@ -226,13 +227,6 @@ def _rows_of(table: pd.DataFrame, frames: list[tuple[Any, int]]) -> list[pd.Data
             raise InputError(f"plots: there is no sequence {sequence}, frame {number} in the match table")
         found.append(rows)
     return found
-
-
-def _count(most: Any) -> int:
-    """The count of frames to draw; raises InputError if it is no whole number of 1 or more."""
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-        raise InputError(f"plots: most is {most!r}; a whole number of 1 or more is needed")
-    return int(most)
 
 
 def _check_key(table: pd.DataFrame, column: str, value: Any) -> None:

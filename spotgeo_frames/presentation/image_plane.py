@@ -35,13 +35,14 @@ class RecallGrid(NamedTuple):
 def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
     """Counts the truths of a checked match table in a grid of square cells, `columns` wide; None without truths.
 
-    Boxes count where their centres are.
+    Boxes count where their centres are. Truths with null or infinite coordinates have no place, so they do not count.
     Raises InputError where the table has no coordinates of truths (`truth_x`, `truth_y`).
     """
     check_coordinates(table, ["truth"])
     outcome = table["outcome"].array.codes
-    rows = np.isin(outcome, [TP, FN])
-    x, y = (places[rows] for places in centres(table, PREFIXES["truth"]))
+    x, y = centres(table, PREFIXES["truth"])
+    rows = np.isin(outcome, [TP, FN]) & np.isfinite(x) & np.isfinite(y)
+    x, y = x[rows], y[rows]
     if not len(x):
         return None
     width, height = max(np.ptp(x), 1e-9), max(np.ptp(y), 1e-9)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..support.errors import InputError
 from ..support.extras import check_extra
 from ..support.labels import label
-from .drawn_tables import shown
+from .drawn_tables import described
 from .metric_text import title
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def axes_or_new(ax: Axes | None) -> Axes:
     from matplotlib.axes import Axes as KnownAxes
 
     if not isinstance(ax, KnownAxes):
-        problem = f"plots: ax is {shown(ax)}; give one Axes of matplotlib, as plt.subplots() makes it, or none"
-        raise InputError(problem)
+        needed = "give one Axes of matplotlib, as plt.subplots() makes it, or none"
+        raise InputError(f"plots: ax is {described(ax)}; {needed}")
     return ax
 
 
@@ -41,7 +41,9 @@ def figure_or_new(figure: Figure | None, size: tuple[float, float]) -> Figure:
     from matplotlib.figure import FigureBase
 
     if not isinstance(figure, FigureBase):
-        problem = f"plots: figure is {shown(figure)}; give a Figure of matplotlib, as plt.figure() makes it, or none"
+        problem = (
+            f"plots: figure is {described(figure)}; give a Figure of matplotlib, as plt.figure() makes it, or none"
+        )
         raise InputError(problem)
     return figure
 

@@ -174,7 +174,7 @@ def sweep_curves(curve: Table, figure: Figure | None = None) -> Figure:
     return figure
 
 
-def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
+def forest(pairs: Table, ax: Axes | None = None, metric: str | None = None) -> Axes:
     """Draws the difference of a metric for each pair of submissions, with its interval and its adjusted p-value.
 
     Parameters
@@ -184,7 +184,7 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
     ax
         The Axes to draw into; a new figure without it.
     metric
-        The name of the metric to draw.
+        The name of the metric to draw; the first one of the table without it.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str = "f1") -> Axes:
     >>> sf.plots.forest(sf.compare(matches, resamples=100).pairs).get_title()
     'Difference of F1'
     """
-    rows = pairs_to_draw(pairs, metric, "plots")
+    rows, metric = pairs_to_draw(pairs, metric, "plots")
     ax = axes_or_new(ax)
     if not len(rows):
         return nothing_to_draw(ax, f"no rows of {metric}")

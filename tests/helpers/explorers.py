@@ -49,7 +49,7 @@ class Browser:
         return [message for message in self.heard if message[0].get("tell") == what][-1]
 
     def chunk(self, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The view of a chunk, and the number of its first part, frame, truth and predictions."""
+        """The view of a chunk, and the position of its first stretch, frame, truth and predictions."""
         content, [array] = self.ask("chunk", chunk=number)
         return read_view(View(content["about"], array, [])), content["first"]
 

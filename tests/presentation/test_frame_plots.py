@@ -334,7 +334,7 @@ def test_a_gallery_of_given_frames() -> None:
         plots.gallery(matches, ["a"])  # type: ignore[list-item]
     with refused(("plots: frames: column frame",)):
         plots.gallery(matches, asked[["sequence"]])
-    with refused(("plots: most", "0", "1 or more")):
+    with refused(("plots: most", "0", "1 to 1,000")):
         plots.gallery(matches, most=0)
     with refused(("match table", "truth_x")):
         plots.gallery(matches.drop(columns="truth_x"))

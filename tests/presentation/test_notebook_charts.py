@@ -190,6 +190,29 @@ def test_joined_charts_keep_their_scales_and_share_what_is_picked(tables: dict[s
     assert {"100%", "true positives", "F1 gained, points"} <= {*texts(joined)}
 
 
+@pytest.mark.filterwarnings("error:Automatically deduplicated")
+def test_maps_of_different_things_zoom_by_themselves(tables: dict[str, dict[str, Any]]) -> None:
+    recall, residuals = (getattr(charts, name)(tables[name]["eager"]) for name in ("recall_map", "residuals"))
+    params = (recall | residuals).to_dict()["params"]
+    assert len({param["name"] for param in params}) == len(params) == 2
+
+
+def test_long_names_can_be_told_apart(tables: dict[str, dict[str, Any]]) -> None:
+    names = [f"a long name of a submission by a team of many people, version {name}" for name in NAMES]
+    pairs = tables["forest"]["pairs"].replace(dict(zip(NAMES, names, strict=True)))
+    [pair] = [text for text in texts(charts.forest(pairs)) if " − " in text]
+    assert all(pair.count(name) == 1 for name in NAMES), pair
+    lines = texts(charts.precision_recall(together(tables["precision_recall"], names)))
+    assert {f"…{name}" for name in NAMES} <= {*lines}
+
+
+@pytest.mark.parametrize("name", OF_MATCHES)
+def test_the_title_names_the_submission_that_is_picked(name: str, tables: dict[str, dict[str, Any]]) -> None:
+    both = together(tables[name])
+    alone = getattr(charts, name)(tables[name]["eager"]).title
+    assert f"{alone}: eager" in texts(getattr(charts, name)(both))
+
+
 def test_a_theme_holds_for_charts(tables: dict[str, dict[str, Any]]) -> None:
     chart = charts.error_costs(tables["error_costs"]["eager"])
     light = drawn(chart)
@@ -256,6 +279,14 @@ def test_lines_of_categories_begin_with_the_worst(tables: dict[str, dict[str, An
     assert names == [f"{name}, AP {mean:.2f}" for name, mean in means.items()]
 
 
+def test_the_first_metric_is_drawn_without_a_word(tables: dict[str, dict[str, Any]]) -> None:
+    pairs = tables["forest"]["pairs"]
+    of_mse = pairs[pairs["metric"] == "mse"]
+    assert charts.forest(of_mse).title == "Differences of mse, px² between submissions"
+    assert plots.forest(of_mse).get_title() == "Difference of mse, px²"
+    assert charts.forest(pairs).title == "Differences of F1 between submissions"
+
+
 def test_intervals_that_are_not_known_are_left_out(tables: dict[str, dict[str, Any]]) -> None:
     slices = tables["metric_by_slice"]["eager"].assign(low=np.nan, high=np.nan)
     chart = charts.metric_by_slice(slices)
@@ -294,6 +325,29 @@ def test_charts_refuse_what_plots_refuse(name: str, tables: dict[str, dict[str, 
     said = [problem.removeprefix("charts: ") for problem in of_charts.value.problems]
     assert said == [problem.removeprefix("plots: ") for problem in of_plots.value.problems]
     assert all(problem.startswith("charts: ") for problem in of_charts.value.problems)
+
+
+@pytest.mark.parametrize("bins", [0, -3, 2.5, "auto", True, None, 10**12])
+@pytest.mark.parametrize("name", ["recall_map", "distances"])
+def test_bins_are_a_count(name: str, bins: Any, tables: dict[str, dict[str, Any]]) -> None:
+    for module, who in ((charts, "charts"), (plots, "plots")):
+        with refused((f"{who}: bins", "1")):
+            getattr(module, name)(tables[name]["eager"], bins=bins)
+
+
+def test_a_tau_that_true_positives_exceed_is_refused(tables: dict[str, dict[str, Any]]) -> None:
+    matches = tables["residuals"]["eager"]
+    with refused(("charts", "tau is 1", f"{matches['distance'].max():.4g}")):
+        charts.residuals(matches, tau=1)
+
+
+def test_truths_without_a_place_are_in_no_cell(tables: dict[str, dict[str, Any]]) -> None:
+    matches = tables["recall_map"]["eager"]
+    placed = matches["truth_x"].where(np.arange(len(matches)) % 3 > 0)
+    some = matches.assign(truth_x=placed.where(np.arange(len(matches)) % 3 > 1, np.inf))
+    n_placed = (np.isfinite(some["truth_x"]) & matches["outcome"].isin(["TP", "FN"])).sum()
+    assert sum(row["truths"] for row in rows_in(charts.recall_map(some))) == n_placed > 0
+    assert plots.recall_map(some).get_title()
 
 
 def test_bad_input_is_refused(tables: dict[str, dict[str, Any]]) -> None:

@@ -10,8 +10,8 @@ import pytest
 import spotgeo_frames as sf
 from helpers.problems import warned
 from helpers.report_inputs import HOSTILE, Page, many_boxes, many_poses
-from spotgeo_frames.presentation.charts.precision_charts import DRAWN
 from spotgeo_frames.presentation.display import texts, words
+from spotgeo_frames.presentation.drawn_tables import THRESHOLDS
 from spotgeo_frames.presentation.page.sections import precision
 
 BOXES, POSES = ["AP", "AP50", "AP75", "AR100"], ["AP", "AP50", "AP75", "AR"]
@@ -66,7 +66,7 @@ def test_intervals_are_those_of_the_results(made: dict[str, Any]) -> None:
 def test_the_curve_is_the_mean_over_categories(made: dict[str, Any]) -> None:
     rows = pd.DataFrame(made["page"].data["charts"]["precision_curve"]["datasets"]["precision"])
     for name, result in made["results"].items():
-        for threshold, number in zip(DRAWN, ("AP50", "AP75"), strict=True):
+        for threshold, number in zip(THRESHOLDS, ("AP50", "AP75"), strict=True):
             drawn = rows[(rows["submission"].str[1:] == name) & (rows["threshold"] == f"{threshold:.2f}")]
             assert len(drawn) == 101
             assert drawn["precision"].mean() == pytest.approx(result.summary[number].iloc[0])

@@ -10,7 +10,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.commands import complaints, run_here
 from helpers.report_inputs import Page, many
-from spotgeo_frames.presentation.charts.track_charts import DRAWN
+from spotgeo_frames.presentation.charts.track_charts import METRICS
 from spotgeo_frames.presentation.page.sections import errors, identities
 
 Sides = tuple[sf.Annotations, sf.Annotations]
@@ -93,11 +93,11 @@ def test_the_curve_is_that_of_all_sequences_and_joints(made: dict[str, Any]) -> 
     charts = Page(made["folder"] / "report.html").data["charts"]
     rows = pd.DataFrame(charts["curve_HOTA"]["datasets"]["curve"])
     kept = pd.read_parquet(made["folder"] / "tables" / "hota_curve.parquet").astype({"submission": "str"})
-    assert [charts[f"curve_{name}"]["encoding"]["y"]["field"] for name in DRAWN] == DRAWN
+    assert [charts[f"curve_{name}"]["encoding"]["y"]["field"] for name in METRICS] == METRICS
     for name, result in made["results"].items():
         for table in (rows[rows["submission"] == f"\u200b{name}"], kept[kept["submission"] == name]):
             assert len(table) == 19
-            assert table[DRAWN].mean().tolist() == pytest.approx(result.summary.iloc[-1][DRAWN].tolist())
+            assert table[METRICS].mean().tolist() == pytest.approx(result.summary.iloc[-1][METRICS].tolist())
 
 
 def test_broken_identities_are_counted_and_listed(made: dict[str, Any]) -> None:

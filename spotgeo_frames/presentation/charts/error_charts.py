@@ -19,7 +19,7 @@ from .encodings import (
     submission_tooltip,
     tooltips,
 )
-from .names import Rows, short_names, shortened
+from .names import Rows, short_names, with_short_names
 
 
 def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -> Drawing | None:
@@ -27,7 +27,7 @@ def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -
 
     `table` has one row for each submission and kind, as `error_costs` returns it.
     """
-    costs = _gains(shortened(table, names), metric)
+    costs = _gains(with_short_names(table, names), metric)
     if not any(np.isfinite(row["gain"]) for row in costs):
         return None
     return _error_costs(costs, short_names(names), str(title(metric)))

@@ -4,6 +4,8 @@ They have no settings of their own besides, so Altair joins them by `|` and `&`,
 one, holds for them as for any other chart.
 """
 
+import json
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,9 +29,6 @@ OWN_SCALES: dict[str, Any] = dict.fromkeys(["color", "fill", "strokeDash", "yOff
 # The most rows that Altair embeds in a chart.
 MOST_ROWS = 5_000
 
-# Of a table without a column `submission`, whose rows are all of one.
-ONLY = "submission"
-
 
 def notebook_chart(drawing: Drawing, width: int = WIDTH, has_legend: bool = True) -> Any:
     """The chart of a drawing, with its data; raises InputError if it has too many rows.
@@ -50,10 +49,21 @@ def notebook_chart(drawing: Drawing, width: int = WIDTH, has_legend: bool = True
     chart = alt.layer(chart).resolve_scale(**OWN_SCALES)
     if drawing.background is not None:
         chart = chart.properties(view=alt.ViewBackground(fill=drawing.background))
-    if drawing.zooms:  # with a key, so that a turn of the wheel still scrolls the notebook
-        chart = chart.add_params(alt.selection_interval(bind="scales", zoom="wheel![event.ctrlKey]"))
+    if drawing.zooms:
+        # Altair makes one of selections that are alike, and maps of different things would zoom together. The wheel
+        # needs a key, so that it still scrolls the notebook.
+        name = re.sub(r"\W+", "_", f"zoom {drawing.title}", flags=re.ASCII)
+        chart = chart.add_params(alt.selection_interval(name=name, bind="scales", zoom="wheel![event.ctrlKey]"))
     height = drawing.height if drawing.ratio is None else round(width * drawing.ratio)
-    return chart.properties(width=width, height=height, title=drawing.title)
+    return chart.properties(width=width, height=height, title=_title(drawing))
+
+
+def _title(drawing: Drawing) -> Any:
+    """The title of a drawing, with the submission that is picked, since a saved picture shows no list to pick from."""
+    if len(drawing.picks) < 2:
+        return drawing.title
+    about = json.dumps(f"{drawing.title}: ")  # ASCII with everything else escaped, so a literal of Vega's expressions
+    return alt.TitleParams(text=alt.ExprRef(f"{about} + picked"))
 
 
 def nothing_to_draw(why: str) -> Any:
@@ -63,16 +73,17 @@ def nothing_to_draw(why: str) -> Any:
 
 
 def of_submissions(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The table with its column `submission` as categories in their order, and these; of one where there is none.
+    """The table with its column `submission` as categories in the order of the rows, and the names of these.
 
-    Raises InputError if the submission of a row is null.
+    Where there is no such column, all rows are of one submission. Raises InputError if the submission of a row is null.
     """
-    if ONLY not in table:
-        return table.assign(submission=pd.Categorical([ONLY] * len(table), categories=[ONLY])), [ONLY]
-    if table[ONLY].isna().any():
-        n_rows = int(table[ONLY].isna().sum())
-        raise InputError(f"charts: column {ONLY}: {counted(n_rows, 'row')} null; name each submission")
-    named = table[ONLY].map(label).astype(object)
+    if "submission" not in table:
+        only = pd.Categorical(["submission"] * len(table), categories=["submission"])
+        return table.assign(submission=only), ["submission"]  # charts of one submission do not show its name
+    if table["submission"].isna().any():
+        n_rows = int(table["submission"].isna().sum())
+        raise InputError(f"charts: column submission: {counted(n_rows, 'row')} null; name each submission")
+    named = table["submission"].map(label).astype(object)
     names = list(dict.fromkeys(named))
     return table.assign(submission=pd.Categorical(named, categories=names)), names
 

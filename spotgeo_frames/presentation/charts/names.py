@@ -45,7 +45,7 @@ def title_of(metric: str) -> str:
     return known if known and metric not in own_metrics() else shown_name(known or metric)
 
 
-def shortened(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def with_short_names(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """A table whose column `submission`, with these names as categories, has their short names instead."""
     short = dict(zip(names, short_names(names), strict=True))
     return table.assign(submission=table["submission"].cat.rename_categories(short))

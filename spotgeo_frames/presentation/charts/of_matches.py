@@ -7,10 +7,11 @@ import pandas as pd
 
 from ...matching.noted_rule import distance_rule
 from ...matching.rule import Rule
+from ...support.errors import InputError
 from ...tables.checks import check_matches
 from ...tables.schema import measure_of
 from ...tables.table import Table
-from ..drawn_tables import check_offsets
+from ..drawn_tables import check_offsets, count_to_draw
 from .in_notebooks import MOST_ROWS, notebook_chart, nothing_to_draw, of_submissions
 from .place_charts import RESIDUAL_BINS, measures
 from .place_charts import recall_map as drawing_of_recall
@@ -19,12 +20,14 @@ from .place_charts import residuals as drawing_of_residuals
 
 def recall_map(matches: Table, bins: int) -> Any:
     """The map of recall of a match table."""
+    bins = count_to_draw(bins, "bins", "charts")
     drawing = drawing_of_recall(*of_submissions(check_matches(matches)), bins)
     return notebook_chart(drawing) if drawing else nothing_to_draw("no truths")
 
 
 def distances(matches: Table, bins: int) -> Any:
     """The histogram of the distances, or of the similarities, of a match table."""
+    bins = count_to_draw(bins, "bins", "charts")
     table, names = of_submissions(check_matches(matches))
     has_any = table[measure_of(table)].notna().any()
     drawing = measures(table, names, _rule(table), bins) if has_any else None
@@ -36,6 +39,10 @@ def residuals(matches: Table, tau: float | None) -> Any:
     table = check_matches(matches)
     tau = distance_rule(table, ["tau"], tau).largest_cost
     check_offsets(table, "charts")
+    farthest = table["distance"].max()
+    if farthest > tau * (1 + 1e-9):  # they would have no bin
+        problem = f"tau is {tau:g}, but there are true positives at distances up to {farthest:.4g}"
+        raise InputError(f"charts: {problem}; give the tau that the table was matched with")
     table, names = of_submissions(table)
     bins = min(RESIDUAL_BINS, int((MOST_ROWS / (len(names) + 1)) ** 0.5))
     drawing = drawing_of_residuals(table, names, tau, bins - 1 + bins % 2)  # an odd count has a bin around 0

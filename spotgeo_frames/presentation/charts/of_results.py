@@ -23,18 +23,15 @@ from .comparison_charts import forest as drawing_of_pairs
 from .encodings import Drawing
 from .error_charts import error_costs as drawing_of_costs
 from .in_notebooks import MOST_ROWS, notebook_chart, nothing_to_draw, of_submissions, side_by_side, thinned
-from .names import Rows, shown_name
+from .names import Rows, short_names, shown_name
 from .precision_charts import ABOUT, OF_THRESHOLD, precision_lines
 from .slice_charts import estimates_by_slice
 from .threshold_charts import by_recall, by_threshold
-from .track_charts import DRAWN, metrics_over_alpha
+from .track_charts import METRICS, OF_ONE, metrics_over_alpha
 from .track_charts import hota_curve as drawing_of_hota
 
 # Differences are marked as sure where the adjusted p-value is below 1 minus this.
 CONFIDENCE = 0.95
-
-# The metrics over alpha of one submission.
-METRICS = [*DRAWN, "LocA"]
 
 # The most categories whose lines are drawn; those with the lowest average precision are the ones to see.
 MOST_CATEGORIES = 8
@@ -52,19 +49,21 @@ def metric_by_slice(intervals: Table, metric: str | None) -> Any:
     rows, by, metric = intervals_to_draw(intervals, metric, "charts")
     if not rows["estimate"].notna().any():
         return nothing_to_draw(f"no values of {metric}" if len(rows) else f"no rows of {metric}")
-    slices = [shown_name(name) for name in slice_names(rows, [name for name in by if name != "submission"])]
-    about = ", ".join(name for name in by if name != "submission")
-    return notebook_chart(estimates_by_slice(*of_submissions(rows), slices, about, metric))
+    by = [name for name in by if name != "submission"]
+    slices = [shown_name(name) for name in slice_names(rows, by)]
+    return notebook_chart(estimates_by_slice(*of_submissions(rows), slices, ", ".join(by), metric))
 
 
-def forest(pairs: Table, metric: str) -> Any:
+def forest(pairs: Table, metric: str | None) -> Any:
     """The chart of a metric in the table `pairs` that `compare` returned."""
-    rows = pairs_to_draw(pairs, metric, "charts")
+    rows, metric = pairs_to_draw(pairs, metric, "charts")
     by = [str(name) for name in rows.columns[: list(rows.columns).index("a")]]
     slices = [f", {name}" for name in slice_names(rows, by)] if by else [""] * len(rows)
     whose = rows["of"].map({"combined": "", "macro": ", macro"}) if "of" in rows else [""] * len(rows)
     sides = zip(rows["a"], rows["b"], slices, whose, strict=True)
-    names = [shown_name(f"{label(a)} − {label(b)}{of}{where}") for a, b, where, of in sides]
+    submissions = list(dict.fromkeys(label(name) for pair in zip(rows["a"], rows["b"], strict=True) for name in pair))
+    short = dict(zip(submissions, short_names(submissions), strict=True))
+    names = [f"{short[label(a)]} − {short[label(b)]}{of}{where}" for a, b, where, of in sides]
     drawing = drawing_of_pairs(rows, names, metric, CONFIDENCE)
     return notebook_chart(drawing) if drawing else nothing_to_draw(f"no rows of {metric}")
 
@@ -88,12 +87,12 @@ def sweep_curves(curve: Table) -> Any:
 
 def hota_curve(curve: Table) -> Any:
     """The chart of the table `curve` that `track` or `pose` returned; of several submissions, one for each metric."""
-    rows, names = of_submissions(hota_to_draw(curve, METRICS, "charts"))
+    rows, names = of_submissions(hota_to_draw(curve, OF_ONE, "charts"))
     if not rows["HOTA"].notna().any():
         return nothing_to_draw("nothing was tracked")
     if len(names) == 1:
-        return notebook_chart(metrics_over_alpha(rows, METRICS))
-    return side_by_side([drawing_of_hota(rows, names, metric) for metric in DRAWN])
+        return notebook_chart(metrics_over_alpha(rows))
+    return side_by_side([drawing_of_hota(rows, names, metric) for metric in METRICS])
 
 
 def precision_recall(curve: Table, threshold: float | None) -> Any:
@@ -107,10 +106,10 @@ def precision_recall(curve: Table, threshold: float | None) -> Any:
         for line, values in _lines(rows[rows["submission"] == name], threshold).items()
     }
     every = -(-sum(map(len, lines.values())) // MOST_ROWS)
-    only = len(names) == 1
+    only, short = len(names) == 1, dict(zip(names, short_names(names), strict=True))
     drawn = [
         {
-            "submission": shown_name(name),
+            "submission": short[name],
             "threshold": shown_name(f"{line}, AP {values.mean():.2f}" if only else line),
             "recall": recall,
             "precision": precision,

@@ -6,11 +6,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ..drawn_tables import THRESHOLDS
 from .encodings import DASHES, INK, SERIES, Drawing, by_submission, cycled, share_axis, tooltips
-from .names import Rows, short_names, shortened
-
-# The thresholds of the similarity that are drawn.
-DRAWN = [0.5, 0.75]
+from .names import Rows, short_names, with_short_names
 
 ABOUT = "Precision over recall, the mean over categories"
 OF_THRESHOLD = "similarity from"
@@ -21,8 +19,8 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Drawing | None
 
     `curve` has one row for each submission, `threshold` and `recall`, with the `precision`.
     """
-    is_drawn = np.isclose(curve["threshold"].to_numpy()[:, None], DRAWN).any(axis=1)
-    drawn = shortened(curve[is_drawn & curve["precision"].notna()], names)
+    is_drawn = np.isclose(curve["threshold"].to_numpy()[:, None], THRESHOLDS).any(axis=1)
+    drawn = with_short_names(curve[is_drawn & curve["precision"].notna()], names)
     rows = [
         {
             "submission": str(row["submission"]),
@@ -32,7 +30,7 @@ def precision_curve(curve: pd.DataFrame, names: Sequence[str]) -> Drawing | None
         }
         for row in drawn.to_dict("records")
     ]
-    lines = [f"{threshold:.2f}" for threshold in DRAWN]
+    lines = [f"{threshold:.2f}" for threshold in THRESHOLDS]
     return precision_lines(rows, short_names(names), lines, ABOUT) if rows else None
 
 

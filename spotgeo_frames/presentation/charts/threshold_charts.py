@@ -20,7 +20,7 @@ from .encodings import (
     submission_tooltip,
     tooltips,
 )
-from .names import Rows, short_names, shortened
+from .names import Rows, short_names, with_short_names
 
 # The predictions that are left at the threshold of a mark.
 FROM_THRESHOLD: list[Condition] = [OF_SUBMISSION, {"column": "predicted_score", "from": "score_threshold"}]
@@ -33,7 +33,7 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
     """
     # A score may be infinite, which no axis has a place for.
     finite = (table[np.isfinite(table["score_threshold"])] for table in (curve, best))
-    rows, chosen = (_sweep(shortened(table, names)) for table in finite)
+    rows, chosen = (_sweep(with_short_names(table, names)) for table in finite)
     names = _swept(rows, names)
     x = alt.X("score_threshold:Q", title="score threshold", scale=alt.Scale(zero=False, nice=False))
     y = share_axis(alt.Y, metric, str(title(metric)))
@@ -48,7 +48,7 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
 
 def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Drawing:
     """The chart of precision over recall, over score thresholds; `curve` is what `sweep` returns."""
-    rows = _sweep(shortened(curve, names))
+    rows = _sweep(with_short_names(curve, names))
     names = _swept(rows, names)
     chart = _sweep_lines(rows, names).encode(
         x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")

@@ -6,18 +6,14 @@ import altair as alt
 import pandas as pd
 
 from ..metric_text import title
-from .encodings import (
-    SERIES,
-    Drawing,
-    by_submission,
-    dashed,
-    share_axis,
-    tooltips,
-)
-from .names import Rows, short_names, shortened
+from .encodings import SERIES, Drawing, by_submission, dashed, share_axis, tooltips
+from .names import Rows, short_names, with_short_names
 
 # The metrics over alpha that the charts draw, one each.
-DRAWN = ["HOTA", "DetA", "AssA"]
+METRICS = ["HOTA", "DetA", "AssA"]
+
+# Those of one submission, which share a chart.
+OF_ONE = [*METRICS, "LocA"]
 
 
 def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Drawing:
@@ -25,15 +21,16 @@ def hota_curve(curve: pd.DataFrame, names: Sequence[str], metric: str) -> Drawin
 
     `curve` has one row for each submission and `alpha`, with the combined numbers.
     """
-    rows = shortened(curve, names).astype({"submission": "str"})[["submission", "alpha", *DRAWN]].to_dict("records")
-    told = [(name, str(title(name))) for name in DRAWN]
+    named = with_short_names(curve, names).astype({"submission": "str"})
+    rows = named[["submission", "alpha", *METRICS]].to_dict("records")
+    told = [(name, str(title(name))) for name in METRICS]
     data: Rows = [{str(name): value for name, value in row.items()} for row in rows]
     return _over_alpha(data, short_names(names), metric, str(title(metric)), told)
 
 
-def metrics_over_alpha(curve: pd.DataFrame, metrics: Sequence[str]) -> Drawing:
-    """The chart of several metrics of one submission over alpha, one line each, with their means as its names."""
-    lines = {f"{title(metric)}, mean {curve[metric].mean():.2f}": curve[metric] for metric in metrics}
+def metrics_over_alpha(curve: pd.DataFrame) -> Drawing:
+    """The chart of HOTA and its parts of one submission over alpha, one line each, named by its mean."""
+    lines = {f"{title(metric)}, mean {curve[metric].mean():.2f}": curve[metric] for metric in OF_ONE}
     alphas = curve["alpha"].tolist()
     data: Rows = [
         {"submission": name, "alpha": alpha, "share": value}

@@ -6,7 +6,7 @@ may hold any character. What else Python and pandas understand (calls, attribute
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -27,9 +27,12 @@ CONSTANTS = (str, int, float, bool)
 QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?P<name>[^`]*)`""")
 
 # Names in backticks become identifiers of the same length, so that places in the text stay the same. They begin with
-# one of these letters, which no column's name will begin with.
+# one of these letters (runes), which no column's name will begin with.
 FIRST_LETTER = 0x16A0
 N_LETTERS = 75
+
+# Of a longer condition, messages show so many characters of its beginning.
+LONGEST_SHOWN = 200
 
 EXAMPLE = "such as outcome == 'FN' and truth_x < 50"
 NAME = "explore: filter"
@@ -42,8 +45,15 @@ def passing_condition(condition: str, tables: Mapping[str, pd.DataFrame]) -> lis
     has other parts than comparisons of columns, numbers and texts, or names a column that a table does not have.
     """
     text, quoted = _without_backticks(condition)
-    names = {name: quoted.get(name, name) for name in _names(_parsed(text, condition), condition)}
-    return [_fulfilled(text, condition, names, name, table, len(tables) > 1) for name, table in tables.items()]
+    expression = _parsed(text, condition)
+    names = {name: quoted.get(name, name) for name in _names(expression, condition)}
+    factors = {names[name] for name in _factors(expression, condition)}
+    return [_fulfilled(text, condition, names, factors, name, table, len(tables) > 1) for name, table in tables.items()]
+
+
+def _shown(condition: str) -> str:
+    """A condition as messages show it: in quotes, and not too long."""
+    return repr(condition if len(condition) <= LONGEST_SHOWN else f"{condition[:LONGEST_SHOWN]}...")
 
 
 def _without_backticks(condition: str) -> tuple[str, dict[str, str]]:
@@ -55,7 +65,7 @@ def _without_backticks(condition: str) -> tuple[str, dict[str, str]]:
         if name is None:
             return found[0]
         if len(quoted) >= N_LETTERS:
-            raise InputError(f"{NAME}: {condition!r} has more than {N_LETTERS} names in backticks; give fewer")
+            raise InputError(f"{NAME}: {_shown(condition)} has more than {N_LETTERS} names in backticks; give fewer")
         made = chr(FIRST_LETTER + len(quoted)) + "_" * (len(found[0]) - 1)
         quoted[made] = name
         return made
@@ -64,7 +74,7 @@ def _without_backticks(condition: str) -> tuple[str, dict[str, str]]:
     odd = [sign for sign in ("#", "\\", "`") if sign in rest]
     if odd:
         place = "without its pair" if odd[0] == "`" else "outside of a text in quotes"
-        raise InputError(f"{NAME}: {condition!r} has a {odd[0]} {place}; write a condition {EXAMPLE}")
+        raise InputError(f"{NAME}: {_shown(condition)} has a {odd[0]} {place}; write a condition {EXAMPLE}")
     return QUOTED.sub(identifier, condition), quoted
 
 
@@ -77,33 +87,72 @@ def _parsed(text: str, condition: str) -> ast.Expression:
         lines = [*condition.split("\n"), ""]
         line, column = error.lineno or 1, (error.offset or 1) - 1
         rest = lines[line - 1][max(column - (line == 1), 0) :].strip()  # the bracket is in the first line
-        where = f"at {rest!r}" if rest else "at its end"
-        raise InputError(f"{NAME}: {condition!r} cannot be parsed {where}; write a condition {EXAMPLE}") from None
+        where = f"at {_shown(rest)}" if rest else "at its end"
+        raise InputError(f"{NAME}: {_shown(condition)} cannot be parsed {where}; write a condition {EXAMPLE}") from None
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes; brackets within brackets without end
         raise InputError(f"{NAME}: the condition cannot be parsed: {first_line(error)}") from None
 
 
 def _names(expression: ast.Expression, condition: str) -> list[str]:
-    """The names in an expression; raises InputError if it has other parts than those of conditions."""
+    """The names in an expression; raises InputError if something in it is no part of a condition."""
     names = []
     for node in ast.walk(expression):
-        is_constant = not isinstance(node, ast.Constant) or isinstance(node.value, CONSTANTS)
-        if not isinstance(node, ALLOWED) or not is_constant:
-            where = f" at {ast.unparse(node)!r}" if isinstance(node, ast.expr) else ""
+        is_allowed = isinstance(node, ALLOWED)
+        if isinstance(node, ast.Constant):
+            is_allowed = isinstance(node.value, CONSTANTS)
+        if not is_allowed:
+            where = f" at {_shown(ast.unparse(node))}" if isinstance(node, ast.expr) else ""
             kind = type(node).__name__
-            problem = f"{condition!r} has more than a condition may have{where} ({kind})"
+            problem = f"{_shown(condition)} has more than a condition may have{where} ({kind})"
             raise InputError(f"{NAME}: {problem}; compare columns with numbers and texts, {EXAMPLE}")
         if isinstance(node, ast.Name):
             names.append(node.id)
     if not names:
-        raise InputError(f"{NAME}: {condition!r} names no column; write a condition {EXAMPLE}")
+        raise InputError(f"{NAME}: {_shown(condition)} names no column; write a condition {EXAMPLE}")
     return names
 
 
+def _factors(expression: ast.Expression, condition: str) -> list[str]:
+    """The names that are in products, or divided with a remainder; raises InputError if a text or a list is.
+
+    A text times a number is the text so many times, and with `%` it is as wide as the reader of it says: a short
+    condition could fill the memory.
+    """
+    names: list[str] = []
+    products = [
+        node for node in ast.walk(expression) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Mod)
+    ]
+    for product in products:
+        for node in _operands(product):
+            if isinstance(node, ast.List | ast.Tuple) or (
+                isinstance(node, ast.Constant) and isinstance(node.value, str)
+            ):
+                where = f"{_shown(condition)} has {_shown(ast.unparse(node))} in a product"
+                raise InputError(f"{NAME}: {where}; compare columns with numbers and texts, {EXAMPLE}")
+            names += [node.id] if isinstance(node, ast.Name) else []
+    return names
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """What is added, multiplied, divided ... in an expression."""
+    if isinstance(node, ast.BinOp):
+        return [*_operands(node.left), *_operands(node.right)]
+    return _operands(node.operand) if isinstance(node, ast.UnaryOp) else [node]
+
+
 def _fulfilled(
-    text: str, condition: str, names: Mapping[str, str], title: str, table: pd.DataFrame, is_one_of_several: bool
+    text: str,
+    condition: str,
+    names: Mapping[str, str],
+    factors: Collection[str],
+    title: str,
+    table: pd.DataFrame,
+    is_one_of_several: bool,
 ) -> np.ndarray:
-    """Which rows of a table fulfil a condition; `names` are the columns by their names in the text."""
+    """Which rows of a table fulfil a condition.
+
+    `names` are the columns by their names in the text; of these, `factors` have to be numbers.
+    """
     if is_one_of_several and "submission" not in table:
         table = table.assign(submission=title)
     for name in names.values():
@@ -111,12 +160,16 @@ def _fulfilled(
             hint = meant([name], table.columns)
             there = f"; {hint}" if hint else f"; there are {listed(table.columns)}"
             raise InputError(f"{NAME}: {title}: there is no column {name!r}{there}")
+        if name in factors and (pd.api.types.is_object_dtype(table[name]) or pd.api.types.is_string_dtype(table[name])):
+            raise InputError(
+                f"{NAME}: {title}: column {name} is of type {table[name].dtype}; only numbers have products"
+            )
     needed = pd.DataFrame({name: table[column] for name, column in names.items()})
     try:
-        answer = needed.eval(text.strip().replace("\n", " "), engine="python")
+        answer = needed.eval(re.sub(r"[\r\n]", " ", text.strip()), engine="python")
     except Exception as error:  # what pandas raises of types that do not fit each other
         hint = "compare numbers with numbers, and texts with texts"
-        raise InputError(f"{NAME}: {condition!r} cannot be evaluated: {first_line(error)}; {hint}") from None
+        raise InputError(f"{NAME}: {_shown(condition)} cannot be evaluated: {first_line(error)}; {hint}") from None
     if not isinstance(answer, pd.Series) or not pd.api.types.is_bool_dtype(answer.dtype):
-        raise InputError(f"{NAME}: {condition!r} is no condition; write one {EXAMPLE}")
+        raise InputError(f"{NAME}: {_shown(condition)} is no condition; write one {EXAMPLE}")
     return answer.to_numpy(bool, na_value=False)

@@ -2,7 +2,7 @@
 
 The rows of all match tables are numbered one table after another. Frames are numbered by sequence, then by their own
 number. Truths are numbered by frame, each once, whatever tables have it; so are the predictions of each table. A chunk
-is a run of frames: several short sequences, one sequence, or a part of a long one.
+is a run of frames: several short sequences, one sequence, or a stretch of a long one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,15 +36,15 @@ from .given import OBJECTS, Given
 # Sequences that have together about this many rows are sent together.
 ROWS_TOGETHER = 5000
 
-# A sequence with more rows is shown in parts, so that none takes long to send.
-ROWS_OF_PART = 60_000
+# A sequence with more rows is shown in stretches, so that none takes long to send.
+ROWS_OF_STRETCH = 60_000
 
 # The counts in a match table of the objects of a frame, each with the outcomes that it counts.
 COUNTS = {"frame_n_truth": [TP, FN], "frame_n_predicted": [TP, FP]}
 
 
-class Parts(NamedTuple):
-    """The sequences and the parts of long sequences.
+class Stretches(NamedTuple):
+    """The short sequences, and the stretches into which long ones are cut; the viewer lists each like a sequence.
 
     Attributes
     ----------
@@ -83,14 +83,14 @@ class Contents(NamedTuple):
         The rows in the order of their frames, (N,), and where in it each frame begins, and the end, (F + 1,).
     truths, predictions
         For each table, the row of each truth, -1 where the table does not have its frame, and of each prediction.
-    parts
-        The sequences and the parts of long sequences.
+    stretches
+        The short sequences, and the stretches into which long ones are cut; the viewer lists each like a sequence.
     first_truth, first_prediction
         The first truth of each chunk, and for each table the first prediction, both with the end.
     areas
         The left, right, top and bottom (px) of each sequence.
     errors
-        How many rows of each part are misses, and how many false alarms, (P, 2).
+        How many rows of each stretch are misses, and how many false alarms, (P, 2).
     filtered_out
         For each table, how many truths and predictions of each frame are lacking although the rows of the frame say
         that there are, (F, 2). Frames of which no row is left are not known.
@@ -106,7 +106,7 @@ class Contents(NamedTuple):
     frame_rows: np.ndarray
     truths: list[np.ndarray]
     predictions: list[np.ndarray]
-    parts: Parts
+    stretches: Stretches
     first_truth: np.ndarray
     first_prediction: list[np.ndarray]
     areas: np.ndarray
@@ -132,8 +132,8 @@ def contents_of(given: Mapping[str, Given]) -> Contents:
     in_order = np.argsort(frames.of_row, kind="stable")
     frame_rows = np.searchsorted(frames.of_row[in_order], np.arange(len(frames.first) + 1))
     numbers = rows["frame"].take(frames.first)
-    parts = _parts(frames, frame_rows, numbers.tolist())
-    begins = np.append(parts.first[np.unique(parts.chunk, return_index=True)[1]], len(frames.first))
+    stretches = _stretches(frames, frame_rows, numbers.tolist())
+    begins = np.append(stretches.first[np.unique(stretches.chunk, return_index=True)[1]], len(frames.first))
     tau = _tau(next(iter(given.values())).matches)
     return Contents(
         given=given,
@@ -146,11 +146,11 @@ def contents_of(given: Mapping[str, Given]) -> Contents:
         frame_rows=frame_rows,
         truths=[_own_rows(truth, one) for one in submissions.values()],
         predictions=[one.predicted.row for one in submissions.values()],
-        parts=parts,
+        stretches=stretches,
         first_truth=np.searchsorted(truth.frame, begins),
         first_prediction=[np.searchsorted(one.predicted.frame, begins) for one in submissions.values()],
         areas=extents(rows, frames.sequence[frames.of_row], len(frames.sequences), tau or 0.0),
-        errors=_errors(rows, np.searchsorted(parts.first, frames.of_row, "right") - 1, len(parts.names)),
+        errors=_errors(rows, np.searchsorted(stretches.first, frames.of_row, "right") - 1, len(stretches.names)),
         filtered_out=filtered_out,
     )
 
@@ -196,8 +196,7 @@ def _filtered_out(matches: pd.DataFrame, frame: np.ndarray, n_frames: int) -> np
         return lacking
     key = frame_columns(matches)
     group, first = grouped(row_keys(matches, key))  # joints have counts of their own
-    outcome = matches["outcome"].array.codes
-    counted = ~matches["ignored"].to_numpy(bool) if "ignored" in matches else np.ones(len(matches), bool)
+    outcome, counted = matches["outcome"].array.codes, _are_counted(matches)
     for name in counts:
         present = np.bincount(group, np.isin(outcome, COUNTS[name]) & counted, len(first))
         expected = np.nan_to_num(as_numbers(matches[name])[first])
@@ -206,51 +205,55 @@ def _filtered_out(matches: pd.DataFrame, frame: np.ndarray, n_frames: int) -> np
     return lacking
 
 
-def _parts(frames: Frames, frame_rows: np.ndarray, numbers: list[int]) -> Parts:
-    """Cuts sequences with many rows into parts, and says which are sent together."""
+def _stretches(frames: Frames, frame_rows: np.ndarray, numbers: list[int]) -> Stretches:
+    """Cuts sequences with many rows into stretches, and says which are sent together."""
     n_sequences = len(frames.sequences)
     begins = np.searchsorted(frames.sequence, np.arange(n_sequences + 1))
     rows_before = frame_rows[:-1] - frame_rows[begins[frames.sequence]]
-    part_of_sequence = rows_before // ROWS_OF_PART
+    stretch_of_sequence = rows_before // ROWS_OF_STRETCH
     is_new = np.ones(len(rows_before), bool)
-    is_new[1:] = (np.diff(frames.sequence) > 0) | (np.diff(part_of_sequence) > 0)
+    is_new[1:] = (np.diff(frames.sequence) > 0) | (np.diff(stretch_of_sequence) > 0)
     first = np.flatnonzero(is_new)
     sequence = frames.sequence[first]
     ends = np.append(first[1:], len(is_new))
     is_cut = np.bincount(sequence, minlength=n_sequences)[sequence] > 1
     texts = [str(name) for name in frames.sequences]
     names = [
-        f"{texts[place]}, frames {numbers[begin]} to {numbers[end - 1]}" if is_cut[part] else texts[place]
-        for part, (place, begin, end) in enumerate(zip(sequence, first, ends, strict=True))
+        f"{texts[place]}, frames {numbers[begin]} to {numbers[end - 1]}" if is_cut[stretch] else texts[place]
+        for stretch, (place, begin, end) in enumerate(zip(sequence, first, ends, strict=True))
     ]
     _, chunk = np.unique(frame_rows[first] // ROWS_TOGETHER, return_inverse=True)
-    return Parts(np.append(first, len(is_new)), sequence, names, chunk)
+    return Stretches(np.append(first, len(is_new)), sequence, names, chunk)
 
 
-def _errors(rows: pd.DataFrame, part: np.ndarray, n_parts: int) -> np.ndarray:
-    """How many rows of each part are misses, and how many false alarms, (P, 2)."""
-    outcome = rows["outcome"].array.codes
-    counted = np.ones(len(rows), bool) if "ignored" not in rows else ~rows["ignored"].to_numpy(bool)
-    counts = [np.bincount(part, (outcome == wrong) & counted, n_parts) for wrong in (FN, FP)]
+def _errors(rows: pd.DataFrame, stretch: np.ndarray, n_stretches: int) -> np.ndarray:
+    """How many rows of each stretch are misses, and how many false alarms, (P, 2)."""
+    outcome, counted = rows["outcome"].array.codes, _are_counted(rows)
+    counts = [np.bincount(stretch, (outcome == wrong) & counted, n_stretches) for wrong in (FN, FP)]
     return np.stack(counts, axis=1).astype(np.int64)
 
 
-def table_of_rows(contents: Contents, rows: np.ndarray) -> list[np.ndarray]:
+def _are_counted(matches: pd.DataFrame) -> np.ndarray:
+    """Which rows count; those that average precision ignores do not."""
+    return ~matches["ignored"].to_numpy(bool) if "ignored" in matches else np.ones(len(matches), bool)
+
+
+def positions_by_table(contents: Contents, rows: np.ndarray) -> list[np.ndarray]:
     """For each match table, which of these rows (of all tables) it has, as positions in the table, in their order."""
     bounds = zip(contents.first_row, contents.first_row[1:], strict=False)
     return [rows[(rows >= begin) & (rows < end)] - begin for begin, end in bounds]
 
 
-def row_of_object(contents: Contents, side: str, submission: int, number: int) -> int:
-    """The row of a truth or a prediction of a match table by its number; -1 if there is none."""
+def row_of_object(contents: Contents, side: str, submission: int, position: int) -> int:
+    """The row of a truth or a prediction of a match table by its position among all; -1 if there is none."""
     rows = {"truth": contents.truths, "predicted": contents.predictions}.get(side, [])
-    if 0 <= submission < len(rows) and 0 <= number < len(rows[submission]):
-        return int(rows[submission][number])
+    if 0 <= submission < len(rows) and 0 <= position < len(rows[submission]):
+        return int(rows[submission][position])
     return -1
 
 
 def objects_of_rows(contents: Contents, rows: Sequence[int]) -> list[tuple[str, int, int]]:
-    """The side, the position of the match table and the number of each truth and prediction in these rows."""
+    """The side, the position of the match table and the own position of each truth and prediction in these rows."""
     answer = []
     for side, tables in (("truth", contents.truths), ("predicted", contents.predictions)):
         for submission, numbered in enumerate(tables):

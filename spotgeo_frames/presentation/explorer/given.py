@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ...scoring.ap.result import AveragePrecision
 from ...scoring.ap.tables import match_tables
 from ...scoring.evaluations import is_result
 from ...support.errors import InputError
+from ...support.labels import label
 from ...support.pandas_versions import own_copy
 from ...tables.arrow import as_pandas
 from ...tables.checks import check_matches
 from ...tables.kinds import TableKind, kind_of
-from ...tables.messages import missing, several_thresholds
+from ...tables.messages import counted, missing, several_thresholds
 from ...tables.schema import FRAME_KEY, SIDE_PREFIXES, is_of_precision, measure_of
 
 # Of average precision, the match table at this threshold is shown, if it has one.
@@ -23,6 +25,9 @@ THRESHOLD = 0.5
 ALONE = "matches"
 
 COORDINATES = [f"{prefix}{axis}" for prefix in SIDE_PREFIXES for axis in "xy"]
+
+# The column that names the match tables that were put together as one.
+SUBMISSION = "submission"
 
 # What names an object on each side.
 OBJECTS = ("truth_object", "predicted_object")
@@ -50,6 +55,8 @@ class Given(NamedTuple):
 def given_tables(x: Any) -> dict[str, Given]:
     """The match tables of `x` by name: one, or a dict or a list of several, or results that have match tables.
 
+    A table with a column `submission` has several, too.
+
     Raises InputError if there is none, if one is no match table or lacks geometry, or if they do not fit together.
     """
     if isinstance(x, Mapping):
@@ -59,15 +66,35 @@ def given_tables(x: Any) -> dict[str, Given]:
     elif isinstance(x, list | tuple) and not hasattr(x, "_fields"):  # results are NamedTuples
         tables = {str(place): table for place, table in enumerate(x, 1)}
     else:
-        answer = {ALONE: _given(x, "explore: x")}
+        answer = _by_submission(_given(x, "explore: x"))
         _check_rows(answer)
         return answer
     if not tables:
         raise InputError("explore: x has no match table; give one or several")
     answer = {name: _given(table, f"explore: {name}") for name, table in tables.items()}
+    named = [name for name, one in answer.items() if SUBMISSION in one.matches]
+    if named:
+        problem = f"column {SUBMISSION} is there, but the names of x are those of the submissions"
+        raise InputError(f"explore: {named[0]}: {problem}; leave the column out")
     _check_rows(answer)
     _check_alike({name: one.matches for name, one in answer.items()})
     return answer
+
+
+def _by_submission(one: Given) -> dict[str, Given]:
+    """A match table of several submissions, put together with a column `submission`, as one table of each."""
+    if SUBMISSION not in one.matches:
+        return {ALONE: one}
+    column = one.matches[SUBMISSION]
+    if column.isna().any():
+        n_rows = counted(int(column.isna().sum()), "row")
+        raise InputError(f"explore: x: column {SUBMISSION}: {n_rows} null; name each submission")
+    names = column.map(label).astype(object)
+    rows = {name: np.flatnonzero(names == name) for name in names.unique()}
+    table, matches = one.table, one.matches.drop(columns=SUBMISSION)
+    if len(rows) > 1:  # else no other column will say it
+        table = table.drop(columns=SUBMISSION, errors="ignore")
+    return {name: Given(table.take(at), one.kind, matches.take(at)) for name, at in rows.items()}
 
 
 def _check_rows(answer: Mapping[str, Given]) -> None:

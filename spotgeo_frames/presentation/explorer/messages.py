@@ -18,7 +18,7 @@ from ..submissions_together import together
 from ..viewer.extents import decimals, visible
 from ..viewer.packing import Text, column_of, packed_table, valid_text
 from ..viewer.view import SIDES, View, view_of
-from .contents import COUNTS, Contents, table_of_rows
+from .contents import COUNTS, Contents, positions_by_table
 
 
 class Message(NamedTuple):
@@ -47,17 +47,17 @@ def outline(contents: Contents) -> Message:
     return Message({"about": about | tables, "names": names, "sizes": _plain(sizes)}, [bytes(content)])
 
 
-def chunk(contents: Contents, number: int) -> Message:
-    """The view of one chunk, and its first part, frame, truth and prediction (of each table)."""
-    parts = np.flatnonzero(contents.parts.chunk == number)
-    begin, end = contents.parts.first[parts[0]], contents.parts.first[parts[-1] + 1]
+def chunk(contents: Contents, position: int) -> Message:
+    """The view of one chunk, and its first stretch, frame, truth and prediction (of each table)."""
+    stretches = np.flatnonzero(contents.stretches.chunk == position)
+    begin, end = contents.stretches.first[stretches[0]], contents.stretches.first[stretches[-1] + 1]
     rows = contents.in_order[contents.frame_rows[begin] : contents.frame_rows[end]]
     view = _view_of_rows(contents, rows)
     first = {
-        "part": parts[0],
+        "stretch": stretches[0],
         "frame": begin,
-        "truth": contents.first_truth[number],
-        "predicted": [each[number] for each in contents.first_prediction],
+        "truth": contents.first_truth[position],
+        "predicted": [each[position] for each in contents.first_prediction],
     }
     return Message({"about": view.about, "first": _plain(first)}, [view.content])
 
@@ -65,9 +65,8 @@ def chunk(contents: Contents, number: int) -> Message:
 def picture(contents: Contents, folder: Path, frame: int) -> Message:
     """The picture of a frame, and the area (px) that it covers; or why there is none."""
     rows = contents.in_order[contents.frame_rows[frame] : contents.frame_rows[frame + 1]]
-    tables = [
-        one.matches.take(at) for one, at in zip(contents.given.values(), table_of_rows(contents, rows), strict=True)
-    ]
+    positions = positions_by_table(contents, rows)
+    tables = [one.matches.take(at) for one, at in zip(contents.given.values(), positions, strict=True)]
     found = picture_of_frame(folder, pd.concat([table for table in tables if len(table)]))
     if isinstance(found, str):
         return Message({"problem": valid_text(found)}, [])
@@ -93,7 +92,7 @@ def passing(contents: Contents, passes: Sequence[np.ndarray]) -> Message:
 def _view_of_rows(contents: Contents, rows: np.ndarray) -> View:
     """The view of some rows."""
     tables = {}
-    for (name, one), positions in zip(contents.given.items(), table_of_rows(contents, rows), strict=True):
+    for (name, one), positions in zip(contents.given.items(), positions_by_table(contents, rows), strict=True):
         table = one.matches.take(positions)
         # With the joints of all rows, each joint has the same position in every view.
         tables[name] = table if contents.joints is None else table.assign(joint=table["joint"].astype(contents.joints))
@@ -110,24 +109,24 @@ def _measure(contents: Contents) -> str:
 
 
 def _sequence_columns(contents: Contents) -> dict[str, Any]:
-    """The name, the area, the errors and the chunk of each part."""
-    parts = contents.parts
-    names = Text(np.arange(len(parts.names)), [valid_text(name) for name in parts.names])
-    areas = dict(zip(SIDES, contents.areas[parts.sequence].T, strict=True))
+    """The name, the area, the errors and the chunk of each stretch."""
+    stretches = contents.stretches
+    names = Text(np.arange(len(stretches.names)), [valid_text(name) for name in stretches.names])
+    areas = dict(zip(SIDES, contents.areas[stretches.sequence].T, strict=True))
     missed, wrong = contents.errors.T.astype(np.float64)
-    return {"name": names} | areas | {"missed": missed, "wrong": wrong, "chunk": parts.chunk.astype(np.float64)}
+    return {"name": names} | areas | {"missed": missed, "wrong": wrong, "chunk": stretches.chunk.astype(np.float64)}
 
 
 def _frame_columns(contents: Contents) -> dict[str, Any]:
-    """The part and the number of each frame, and where there are any, how many objects each table lacks."""
-    part = np.repeat(np.arange(len(contents.parts.names)), np.diff(contents.parts.first))
+    """The stretch and the number of each frame, and where there are any, how many objects each table lacks."""
+    stretch = np.repeat(np.arange(len(contents.stretches.names)), np.diff(contents.stretches.first))
     lacking = {
         f"{name}_{place}": counts[:, column].astype(np.float64)
         for place, counts in enumerate(contents.filtered_out)
         for column, name in enumerate(COUNTS)
         if counts[:, column].any()
     }
-    return {"sequence": part.astype(np.float64), "frame": column_of(contents.numbers)} | lacking
+    return {"sequence": stretch.astype(np.float64), "frame": column_of(contents.numbers)} | lacking
 
 
 def _plain(value: Any) -> Any:

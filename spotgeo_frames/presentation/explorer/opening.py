@@ -23,11 +23,12 @@ def explore(
     Parameters
     ----------
     x
-        A match table of points, boxes, joints or poses; or what `track`, `pose` or `average_precision` returned, of
-        which the last is shown at IoU or OKS 0.5. A dict by name or a list of several of the same truth shows them
-        beside one another. It may have lost rows: a match table without its false alarms, for instance, since it was
-        filtered by a column of the truth. The view then says how many truths and predictions of the frame are lacking,
-        because they are neither missed nor absent. To see them, open the whole table and set `filter`.
+        A match table of points, boxes, joints or poses, with the coordinates of both sides (px); or what `track`,
+        `pose` or `average_precision` returned. Of average precision, matches at a threshold of 0.5 are shown, or at its
+        first one. A dict by name or a list of several with the same truth shows them beside one another, and so does a
+        table of several with a column `submission`. A filtered table has lost rows, and what it has lost cannot be
+        drawn. So the view says how many truths and predictions of the frame were filtered out; to see them, drawn pale,
+        open the whole table and set `filter`.
     images
         A folder of pictures of the frames, or None. The picture of a frame is the file that a column `file_name` of the
         truth's frames or objects names, or else SEQUENCE/FRAME.png, .jpg or .jpeg.
@@ -35,7 +36,7 @@ def explore(
     Returns
     -------
     A widget, which JupyterLab shows if it is the last line of a cell. Click an object, or its line in the table, to
-    mark it; hold Shift or Ctrl to mark several. It has these attributes:
+    mark its row; hold Shift or Ctrl to mark several. The widget has these attributes:
 
     selection: the marked rows of the match table, with its columns, index labels and types of columns. Of several match
         tables, `submission` is the first column.
@@ -44,19 +45,19 @@ def explore(
         and texts, with names in backticks where they have blanks), a filtered table, or a Series of true and false with
         the index of the match table. Of several match tables, text may name the column `submission`, and a dict has a
         table or a Series for each name. None removes it.
-    tags: the rows that were tagged in the view, with the columns `sequence`, `frame`, `joint` where there are joints,
-        `truth_object`, `predicted_object` (null where a row has none) and `tag`, one a row. Of several match tables,
-        `submission` is the first column. They are kept as long as the widget is; set them to those of an earlier one to
-        go on with it, or to None to begin anew.
+    tags: a table of the rows that were tagged in the view, each with its `tag` and its key: `sequence`, `frame`,
+        `joint` where there are joints, `truth_object` and `predicted_object` (null where a row has none). Of several
+        match tables, `submission` is the first column. Tags are kept as long as the widget is. Set them to those of an
+        earlier widget to go on from there, or to None to begin anew.
 
     Tables come back as the kind that was given. Only frames that are looked at are sent to the browser.
 
     Raises
     ------
-    InputError: `x` or `images` cannot be accepted: a table without rows, without `x` and `y` or without the names of
-        objects, tables of different truths, several thresholds in one table, no folder. Later also where `filter` is
-        set to a text that does not parse, that has more than comparisons or that names no column, where a Series, a
-        table or tags do not fit, and where the widget is closed.
+    InputError: `x` has no rows, lacks the coordinates or the names of objects, has several thresholds in one table, or
+        tables of different truths; or `images` is no folder. Later, `filter` or `tags` are set to something that does
+        not fit: a text that does not parse, has more than comparisons, or names a column that is not there; a Series of
+        another index; a table without the key of rows; or the widget is closed.
     ImportError: the extra `widget` is not installed; the message says how.
 
     Examples

@@ -1,7 +1,9 @@
 """Explorer: the widget that `explore()` returns. It answers what the browser asks, and gives marked rows back.
 
-The browser asks by custom messages, `{"ask": ..., "id": ...}`, and each answer has the same id. All views of the widget
-are told what changed: `{"tell": "filter", ...}` and `{"tell": "marked", ...}`.
+The browser asks by custom messages, `{"ask": ..., "id": ...}`, and each answer has the same id. Each view asks for the
+`outline` once, and for a `chunk` of frames or a `picture` when they are looked at. When it is ready it asks for `news`;
+clicks `mark` objects, and the form gives marked rows a `tag`. These three have no answer. Instead all views of the
+widget are told what holds now: `{"tell": "filter", ...}` and `{"tell": "marked", ...}`.
 """
 
 import re
@@ -19,7 +21,7 @@ from ...support.errors import InputError
 from ...tables.kinds import as_kind
 from ...tables.table import Table
 from ..viewer.scripts import PRESENTATION, VIEWER, module_of, viewer_style
-from .contents import Contents, objects_of_rows, row_of_object, table_of_rows
+from .contents import Contents, objects_of_rows, positions_by_table, row_of_object
 from .filters import filter_text, passing_rows
 from .messages import Message, chunk, outline, passing, picture
 from .tags import Tags, tags_in, tags_table
@@ -65,9 +67,9 @@ class Explorer(anywidget.AnyWidget):
     def selection(self) -> Table:
         """The rows that are marked in the view, in the order of the match table."""
         given = self._contents.given
-        places = table_of_rows(self._contents, np.array(sorted(self._marked), np.int64))
-        parts = {name: one.table.iloc[at] for (name, one), at in zip(given.items(), places, strict=True)}
-        return as_kind(_of_submissions(parts), next(iter(given.values())).kind)
+        positions = positions_by_table(self._contents, np.array(sorted(self._marked), np.int64))
+        rows = {name: one.table.iloc[at] for (name, one), at in zip(given.items(), positions, strict=True)}
+        return as_kind(_of_submissions(rows), next(iter(given.values())).kind)
 
     @property
     def filter(self) -> Any:
@@ -138,7 +140,10 @@ class Explorer(anywidget.AnyWidget):
         self._tell_marked()
 
     def _mark(self, named: Any, more: bool) -> None:
-        """Marks the row of an object (side, position of the table, number); `more` adds it or takes it away again."""
+        """Marks the row of an object (side, position of the table, position among all of its side).
+
+        `more` adds it to the marked ones, or takes it away again.
+        """
         row = -1 if named is None else row_of_object(self._contents, *named)
         before = self._marked
         if not more:
@@ -173,14 +178,14 @@ class Explorer(anywidget.AnyWidget):
         self.send({"tell": "marked"} | told)
 
 
-def _of_submissions(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _of_submissions(rows: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The rows of one table as they are; of several one after another, with `submission` as the first column."""
-    if len(parts) == 1:
-        return next(iter(parts.values()))
-    names = pd.CategoricalDtype(list(parts))
+    if len(rows) == 1:
+        return next(iter(rows.values()))
+    names = pd.CategoricalDtype(list(rows))
     return pd.concat(
         [
-            pd.concat([pd.Series(name, part.index, names, name="submission"), part], axis="columns")
-            for name, part in parts.items()
+            pd.concat([pd.Series(name, of_table.index, names, name="submission"), of_table], axis="columns")
+            for name, of_table in rows.items()
         ]
     )

@@ -22,14 +22,16 @@ VIEWER = [
         "draw",
         "steps",
         "texts",
-        "timeline",
+        "life_bars",
         "state",
         "elements",
         "controls",
         "legend",
         "objects",
         "panel",
-        "times",
+        "time_line",
+        "scenes",
+        "keys",
         "viewer",
     )
 ]

@@ -8,24 +8,37 @@ import { Packer, table, tracks } from "../viewer/packed.mjs";
 // A model of a widget: `answers` has a function for each thing that is asked, which gives a message and its arrays.
 function modelOf(answers) {
   const sent = [];
-  const listeners = new Set();
-  const hear = (content, arrays = []) => {
-    for (const listen of listeners) listen(content, arrays.map((buffer) => new DataView(buffer)));
+  const listeners = new Map();
+  const tell = (name, ...said) => {
+    for (const [listen, of] of listeners) if (of === name) listen(...said);
   };
+  const hear = (content, arrays = []) => tell("msg:custom", content, arrays.map((buffer) => new DataView(buffer)));
   return {
     sent,
     hear,
+    tell,
+    listeners,
     send(message) {
       sent.push(message);
       const answer = answers[message.ask]?.(message);
       if (answer) queueMicrotask(() => hear({ id: message.id, ...answer[0] }, answer[1]));
     },
-    on: (_, listen) => listeners.add(listen),
+    on: (name, listen) => listeners.set(listen, name),
     off: (_, listen) => listeners.delete(listen),
   };
 }
 
-const connected = (model, told = () => {}) => connectTo(model, told, () => {});
+const connected = (model, told = () => {}, lost = () => {}) => connectTo(model, told, () => {}, lost);
+
+test("it is said when the kernel is gone", () => {
+  const model = modelOf({});
+  let times = 0;
+  const kernel = connected(model, undefined, () => { times += 1; });
+  model.tell("comm_live_update");
+  assert.equal(times, 1);
+  kernel.close();
+  assert.equal(model.listeners.size, 0);
+});
 
 /** Three chunks, each with the two sequences of `tracks`, so there are six sequences and twelve frames. */
 function outline() {
@@ -52,7 +65,7 @@ function outline() {
 
 function chunk({ chunk: number }) {
   const { about, buffer } = tracks();
-  return [{ about, first: { part: 2 * number, frame: 4 * number, truth: 6 * number, predicted: [4 * number, 4 * number] } }, [buffer]];
+  return [{ about, first: { stretch: 2 * number, frame: 4 * number, truth: 6 * number, predicted: [4 * number, 4 * number] } }, [buffer]];
 }
 
 const opened = async (more = {}) => {

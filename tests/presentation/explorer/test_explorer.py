@@ -84,9 +84,9 @@ KINDS = {
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small chunks and parts, so that small tables have many."""
+    """Small chunks and stretches, so that small tables have many."""
     monkeypatch.setattr(contents, "ROWS_TOGETHER", 20)
-    monkeypatch.setattr(contents, "ROWS_OF_PART", 60)
+    monkeypatch.setattr(contents, "ROWS_OF_STRETCH", 60)
 
 
 def table_of(x: Any) -> pd.DataFrame:
@@ -123,7 +123,7 @@ def test_each_object_is_sent_once_and_comes_back_as_its_row(make: Any) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_frames_are_in_order_and_long_sequences_in_parts() -> None:
+def test_frames_are_in_order_and_long_sequences_in_stretches() -> None:
     browser = Browser(sf.explore(joint_tracks()))
     frames, sequences = browser.frames["frames"], browser.frames["sequences"]
     assert frames["sequence"] == sorted(frames["sequence"])
@@ -131,7 +131,7 @@ def test_frames_are_in_order_and_long_sequences_in_parts() -> None:
     assert frames["frame"] == table["frame"].tolist()
     assert {name.partition(",")[0] for name in sequences["name"]} == {*table["sequence"]}
     assert sequences["name"][0] == "corner, frames 0 to 1"
-    assert len({*zip(sequences["left"], sequences["right"], strict=True)}) == 2, "parts have the area of their sequence"
+    assert len({*zip(sequences["left"], sequences["right"], strict=True)}) == 2, "each has the area of its sequence"
 
 
 def test_small_sequences_are_sent_together() -> None:
@@ -244,6 +244,28 @@ def test_several_tables_share_their_truths() -> None:
     assert Browser(sf.explore(list(tables.values()))).names == ["1", "2"]
 
 
+@pytest.mark.parametrize("is_level", [False, True])
+def test_a_table_may_have_several_submissions(is_level: bool) -> None:
+    matches = matched()
+    several = pd.concat({"a": matches, 7: matches}, names=["submission", None])
+    browser = Browser(sf.explore(several if is_level else several.reset_index("submission")))
+    assert browser.names == ["a", "7"]
+    assert browser.chunk(0)[0]["submissions"].keys() == {"a", "7"}
+    browser.send(ask="mark", object=["predicted", 1, 0], more=False)
+    [row] = browser.widget.selection.to_dict("records")
+    assert (row["submission"], row["predicted_object"]) == ("7", matches["predicted_object"].iloc[0])
+    browser.widget.filter = "submission == '7' and outcome == 'FN'"
+    assert browser.told("filter")[0]["n_rows"] == (matches["outcome"] == "FN").sum()
+
+
+def test_a_table_of_one_submission_keeps_its_name() -> None:
+    browser = Browser(sf.explore(matched().assign(submission="a")))
+    assert browser.names == ["a"]
+    browser.send(ask="mark", object=["truth", 0, 0], more=False)
+    assert browser.widget.selection["submission"].tolist() == ["a"]
+    assert browser.chunk(0)[0]["submissions"].keys() == {"a"}
+
+
 def test_a_table_may_lack_frames_of_another() -> None:
     matches = matched()
     browser = Browser(sf.explore({"whole": matches, "part": matches[matches["sequence"] < 3]}))
@@ -286,6 +308,7 @@ def test_a_condition_draws_others_pale_and_names_frames_to_visit() -> None:
         lambda matches: "predicted_x != predicted_x & truth_x > -1",
         lambda matches: "`a column's name` == 'FN'",
         lambda matches: "outcome == 'FN'\n  and truth_x > -1",
+        lambda matches: "outcome == 'FN'\r\n  and truth_x * 2 > -1 and (outcome == 'FN') * frame > 0",
     ],
 )
 def test_all_filters_pass_the_same_rows(make: Any) -> None:
@@ -302,13 +325,13 @@ def test_all_filters_pass_the_same_rows(make: Any) -> None:
 def test_filters_of_several_tables() -> None:
     matches = matched()
     browser = Browser(sf.explore({"a": matches, "b": matches}))
-    browser.widget.filter = "submission == 'b' and outcome == 'FP'"
-    n_false = (matches["outcome"] == "FP").sum()
-    assert [len(predictions) for _, predictions, _ in browser.passing()] == [0, n_false]
-    browser.widget.filter = {"a": matches["outcome"] == "FP"}
-    assert [len(predictions) for _, predictions, _ in browser.passing()] == [n_false, 0]
+    browser.widget.filter = "submission == 'b' and outcome == 'TP'"
+    n_found = (matches["outcome"] == "TP").sum()
+    assert [len(predictions) for _, predictions, _ in browser.passing()] == [0, n_found]
+    browser.widget.filter = {"a": matches["outcome"] == "TP"}
+    assert [len(predictions) for _, predictions, _ in browser.passing()] == [n_found, 0]
     with refused(("explore: filter", "dict")):
-        browser.widget.filter = matches["outcome"] == "FP"
+        browser.widget.filter = matches["outcome"] == "TP"
 
 
 @pytest.mark.parametrize(
@@ -338,10 +361,15 @@ def test_filters_of_several_tables() -> None:
         ("truth_x > \\\n 1", ["\\"]),
         ("(" * 500 + "truth_x", ["cannot be parsed"]),
         ("truth_x > 1\x00", ["cannot be parsed"]),
+        ("outcome == 'a' * 10000000000", ["'a'", "product"]),
+        ("outcome == '%10000000000d' % 5", ["product"]),
+        ("frame in [1] * 10000000000", ["[1]", "product"]),
+        ("-(frame + 'a' * 10000000000) > 1", ["'a'", "product"]),
+        ("name * 10000000000 == 'a'", ["column name", "numbers"]),
     ],
 )
 def test_conditions_that_are_none(condition: str, named: list[str]) -> None:
-    widget = sf.explore(matched())
+    widget = sf.explore(matched().assign(name="a"))
     widget.filter = "truth_x > 5"
     with pytest.raises(sf.InputError) as caught:
         widget.filter = condition
@@ -369,6 +397,12 @@ def test_filters_that_do_not_fit(make: Any, named: str) -> None:
     with pytest.raises(sf.InputError, match=r"^explore: filter") as caught:
         sf.explore(matches).filter = make(matches)
     assert named in str(caught.value)
+
+
+def test_messages_show_only_the_beginning_of_a_long_condition() -> None:
+    with pytest.raises(sf.InputError) as caught:
+        sf.explore(matched()).filter = "x" * 10_000 + " < < 5"
+    assert len(str(caught.value)) < 500
 
 
 def test_tags_become_a_column() -> None:
@@ -465,6 +499,8 @@ def test_tags_that_do_not_fit(change: Any, named: str) -> None:
         (lambda matches: {"a": matches, "b": matches.assign(sequence="x")}, [("explore: a and b", "sequence")]),
         (lambda matches: {"1": matches, 1: matches}, ["explore: x"]),
         (lambda matches: precision().matches, [("explore: x", "thresholds")]),
+        (lambda matches: {"a": matches.assign(submission="b")}, [("explore: a", "submission")]),
+        (lambda matches: matches.assign(submission=None), [("explore: x", "submission")]),
     ],
 )
 def test_what_cannot_be_opened(make: Any, places: list[Any]) -> None:

@@ -12,7 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from helpers.browser import started
-from helpers.jupyter import Notebook, jupyterlab
+from helpers.jupyter import READY, Notebook, jupyterlab
 from helpers.reference import PROJECT
 from helpers.report_inputs import HOSTILE, QUOTED, folder_of_pictures
 
@@ -120,9 +120,14 @@ def test_each_kind_is_drawn_and_a_marked_row_arrives(kind: str, notebook: Notebo
 def test_clicks_with_shift_add_rows_and_take_them_away(notebook: Notebook) -> None:
     driver = notebook.driver
     notebook.show("widget = sf.explore(matches); widget")
+    headings = [one.text for one in driver.find_elements(By.CSS_SELECTOR, ".explorer .viewer-objects thead th")]
+    assert headings[:3] == ["outcome", "truth", "prediction"], "a match table knows no kinds of error"
     first, second, third = lines(driver)[:3]
+    place = "return document.querySelector('.explorer .viewer-stage').offsetTop"
+    before = driver.execute_script(place)
     first.click()
     says(notebook, ".explorer-marks", "1 row marked")
+    assert driver.execute_script(place) == before, "the frame stays where it is, for the next click"
     shift_click(driver, second)
     says(notebook, ".explorer-marks", "2 rows marked")
     shift_click(driver, third)
@@ -218,6 +223,21 @@ def test_steps_go_through_frames_that_are_sent_when_they_are_looked_at(notebook:
     assert notebook.run("print(asked); module.chunk = real; contents.ROWS_TOGETHER = 5000").strip() == "[0, 1]"
 
 
+def test_keys_in_the_viewer_are_no_commands_of_jupyterlab(notebook: Notebook) -> None:
+    driver = notebook.driver
+    notebook.show("widget = sf.explore(matches); widget")
+    cells = "return document.querySelectorAll('.jp-Notebook .jp-Cell').length"
+    before = driver.execute_script(cells)
+    buttons = driver.find_elements(By.CSS_SELECTOR, ".explorer .viewer-buttons button[aria-disabled='false']")
+    for focused in (driver.find_element(By.CSS_SELECTOR, ".explorer .viewer-stages"), *buttons[:1]):
+        driver.execute_script("arguments[0].focus()", focused)
+        ActionChains(driver).send_keys("abdd", Keys.ARROW_DOWN).perform()  # cells above and below, and one deleted
+        assert driver.execute_script("return document.activeElement === arguments[0]", focused)
+    assert driver.execute_script(cells) == before
+    ActionChains(driver).send_keys(Keys.ARROW_RIGHT).perform()
+    says(notebook, ".viewer-status", "frame 2 ")
+
+
 def test_pictures_lie_behind_frames(notebook: Notebook, folder: Path) -> None:
     folder_of_pictures(folder / "images", n_frames=1)
     notebook.show("widget = sf.explore(matches, images='images'); widget")
@@ -269,6 +289,17 @@ def test_hostile_names_are_text(notebook: Notebook) -> None:
     notebook.run("widget.filter = '`truth___proto__` == \"' + hostile.replace('\"', '\\\\\"') + '\"'")
     says(notebook, ".explorer-filter", "onerror")
     assert driver.find_elements(By.CSS_SELECTOR, ".explorer img, .explorer script") == []
+
+
+def test_a_view_without_its_kernel_says_so(notebook: Notebook) -> None:
+    notebook.show("widget = sf.explore(matches); widget")
+    restart = "jupyterapp.shell.currentWidget.sessionContext.restartKernel().then(() => arguments[0]())"
+    notebook.driver.execute_async_script(restart)
+    says(notebook, ".explorer-problem", "run the cell again")
+    notebook.wait(READY)
+    notebook.run(PREPARED)
+    notebook.show("widget = sf.explore(matches); widget")
+    assert notebook.driver.find_elements(By.CSS_SELECTOR, ".explorer-problem:not([hidden])") == []
 
 
 def test_a_closed_widget_goes_away(notebook: Notebook) -> None:

@@ -3,11 +3,10 @@ import { test } from "node:test";
 
 import { readView } from "../../../spotgeo_frames/presentation/viewer/assets/columns.js";
 import { layerOf } from "../../../spotgeo_frames/presentation/viewer/assets/draw.js";
-import { livesOf, objectAt } from "../../../spotgeo_frames/presentation/viewer/assets/lives.js";
+import { cellOf, identityBefore, livesOf, objectAt } from "../../../spotgeo_frames/presentation/viewer/assets/lives.js";
 import { EVENTS, MARKS, STATES } from "../../../spotgeo_frames/presentation/viewer/assets/marks.js";
 import { sourceOf } from "../../../spotgeo_frames/presentation/viewer/assets/source.js";
 import { detailsOf, linesOf, statusText } from "../../../spotgeo_frames/presentation/viewer/assets/texts.js";
-import { cellOf, identityBefore } from "../../../spotgeo_frames/presentation/viewer/assets/timeline.js";
 import { tracks } from "./packed.mjs";
 
 const opened = (changed = {}) => {

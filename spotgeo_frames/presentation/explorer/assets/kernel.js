@@ -2,6 +2,7 @@
 
 import { known, numbersOf, readView } from "../../viewer/assets/columns.js";
 import { sourceOf } from "../../viewer/assets/source.js";
+import { counted } from "../../viewer/assets/texts.js";
 
 /**
  * @import { Table } from "../../viewer/assets/columns.js"
@@ -22,8 +23,8 @@ import { sourceOf } from "../../viewer/assets/source.js";
  * @property {(what: string, details?: object) => void} tell asks for what needs no answer
  * @property {() => void} close
  *
- * A chunk of frames, and the number of its first sequence, frame, truth and prediction (of each submission) among all.
- * @typedef {{source: Source, first: {part: number, frame: number, truth: number, predicted: number[]}}} Chunk
+ * A chunk of frames, and the position of its first stretch (a sequence to the viewer), frame, truth and prediction (of each submission) among all.
+ * @typedef {{source: Source, first: {stretch: number, frame: number, truth: number, predicted: number[]}}} Chunk
  *
  * @typedef {{truth: number, predicted: number[]}} Sizes counts of truths, and of the predictions of each submission
  * @typedef {{source: Source, sizes: Sizes}} KernelSource
@@ -31,42 +32,52 @@ import { sourceOf } from "../../viewer/assets/source.js";
 
 const CHUNKS_KEPT = 8;
 const PICTURES_KEPT = 16;
-const PATIENCE = 1500; // ms without an answer until it is said
+const PATIENCE = 1500; // ms that an answer may take before the reader is told that it is late
 
 /**
- * Connects to the kernel through the model of a widget. `told` gets what the kernel says unasked, and `waits` whether
- * an answer has been due for long.
+ * Connects to the kernel through the model of a widget. `onTell` gets what the kernel says unasked, and `onLate` whether
+ * an answer has been due for long; `onLost` is called when the kernel is gone.
  * @param {Model} model
- * @param {(message: Message) => void} told
- * @param {(late: boolean) => void} waits
+ * @param {(message: Message) => void} onTell
+ * @param {(late: boolean) => void} onLate
+ * @param {() => void} onLost
  * @returns {Kernel}
  */
-export function connectTo(model, told, waits) {
+export function connectTo(model, onTell, onLate, onLost) {
   /** @type {Map<string, {resolve: (message: Message) => void, reject: (error: Error) => void}>} */
   const waiting = new Map();
-  const own = Math.random().toString(36).slice(2); // other views of the widget hear the answers, too
+  const viewId = Math.random().toString(36).slice(2); // other views of the widget hear the answers, too
   let asked = 0;
+  let isGone = false;
+  function gone() {
+    isGone = true;
+    onLost();
+  }
   /** @param {any} content @param {DataView[]} views */
   function hear(content, views) {
     const buffers = (views ?? []).map(({ buffer, byteOffset, byteLength }) => /** @type {ArrayBuffer} */ (buffer.slice(byteOffset, byteOffset + byteLength)));
-    if (content.tell) return told({ content, buffers });
+    if (content.tell) return onTell({ content, buffers });
     const asker = waiting.get(content.id);
     if (!asker) return;
     waiting.delete(content.id);
-    waits(false);
+    onLate(false);
     if (content.error) asker.reject(new Error(content.error));
     else asker.resolve({ content, buffers });
   }
   model.on("msg:custom", hear);
+  model.on("comm_live_update", gone); // what Jupyter says where a kernel was restarted or shut down
   return {
     ask(what, details = {}) {
-      const id = `${own} ${++asked}`;
+      const id = `${viewId} ${++asked}`;
       model.send({ ask: what, id, ...details });
-      setTimeout(() => { if (waiting.has(id)) waits(true); }, PATIENCE);
+      setTimeout(() => { if (waiting.has(id) && !isGone) onLate(true); }, PATIENCE);
       return new Promise((resolve, reject) => { waiting.set(id, { resolve, reject }); });
     },
     tell: (what, details = {}) => model.send({ ask: what, ...details }),
-    close: () => model.off("msg:custom", hear),
+    close() {
+      model.off("msg:custom", hear);
+      model.off("comm_live_update", gone);
+    },
   };
 }
 
@@ -83,23 +94,23 @@ export async function kernelSource(kernel) {
   const { frames } = outline;
   const chunkOfSequence = numbersOf(view.sequences, "chunk");
   /** @type {Map<number, Chunk>} */
-  const here = new Map();
-  const chunks = lately(CHUNKS_KEPT, (number) => askForChunk(kernel, number).then((chunk) => {
-    here.set(number, chunk);
+  const arrived = new Map(); // chunks that need not be waited for
+  const chunks = cached(CHUNKS_KEPT, (number) => askForChunk(kernel, number).then((chunk) => {
+    arrived.set(number, chunk);
     return chunk;
-  }), (number) => here.delete(number));
-  const pictureAt = lately(PICTURES_KEPT, (frame) => askForPicture(kernel, frame), (_, gone) => {
+  }), (number) => arrived.delete(number));
+  const pictureAt = cached(PICTURES_KEPT, (frame) => askForPicture(kernel, frame), (_, gone) => {
     gone.then(({ picture }) => { if (picture) URL.revokeObjectURL(picture.url); });
   });
   /** @type {Map<number, string>} */
   const problems = new Map();
   const numberOf = (/** @type {number} */ sequence) => chunkOfSequence[sequence];
-  const chunkAt = (/** @type {number} */ frame) => known(here.get(numberOf(frames.sequence[frame])));
-  // What is here is answered at once, so that a step needs no promise of the kernel.
-  const of = (/** @type {number} */ sequence, /** @type {(chunk: Chunk) => any} */ answer) => {
+  const chunkAt = (/** @type {number} */ frame) => known(arrived.get(numberOf(frames.sequence[frame])));
+  // What has arrived is answered at once, so that a step needs no promise of the kernel.
+  const answered = (/** @type {number} */ sequence, /** @type {(chunk: Chunk) => any} */ answer) => {
     const number = numberOf(sequence);
     const asked = chunks(number);
-    const chunk = here.get(number);
+    const chunk = arrived.get(number);
     return chunk ? answer(chunk) : asked.then(answer);
   };
   return {
@@ -107,9 +118,9 @@ export async function kernelSource(kernel) {
     source: {
       about: { ...outline.about, submissions: names, pictures, sequences: labelled(outline, view.sequences) },
       frames,
-      counts: (frame, submission) => of(frames.sequence[frame], ({ source, first }) => source.counts(frame - first.frame, submission)),
-      rows: (frame, submission) => of(frames.sequence[frame], (chunk) => rowsAmongAll(chunk, frame, submission)),
-      lives: (sequence, submission) => of(sequence, (chunk) => livesAmongAll(chunk, sequence, submission)),
+      counts: (frame, submission) => answered(frames.sequence[frame], ({ source, first }) => source.counts(frame - first.frame, submission)),
+      rows: (frame, submission) => answered(frames.sequence[frame], (chunk) => rowsAmongAll(chunk, frame, submission)),
+      lives: (sequence, submission) => answered(sequence, (chunk) => livesAmongAll(chunk, sequence, submission)),
       columns: (frame) => chunkAt(frame).source.columns(frame - chunkAt(frame).first.frame),
       picture: (frame) => (pictures ? pictureAt(frame).then(({ picture, problem }) => {
         if (problem) problems.set(frame, problem);
@@ -149,7 +160,7 @@ function rowsAmongAll({ source, first }, frame, submission) {
 
 /** @param {Chunk} chunk @param {number} sequence @param {number} submission */
 function livesAmongAll({ source, first }, sequence, submission) {
-  const lives = /** @type {import("../../viewer/assets/lives.js").Lives} */ (source.lives(sequence - first.part, submission));
+  const lives = /** @type {import("../../viewer/assets/lives.js").Lives} */ (source.lives(sequence - first.stretch, submission));
   return { ...lives, row: lives.row.map((row) => (row < 0 ? row : row + first.truth)) };
 }
 
@@ -180,20 +191,15 @@ function filteredOut(table, frame, submissions, names) {
   return texts.map((text) => `; ${text}`).join("");
 }
 
-/** @param {number} n @param {string} noun */
-function counted(n, noun) {
-  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-}
-
 /**
- * Keeps the answers that were asked for lately; `forget` gets each that is not kept any more.
+ * Asks for each thing once, and keeps the answers that were used last; `forget` gets each that is not kept any more.
  * @template T
- * @param {number} most
+ * @param {number} most how many answers are kept
  * @param {(key: number) => Promise<T>} ask
  * @param {(key: number, answer: Promise<T>) => void} forget
  * @returns {(key: number) => Promise<T>}
  */
-function lately(most, ask, forget) {
+function cached(most, ask, forget) {
   /** @type {Map<number, Promise<T>>} */
   const answers = new Map();
   return (key) => {

@@ -1,8 +1,10 @@
 // The line above the viewer: what is filtered, which rows are marked, and their tags.
 
 import { enable, make, makeButton } from "../../viewer/assets/elements.js";
+import { counted } from "../../viewer/assets/texts.js";
 
 const HOW = "No row is marked. A click marks an object's row; Shift or Ctrl adds others.";
+const IN_PYTHON = "In Python, .selection has the marked rows, .tags the tags; .filter = \"outcome == 'FN'\" shows the misses.";
 
 /**
  * @typedef {{n_rows: number, tagged: [string, number][], tags: [string, number][]}} Marked
@@ -39,7 +41,8 @@ export function makeMarking(tagMarked, unmark) {
   };
   input.addEventListener("keydown", (event) => { if (event.key === "Enter") give(); });
   form.append(label, makeButton("Tag", give), makeButton("Remove tag", () => tagMarked(null)), makeButton("Unmark all", unmark));
-  element.append(problem, filter, marks, form, tags);
+  form.append(tags);
+  element.append(problem, filter, marks, form, make("p", "explorer-help", IN_PYTHON));
   const show = (/** @type {HTMLElement} */ place, /** @type {string} */ text) => {
     place.textContent = text;
     place.hidden = !text;
@@ -53,8 +56,8 @@ export function makeMarking(tagMarked, unmark) {
   /** @param {Marked} marked */
   function showMarked({ n_rows: nRows, tagged, tags: all }) {
     const own = tagged.length ? `, tagged ${listed(tagged)}` : "";
-    marks.textContent = nRows ? `${nRows.toLocaleString("en")} ${nRows === 1 ? "row" : "rows"} marked${own}` : HOW;
-    tags.textContent = `All tags: ${all.length ? listed(all) : "none"}`;
+    marks.textContent = nRows ? `${counted(nRows, "row")} marked${own}` : HOW;
+    show(tags, all.length ? `All tags: ${listed(all)}` : "");
     for (const button of form.querySelectorAll("button")) enable(button, nRows > 0);
     options.replaceChildren(...all.map(([tag]) => new Option(tag, tag)));
   }

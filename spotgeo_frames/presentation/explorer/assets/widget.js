@@ -2,6 +2,7 @@
 
 import { make } from "../../viewer/assets/elements.js";
 import { keyOfObject } from "../../viewer/assets/state.js";
+import { counted } from "../../viewer/assets/texts.js";
 import { createViewer } from "../../viewer/assets/viewer.js";
 import { connectTo, kernelSource, readPassing } from "./kernel.js";
 import { makeMarking } from "./marking.js";
@@ -14,7 +15,8 @@ import { makeMarking } from "./marking.js";
  */
 
 const LATE = "The kernel does not answer yet; it may be busy with a cell.";
-const NOTHING = "nothing"; // there is no filter
+const GONE = "The kernel of this view is gone, since it was restarted or shut down; run the cell again.";
+const NO_FILTER = "no filter";
 
 /**
  * Shows the widget in an element; returns what is to be done when it goes.
@@ -23,8 +25,12 @@ const NOTHING = "nothing"; // there is no filter
  */
 async function render({ model, el }) {
   const root = make("div", "viewer explorer");
-  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab would take keys for its own commands
-  const kernel = connectTo(model, hear, (late) => marking.showProblem(late ? LATE : ""));
+  // JupyterLab would take keys for its own commands, such as "d d", which deletes the cell. What keeps it from doing so has
+  // to be an attribute of the very element that has the focus: its selectors look for that before they look further up.
+  root.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLElement) target.dataset.lmSuppressShortcuts = "true";
+  });
+  const kernel = connectTo(model, hear, (late) => marking.showProblem(late ? LATE : ""), () => marking.showProblem(GONE));
   const marking = makeMarking((tag) => kernel.tell("tag", { tag }), () => kernel.tell("mark", { object: null }));
   const place = make("div");
   root.append(marking.element, place);
@@ -32,10 +38,10 @@ async function render({ model, el }) {
   /** @type {(KernelSource & {viewer: Viewer}) | null} */
   let opened = null;
   /** @type {string | null} */
-  let clicked = null;
+  let clicked = null; // the key of the object that was clicked last
   /** @type {{passes: Passes, frames: Int32Array[]} | null} */
   let filtered = null;
-  let applied = NOTHING; // the submissions that the filter was applied for
+  let appliedFor = NO_FILTER; // the submissions whose frames the steps of the viewer go to, as text
   // JupyterLab hides everything while it changes its theme, so that there is nothing to draw on before the next frame.
   const themes = new MutationObserver(() => { requestAnimationFrame(() => setTimeout(() => { opened?.viewer.go({}); })); });
   themes.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
@@ -49,7 +55,7 @@ async function render({ model, el }) {
     try {
       const { source, sizes } = await kernelSource(kernel);
       const viewer = createViewer(place, source, {
-        onChange: ({ submissions }) => { apply(submissions); },
+        onChange: ({ submissions }) => { visitPassing(submissions); },
         onSelect(selected, more) {
           clicked = selected && keyOfObject(selected);
           kernel.tell("mark", { object: selected && [selected.side, selected.submission, selected.row], more });
@@ -66,39 +72,43 @@ async function render({ model, el }) {
   function hear(message) {
     if (!opened) return; // the news are asked for later
     const { content } = message;
-    if (content.tell === "filter") filter(message);
-    if (content.tell === "marked") mark(opened.viewer, content);
+    if (content.tell === "filter") showFilter(message);
+    if (content.tell === "marked") showMarks(opened.viewer, content);
   }
 
   /** @param {Viewer} viewer @param {import("./marking.js").Marked & {objects: [Side, number, number][]}} content */
-  function mark(viewer, content) {
+  function showMarks(viewer, content) {
     marking.showMarked(content);
     const objects = content.objects.map(([side, submission, row]) => ({ side, submission, row }));
     viewer.mark(objects);
     const { selected } = viewer.state();
     const isClicked = selected && keyOfObject(selected) === clicked;
-    if (isClicked && !objects.some((one) => keyOfObject(one) === clicked)) viewer.go({ selected: null }); // its mark was taken away
+    if (isClicked && !objects.some((object) => keyOfObject(object) === clicked)) viewer.go({ selected: null }); // its mark was taken away
   }
 
   /** @param {Message} message */
-  async function filter(message) {
+  async function showFilter(message) {
     if (!opened) return;
     const { viewer, sizes } = opened;
     const { text, n_rows: nRows } = message.content;
     if (text === null && !filtered) return;
     filtered = text === null ? null : readPassing(message, sizes);
-    applied = "";
-    marking.showFilter(text === null ? "" : `Filter: ${text} (${nRows.toLocaleString("en")} ${nRows === 1 ? "row passes" : "rows pass"})`);
-    const visited = await apply(viewer.state().submissions);
+    appliedFor = ""; // what follows is another filter, so it is applied in any case
+    marking.showFilter(text === null ? "" : `Filter: ${text} (${counted(nRows, "row")} ${nRows === 1 ? "passes" : "pass"})`);
+    const visited = await visitPassing(viewer.state().submissions);
     if (visited?.length) await viewer.go({ frame: visited[0] });
   }
 
-  // Lets steps go to the frames in which something of a shown submission passes the filter, and returns these frames.
-  /** @param {number[]} submissions @returns {Promise<Int32Array | null>} */
-  async function apply(submissions) {
-    const now = filtered ? submissions.join() : NOTHING;
-    if (!opened || now === applied) return null;
-    applied = now;
+  /**
+   * Lets steps go to the frames in which something of a shown submission passes the filter, and returns these frames;
+   * null where nothing changes.
+   * @param {number[]} submissions
+   * @returns {Promise<Int32Array | null>}
+   */
+  async function visitPassing(submissions) {
+    const now = filtered ? submissions.join() : NO_FILTER;
+    if (!opened || now === appliedFor) return null;
+    appliedFor = now;
     const frames = filtered && new Set(submissions.flatMap((i) => [...(filtered?.frames[i] ?? [])]));
     const visited = frames && Int32Array.from(frames).sort();
     await opened.viewer.filter(filtered?.passes ?? null, visited);

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ....tracking.poses import PoseResult
-from ...charts.track_charts import DRAWN, hota_curve
+from ...charts.track_charts import METRICS, hota_curve
 from ...metric_text import title
 from ...submissions_together import together
 from ..evaluation import Evaluation
@@ -25,7 +25,7 @@ def section(evaluation: Evaluation) -> Section | None:
     curve = together({name: _combined(result.curve) for name, result in results.items()})
     blocks: list[Block] = [Text("There is nothing to track.")]
     if curve["HOTA"].notna().any():
-        charts = {metric: hota_curve(curve, evaluation.names, metric) for metric in DRAWN}
+        charts = {metric: hota_curve(curve, evaluation.names, metric) for metric in METRICS}
         whole, *parts = (
             Figure(f"curve_{metric}", f"{title(metric)} by alpha", drawing) for metric, drawing in charts.items()
         )

@@ -22,7 +22,7 @@ const TRAILS = [0, 5, 10, 30];
 const LAYOUTS = ["beside", "over"];
 /** @type {State["colour"][]} */
 const COLOURS = ["outcome", "identity"];
-const ZOOM = 1.4;
+export const ZOOM = 1.4; // of one press of a button or a key
 
 /**
  * @param {SourceFacts} about
@@ -32,6 +32,9 @@ const ZOOM = 1.4;
 export function makeControls(about, actions) {
   const element = make("div", "viewer-controls");
   const sequences = makeSelect("Sequence", about.sequences.map(({ label }) => label), actions.toSequence);
+  // A list of thousands of sequences would be measured at each step if its width were that of its longest name.
+  const longest = about.sequences.reduce((most, { label }) => Math.max(most, label.length), 0);
+  sequences.select.style.width = `calc(${longest}ch + 3rem)`;
   const submissions = makeSubmissions(about.submissions, (shown) => actions.change({ submissions: shown }));
   const layout = makeSelect("Submissions", ["beside one another", "over one another"], (i) => actions.change({ layout: LAYOUTS[i] }));
   const colour = makeSelect("Colours tell", ["the outcome", "the identity"], (i) => actions.change({ colour: COLOURS[i] }));

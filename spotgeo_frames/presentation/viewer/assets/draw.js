@@ -14,7 +14,7 @@ import { addLine, boundsOf, PALE, penOf, RADIUS, strokeBones, strokeHalo, stroke
  *
  * @typedef {{truth: Uint8Array[], predicted: Uint8Array[]}} Passes 1 where a row passes, for each submission
  * @typedef {"outcome" | "identity" | "submission"} Coloring what the colours tell
- * @typedef {{image: CanvasImageSource, picture: Picture}} Shown a picture that is loaded
+ * @typedef {{image: CanvasImageSource, picture: Picture}} LoadedPicture
  *
  * @typedef {object} Layer what is drawn of one submission
  * @property {Shape[]} shapes in the order in which they are drawn
@@ -77,18 +77,18 @@ export function layerOf(rows, before, about) {
  * @param {CanvasRenderingContext2D} context
  * @param {Size} size
  * @param {Camera} camera
- * @param {Shown | null} shown
+ * @param {LoadedPicture | null} loaded
  * @param {Layer[]} layers
  * @param {Look} look
  */
-export function drawFrame(context, size, camera, shown, layers, look) {
+export function drawFrame(context, size, camera, loaded, layers, look) {
   context.clearRect(0, 0, size.width, size.height);
   /** @type {Projection} */
   const project = (x, y) => [
     (x - camera.x) * camera.scale + size.width / 2,
     (y - camera.y) * camera.scale + size.height / 2,
   ];
-  if (shown) drawPicture(context, project, shown);
+  if (loaded) drawPicture(context, project, loaded);
   const pen = penOf(context, look.palette);
   for (const [place, layer] of layers.entries()) drawTrails(pen, project, layer, look, place);
   for (const layer of layers) for (const link of layer.links) drawLink(pen, project, link, look);
@@ -112,15 +112,15 @@ const MINIFIED = 2;
  */
 export async function thumbnail(canvas, source, frame, submissions, passes) {
   const rows = await Promise.all(submissions.map((submission) => source.rows(frame, submission)));
-  const shown = await loaded(await source.picture(frame));
+  const loaded = await load(await source.picture(frame));
   const { plain, onPicture } = palettesOf(canvas);
   // Drawn larger than it is shown, so that marks are smaller and do not hide each other.
   const size = { width: MINIFIED * canvas.clientWidth || canvas.width, height: MINIFIED * canvas.clientHeight || canvas.height };
   const layers = rows.map((frame) => layerOf(frame, [], source.about));
-  const whole = covering(source.about.sequences[source.frames.sequence[frame]].extent, shown?.picture ?? null);
-  const extent = shown ? whole : closer(whole, layers.flatMap(({ shapes }) => shapes.map(boundsOf)));
-  drawFrame(sharp(canvas, size), size, fitted(extent, size), shown, layers, {
-    palette: shown ? onPicture : plain,
+  const whole = covering(source.about.sequences[source.frames.sequence[frame]].extent, loaded?.picture ?? null);
+  const extent = loaded ? whole : closer(whole, layers.flatMap(({ shapes }) => shapes.map(boundsOf)));
+  drawFrame(sharp(canvas, size), size, fitted(extent, size), loaded, layers, {
+    palette: loaded ? onPicture : plain,
     coloring: submissions.length > 1 ? "submission" : "outcome",
     passes,
     about: source.about,
@@ -132,9 +132,9 @@ export async function thumbnail(canvas, source, frame, submissions, passes) {
 /**
  * Loads a picture; null where there is none or it cannot be read.
  * @param {Picture | null} picture
- * @returns {Promise<Shown | null>}
+ * @returns {Promise<LoadedPicture | null>}
  */
-export async function loaded(picture) {
+export async function load(picture) {
   if (!picture) return null;
   const image = new Image();
   image.src = picture.url;
@@ -170,7 +170,7 @@ export function sharp(canvas, { width, height }) {
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {Projection} project
- * @param {Shown} shown
+ * @param {LoadedPicture} loaded
  */
 function drawPicture(context, project, { image, picture }) {
   const [x, y] = project(picture.left, picture.top);

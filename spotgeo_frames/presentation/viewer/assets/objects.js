@@ -1,7 +1,7 @@
 // The table of the frame's objects, which is also how they are selected by keyboard.
 
 import { asksForMore, make } from "./elements.js";
-import { haveScores, headingsOf, linesOf } from "./texts.js";
+import { haveKinds, haveScores, headingsOf, linesOf } from "./texts.js";
 
 /**
  * @import { Passes } from "./draw.js"
@@ -21,8 +21,8 @@ const MOST_LINES = 500;
 const LINES_AT_ONCE = 30;
 const PAUSE = 250; // ms
 
-const SCORE = 5; // the column of scores, which is left out where there are none
-const MEASURE = 4;
+// The columns of a kind of error, of the measure, and of scores, by their position.
+const [KIND, MEASURE, SCORE] = [1, 4, 5];
 
 /**
  * @param {SourceFacts} about
@@ -70,9 +70,10 @@ export function makeObjectsTable(about, select) {
   function fill(frames, passes) {
     const lines = frames.flatMap((rows) => linesOf(rows, about));
     shown = lines.slice(0, MOST_LINES);
-    const [many, scores] = [frames.length > 1, haveScores(frames)];
-    const made = (/** @type {Line} */ line) => bodyLine(line, many ? about.submissions[line.submission] : null, scores, passes);
-    head.replaceChildren(headOf(about, many, scores));
+    const many = frames.length > 1;
+    const leftOut = new Set([...(haveKinds(frames) ? [] : [KIND]), ...(haveScores(frames) ? [] : [SCORE])]);
+    const made = (/** @type {Line} */ line) => bodyLine(line, many ? about.submissions[line.submission] : null, leftOut, passes);
+    head.replaceChildren(headOf(about, many, leftOut));
     body.replaceChildren(...shown.slice(0, LINES_AT_ONCE).map(made));
     clearTimeout(rest);
     rest = setTimeout(() => {
@@ -106,11 +107,11 @@ function objectsOf({ submission, truth, predicted }) {
 /**
  * @param {SourceFacts} about
  * @param {boolean} many whether there is a column of submissions
- * @param {boolean} scores
+ * @param {Set<number>} leftOut columns that would say nothing
  */
-function headOf(about, many, scores) {
+function headOf(about, many, leftOut) {
   const line = make("tr");
-  const headings = headingsOf(about).filter((_, i) => scores || i !== SCORE);
+  const headings = headingsOf(about).filter((_, i) => !leftOut.has(i));
   if (many) headings.splice(1, 0, { title: "submission", numeric: false });
   for (const { title, numeric } of headings) {
     const cell = make("th", numeric ? "number" : "", title);
@@ -123,10 +124,10 @@ function headOf(about, many, scores) {
 /**
  * @param {Line} line
  * @param {string | null} submission its name, where several are shown
- * @param {boolean} scores
+ * @param {Set<number>} leftOut columns that would say nothing
  * @param {Passes | null} passes
  */
-function bodyLine(line, submission, scores, passes) {
+function bodyLine(line, submission, leftOut, passes) {
   const made = make("tr", passesLine(line, passes) ? "" : "viewer-pale");
   const heading = make("th");
   heading.scope = "row";
@@ -137,7 +138,7 @@ function bodyLine(line, submission, scores, passes) {
   made.append(heading);
   if (submission !== null) made.append(make("td", "", submission));
   for (let i = 1; i < line.cells.length; i++) {
-    if (i !== SCORE || scores) made.append(make("td", i === SCORE || i === MEASURE ? "number" : "", line.cells[i]));
+    if (!leftOut.has(i)) made.append(make("td", i === SCORE || i === MEASURE ? "number" : "", line.cells[i]));
   }
   return made;
 }

@@ -5,7 +5,7 @@ import { asksForMore, make } from "./elements.js";
 import { fitted, nearest, panned, zoomed } from "./geometry.js";
 
 /**
- * @import { Layer, Look, Shown } from "./draw.js"
+ * @import { Layer, Look, LoadedPicture } from "./draw.js"
  * @import { Camera, Shape } from "./geometry.js"
  * @import { Extent } from "./source.js"
  *
@@ -13,7 +13,7 @@ import { fitted, nearest, panned, zoomed } from "./geometry.js";
  * @property {string} title
  * @property {string} description for those who do not see it
  * @property {Layer[]} layers
- * @property {Shown | null} shown the picture
+ * @property {LoadedPicture | null} loaded the picture
  * @property {Extent} extent the area of the whole frame
  * @property {Camera | null} camera null for the whole frame
  * @property {Look} look
@@ -56,7 +56,7 @@ export function makePanel(actions) {
 
   function draw() {
     const seen = camera();
-    if (scene && seen) drawFrame(sharp(canvas, size()), size(), seen, scene.shown, scene.layers, scene.look);
+    if (scene && seen) drawFrame(sharp(canvas, size()), size(), seen, scene.loaded, scene.layers, scene.look);
   }
 
   /** @param {{x: number, y: number}} place relative to the middle */

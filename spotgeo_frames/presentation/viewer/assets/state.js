@@ -1,13 +1,12 @@
 // What the viewer shows: its state, which changes of it are possible, and what the source answers about it.
 
 import { textAt } from "./columns.js";
-import { layerOf, loaded } from "./draw.js";
-import { objectAt } from "./lives.js";
+import { layerOf, load } from "./draw.js";
+import { cellOf, identityBefore, objectAt } from "./lives.js";
 import { EVENTS } from "./marks.js";
-import { cellOf, identityBefore } from "./timeline.js";
 
 /**
- * @import { Layer, Shown } from "./draw.js"
+ * @import { Layer, LoadedPicture } from "./draw.js"
  * @import { Camera } from "./geometry.js"
  * @import { Counts, FrameRows, Lives, Side } from "./lives.js"
  * @import { Source } from "./source.js"
@@ -31,7 +30,7 @@ import { cellOf, identityBefore } from "./timeline.js";
  * @property {(Counts | null)[]} counts
  * @property {Lives[]} lives
  * @property {Layer[]} layers
- * @property {Shown | null} shown
+ * @property {LoadedPicture | null} loaded the picture
  *
  * @typedef {{side: Side, submission: number, name: string, joint: string | null}} Followed a selected object in any frame
  */
@@ -48,14 +47,14 @@ export async function answersOf(source, { frame, submissions, trail }) {
   const sequence = source.frames.sequence[frame];
   const first = Math.max(source.frames.first[sequence], frame - trail);
   const earlier = Array.from({ length: frame - first }, (_, i) => first + i);
-  const [rows, counts, lives, before, shown] = await Promise.all([
+  const [rows, counts, lives, before, loaded] = await Promise.all([
     Promise.all(submissions.map((submission) => source.rows(frame, submission))),
     Promise.all(submissions.map((submission) => source.counts(frame, submission))),
     Promise.all(submissions.map((submission) => source.lives(sequence, submission))),
     Promise.all(submissions.map((submission) => Promise.all(earlier.map((other) => source.rows(other, submission))))),
-    Promise.resolve(source.picture(frame)).then(loaded),
+    Promise.resolve(source.picture(frame)).then(load),
   ]);
-  return { frame, submissions, frames: rows, counts, lives, layers: rows.map((own, i) => layerOf(own, before[i], source.about)), shown };
+  return { frame, submissions, frames: rows, counts, lives, layers: rows.map((own, i) => layerOf(own, before[i], source.about)), loaded };
 }
 
 /**
@@ -83,12 +82,29 @@ export function possible(change, { about, frames }) {
 }
 
 /**
+ * What is selected in shown frames, and the object that is followed: that of a selected row, or the same object as
+ * before where there are identities.
+ * @param {FrameRows[]} shown
+ * @param {Selected | null} selected
+ * @param {Followed | null} followed
+ * @param {boolean} identities
+ * @returns {{selected: Selected | null, followed: Followed | null}}
+ */
+export function selectionIn(shown, selected, followed, identities) {
+  const rows = shown.find(({ submission }) => submission === (selected ?? followed)?.submission);
+  const here = rows && selected ? follows(rows, selected) : null;
+  if (here) return { selected, followed: here };
+  const again = identities ? followed : null;
+  return { selected: rows && again ? selectedAgain(rows, again) : null, followed: again };
+}
+
+/**
  * The object of a selected row; null where the frame does not have the row.
  * @param {FrameRows} rows
  * @param {Selected} selected
  * @returns {Followed | null}
  */
-export function follows(rows, { side, submission, row }) {
+function follows(rows, { side, submission, row }) {
   const i = row - rows[side].first;
   if (i < 0 || i >= rows[side].n) return null;
   return { side, submission, name: objectAt(rows[side], i), joint: jointAt(rows, side, i) };
@@ -109,7 +125,7 @@ function jointAt(rows, side, i) {
  * @param {Followed} followed
  * @returns {Selected | null}
  */
-export function selectedAgain(rows, { side, submission, name, joint }) {
+function selectedAgain(rows, { side, submission, name, joint }) {
   for (let i = 0; i < rows[side].n; i++) {
     if (objectAt(rows[side], i) === name && jointAt(rows, side, i) === joint) return { side, submission, row: rows[side].first + i };
   }

@@ -27,6 +27,16 @@ function inWords(name) {
 }
 
 /**
+ * A count with its noun: 1 frame, 2,000 frames.
+ * @param {number} n
+ * @param {string} noun
+ * @returns {string}
+ */
+export function counted(n, noun) {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/**
  * What was counted in a frame.
  * @param {Counts | null} counts
  * @returns {string}
@@ -212,4 +222,13 @@ export function detailsOf(rows, side, row, about) {
  */
 export function haveScores(frames) {
   return frames.some(({ predicted }) => predicted.n > 0 && !Number.isNaN(numbersOf(predicted.table, "score")[predicted.at]));
+}
+
+/**
+ * Whether kinds of error are known of any submission; else their column says nothing.
+ * @param {FrameRows[]} frames
+ * @returns {boolean}
+ */
+export function haveKinds(frames) {
+  return frames.some(({ pairs, predicted }) => ["kind", "event"].some((name) => pairs.table.columns.has(name) || predicted.table.columns.has(name)));
 }

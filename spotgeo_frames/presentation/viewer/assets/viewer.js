@@ -2,25 +2,26 @@
 
 import { known } from "./columns.js";
 import { makeControls } from "./controls.js";
-import { covering } from "./draw.js";
 import { make } from "./elements.js";
 import { stageRatio } from "./geometry.js";
+import { KEYS, listenToKeys } from "./keys.js";
 import { showLegend } from "./legend.js";
+import { cellOf } from "./lives.js";
 import { makeObjectsTable } from "./objects.js";
 import { palettesOf } from "./palette.js";
 import { makePanel } from "./panel.js";
-import { answersOf, breakText, follows, isSame, keyOfObject, possible, selectedAgain, truthOfSelected } from "./state.js";
+import { coloringOf, isChosen, notesOf, scenesOf, timesOf } from "./scenes.js";
+import { answersOf, keyOfObject, possible, selectionIn } from "./state.js";
 import { nextFrame, nextSequence } from "./steps.js";
-import { detailsOf, statusText } from "./texts.js";
-import { cellOf } from "./timeline.js";
-import { makeTimeLine } from "./times.js";
+import { statusText } from "./texts.js";
+import { makeTimeLine } from "./time_line.js";
 
 /**
- * @import { Coloring, Passes } from "./draw.js"
+ * @import { Passes } from "./draw.js"
  * @import { Camera, Shape } from "./geometry.js"
- * @import { FrameRows, Side } from "./lives.js"
- * @import { Palette } from "./palette.js"
- * @import { Extent, Source } from "./source.js"
+ * @import { Side } from "./lives.js"
+ * @import { Display } from "./scenes.js"
+ * @import { Source } from "./source.js"
  * @import { Answers, Followed, Selected, State } from "./state.js"
  *
  * @typedef {object} Viewer
@@ -31,9 +32,6 @@ import { makeTimeLine } from "./times.js";
  */
 
 const MOST_SHOWN = 2; // submissions, at first
-const KEY_ZOOM = 1.4;
-const KEYS = "← → step through frames, Page Up and Page Down through sequences, + and − zoom, 0 shows the whole frame. " +
-  "Ctrl and the mouse wheel zoom, drag moves, a click selects, also in the table and the time line.";
 const TIMES_OF_TRACKS = "In a time line, an object is found where its bar is full, as the identity that is written there, and missed where " +
   "the bar is a thin line at the bottom. A line between two bars is a gap, a triangle a switch of identity.";
 const TIMES_OF_COUNTS = "In a time line, bars count the objects of each frame that are found, missed and false.";
@@ -64,16 +62,16 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
   /** @type {Passes | null} */
   let passes = null;
   /** @type {Int32Array | null} */
-  let visited = null;
+  let visited = null; // the frames that pass the filter, where steps go
   /** @type {Shape | null} */
   let hovered = null;
   let marked = new Set(); // keys of objects
   /** @type {Answers | null} */
   let answers = null;
-  let asked = 0;
+  let asked = 0; // how often, so that late answers are known
 
   const parts = buildParts(root, source, { change: go, toSequence, stepFrame, stepSequence, zoom, select, move, pick, hover, jump });
-  root.addEventListener("keydown", onKey);
+  listenToKeys(root, { stepFrame, stepSequence, zoom, showWhole: () => move(null, true) });
   new ResizeObserver(redraw).observe(root);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
@@ -95,21 +93,9 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     if (ticket !== asked) return;
     answers = answered;
     hovered = null;
-    follow(answered.frames);
+    ({ selected: state.selected, followed } = selectionIn(answered.frames, state.selected, followed, about.identities));
     showAll(answered);
     onChange(structuredClone(state));
-  }
-
-  /** @param {FrameRows[]} shown */
-  function follow(shown) {
-    const { selected } = state;
-    const rows = shown.find(({ submission }) => submission === (selected ?? followed)?.submission);
-    const here = rows && selected ? follows(rows, selected) : null;
-    if (here) followed = here;
-    else {
-      if (!about.identities) followed = null;
-      state.selected = rows && followed ? selectedAgain(rows, followed) : null;
-    }
   }
 
   /** @param {Answers} shown */
@@ -120,8 +106,8 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
       nextFrame: nextFrame(frames, visited, state.frame, 1) !== null,
       previousSequence: nextSequence(frames, visited, state.frame, -1) !== null,
       nextSequence: nextSequence(frames, visited, state.frame, 1) !== null,
-    }, shown.shown !== null);
-    parts.status.textContent = statusText(source, state.frame, state.submissions, shown.counts) + notes(shown);
+    }, shown.loaded !== null);
+    parts.status.textContent = statusText(source, state.frame, state.submissions, shown.counts) + notesOf(displayOf(shown), visited);
     parts.columns.textContent = [...source.columns(state.frame)].map(([name, value]) => `${name}: ${value}`).join("; ");
     redraw(); // before the table, so that sizes are read from a layout that is known
     showObjects(shown);
@@ -129,7 +115,7 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
 
   /** @param {Answers} shown */
   function showObjects(shown) {
-    parts.objects.show(shown.frames, (one) => marked.has(keyOfObject(one)) || (!!state.selected && keyOfObject(one) === keyOfObject(state.selected)), passes);
+    parts.objects.show(shown.frames, (object) => isChosen(displayOf(shown), object), passes);
   }
 
   function showNothing() {
@@ -137,107 +123,34 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     parts.below.hidden = true;
   }
 
-  /** @param {Answers} shown */
-  function notes({ shown }) {
-    const lacking = about.pictures && !shown ? " (no picture)" : "";
-    const note = lacking + (source.note?.(state.frame, state.submissions) ?? "");
-    if (!visited) return note;
-    const n = visited.length;
-    return `${note}; ${n > 1 ? `${n.toLocaleString("en")} frames pass` : `${n || "no"} frame passes`} the filter`;
-  }
-
-  // What the colours tell, and which they are, on pictures and elsewhere.
-  function colours() {
-    const { plain, onPicture } = palettesOf(root);
-    const over = state.layout === "over" && known(answers).submissions.length > 1;
-    /** @type {Coloring} */
-    const coloring = state.colour === "identity" ? "identity" : over ? "submission" : "outcome";
-    return { over, coloring, plain, palette: answers?.shown ? onPicture : plain };
+  /** @param {Answers} shown @returns {Display} */
+  function displayOf(shown) {
+    return { source, state, answers: shown, passes, marked, hovered };
   }
 
   // Draws what needs no answers anew, after a change of size or colours.
   function redraw() {
     if (!answers) return;
-    const { coloring, palette, plain } = colours();
+    const { plain, onPicture } = palettesOf(root);
     drawScenes();
-    showLegend(parts.legend, about, palette, coloring, answers.submissions);
-    showTimes(answers, plain);
+    showLegend(parts.legend, about, answers.loaded ? onPicture : plain, coloringOf(state, answers), answers.submissions);
+    const times = timesOf(displayOf(answers), plain);
+    parts.times.forEach(({ element, show }, i) => {
+      element.hidden = i >= times.length;
+      if (i < times.length) show(times[i]);
+    });
+    parts.timesNote.hidden = parts.times.every(({ element }) => element.hidden);
   }
 
   // Draws the frames alone, after a move of the camera or the pointer.
   function drawScenes() {
     if (!answers) return;
-    const shown = answers;
-    const { over, coloring, palette } = colours();
-    const groups = over ? [[...shown.layers.keys()]] : [...shown.layers.keys()].map((i) => [i]);
-    const extent = covering(about.sequences[frames.sequence[shown.frame]].extent, shown.shown?.picture ?? null);
-    parts.stages.style.setProperty("--viewer-ratio", String(stageRatio(extent)));
-    parts.stages.style.setProperty("--viewer-panels", String(groups.length));
-    parts.panels.forEach((panel, i) => { panel.element.hidden = i >= groups.length; });
-    groups.forEach((group, i) => parts.panels[i].show(sceneOf(shown, group, extent, palette, coloring)));
-  }
-
-  /** @param {Answers} shown @param {number[]} group @param {Extent} extent @param {Palette} palette @param {Coloring} coloring */
-  function sceneOf(shown, group, extent, palette, coloring) {
-    const submissions = group.map((i) => shown.submissions[i]);
-    const drawn = state.marks || !shown.shown ? group.map((i) => shown.layers[i]) : [];
-    return {
-      title: about.submissions.length > 1 ? submissions.map((submission) => about.submissions[submission]).join(", ") : "",
-      description: statusText(source, shown.frame, submissions, group.map((i) => shown.counts[i])),
-      layers: drawn,
-      shown: shown.shown,
-      extent,
-      camera: state.camera,
-      look: { about, palette, coloring, passes, labelOf: labels(shown, coloring), emphasis },
-      detailsOf: (/** @type {Shape} */ shape) => detailsOf(rowsOfShape(shown, shape), shape.side, shape.row, about),
-    };
-  }
-
-  /** @param {Answers} shown @param {Shape} shape */
-  function rowsOfShape(shown, shape) {
-    return known(shown.frames.find(({ submission }) => submission === shape.submission));
-  }
-
-  /** @param {Shape} shape */
-  function emphasis(shape) {
-    if (marked.has(keyOfObject(shape)) || (state.selected && isSame(shape, state.selected))) return "selected";
-    return hovered && isSame(shape, hovered) ? "hovered" : null;
-  }
-
-  /**
-   * Which shapes have which label: switches and gaps always, names where colours tell identities or one is selected.
-   * @param {Answers} shown @param {Coloring} coloring
-   * @returns {(shape: Shape) => string | null}
-   */
-  function labels({ frame, submissions, lives }, coloring) {
-    const places = about.identities ? lives.map(({ objects }) => new Map(objects.map((name, i) => [name, i]))) : [];
-    return (shape) => {
-      if (!about.identities || (!shape.leads && !emphasis(shape))) return null;
-      const named = coloring === "identity" || emphasis(shape) ? shape.name : null;
-      if (shape.side === "predicted") return named;
-      const i = submissions.indexOf(shape.submission);
-      const object = places[i].get(shape.name);
-      if (object === undefined) return named;
-      return breakText(lives[i], object, frame - frames.first[frames.sequence[frame]]) ?? named;
-    };
-  }
-
-  /** @param {Answers} shown @param {Palette} palette */
-  function showTimes({ frame, submissions, frames: rows, lives }, palette) {
-    const sequence = frames.sequence[frame];
-    const first = frames.first[sequence];
-    parts.times.forEach((time, i) => {
-      time.element.hidden = i >= lives.length;
-      if (i >= lives.length) return;
-      const submission = submissions[i];
-      const whose = about.submissions.length > 1 ? `${about.submissions[submission]}, ` : "";
-      const title = `Time line: ${whose}sequence ${about.sequences[sequence].name}`;
-      const nFrames = frames.first[sequence + 1] - first;
-      const look = { palette, byIdentity: state.colour === "identity", nFrames, passes: passes?.truth[submission] ?? null };
-      const object = lives[i].objects.indexOf(truthOfSelected(rows[i], state.selected) ?? "");
-      time.show(title, lives[i], look, frame - first, object);
-    });
-    parts.timesNote.hidden = parts.times.every(({ element }) => element.hidden);
+    const { plain, onPicture } = palettesOf(root);
+    const scenes = scenesOf(displayOf(answers), answers.loaded ? onPicture : plain);
+    parts.stages.style.setProperty("--viewer-ratio", String(stageRatio(scenes[0].extent)));
+    parts.stages.style.setProperty("--viewer-panels", String(scenes.length));
+    parts.panels.forEach((panel, i) => { panel.element.hidden = i >= scenes.length; });
+    scenes.forEach((scene, i) => parts.panels[i].show(scene));
   }
 
   /** @param {number} sequence */
@@ -295,29 +208,6 @@ export function createViewer(root, source, { onChange = () => {}, onSelect = () 
     const selected = cell < 0 ? null : { side: /** @type {Side} */ ("truth"), submission: submissions[i], row: lives.row[cell] };
     if (selected) onSelect(selected, false);
     go({ frame: frames.first[frames.sequence[here]] + frame, ...(selected ? { selected } : {}) });
-  }
-
-  /** @param {KeyboardEvent} event */
-  function onKey(event) {
-    const within = event.target instanceof Element ? event.target : root;
-    if (event.ctrlKey || event.altKey || event.metaKey || within.closest("select, input, .viewer-scroll, .viewer-time-scroll")) return;
-    const act = keys().get(event.key);
-    if (!act) return;
-    event.preventDefault();
-    act();
-  }
-
-  /** @returns {Map<string, () => void>} */
-  function keys() {
-    return new Map([
-      ["ArrowLeft", () => stepFrame(-1)],
-      ["ArrowRight", () => stepFrame(1)],
-      ["PageUp", () => stepSequence(-1)],
-      ["PageDown", () => stepSequence(1)],
-      ["+", () => zoom(KEY_ZOOM)],
-      ["-", () => zoom(1 / KEY_ZOOM)],
-      ["0", () => move(null, true)],
-    ]);
   }
 
   ask();

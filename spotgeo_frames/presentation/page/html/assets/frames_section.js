@@ -2,7 +2,7 @@
 
 import { make, makeButton } from "../../../viewer/assets/elements.js";
 import { sourceOf } from "../../../viewer/assets/source.js";
-import { tallyText } from "../../../viewer/assets/texts.js";
+import { counted, tallyText } from "../../../viewer/assets/texts.js";
 import { createViewer } from "../../../viewer/assets/viewer.js";
 import { conditionText, framesOfPassing, completeConditions, passingOf, possibleConditions } from "./filters.js";
 import { makeFilter } from "./filter_form.js";
@@ -13,7 +13,7 @@ import { changesOf } from "./match_rows.js";
 /**
  * @import { View } from "../../../viewer/assets/columns.js"
  * @import { Counts } from "../../../viewer/assets/lives.js"
- * @import { Picture } from "../../../viewer/assets/source.js"
+ * @import { Picture, Source } from "../../../viewer/assets/source.js"
  * @import { State } from "../../../viewer/assets/state.js"
  * @import { Condition, Passing } from "./filters.js"
  * @import { Shown } from "./links.js"
@@ -56,13 +56,13 @@ export async function makeFramesSection(section, view, pictures) {
   });
   makeLink(linkPlace, () => address());
   addEventListener("hashchange", () => { restore(shownOf(source, location.hash)); });
-  await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors() }, filter: [], gallery });
+  await restore(shownOf(source, location.hash) ?? { viewer: { frame: firstWithErrors(source, viewer.state().submissions) }, filter: [], gallery });
   isReady = true;
   return {
-    canShow: (conditions) => completeConditions(view, ofRows(conditions)) !== null && ofSubmissions(conditions).length > 0,
+    canShow: (conditions) => completeConditions(view, ofRows(conditions)) !== null && submissionsIn(conditions).length > 0,
     async jump(conditions) {
       const others = ofRows(conditions);
-      await filterBy(completeConditions(view, others) ?? others, ofSubmissions(conditions), NO_FRAME);
+      await filterBy(completeConditions(view, others) ?? others, submissionsIn(conditions), NO_FRAME);
       reveal(section);
     },
   };
@@ -100,65 +100,28 @@ export async function makeFramesSection(section, view, pictures) {
   // Says what passes the filter, and shows the gallery of it.
   function update() {
     const { submissions } = viewer.state();
-    const n = passing ? framesOfPassing(passing, submissions).length : source.frames.n;
-    showFilter(filter, filterText(n));
+    showFilter(filter, passing ? filterText(source, filter, passing, submissions) : "");
     showGalleryOf(submissions[0]);
     keepAddress();
   }
 
   /** @param {number} submission the gallery shows only one */
   function showGalleryOf(submission) {
-    const countsOf = (/** @type {number} */ frame) => /** @type {Counts | null} */ (source.counts(frame, submission));
+    const countsAt = (/** @type {number} */ frame) => countsAtHand(source, frame, submission);
     const whose = source.about.submissions.length > 1 ? ` of ${source.about.submissions[submission]}` : "";
     showGallery(gallery, {
-      frames: passing ? framesOfPassing(passing, [submission]) : presentFrames(countsOf),
-      weight: (frame) => (passing ? passing.tally[submission][frame] : errorsIn(countsOf(frame))),
+      frames: passing ? framesOfPassing(passing, [submission]) : presentFrames(source, submission),
+      weight: (frame) => (passing ? passing.tally[submission][frame] : errorsIn(countsAt(frame))),
       submission,
       passes: passing,
-      tally: (frame) => tallyText(countsOf(frame)),
+      tally: (frame) => tallyText(countsAt(frame)),
       description: passing ? `frames${whose} that pass the filter` : `frames${whose}`,
     });
   }
 
-  /** @param {(frame: number) => Counts | null} countsOf */
-  function presentFrames(countsOf) {
-    return Int32Array.from({ length: source.frames.n }, (_, frame) => frame).filter((frame) => countsOf(frame) !== null);
-  }
-
-  /** @param {number} nFrames */
-  function filterText(nFrames) {
-    const { submissions } = viewer.state();
-    if (!passing) return "";
-    const [n, all] = [passing.nPassing, passing.nRows].map((counts) => sum(submissions.map((i) => counts[i])));
-    const whose = source.about.submissions.length > 1 ? `${submissions.map((i) => source.about.submissions[i]).join(", ")}, ` : "";
-    const description = `${whose}${filter.map(conditionText).join(", ")}`;
-    if (!nFrames) return `${description}: nothing on this page passes this filter. Remove a part of it to see more.`;
-    return `${description}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${counted(nFrames, "frame")}.`;
-  }
-
-  // The first frame of the first sequence that has an error; its first where there is none.
-  function firstWithErrors() {
-    const [first, end] = source.frames.first;
-    const { submissions } = viewer.state();
-    for (let frame = first; frame < end; frame++) {
-      if (submissions.some((submission) => errorsIn(/** @type {Counts | null} */ (source.counts(frame, submission))))) return frame;
-    }
-    return first;
-  }
-
-  /** @param {Condition[]} conditions */
-  function ofRows(conditions) {
-    return conditions.filter(({ column }) => column !== "submission");
-  }
-
   /** @param {Condition[]} conditions the submissions that they name; those that are shown where they name none */
-  function ofSubmissions(conditions) {
-    const namedIn = (/** @type {string} */ name) => conditions.flatMap((condition) => (condition.column === name && "is" in condition ? condition.is : []));
-    const changes = changesOf(view);
-    const [change] = namedIn("change").flatMap((text) => changes.get(text) ?? []);
-    if (change) return [change.before, change.after];
-    const names = namedIn("submission");
-    return names.length ? submissionsNamed(source, names) : viewer.state().submissions;
+  function submissionsIn(conditions) {
+    return namedSubmissions(view, source, conditions) ?? viewer.state().submissions;
   }
 
   function address() {
@@ -179,9 +142,68 @@ function placeIn(section, name) {
   return place;
 }
 
-/** @param {number} n @param {string} noun */
-function counted(n, noun) {
-  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+/** @param {Condition[]} conditions */
+function ofRows(conditions) {
+  return conditions.filter(({ column }) => column !== "submission");
+}
+
+/**
+ * The submissions that conditions name, or that a change lies between; null where there are none.
+ * @param {View} view
+ * @param {Source} source
+ * @param {Condition[]} conditions
+ */
+function namedSubmissions(view, source, conditions) {
+  const namedIn = (/** @type {string} */ name) => conditions.flatMap((condition) => (condition.column === name && "is" in condition ? condition.is : []));
+  const changes = changesOf(view);
+  const [change] = namedIn("change").flatMap((text) => changes.get(text) ?? []);
+  if (change) return [change.before, change.after];
+  const names = namedIn("submission");
+  return names.length ? submissionsNamed(source, names) : null;
+}
+
+/**
+ * How many rows and frames of the shown submissions pass a filter.
+ * @param {Source} source
+ * @param {Condition[]} filter
+ * @param {Passing} passing
+ * @param {number[]} submissions
+ */
+function filterText({ about }, filter, passing, submissions) {
+  const [n, all] = [passing.nPassing, passing.nRows].map((counts) => sum(submissions.map((i) => counts[i])));
+  const whose = about.submissions.length > 1 ? `${submissions.map((i) => about.submissions[i]).join(", ")}, ` : "";
+  const description = `${whose}${filter.map(conditionText).join(", ")}`;
+  const nFrames = framesOfPassing(passing, submissions).length;
+  if (!nFrames) return `${description}: nothing on this page passes this filter. Remove a part of it to see more.`;
+  return `${description}: ${n.toLocaleString("en")} of ${all.toLocaleString("en")} rows on this page, in ${counted(nFrames, "frame")}.`;
+}
+
+/**
+ * The counts of a frame, which need no waiting: a page has all of its data.
+ * @param {Source} source
+ * @param {number} frame
+ * @param {number} submission
+ */
+function countsAtHand(source, frame, submission) {
+  return /** @type {Counts | null} */ (source.counts(frame, submission));
+}
+
+/** @param {Source} source @param {number} submission */
+function presentFrames(source, submission) {
+  return Int32Array.from({ length: source.frames.n }, (_, frame) => frame).filter((frame) => countsAtHand(source, frame, submission) !== null);
+}
+
+/**
+ * The first frame of the first sequence that has an error; its first where there is none.
+ * @param {Source} source
+ * @param {number[]} submissions
+ */
+function firstWithErrors(source, submissions) {
+  const [first, end] = source.frames.first;
+  for (let frame = first; frame < end; frame++) {
+    if (submissions.some((submission) => errorsIn(countsAtHand(source, frame, submission)))) return frame;
+  }
+  return first;
 }
 
 /** @param {Counts | null} counts */

@@ -2,16 +2,23 @@
 
 import { sharp } from "./draw.js";
 import { make } from "./elements.js";
-import { cellAtPlace, cellText, drawLives, LABELS, MOST_ROWS, ROW_HEIGHT } from "./timeline.js";
+import { cellAtPlace, drawLives, LABELS, MOST_ROWS, ROW_HEIGHT } from "./life_bars.js";
+import { cellText } from "./lives.js";
 
 /**
  * @import { Lives } from "./lives.js"
- * @import { TimeLook } from "./timeline.js"
+ * @import { TimeLook } from "./life_bars.js"
+ *
+ * @typedef {object} Times what a time line shows
+ * @property {string} title
+ * @property {Lives} lives
+ * @property {TimeLook} look
+ * @property {number} frame the current one, counted from the sequence's first
+ * @property {number} object the selected one, -1 for none
  *
  * @typedef {object} TimeLine
  * @property {HTMLElement} element
- * @property {(title: string, lives: Lives, look: TimeLook, frame: number, object: number) => void} show the last two
- *   are the current frame, counted from the sequence's first, and the selected object, -1 for none
+ * @property {(shown: Times) => void} show
  */
 
 /**
@@ -56,7 +63,7 @@ export function makeTimeLine(jump) {
   });
   return {
     element,
-    show(title, lives, look, frame, object) {
+    show({ title, lives, look, frame, object }) {
       const n = lives.objects.length;
       const again = shown?.lives !== lives || shown.look.passes !== look.passes;
       const other = again || shown?.object !== object;

@@ -1,6 +1,6 @@
 // Draws what became of each object of a sequence: a row for each object, a column for each frame.
 
-import { EVENTS, FOUND, GAP, IGNORED, MISSED, PARTLY, STATES, SWITCH } from "./marks.js";
+import { FOUND, GAP, IGNORED, MISSED, PARTLY, SWITCH } from "./marks.js";
 import { identityColor } from "./palette.js";
 import { PALE } from "./strokes.js";
 
@@ -63,50 +63,6 @@ export function cellAtPlace(lives, nFrames, width, x, y) {
   const frame = Math.floor(((x - LABELS) / (width - LABELS)) * nFrames);
   if (object < 0 || object >= lives.objects.length || frame >= nFrames) return null;
   return { object, frame: Math.max(frame, 0) };
-}
-
-/**
- * The cell of an object in a frame, -1 where there is none.
- * @param {Lives} lives
- * @param {number} object
- * @param {number} frame
- * @returns {number}
- */
-export function cellOf(lives, object, frame) {
-  const cells = lives.frame.subarray(lives.first[object], lives.first[object + 1]);
-  const place = cells.indexOf(frame);
-  return place < 0 ? -1 : lives.first[object] + place;
-}
-
-/**
- * The identity that an object had when it was last found before a cell; null where it was not.
- * @param {Lives} lives
- * @param {number} object
- * @param {number} cell
- * @returns {string | null}
- */
-export function identityBefore(lives, object, cell) {
-  for (let earlier = cell - 1; earlier >= lives.first[object]; earlier--) {
-    if (lives.identity[earlier] >= 0) return lives.identities[lives.identity[earlier]];
-  }
-  return null;
-}
-
-/**
- * What an object is in a frame, in words.
- * @param {Lives} lives
- * @param {number} object
- * @param {number} frame
- * @returns {string}
- */
-export function cellText(lives, object, frame) {
-  const cell = cellOf(lives, object, frame);
-  const name = lives.objects[object];
-  if (cell < 0) return `${name}: not in this frame`;
-  if (lives.counted) return `${lives.count[cell]} ${name}`;
-  const as = lives.identity[cell] < 0 ? "" : ` as ${lives.identities[lives.identity[cell]]}`;
-  const event = lives.event[cell] ? `, ${EVENTS[lives.event[cell]]}` : "";
-  return `${name}: ${STATES[lives.state[cell]]}${as}${event}`;
 }
 
 /**

@@ -1,0 +1,161 @@
+// What the panels, the time lines and the status of the viewer show: the answers of its source, coloured, labelled and emphasized.
+
+import { known } from "./columns.js";
+import { covering } from "./draw.js";
+import { breakText, isSame, keyOfObject, truthOfSelected } from "./state.js";
+import { counted, detailsOf, statusText } from "./texts.js";
+
+/**
+ * @import { Coloring, Passes } from "./draw.js"
+ * @import { Shape } from "./geometry.js"
+ * @import { Palette } from "./palette.js"
+ * @import { Scene } from "./panel.js"
+ * @import { Source } from "./source.js"
+ * @import { Answers, Selected, State } from "./state.js"
+ * @import { Times } from "./time_line.js"
+ *
+ * @typedef {object} Display what is shown, and what of it stands out
+ * @property {Source} source
+ * @property {State} state
+ * @property {Answers} answers
+ * @property {Passes | null} passes
+ * @property {Set<string>} marked keys of objects
+ * @property {Shape | null} hovered
+ */
+
+/**
+ * What the colours tell.
+ * @param {State} state
+ * @param {Answers} answers
+ * @returns {Coloring}
+ */
+export function coloringOf(state, answers) {
+  if (state.colour === "identity") return "identity";
+  return areOverEachOther(state, answers) ? "submission" : "outcome";
+}
+
+/**
+ * @param {State} state
+ * @param {Answers} answers
+ */
+function areOverEachOther({ layout }, { submissions }) {
+  return layout === "over" && submissions.length > 1;
+}
+
+/**
+ * Whether an object is marked, or the selected one.
+ * @param {Display} display
+ * @param {Selected} object
+ */
+export function isChosen({ state, marked }, object) {
+  const key = keyOfObject(object);
+  return marked.has(key) || (state.selected !== null && keyOfObject(state.selected) === key);
+}
+
+/**
+ * What is said of a frame after its counts.
+ * @param {Display} display
+ * @param {Int32Array | null} visited the frames that pass the filter
+ * @returns {string}
+ */
+export function notesOf({ source, state, answers }, visited) {
+  const lacking = source.about.pictures && !answers.loaded ? " (no picture)" : "";
+  const note = lacking + (source.note?.(state.frame, state.submissions) ?? "");
+  if (!visited) return note;
+  const n = visited.length;
+  return `${note}; ${n ? counted(n, "frame") : "no frame"} ${n > 1 ? "pass" : "passes"} the filter`;
+}
+
+/**
+ * The scene of each panel: a panel for each shown submission, or one for all of them.
+ * @param {Display} display
+ * @param {Palette} palette
+ * @returns {Scene[]}
+ */
+export function scenesOf(display, palette) {
+  const { state, answers } = display;
+  const places = [...answers.layers.keys()];
+  return (areOverEachOther(state, answers) ? [places] : places.map((i) => [i])).map((group) => sceneOf(display, group, palette));
+}
+
+/**
+ * @param {Display} display
+ * @param {number[]} group which of the shown submissions
+ * @param {Palette} palette
+ * @returns {Scene}
+ */
+function sceneOf(display, group, palette) {
+  const { source, state, answers, passes } = display;
+  const { about, frames } = source;
+  const submissions = group.map((i) => answers.submissions[i]);
+  const coloring = coloringOf(state, answers);
+  const emphasis = emphasisOf(display);
+  return {
+    title: about.submissions.length > 1 ? submissions.map((submission) => about.submissions[submission]).join(", ") : "",
+    description: statusText(source, answers.frame, submissions, group.map((i) => answers.counts[i])),
+    layers: state.marks || !answers.loaded ? group.map((i) => answers.layers[i]) : [],
+    loaded: answers.loaded,
+    extent: covering(about.sequences[frames.sequence[answers.frame]].extent, answers.loaded?.picture ?? null),
+    camera: state.camera,
+    look: { about, palette, coloring, passes, labelOf: labelsOf(display, coloring, emphasis), emphasis },
+    detailsOf: (shape) => {
+      const rows = known(answers.frames.find(({ submission }) => submission === shape.submission));
+      return detailsOf(rows, shape.side, shape.row, about);
+    },
+  };
+}
+
+/**
+ * @param {Display} display
+ * @returns {(shape: Shape) => "selected" | "hovered" | null}
+ */
+function emphasisOf({ state: { selected }, marked, hovered }) {
+  return (shape) => {
+    if (marked.has(keyOfObject(shape)) || (selected && isSame(shape, selected))) return "selected";
+    return hovered && isSame(shape, hovered) ? "hovered" : null;
+  };
+}
+
+/**
+ * Which shapes have which label: switches and gaps always, names where colours tell identities or one is selected.
+ * @param {Display} display
+ * @param {Coloring} coloring
+ * @param {(shape: Shape) => string | null} emphasis
+ * @returns {(shape: Shape) => string | null}
+ */
+function labelsOf({ source: { about, frames }, answers: { frame, submissions, lives } }, coloring, emphasis) {
+  if (!about.identities) return () => null;
+  const places = lives.map(({ objects }) => new Map(objects.map((name, i) => [name, i])));
+  return (shape) => {
+    const isEmphasized = emphasis(shape) !== null;
+    if (!shape.leads && !isEmphasized) return null;
+    const name = coloring === "identity" || isEmphasized ? shape.name : null;
+    if (shape.side === "predicted") return name;
+    const i = submissions.indexOf(shape.submission);
+    const object = places[i].get(shape.name);
+    if (object === undefined) return name;
+    return breakText(lives[i], object, frame - frames.first[frames.sequence[frame]]) ?? name;
+  };
+}
+
+/**
+ * What the time line of each shown submission shows.
+ * @param {Display} display
+ * @param {Palette} palette
+ * @returns {Times[]}
+ */
+export function timesOf({ source: { about, frames }, state, answers, passes }, palette) {
+  const sequence = frames.sequence[answers.frame];
+  const [first, end] = [frames.first[sequence], frames.first[sequence + 1]];
+  return answers.submissions.map((submission, i) => {
+    const lives = answers.lives[i];
+    const whose = about.submissions.length > 1 ? `${about.submissions[submission]}, ` : "";
+    return {
+      title: `Time line: ${whose}sequence ${about.sequences[sequence].name}`,
+      lives,
+      look: { palette, byIdentity: state.colour === "identity", nFrames: end - first, passes: passes?.truth[submission] ?? null },
+      frame: answers.frame - first,
+      object: lives.objects.indexOf(truthOfSelected(answers.frames[i], state.selected) ?? ""),
+    };
+  });
+}
