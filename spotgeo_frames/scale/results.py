@@ -192,8 +192,8 @@ def read_result(folder: RunFolder, number: int) -> Result:
         notes.skipped,
         notes.excluded,
         files,
-        cut=notes.cut,
-        pieces=sums[n_sums:],
+        cut=notes.cut or (),
+        pieces=sums[n_sums:] or (),
     )
 
 
