@@ -1,23 +1,25 @@
-"""Reads a part as blocks of whole sequences; memory holds little more than one block, however large the part is.
+"""Reads a part as blocks of whole frames; memory holds little more than one block, however large the part is.
 
 Each chain of row groups is read batch by batch, in the order of sequences. A block has the rows of all sequences that
-are complete: no chain can bring more of their rows. The rows within a row group need not be in order. If some are not,
-the caller reads the part again, and each row group is sorted in memory, unless it is too large for that.
+are complete: no chain can bring more of their rows. A long sequence is cut between frames: then a block has all frames
+of it that are complete. The rows within a row group need not be in order. If some are not, the caller reads the part
+again, and each row group is sorted in memory.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import zip_longest
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..support.errors import InputError, check_memory, first_line
-from .contents import Gap, RowGroup
-from .files import Expected, File, OpenedFiles
-from .parts import Part, out_of_order
+from ..support.errors import InputError
+from .files import Expected, OpenedFiles
+from .parts import Part
+from .row_groups import FIRST, Key, RowGroup
+from .rows import in_key_order, row_group_batches, rows_within
 
 # The most rows of a block, both sides together, and their most bytes if there are many columns. Smaller blocks would
 # waste time, since each block has a fixed cost.
@@ -29,9 +31,6 @@ BATCHES = 8
 # The most rows, and their most bytes, that are sorted in memory at the same time.
 SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27
 
-# The estimated size of a text value.
-TEXT_BYTES = 32
-
 
 class Source(NamedTuple):
     """One side: its name in messages, and the columns to read, with their types."""
@@ -41,41 +40,37 @@ class Source(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Rows of one side, in file order within a sequence, and the name of their file, or of the dataset."""
+    """Rows of one side, in file order within a frame, and the name of their file, or of the dataset."""
 
     rows: pa.Table
     name: str
 
 
+class Blocks(NamedTuple):
+    """A block of each side, of the same frames, and those of their sequences that have frames in other blocks, too."""
+
+    sides: dict[str, Block]
+    cut: frozenset[Any]
+
+
 class OutOfOrderError(Exception):
-    """The rows of a row group are not in the order of their sequences."""
-
-
-class UnreadableError(InputError):
-    """A row group cannot be read, or does not agree with its footer."""
-
-    def __init__(self, group: RowGroup, why: str):
-        super().__init__(f"{group.file.place.name}: row group {group.order[1]}: {why}")
-        self.group, self.why = group, why
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.group, self.why)
+    """The rows of a row group are not in the order of their sequences, or of the frames of a long sequence."""
 
 
 class _Batch(NamedTuple):
-    """Rows in the order of sequences; batches sorted by `order` are in the order of the files."""
+    """Rows in the order of sequences, and the name of their file; batches sorted by `order` are in the files' order."""
 
     order: tuple[int, ...]
-    file: File
+    name: str
     rows: pa.Table
 
 
 @dataclass
 class _Chain:
-    """A chain that is being read: its waiting rows, and the least sequence that may still come (None: it has ended)."""
+    """A chain that is being read: its waiting rows, and the least key that may still come (None: it has ended)."""
 
-    batches: Iterator[tuple[_Batch, Any]]
-    frontier: Any
+    batches: Iterator[tuple[_Batch, Key | None]]
+    frontier: Key | None
     waiting: list[_Batch] = field(default_factory=list)
 
     def read(self) -> int:
@@ -86,14 +81,14 @@ class _Chain:
         self.waiting.append(batch)
         return len(batch.rows)
 
-    def take(self, cut: Any) -> list[_Batch]:
-        """Takes out the waiting rows of sequences before `cut`; all of them if `cut` is None."""
+    def take(self, cut: Key | None) -> list[_Batch]:
+        """Takes out the waiting rows before `cut`; all of them if `cut` is None."""
         waiting, self.waiting = self.waiting, []
         if cut is None:
             return waiting
         taken = []
         for batch in waiting:
-            n_before = _n_before(batch.rows["sequence"], cut)
+            n_before = _n_before(batch.rows, cut)
             if n_before:
                 taken.append(batch._replace(rows=batch.rows.slice(0, n_before)))
             if n_before < len(batch.rows):
@@ -101,33 +96,21 @@ class _Chain:
         return taken
 
 
-def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = False) -> Iterator[dict[str, Block]]:
-    """Yields the rows of each side, in blocks that never split a sequence; a side may have no rows in a block.
+def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = False) -> Iterator[Blocks]:
+    """Yields the rows of each side, in blocks that never split a frame; a side may have no rows in a block.
 
-    The frontier of a chain is the least sequence that it may still bring. Sequences before all frontiers are complete.
-    A row group is read to its end even if only its beginning belongs to the part, to check that it is in order and
-    intact. `in_memory` sorts each row group. Raises OutOfOrderError if that is needed, UnreadableError if a row group
-    cannot be read, and InputError if the rows cannot be put in order with bounded memory.
+    Only long sequences are split. The frontier of a chain is the least sequence, or frame of a long sequence, that it
+    may still bring; what comes before all frontiers is complete. A row group is read to its end even if only its
+    beginning belongs to the part, to check that it is in order and intact. `in_memory` sorts each row group. Raises
+    OutOfOrderError if that is needed, and UnreadableError if a row group cannot be read.
     """
-    if in_memory:
-        _check_moderate(part, sources)
-    block_rows = rows_within(BLOCK_ROWS, BLOCK_BYTES, [source.schema for source in sources.values()])
-    n_chains = sum(map(len, part.chains.values()))
-    chains = {
-        side: [
-            _Chain(
-                _batches(chain, sources[side].schema, part, in_memory, max(block_rows // BATCHES, 1), n_chains),
-                chain[0].low,
-            )
-            for chain in part.chains[side]
-        ]
-        for side in sources
-    }
+    n_rows = block_rows([source.schema for source in sources.values()])
+    chains = _opened(part, sources, in_memory, n_rows)
     every = [chain for of_side in chains.values() for chain in of_side]
-    n_waiting = 0
+    n_waiting, begin = 0, part.low
     while True:
         unfinished = [chain for chain in every if chain.frontier is not None]
-        while unfinished and n_waiting < block_rows:
+        while unfinished and n_waiting < n_rows:
             n_waiting += _furthest_back(unfinished).read()
             unfinished = [chain for chain in every if chain.frontier is not None]
         cut = _furthest_back(unfinished).frontier if unfinished else None
@@ -137,7 +120,9 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
         if n_taken:
             blocks = {side: _block(batches, sources[side]) for side, batches in taken.items()}
             del taken  # so that the caller can free the blocks
-            yield blocks
+            ends = [key for key in (begin, cut or part.high) if key is not None]
+            begin = cut
+            yield Blocks(blocks, frozenset(sequence for sequence, frame in ends if frame > FIRST))
             del blocks
         elif unfinished:  # a sequence of more rows than a block
             n_waiting += _furthest_back(unfinished).read()
@@ -145,24 +130,35 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
             return
 
 
-def _furthest_back(chains: Sequence[_Chain]) -> _Chain:
-    """The chain with the least frontier."""
-    return min(chains, key=lambda chain: chain.frontier)
-
-
-def _check_moderate(part: Part, sources: Mapping[str, Source]) -> None:
-    """Raises InputError if sorting row groups would take too much memory."""
+def _opened(part: Part, sources: Mapping[str, Source], in_memory: bool, n_rows: int) -> dict[str, list[_Chain]]:
+    """The chains of a part, to be read; all of them together have batches of about a block's rows at a time."""
+    n_chains = sum(map(len, part.chains.values()))
+    at_once = max(n_rows // max(BATCHES, n_chains), 1)
+    opened: dict[str, list[_Chain]] = {}
     for side, source in sources.items():
-        n_rows = sum(max(group.n_rows for group in chain) for chain in part.chains[side])
-        if n_rows > rows_within(SORTED_ROWS, SORTED_BYTES, [source.schema]):
-            raise out_of_order(source.name, f"{n_rows:,} of them would have to be sorted at once")
+        chains = part.chains[side]
+        if part.scattered and chains:
+            [groups] = chains
+            files = OpenedFiles(len(sources))
+            opened[side] = [_Chain(_sorted_batches(files, groups, source, part, at_once), min(g.begin for g in groups))]
+            continue
+        opened[side] = [
+            _Chain(_batches(chain, source.schema, part, in_memory, at_once, n_chains), chain[0].begin)
+            for chain in chains
+        ]
+    return opened
+
+
+def _furthest_back(chains: Sequence[_Chain]) -> _Chain:
+    """The chain with the least frontier, of those that have not ended."""
+    return min(chains, key=attrgetter("frontier"))
 
 
 def _block(batches: Sequence[_Batch], source: Source) -> Block:
     """The batches as one table, in the order of the files."""
     if not batches:
         return Block(source.schema.empty_table(), source.name)
-    files = {batch.file.place.name for batch in batches}
+    files = {batch.name for batch in batches}
     rows = pa.concat_tables([batch.rows for batch in sorted(batches, key=lambda batch: batch.order)])
     rows = rows.combine_chunks()  # pandas takes contiguous columns as they are, and is slower to combine pieces
     return Block(rows, files.pop() if len(files) == 1 else source.name)
@@ -170,116 +166,99 @@ def _block(batches: Sequence[_Batch], source: Source) -> Block:
 
 def _batches(
     chain: Sequence[RowGroup], schema: pa.Schema, part: Part, in_memory: bool, at_once: int, n_chains: int
-) -> Iterator[tuple[_Batch, Any]]:
-    """The rows of a chain that belong to the part, batch by batch, and the least sequence that may come after each."""
+) -> Iterator[tuple[_Batch, Key | None]]:
+    """The rows of a chain that belong to the part, batch by batch, and the least key that may come after each."""
     files = OpenedFiles(n_chains)
     small = [group for group in chain if group.n_rows <= at_once]
     files.expect([Expected(group.file, group.order[1], schema.names, at_once) for group in small])
     for group, after in zip_longest(chain, chain[1:]):
-        n_left, last = group.n_rows, group.low
+        n_left, last = group.n_rows, group.begin
         for position, rows in enumerate(_read(files, group, schema, in_memory, at_once)):
-            sequence = rows["sequence"]
-            first, n_left = sequence[0].as_py(), n_left - len(rows)
-            if not _in_order(sequence) or (position and first < last):
+            first, n_left = _key(rows, 0, part.long), n_left - len(rows)
+            if not _in_order(rows, part.long) or (position and first < last):
                 raise OutOfOrderError
-            last = sequence[-1].as_py()
-            if first < group.low or last > group.high:
+            last = _key(rows, len(rows) - 1, part.long)
+            if first < group.begin or last > group.end:
                 # Skipping the row group would not help: its rows may belong to other parts, which would lack them.
-                name = group.file.place.name
-                raise InputError(f"{name}: holds other sequences than its statistics say; write the file anew")
-            begin = 0 if part.low is None else _n_before(sequence, part.low)
-            end = len(rows) if part.high is None else _n_before(sequence, part.high)
+                raise wrong_statistics(group)
+            begin = 0 if part.low is None else _n_before(rows, part.low)
+            end = len(rows) if part.high is None else _n_before(rows, part.high)
             if begin < end:
-                frontier = last if n_left else None if after is None else after.low
-                yield _Batch((*group.order, position), group.file, rows.slice(begin, end - begin)), frontier
+                frontier = last if n_left else None if after is None else after.begin
+                name = group.file.place.name
+                yield _Batch((*group.order, position), name, rows.slice(begin, end - begin)), frontier
+
+
+def wrong_statistics(group: RowGroup) -> InputError:
+    """The error of a row group that has other rows than the footer of its file says."""
+    problem = "holds other sequences or frames than its statistics say; write the file anew"
+    return InputError(f"{group.file.place.name}: {problem}")
+
+
+def _sorted_batches(
+    files: OpenedFiles, groups: Sequence[RowGroup], source: Source, part: Part, at_once: int
+) -> Iterator[tuple[_Batch, Key | None]]:
+    """The rows of row groups in any order, which are sorted in memory, in batches with the key that comes next."""
+    tables = [rows for group in groups for rows in row_group_batches(files, group, source.schema, at_once)]
+    rows = in_key_order(pa.concat_tables(tables)) if tables else source.schema.empty_table()
+    del tables
+    begin = 0 if part.low is None else _n_before(rows, part.low)
+    end = len(rows) if part.high is None else _n_before(rows, part.high)
+    names = {group.file.place.name for group in groups}
+    name = names.pop() if len(names) == 1 else source.name
+    for position, first in enumerate(range(begin, end, at_once)):
+        after = min(first + at_once, end)
+        frontier = _key(rows, after, part.long) if after < end else None
+        yield _Batch((position,), name, rows.slice(first, after - first)), frontier
 
 
 def _read(files: OpenedFiles, group: RowGroup, schema: pa.Schema, in_memory: bool, at_once: int) -> Iterator[pa.Table]:
-    """The rows of a row group in batches, sorted by sequence if `in_memory`."""
+    """The rows of a row group in batches, sorted by sequence and frame if `in_memory`."""
     batches = row_group_batches(files, group, schema, at_once)
     if not in_memory:
         yield from batches
         return
-    whole = by_sequence(pa.concat_tables(batches))
+    whole = in_key_order(pa.concat_tables(batches))
     for first in range(0, len(whole), at_once):
         yield whole.slice(first, at_once)
 
 
-def by_sequence(rows: pa.Table) -> pa.Table:
-    """The rows sorted by sequence; rows of the same sequence stay in their order."""
-    return rows.take(pc.sort_indices(rows["sequence"]))  # which is stable
+def block_rows(schemas: Sequence[pa.Schema]) -> int:
+    """How many rows a block has, all sides together, with the columns of these schemas."""
+    return rows_within(BLOCK_ROWS, BLOCK_BYTES, schemas)
 
 
-def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
-    """The rows of a row group in batches, in their order, with the columns of the schema; no batch is empty.
-
-    Raises UnreadableError if they cannot be read.
-    """
-    names = [name for name in schema.names if name not in group.file.partition]
-    try:
-        there = {*files.footer(group.file).schema.names}
-        names = [name for name in names if name in there]
-        for batch in files.batches(group.file, group.order[1], names, at_once):
-            if len(batch):
-                yield _conformed(pa.Table.from_batches([batch]), schema, group)
-    except InputError:
-        raise
-    except (pa.ArrowException, OSError, ValueError) as error:  # a store that fsspec reaches may raise any of these
-        check_memory(error, group.file.place.name)
-        raise UnreadableError(group, f"cannot be read: {first_line(error)}") from None
+def _key(rows: pa.Table, position: int, long: Collection[Any]) -> Key:
+    """The sequence and frame of a row; FIRST for the frame unless the sequence is long."""
+    sequence = rows["sequence"][position].as_py()
+    frame = rows["frame"][position].as_py() if sequence in long else None
+    return sequence, FIRST if frame is None else frame  # a frame that is null is reported later
 
 
-def kept_rows(rows: pa.Table, exclude: Sequence[int | str], gaps: Sequence[Gap] = ()) -> pa.Table:
-    """The rows of the sequences that are neither excluded nor in a gap."""
-    if not len(rows) or not (exclude or gaps):
-        return rows
+def _in_order(rows: pa.Table, long: Collection[Any]) -> bool:
+    """Whether no sequence is less than the one before, and no frame of a long sequence."""
     sequence = rows["sequence"]
-    out = [pc.is_in(sequence, pa.array(exclude, sequence.type))] if exclude else []
-    for gap in gaps:
-        above = None if gap.low is None else pc.greater_equal(sequence, gap.low)
-        below = None if gap.high is None else pc.less_equal(sequence, gap.high)
-        bounds = [bound for bound in (above, below) if bound is not None]
-        out.append(reduce(pc.and_, bounds) if bounds else pa.repeat(True, len(sequence)))
-    return rows.filter(pc.invert(reduce(pc.or_, out)))
+    if not _ascend(sequence):
+        return False
+    low, high = sequence[0].as_py(), sequence[-1].as_py()
+    there = [name for name in long if low <= name <= high]
+    return all(_ascend(rows["frame"].filter(pc.equal(sequence, pa.scalar(name, sequence.type)))) for name in there)
 
 
-def rows_within(n_rows: int, n_bytes: int, schemas: Sequence[pa.Schema]) -> int:
-    """`n_rows`, or fewer if that many rows would take more than `n_bytes`, by the mean width of the sides' rows."""
-    types = [field.type for schema in schemas for field in schema]
-    width = sum(8 if pa.types.is_primitive(kind) else TEXT_BYTES for kind in types)
-    return max(1, min(n_rows, n_bytes * len(schemas) // max(width, 1)))
+def _ascend(values: pa.ChunkedArray) -> bool:
+    """Whether no value is less than the one before."""
+    return pc.all(pc.less_equal(values[:-1], values[1:])).as_py() is not False
 
 
-def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
-    """The rows with the columns and types of the schema; hive partitions repeat, missing columns are null."""
-    columns = []
-    positions = {name: position for position, name in enumerate(rows.schema.names)}
-    for column in schema:
-        if column.name in group.file.partition:
-            columns.append(pa.repeat(pa.scalar(group.file.partition[column.name], column.type), len(rows)))
-        elif column.name in positions:
-            try:
-                columns.append(rows.column(positions[column.name]).cast(column.type))
-            except pa.ArrowException as error:
-                check_memory(error, group.file.place.name)
-                raise UnreadableError(group, f"column {column.name}: cannot be read: {first_line(error)}") from None
-        else:
-            columns.append(pa.nulls(len(rows), column.type))
-    conformed = pa.table(columns, schema=schema)
-    if conformed["sequence"].null_count:
-        raise UnreadableError(group, "column sequence: some rows are null")
-    return conformed
-
-
-def _in_order(sequence: pa.ChunkedArray) -> bool:
-    """Whether no sequence is less than the one before."""
-    return pc.all(pc.less_equal(sequence[:-1], sequence[1:])).as_py() is not False
-
-
-def _n_before(sequence: pa.ChunkedArray, cut: Any) -> int:
-    """How many of the sorted sequences come before `cut`."""
-    if not len(sequence) or sequence[0].as_py() >= cut:
+def _n_before(rows: pa.Table, key: Key) -> int:
+    """How many of the rows, which are in order, come before a sequence and frame."""
+    sequence = rows["sequence"]
+    name, frame = key
+    if not len(sequence) or (sequence[0].as_py(), FIRST) >= key:
         return 0
-    if sequence[-1].as_py() < cut:  # the usual case
+    if sequence[-1].as_py() < name:  # the usual case
         return len(sequence)
-    return pc.sum(pc.less(sequence, cut)).as_py()
+    before = pc.less(sequence, name)
+    if frame > FIRST:
+        before = pc.or_(before, pc.and_(pc.equal(sequence, name), pc.less(rows["frame"], frame)))
+    return pc.sum(before).as_py() or 0

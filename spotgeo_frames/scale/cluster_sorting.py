@@ -20,10 +20,12 @@ from ..support.errors import InputError
 from ..support.progress import progress_bar
 from ..support.reading import readable
 from ..support.storage import Place, is_local, make_folder, written
-from .contents import Contents, RowGroup
+from .contents import Contents
 from .dask import on_cluster
 from .files import check_unchanged
 from .repartition import batches_of, by_range, cuts_of, most_sorted, part_name, sampled, sorted_ranges, write_rows
+from .row_groups import RowGroup
+from .rows import keys_of
 
 
 class Sorting(NamedTuple):
@@ -89,7 +91,7 @@ def _sampled(task: tuple[int, list[RowGroup]], n_rows: int) -> pa.Array:
     _, groups = task
     with _unchanged(groups):
         schema = pa.schema([("sequence", pa.string() if isinstance(groups[0].low, str) else pa.int64())])
-        return sampled(batches_of(groups, schema, most_sorted(schema) // 4), n_rows)
+        return sampled(batches_of(groups, schema, most_sorted(schema) // 4), n_rows, "sequence")
 
 
 @contextmanager
@@ -167,7 +169,8 @@ def _sorted(task: tuple[int, list[Section]], sorting: Sorting) -> list[Place]:
     n_rows, files = sum(section.n_rows for section in sections), list[Place]()
     with TemporaryDirectory() as name:
         batches, most = partial(_unpacked, sections), most_sorted(sorting.schema)
-        for rows in sorted_ranges(batches, n_rows, most, Path(name), lambda n_more: None):
+        keys = keys_of(sorting.schema)
+        for rows in sorted_ranges(batches, n_rows, most, Path(name), lambda n_more: None, keys):
             files.append(sorting.scratch.inside("sorted", f"{number:05}-{part_name(len(files))}"))
             write_rows(rows, sorting.schema, files[-1], lambda n_more: None)
     return files

@@ -18,6 +18,7 @@ from ..support.reading import readable
 from ..support.storage import Place, is_inside, is_local
 from .files import READERS, File, OpenedFiles, footer_digest
 from .listing import files_of
+from .row_groups import FIRST, LAST, Gap, RowGroup
 
 # The values that a column must have. Keys may be integers or text, but the same in all files.
 KINDS = {"frame": "integers", "x": "numbers", "y": "numbers", "w": "numbers", "h": "numbers"}
@@ -29,38 +30,11 @@ MOST_BYTES = 60
 # The most rows of the column `sequence` that are read at once, for lack of statistics.
 BATCH_ROWS = 1 << 16
 
+# What is said of a file or a row group that was to be skipped.
+CANNOT_SKIP = "it cannot be skipped, since nothing tells which sequences it holds; take it out, or mend it"
+
 # The values of `on_error`.
 ON_ERROR = ("raise", "skip")
-
-
-class RowGroup(NamedTuple):
-    """A row group of a dataset.
-
-    `order` is the position of its file and its own position in the file. It has `n_rows` rows, whose sequences lie
-    between `low` and `high`, both included.
-    """
-
-    order: tuple[int, int]
-    file: File
-    n_rows: int
-    low: Any
-    high: Any
-
-
-class Gap(NamedTuple):
-    """Sequences that are left out, from `low` to `high` (None: no end), and why."""
-
-    low: Any
-    high: Any
-    problem: str
-
-
-def gap_text(gap: Gap) -> str:
-    """A gap as text: the problem, and the sequences that are left out because of it."""
-    if gap.low == gap.high and gap.low is not None:
-        return f"{gap.problem}; sequence {gap.low} is left out"
-    low, high = ("the first" if gap.low is None else gap.low), ("the last" if gap.high is None else gap.high)
-    return f"{gap.problem}; sequences {low} to {high} are left out"
 
 
 class Contents(NamedTuple):
@@ -101,13 +75,13 @@ def check_outside(out: Place, dataset: Contents) -> None:
 
 
 class _Footer(NamedTuple):
-    """The footer of one file: its columns, rows and range of each row group, and the problems with the file.
+    """The footer of one file: its columns, rows and ranges of each row group, and the problems with the file.
 
     `digest` is its SHA-256, empty if it cannot be read.
     """
 
     schema: pa.Schema
-    groups: list[tuple[int, Any, Any]]
+    groups: list[tuple[int, Any, Any, int, int]]
     problems: list[str]
     digest: str = ""
 
@@ -160,9 +134,9 @@ def _footer(file: File) -> _Footer:
             schema = _with_partition(_plain_schema(footer.schema), file)
             if len(set(schema.names)) < len(schema.names):
                 return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"], digest)
-            column = _sequence_column(footer.metadata)
+            columns = _columns(footer.metadata)
             positions = range(footer.metadata.num_row_groups)
-            return _Footer(schema, [_range(opened, file, position, column) for position in positions], [], digest)
+            return _Footer(schema, [_group(opened, file, position, columns) for position in positions], [], digest)
     except InputError as error:
         return _Footer(schema, [], error.problems)
 
@@ -204,26 +178,50 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _sequence_column(metadata: Any) -> int | None:
-    """The position of the column `sequence` among those that the footer describes, or None if there is none."""
+def _columns(metadata: Any) -> dict[str, int]:
+    """The positions of the columns of the key of a frame among those that the footer describes."""
     columns = metadata.schema
     paths = (columns.column(position).path for position in range(len(columns)))
-    return next((position for position, path in enumerate(paths) if path == "sequence"), None)
+    return {path: position for position, path in enumerate(paths) if path in ("sequence", "frame")}
 
 
-def _range(opened: OpenedFiles, file: File, position: int, column: int | None) -> tuple[int, Any, Any]:
-    """How many rows a row group has, and the least and the greatest sequence that it may have."""
+def _group(opened: OpenedFiles, file: File, position: int, columns: dict[str, int]) -> tuple[int, Any, Any, int, int]:
+    """How many rows a row group has, the least and the greatest sequence that it may have, and the frames of these.
+
+    Frames are known only where there is one sequence.
+    """
     group = opened.footer(file).metadata.row_group(position)
+    low, high = _range(opened, file, position, columns.get("sequence"))
     if "sequence" in file.partition:
-        return group.num_rows, file.partition["sequence"], file.partition["sequence"]
+        value = file.partition["sequence"]
+        if low is not None and not (_is_value(low, value) and _is_value(high, value)):
+            problem = f"holds sequences {low} to {high}, but the name of its folder says sequence={value}"
+            raise InputError(f"{file.place.name}: {problem}; write it to the folders of its sequences")
+        low = high = value
+    frames = FIRST, LAST
+    if low == high and "frame" in columns and "frame" not in file.partition:
+        statistics = group.column(columns["frame"]).statistics
+        if statistics is not None and statistics.has_min_max and isinstance(statistics.min, int):
+            frames = statistics.min, statistics.max
+    return group.num_rows, low, high, *frames
+
+
+def _is_value(sequence: Any, value: Any) -> bool:
+    """Whether a sequence is the value in the name of a folder, where 3 may be written 03."""
+    is_number = isinstance(sequence, str) and isinstance(value, int) and sequence.isdecimal()
+    return bool((int(sequence) if is_number else sequence) == value)
+
+
+def _range(opened: OpenedFiles, file: File, position: int, column: int | None) -> tuple[Any, Any]:
+    """The least and the greatest sequence that a row group may have; None if it has no such column."""
     if column is None:
-        return group.num_rows, None, None
-    statistics = group.column(column).statistics
+        return None, None
+    statistics = opened.footer(file).metadata.row_group(position).column(column).statistics
     if statistics is not None and statistics.null_count:
         raise InputError(f"{file.place.name}: column sequence: some of row group {position} are null")
     if statistics is not None and statistics.has_min_max and _are_exact(statistics.min, statistics.max):
-        return group.num_rows, statistics.min, statistics.max
-    return group.num_rows, *_range_read(opened, file, position)
+        return statistics.min, statistics.max
+    return _range_read(opened, file, position)
 
 
 def _are_exact(low: Any, high: Any) -> bool:
@@ -263,7 +261,7 @@ def _judged(files: Sequence[File], footers: Sequence[_Footer], required: Sequenc
             if not _is_of(kind, wanted) and footer.n_rows:
                 verb = "are" if wanted.endswith("s") else "is"
                 problems.append(f"{file.place.name}: column {name} is of type {kind}; {wanted} {verb} needed")
-        if not problems and any(rows and low is None for rows, low, _ in footer.groups):
+        if not problems and any(rows and low is None for rows, low, *_ in footer.groups):
             problems.append(f"{file.place.name}: column sequence: some rows are null")
         judged.append(footer._replace(problems=problems))
     return judged
@@ -306,8 +304,7 @@ def _gaps(files: Sequence[File], footers: Sequence[_Footer]) -> list[Gap]:
         if not footer.problems:
             continue
         if bounds is None and not in_order:
-            advice = "it cannot be skipped, since nothing tells which sequences it holds; take it out, or mend it"
-            raise InputError([f"{problem}; {advice}" for problem in footer.problems])
+            raise InputError([f"{problem}; {CANNOT_SKIP}" for problem in footer.problems])
         if bounds is None:
             before = next((before[1] for before in ranges[position::-1] if before), None)
             after = next((after[0] for after in ranges[position:] if after), None)
@@ -318,7 +315,7 @@ def _gaps(files: Sequence[File], footers: Sequence[_Footer]) -> list[Gap]:
 
 def _file_range(file: File, footer: _Footer, kinds: set[type]) -> tuple[Any, Any] | None:
     """The least and the greatest sequence of a file, None if unknown; `kinds` are the types of sequences."""
-    bounds = [(low, high) for rows, low, high in footer.groups if rows]
+    bounds = [(low, high) for rows, low, high, *_ in footer.groups if rows]
     if "sequence" in file.partition:
         bounds = [(file.partition["sequence"], file.partition["sequence"])]
     if not bounds or any(type(low) not in kinds for low, _ in bounds):

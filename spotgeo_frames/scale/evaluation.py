@@ -5,7 +5,7 @@ parts can be evaluated in any process and in any order, and again if an earlier 
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from ..matching.crowds import without_crowds
 from ..matching.matcher import assigned, counted_table
 from ..matching.noted_rule import shared_notes
 from ..matching.rule import Rule, compared
-from ..scoring.group_sums import Sums, summary_sums
+from ..scoring.group_sums import Sums, cut_sums, summary_sums
 from ..scoring.pair_sums import pair_sums
 from ..support.ahead import ahead
 from ..support.errors import InputError, check_memory, first_line
@@ -40,24 +40,23 @@ from .blocks import (
     Block,
     OutOfOrderError,
     Source,
-    UnreadableError,
-    kept_rows,
     read_blocks,
-    row_group_batches,
-    rows_within,
 )
-from .contents import Gap, RowGroup, gap_text
+from .contents import CANNOT_SKIP
 from .files import File, OpenedFiles, check_unchanged
 from .folder import RunFolder, written_for
 from .parts import Part
 from .quantiles import bin_codes
 from .results import MOST_LISTED, Result, add_results, few, write_result
+from .row_groups import Gap, RowGroup, gap_text
+from .rows import UnreadableError, kept_rows, row_group_batches, rows_within, sequences_of
 
 # Columns that are written with a dictionary. The values of others hardly repeat, and it takes long to find that out.
 DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]
 
-# A function of two sides that returns the match table (None if it is not needed) and the sums by each grouping.
-Method = Callable[[Annotations, Annotations], tuple[pd.DataFrame | None, list[Sums]]]
+# A function of two sides, and of their sequences that have frames elsewhere, too. It returns the match table (None if
+# it is not needed), and by each grouping the sums and, if there are such sequences, the sums of these.
+Method = Callable[[Annotations, Annotations, Collection[Any]], tuple[pd.DataFrame | None, list[Sums], list[Sums]]]
 
 
 class Job(NamedTuple):
@@ -76,13 +75,16 @@ class Job(NamedTuple):
 def score_block(
     truth: Annotations,
     predictions: Annotations,
+    cut: Collection[Any],
     *,
     groupings: Sequence[Sequence[str]],
     edges: Mapping[str, np.ndarray],
     rule: Rule,
     keep: bool,
-) -> tuple[pd.DataFrame | None, list[Sums]]:
+) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
     """The match table of a block by the rule (None unless `keep`), and its sums by each of the groupings.
+
+    The sums of the sequences in `cut`, which have frames in other blocks, come last.
 
     A grouping is a list of columns of the match table, or empty. The values of a column that has `edges` are replaced
     by the positions of their bins.
@@ -90,27 +92,34 @@ def score_block(
     counting = without_crowds(compared(rule, truth, predictions, may_be_disjoint=True), rule)
     pairs = assigned(counting.sides, rule)
     matches = None
-    if keep or any(groupings):
+    if keep or cut or any(groupings):
         carried = None if keep else {name for names in groupings for name in names}
         matches = match_dataframe(counted_table(counting, pairs, rule, carried))
-    sums = []
+    sums, pieces = [], []
     for names in groupings:
-        if matches is None or not names:  # also beside a table, so that rounding does not depend on what is kept
+        if matches is None or not (
+            names or cut
+        ):  # also beside a table, so that rounding does not depend on what is kept
             sums.append(pair_sums(counting, pairs, rule))
             continue
-        by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names]
-        sums.append(summary_sums(matches, by))
-    return matches if keep else None, sums
+        by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names] or None
+        if not cut:
+            sums.append(summary_sums(matches, by))
+            continue
+        whole, piece = cut_sums(matches, by, cut)
+        sums.append(whole)
+        pieces.append(piece)
+    return matches if keep else None, sums, pieces
 
 
 def track_block(
-    truth: Annotations, predictions: Annotations, *, rule: Rule, keep: bool
-) -> tuple[pd.DataFrame | None, list[Sums]]:
-    """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence."""
+    truth: Annotations, predictions: Annotations, _cut: Collection[Any], *, rule: Rule, keep: bool
+) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
+    """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut."""
     aligned = align(truth, predictions, may_be_disjoint=True)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     matches = track_matches(aligned, tracks, found, rule) if keep else None
-    return matches, [sums]
+    return matches, [sums], []
 
 
 def evaluate_part(part: Part, job: Job) -> Result:
@@ -133,10 +142,24 @@ def evaluate_part(part: Part, job: Job) -> Result:
             if not job.skip or not isinstance(error, UnreadableError):
                 raise
             damages = [error, *_other_damages(part, job, error.group)]
-            gaps = [Gap(damage.group.low, damage.group.high, damage.problems[0]) for damage in damages]
+            gaps = [_gap(damage, part.scattered) for damage in damages]
             part = _without(part, [damage.group for damage in damages], gaps)
             skipped += gaps
     return result if job.folder is None else write_result(job.folder, part.number, result)
+
+
+def _gap(damage: UnreadableError, scattered: bool) -> Gap:
+    """The sequences to leave out because of a row group that cannot be read.
+
+    Of a scattered part only those that it has. Raises InputError if they are not known.
+    """
+    group, problem = damage.group, damage.problems[0]
+    if not scattered or group.low == group.high:
+        return Gap(group.low, group.high, problem)
+    try:
+        return Gap(group.low, group.high, problem, sequences_of(group))
+    except UnreadableError:
+        raise InputError(f"{problem}; {CANNOT_SKIP}") from None
 
 
 def _files(part: Part) -> Iterator[File]:
@@ -181,7 +204,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     place = None if job.folder is None else job.folder.matches(part.number)
     with ExitStack() as stack:
         writer = stream = None
-        for blocks in ahead(read_blocks(part, job.sources, in_memory=in_memory)):
+        for blocks, cut in ahead(read_blocks(part, job.sources, in_memory=in_memory)):
             n_rows = {side: len(block.rows) for side, block in blocks.items()}
             excluded = _excluded(blocks, job.exclude)
             blocks = {
@@ -192,8 +215,9 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                 results.append(no_result(job.sources)._replace(n_rows=n_rows, excluded=excluded))
                 continue
             sides = _annotations(blocks)
-            matches, sums = job.method(*sides)
-            results.append(Result(sums, n_rows, *_sequences(*sides), [], excluded, {}))
+            matches, sums, pieces = job.method(*sides, cut)
+            only, n_shared, of_cut = _sequences(*sides, cut)
+            results.append(Result(sums, n_rows, only, n_shared, [], excluded, {}, cut=of_cut, pieces=pieces))
             if matches is not None and job.folder is not None and place is not None:
                 matches.attrs = shared_notes(matches)  # the counts of one block are not the part's
                 schema = schema or _schema_of(matches, job.sources)
@@ -284,15 +308,23 @@ def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]
     return Annotations(tables["truth"], tables.get("frames")), Annotations(tables["predictions"])
 
 
-def _sequences(truth: Annotations, predictions: Annotations) -> tuple[dict[str, tuple[int, list[Any]]], int]:
-    """How many sequences only one side has, with the names of the first, by side; and how many both sides have."""
+def _sequences(
+    truth: Annotations, predictions: Annotations, cut: Collection[Any]
+) -> tuple[dict[str, tuple[int, list[Any]]], int, list[tuple[Any, bool, bool]]]:
+    """How many sequences only one side has, with the names of the first, by side; and how many both sides have.
+
+    Those in `cut` are not among them; they come last, with whether the truth and whether the predictions have them.
+    """
     occurring = {
         "truth": _distinct(truth.objects if truth.frames is None else truth.frames),
         "predictions": _distinct(predictions.objects),
     }
+    of_cut = [(name, *(name in names for names in occurring.values())) for name in sorted(cut)]
+    occurring = {side: names.difference(list(cut)) if cut else names for side, names in occurring.items()}
     shared = occurring["truth"].intersection(occurring["predictions"])
     only = {side: names.difference(shared) for side, names in occurring.items()}
-    return {side: (len(names), names[:MOST_LISTED].tolist()) for side, names in only.items()}, len(shared)
+    listed = {side: (len(names), names[:MOST_LISTED].tolist()) for side, names in only.items()}
+    return listed, len(shared), of_cut
 
 
 def _distinct(table: pd.DataFrame) -> pd.Index:

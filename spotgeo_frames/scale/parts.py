@@ -3,7 +3,7 @@
 Files may be laid out in any way. Row groups whose sequences follow each other make a chain, which is read from its
 beginning to its end. Interleaved files, such as one for each camera, make several chains, which are read side by side.
 A row group at the end of a part may have rows of the next part, and is then read for both. Parts are cut where that
-costs little.
+costs little, and a long sequence also between its frames.
 """
 
 import os
@@ -14,31 +14,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..support.errors import InputError
-from .contents import Contents, Gap, RowGroup
+from .contents import Contents
+from .row_groups import FIRST, LAST, Gap, Key, RowGroup
 
 # A part has a PARTS-th of all rows, both sides together, but at least LEAST_ROWS, since each part has a fixed cost, and
 # at most PART_ROWS, since an interruption loses the part's work.
 PARTS, LEAST_ROWS, PART_ROWS = 64, 1 << 19, 1 << 24
 
-# How often all rows may be read on average, since row groups across a cut are read twice or more.
-MOST_READ = 1.3
+# How often all rows may be read on average, since row groups across a cut are read twice or more; and how often where
+# there would be fewer than FEW_PARTS parts, since a core without work costs more than reading.
+MOST_READ, READ_OF_FEW, FEW_PARTS = 1.3, 1.75, 16
 
 # The most chains to read side by side, each with an open file.
 MOST_CHAINS = 64
 
 
 class Part(NamedTuple):
-    """The sequences from `low` on and below `high` (None: no bound), without those in `gaps`.
+    """The rows from the sequence and frame `low` on and before `high` (None: no bound), without those in `gaps`.
 
-    `number` is the position of the part. `chains` are the row groups of each side that may have these sequences, as one
-    list for each chain.
+    `number` is the position of the part. `chains` are the row groups of each side that may have these rows, as one list
+    for each chain. Sequences that are `long` may be cut between frames. The row groups of a `scattered` part have its
+    sequences in any order, and no other part has them; they are read as a whole.
     """
 
     number: int
-    low: Any
-    high: Any
+    low: Key | None
+    high: Key | None
     chains: dict[str, list[list[RowGroup]]]
     gaps: list[Gap]
+    long: frozenset[Any] = frozenset()
+    scattered: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -46,39 +51,36 @@ class Part(NamedTuple):
         return sum(group.n_rows for chains in self.chains.values() for chain in chains for group in chain)
 
 
-def parts_of(sides: Mapping[str, Contents]) -> list[Part]:
+def parts_of(sides: Mapping[str, Contents], long: frozenset[Any] = frozenset()) -> list[Part]:
     """The parts of the sides, in the order of their sequences.
 
-    Raises InputError if the rows are not sorted by sequence at all, since each part would have to read everything.
+    Sequences that are `long` may be cut between frames; their row groups have to tell their frames.
     """
     groups = [(side, group) for side, contents in sides.items() for group in contents.groups]
     gaps = [gap for contents in sides.values() for gap in contents.gaps]
     if not groups:
         return []
-    values = sorted({bound for _, group in groups for bound in (group.low, group.high)})
+    values = sorted({bound for _, group in groups for bound in (group.begin, group.end)})
     rank = {value: position for position, value in enumerate(values)}
-    low = np.array([rank[group.low] for _, group in groups])
-    high = np.array([rank[group.high] for _, group in groups])
+    low = np.array([rank[group.begin] for _, group in groups])
+    high = np.array([rank[group.end] for _, group in groups])
     n_rows = np.array([group.n_rows for _, group in groups])
     starts = _starts(low, high, n_rows)
     parts = []
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(values)
         inside = np.flatnonzero((low < end) & (high >= start))
-        chains = {
-            side: _chains([groups[i][1] for i in inside if groups[i][0] == side], contents)
-            for side, contents in sides.items()
-        }
+        chains = {side: _chains([groups[i][1] for i in inside if groups[i][0] == side]) for side in sides}
         bounds = values[start] if number else None, values[end] if number + 1 < len(starts) else None
-        parts.append(Part(number, *bounds, chains, gaps))
+        parts.append(Part(number, *bounds, chains, gaps, long))
     return parts
 
 
 def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
-    """The ranks of the sequences at which parts begin.
+    """The ranks of the sequences and frames at which parts begin.
 
     There are enough parts to share the work, but so few that hardly a row group is read twice. `low` and `high` are the
-    ranks of each row group's least and greatest sequence.
+    ranks at which each row group begins and ends.
     """
     total = int(n_rows.sum())
     wanted = min(PART_ROWS, max(LEAST_ROWS, total // PARTS))
@@ -100,32 +102,35 @@ def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
         begins = possible[starts]
         # A row group is read for all parts from the one of its first sequence to the one of its last.
         n_read = np.searchsorted(begins, high, side="right") - np.searchsorted(begins, low, side="right") + 1
-        if len(starts) == 1 or (n_read * n_rows).sum() <= MOST_READ * total:
+        most_read = READ_OF_FEW if len(starts) < FEW_PARTS else MOST_READ
+        if len(starts) == 1 or (n_read * n_rows).sum() <= max(most_read, MOST_READ) * total:
             return [int(begin) for begin in begins]
         wanted *= 2
 
 
-def _chains(groups: Sequence[RowGroup], contents: Contents) -> list[list[RowGroup]]:
+def _chains(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
     """The row groups as chains, in which each group begins where the one before ends.
 
-    Raises InputError if there are too many chains, since the rows are then not sorted by sequence at all.
+    Where there would be more than MOST_CHAINS, each group is a chain of its own.
     """
     chains: list[list[RowGroup]] = []
-    for group in sorted(groups, key=lambda group: (group.low, group.high, group.order)):
+    for group in sorted(groups, key=lambda group: (group.begin, group.end, group.order)):
         open_chains = [chain for chain in chains if _follows(chain[-1], group)]
         if open_chains:
             # Taking the chain that ended last keeps the others free for groups that begin earlier.
-            max(open_chains, key=lambda chain: chain[-1].high).append(group)
+            max(open_chains, key=lambda chain: chain[-1].end).append(group)
         else:
             chains.append([group])
         if len(chains) > MOST_CHAINS:
-            raise out_of_order(contents.name, f"more than {MOST_CHAINS} row groups hold the same sequences")
+            return [[group] for group in groups]
     return chains
 
 
 def _follows(last: RowGroup, group: RowGroup) -> bool:
-    """Whether a row group can come after the last one of a chain; a sequence in both must keep the file order."""
-    return bool(last.high < group.low or (last.high == group.low and last.order < group.order))
+    """Whether a row group can come after the last one of a chain; what is in both is in file order."""
+    unknown = (last.last_frame, group.first_frame) == (LAST, FIRST)
+    shared = last.high == group.low and (unknown or last.last_frame == group.first_frame)
+    return last.end < group.begin or (shared and last.order < group.order)
 
 
 def out_of_order(name: str, why: str) -> InputError:

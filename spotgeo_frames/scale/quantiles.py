@@ -15,9 +15,10 @@ from ..support.errors import SliceError
 from ..tables.arrow import arrow_to_pandas
 from ..tables.quantile_bins import Ranks, binned_values
 from ..tables.schema import labelled_joints
-from .blocks import BLOCK_ROWS, kept_rows, row_group_batches
+from .blocks import BLOCK_ROWS
 from .contents import Contents
 from .files import OpenedFiles
+from .rows import kept_rows, row_group_batches
 
 # About how many values the sample has.
 SAMPLE = 1 << 12

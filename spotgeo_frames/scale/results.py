@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..scoring.group_sums import Sums, add_sums
+from ..scoring.group_sums import Sums, add_sums, whole_sums
 from ..support.errors import InputError
 from ..support.memory import limit_of, too_much
 from ..support.reading import readable
@@ -42,7 +42,9 @@ class Result(NamedTuple):
     is how many sequences only the truth, or only the predictions, have, with the names of the first. `n_shared` is how
     many sequences both have. `skipped` are texts on row groups that could not be read. `excluded` are the sequences
     that occurred and were left out as asked. `files` are the files that were written, by their names in the
-    run's folder. `remarks` are texts on kept results that were damaged.
+    run's folder. `remarks` are texts on kept results that were damaged. `cut` are the sequences that have frames in
+    other results, with whether the truth and whether the predictions have them here; they are counted nowhere else, and
+    `pieces` are their sums by each grouping.
     """
 
     sums: list[Sums]
@@ -53,6 +55,8 @@ class Result(NamedTuple):
     excluded: list[Any]
     files: dict[str, Digest]
     remarks: tuple[str, ...] = ()
+    cut: Sequence[tuple[Any, bool, bool]] = ()
+    pieces: Sequence[Sums] = ()
 
 
 class _Notes(msgspec.Struct):
@@ -66,6 +70,7 @@ class _Notes(msgspec.Struct):
     skipped: list[str]
     excluded: list[int | str]
     files: dict[str, Digest]
+    cut: list[tuple[int | str, bool, bool]]
     groupings: list[tuple[dict[int, tuple[int, int]], bool, dict[Hashable, Any]]]
 
 
@@ -114,12 +119,17 @@ def _check_memory(results: Sequence[Result]) -> None:
 
 
 def add_results(results: Sequence[Result]) -> Result:
-    """The result of several parts together; they come in the order of their sequences.
+    """The result of several parts together.
 
     Raises InputError if they have so many groups that the memory at hand is not enough.
     """
     _check_memory(results)
     filled = [result.sums for result in results if result.sums]
+    pieces = [result.pieces for result in results if result.pieces]
+    sides: dict[Any, tuple[bool, bool]] = {}
+    for name, *seen in (some for result in results for some in result.cut):
+        before = sides.get(name, (False, False))
+        sides[name] = seen[0] or before[0], seen[1] or before[1]
     return Result(
         [add_sums(same) for same in zip(*filled, strict=True)],
         {side: sum(result.n_rows[side] for result in results) for side in results[0].n_rows},
@@ -128,12 +138,30 @@ def add_results(results: Sequence[Result]) -> Result:
         list(dict.fromkeys(text for result in results for text in result.skipped)),
         list(dict.fromkeys(name for result in results for name in result.excluded)),
         {name: digest for result in results for name, digest in result.files.items()},
+        cut=[(name, *seen) for name, seen in sides.items()],
+        pieces=[add_sums(same) for same in zip(*pieces, strict=True)],
     )
 
 
+def whole_result(result: Result) -> Result:
+    """The result of all parts, in which the sequences that were cut count once."""
+    if not result.cut:
+        return result
+    sums = [add_sums(both) for both in zip(result.sums, map(whole_sums, result.pieces), strict=True)]
+    of_side = {
+        "truth": sorted(name for name, in_truth, predicted in result.cut if in_truth and not predicted),
+        "predictions": sorted(name for name, in_truth, predicted in result.cut if predicted and not in_truth),
+    }
+    one_sided = {
+        side: _listed([known, (len(of_side[side]), of_side[side])]) for side, known in result.one_sided.items()
+    }
+    n_shared = result.n_shared + sum(in_truth and predicted for _, in_truth, predicted in result.cut)
+    return result._replace(sums=sums, one_sided=one_sided, n_shared=n_shared, cut=(), pieces=())
+
+
 def _listed(parts: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
-    """The count of sequences in all parts, and the names of the first."""
-    return sum(count for count, _ in parts), [name for _, names in parts for name in names][:MOST_LISTED]
+    """The count of sequences in all parts, and the names of the first, sorted."""
+    return sum(count for count, _ in parts), sorted(name for _, names in parts for name in names)[:MOST_LISTED]
 
 
 def warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:
@@ -165,10 +193,11 @@ def write_result(folder: RunFolder, number: int, result: Result) -> Result:
     The file has a table of one row with the notes as JSON, then labels and values of each grouping, and at its end the
     SHA-256 of all that. The notes have the digest of the part's match table. Raises InputError if it cannot be written.
     """
-    groupings = [(sums.rows, sums.by_similarity, sums.attrs) for sums in result.sums]
-    notes = _Notes(folder.identity, number, *result[1:7], groupings)
+    every = [*result.sums, *result.pieces]
+    groupings = [(sums.rows, sums.by_similarity, sums.attrs) for sums in every]
+    notes = _Notes(folder.identity, number, *result[1:7], list(result.cut), groupings)
     tables = [pa.table({"notes": [msgspec.json.encode(notes)]})]
-    for sums in result.sums:
+    for sums in every:
         tables += [pa.Table.from_pandas(dataframe_of(sums.labels), preserve_index=False), _values_table(sums.values)]
     place = folder.sums(number)
     with written_for(folder, place) as stream:
@@ -198,7 +227,18 @@ def read_result(folder: RunFolder, number: int) -> Result:
             labels = columns_of(labels) if len(labels.columns) else Columns({}, n_rows=table.num_rows)
             sums.append(Sums(labels, _values(table), rows, by_similarity, attrs))
     files = notes.files | {folder.relative(place): Digest(len(content), hashlib.sha256(content).hexdigest())}
-    return Result(sums, notes.n_rows, notes.one_sided, notes.n_shared, notes.skipped, notes.excluded, files)
+    n_sums = len(sums) // 2 if notes.cut else len(sums)
+    return Result(
+        sums[:n_sums],
+        notes.n_rows,
+        notes.one_sided,
+        notes.n_shared,
+        notes.skipped,
+        notes.excluded,
+        files,
+        cut=notes.cut or (),
+        pieces=sums[n_sums:] or (),
+    )
 
 
 def _values_table(values: Mapping[str, np.ndarray]) -> pa.Table:

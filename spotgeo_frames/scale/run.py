@@ -13,14 +13,16 @@ from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable
 from ..tables.selections import check_names
 from .blocks import Source
-from .contents import Contents, check_outside, gap_text
+from .contents import Contents, check_outside
 from .dask import check_client, evaluated_on_cluster
 from .evaluation import Job, Method, empty_sides, no_result
 from .files import check_unchanged
 from .folder import RunFolder
 from .journal import begun, check_written
-from .parts import Part, parts_of
-from .results import Result
+from .parts import Part
+from .planning import planned
+from .results import Result, whole_result
+from .row_groups import gap_text
 from .workers import evaluated_here
 
 # The files of a run that could be an input, in its folder.
@@ -70,11 +72,14 @@ def run(
     method: Method,
     plan: Mapping[str, Any],
     options: RunOptions,
+    *,
+    cut_frames: bool,
 ) -> Iterator[tuple[Result, RunFolder | None]]:
     """A context that gives the result of all parts by `method`, and the run's folder, which it holds until its end.
 
     Parts that an earlier evaluation of the same has finished are not done again. `plan` describes the method, so that
-    an earlier evaluation by another one is recognised. Raises InputError if rows are wrong or lost, a file cannot be
+    an earlier evaluation by another one is recognised. `cut_frames` says that the method needs only whole frames, so
+    that long sequences may be cut between them. Raises InputError if rows are wrong or lost, a file cannot be
     read or written or has changed, or the sides share no sequence; ValueError if an option is out of range.
     """
     if options.workers is not None and options.workers < 1:
@@ -82,22 +87,25 @@ def run(
     if options.client is not None:
         check_client(options.client)
     excluded = options.excluded(contents)
-    parts = parts_of(contents)
     with ExitStack() as stack:
+        cluster, skip = options.client is not None, options.on_error == "skip"
+        parts = stack.enter_context(
+            planned(contents, sources, excluded, cut_frames=cut_frames, skip=skip, on_cluster=cluster)
+        )
         folder, finished, remarks = None, dict[int, Result](), list[str]()
         if options.out is not None:
             plan = {**plan, "exclude": excluded, "on_error": options.on_error}
             folder, finished, remarks = stack.enter_context(begun(options.out, contents, plan, len(parts)))
-        job = Job(sources, method, excluded, options.on_error == "skip", folder)
+        job = Job(sources, method, excluded, skip, folder)
         left = [part for part in parts if part.number not in finished]
-        result = _evaluated(left, job, finished, contents["truth"].n_rows, options)
+        result = whole_result(_evaluated(left, job, finished, contents["truth"].n_rows, options))
         check_unchanged(file for dataset in contents.values() for file in dataset.files)
         if folder is not None:
             check_written(folder, result.files)
         _check_whole(result, contents, options)
         if not result.sums:
             # The sums of no rows still have their columns, and without a grouping a row of zeros.
-            result = result._replace(sums=method(*empty_sides(sources))[1])
+            result = result._replace(sums=method(*empty_sides(sources), ())[1])
         gaps = [gap_text(gap) for dataset in contents.values() for gap in dataset.gaps]
         yield result._replace(skipped=[*gaps, *result.skipped], remarks=tuple(remarks)), folder
 

@@ -34,8 +34,9 @@ def repartition_by_sequence(
 ) -> None:
     """Writes a copy of a Parquet dataset that is sorted by sequence, so that it can be evaluated part by part.
 
-    Memory is bounded, however many rows there are. The rows of a sequence keep their order. A progress bar appears on a
-    terminal or in Jupyter after two seconds.
+    Memory is bounded, however many rows there are. The rows of a sequence are sorted by `frame`, if there is such a
+    column of integers, and rows of the same frame keep their order. A progress bar appears on a terminal or in Jupyter
+    after two seconds.
 
     Parameters
     ----------

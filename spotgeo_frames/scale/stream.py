@@ -1,8 +1,8 @@
 """score_dataset() and track_dataset(): evaluate Parquet datasets of any size part by part.
 
 The metrics are those of `match` and `summarize`, or of `track`, on the same rows. A part is a range of whole sequences,
-and sums over sequences can be added. Counts are exactly the same, however the data is laid out and wherever parts are
-evaluated. Sums of errors may differ in the last digits, since they are added in another order.
+or of frames of a long one, and sums over these can be added. Counts are exactly the same, however the data is laid out
+and wherever parts are evaluated. Sums of errors may differ in the last digits, since they are added in another order.
 
 Known differences from evaluating the tables in memory
     - A warning names sequences that only one side has; they count as they do in memory. If the sides share no sequence,
@@ -75,9 +75,9 @@ def score_dataset(
     truth, predictions
         Parquet datasets of objects: the path or address of a file or of a folder (hive partitions become columns), also
         with wildcards (s3://bucket/day=*/truth.parquet), a list of files, or a `pyarrow.dataset`. Columns: `sequence`,
-        `frame`, `object`, `x`, `y` (px), for boxes `w`, `h` (px), and any others. Each dataset must be sorted by
-        sequence, or consist of files that are; otherwise call `repartition_by_sequence` first. You need not declare
-        sorting; the file footers are inspected.
+        `frame`, `object`, `x`, `y` (px), for boxes `w`, `h` (px), and any others. The rows may be in
+        any order, which you need not declare; those that are sorted by sequence are evaluated fastest. If neither the
+        rows are sorted nor the files hold whole sequences, they are sorted into a temporary folder first (TMPDIR).
     out
         A folder on any file system that pyarrow reaches, or None. It gets the match table (`matches/`, one file a
         part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where it
@@ -125,9 +125,9 @@ def score_dataset(
 
     Raises
     ------
-    InputError: a dataset, a file or a row is wrong, the rows are not sorted by sequence, the sides share no sequence,
-        a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, workers died, or `by`
-        makes more groups than memory can take.
+    InputError: a dataset, a file or a row is wrong, rows in no order are given to a `client`, the sides share no
+        sequence, a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, workers died,
+        or `by` makes more groups than memory can take.
     ValueError: an argument is out of range, or does not fit another.
     ImportError: a client, several processes or a function as similarity need an extra that is not installed.
 
@@ -188,7 +188,7 @@ def summaries(
         "groupings": [list(grouping.items()) for grouping in groupings],
         **_described(rule),
     }
-    with run(contents, sources, method, plan, options) as (result, folder):
+    with run(contents, sources, method, plan, options, cut_frames=True) as (result, folder):
         tables = [noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
@@ -235,8 +235,9 @@ def track_dataset(
     truth, predictions
         Parquet datasets of objects: the path or address of a file or of a folder (hive partitions become columns), also
         with wildcards (s3://bucket/day=*/truth.parquet), a list of files, or a `pyarrow.dataset`. Columns: `sequence`,
-        `frame`, `object`, `x`, `y` (px), for boxes `w`, `h` (px), and any others. Each dataset must be sorted by
-        sequence, or consist of files that are; otherwise call `repartition_by_sequence` first.
+        `frame`, `object`, `x`, `y` (px), for boxes `w`, `h` (px), and any others. The rows may be in
+        any order; if neither the rows are sorted by sequence nor the files hold whole sequences, they are sorted into a
+        temporary folder first (TMPDIR). The rows of a sequence are evaluated at once and have to fit in memory.
     out
         A folder on any file system that pyarrow reaches, or None. It gets the match table of CLEAR (`matches/`, one
         file a part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where
@@ -280,7 +281,8 @@ def track_dataset(
     Raises
     ------
     InputError: a dataset, a file or a row is wrong, only one side has boxes and no `tau` is given, an identity occurs
-        twice in a frame, the rows are not sorted by sequence, the sides share no sequence, a file has changed
+        twice in a frame, a sequence does not fit in memory, rows in no order are given to a `client`, the sides share
+        no sequence, a file has changed
         meanwhile, `out` belongs to another evaluation or cannot be written, or workers died.
     ValueError: an argument is out of range, or does not fit another.
     ImportError: a client, several processes or a function as similarity need an extra that is not installed.
@@ -310,7 +312,8 @@ def track_dataset(
     method = partial(track_block, rule=rule, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
     plan = _described(rule)
-    with run(contents, sources_of(contents, None if keep else columns), method, plan, options) as (result, folder):
+    sources = sources_of(contents, None if keep else columns)
+    with run(contents, sources, method, plan, options, cut_frames=False) as (result, folder):
         summary = track_summary(result.sums[0])
         summary.attrs = rule.notes
         summary = noted(summary, result)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# The label of the sums of sequences that were cut, which no column of a match table is called.
+PIECE = "piece_of"
+
+
 class Sums(NamedTuple):
     """Named sums of N groups of rows, or of N sequences.
 
@@ -132,6 +136,36 @@ def cells_of(groups: Groups) -> Cells:
     values["n_frames"] = np.bincount(cell[first_of_frame], minlength=len(first)).astype(np.float64)
     values |= {name: group_sums(rows, cell, len(first)) for name, rows in groups.own_sums.items()}
     return Cells(groups.of_row[first], array_of(table["sequence"].take(first)), values)
+
+
+def cut_sums(matches: Table | Columns, by: By | None, cut: Collection[Any]) -> tuple[Sums, Sums]:
+    """The sums of a match table as `summary_sums` gives them, but without those of the sequences in `cut`.
+
+    These have frames elsewhere, too, so their means are not known yet. Their sums come second, by sequence, in the
+    column PIECE, and group. Added to those of their other pieces, they are complete, and `whole_sums` has their means.
+    """
+    groups = group_rows(matches, by)
+    cells = cells_of(groups)
+    inside = among(cells.sequence, cut)
+    whole, pieces = (
+        Cells(cells.group[kept], cells.sequence[kept], {name: rows[kept] for name, rows in cells.values.items()})
+        for kept in (~inside, inside)
+    )
+    sums = sums_of_cells(groups, whole)
+    labels = {name: column.take(pieces.group) for name, column in groups.labels.items()}
+    # What is counted in whole tables is among the other sums.
+    rows = dict.fromkeys(sums.rows, (0, 0))
+    notes = {name: 0 if name in COUNTS_NOTED else value for name, value in sums.attrs.items()}
+    of_pieces = Sums(Columns({PIECE: pieces.sequence} | labels), pieces.values, rows, sums.by_similarity, notes)
+    return sums, of_pieces
+
+
+def whole_sums(pieces: Sums) -> Sums:
+    """The sums of each group in sequences whose pieces `cut_sums` has given, and which are added up."""
+    labels = {name: column for name, column in pieces.labels.arrays.items() if name != PIECE}
+    n_cells = len(pieces.labels)
+    values = sums_of_sequences(Cells(np.zeros(n_cells, np.int64), None, pieces.values))
+    return pieces._replace(labels=Columns(labels, n_rows=n_cells), values=values)
 
 
 def sums_of_cells(groups: Groups, cells: Cells) -> Sums:

@@ -643,7 +643,7 @@ def test_wrong_rows_name_their_file(tmp_path: Path, small: None) -> None:
     key = ", ".join(f"{name} {predictions[name].iloc[-1]}" for name in ("sequence", "frame", "object"))
     with refused((f"{twice / 'part-000.parquet'}: 2 rows", "(sequence, frame, object)", key)):
         sf.score_dataset(in_files(points(40)[0], tmp_path / "right"), twice)
-    huge = in_files(points(40)[0].assign(sequence=np.uint64(1 << 63)), tmp_path / "huge", 1)
+    huge = in_files(points(40)[0].assign(sequence=np.uint64(1 << 63)), tmp_path / "huge", 1, 1000)
     with refused((f"{huge / 'part-000.parquet'}: row group 0: column sequence: cannot be read", str(1 << 63))):
         sf.score_dataset(huge, huge)
 
@@ -660,29 +660,26 @@ def test_statistics_that_are_wrong_or_none(tmp_path: Path, small: None, monkeypa
     from spotgeo_frames.scale import contents
 
     honest = contents._range
-    monkeypatch.setattr(contents, "_range", lambda *given: (honest(*given)[0], honest(*given)[1], honest(*given)[1]))
-    with refused((f"{tmp_path / 'truth' / 'a.parquet'}", "sequences", "statistics")):
+    monkeypatch.setattr(contents, "_range", lambda *given: (honest(*given)[0], honest(*given)[0]))
+    with pytest.raises(sf.InputError, match=r"a\.parquet: holds other sequences or frames than its statistics say"):
         sf.score_dataset(*paths)
 
 
 def test_in_no_order(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refused with what to run, which helps."""
+    """Sorted in memory, part by part or whole, or into a temporary folder; or once and for all by the command."""
     truth, predictions = points(60)
     shuffled = truth.sample(frac=1, random_state=0)
     paths = in_files(shuffled, tmp_path / "truth", 3, 20), in_files(predictions, tmp_path / "predictions")
     expected = sf.summarize(sf.match(sf.read_objects(paths[0]), predictions))
-    assert_same(sf.score_dataset(*paths), expected)  # few enough to sort in memory
+    assert_same(sf.score_dataset(*paths), expected)
     monkeypatch.setattr(parts, "MOST_CHAINS", 8)
-    sort = f"spotgeo-frames repartition {paths[0]} {paths[0]}_by_sequence"
-    with refused((f"{paths[0]}", "8 row groups", sort)):
-        sf.score_dataset(*paths)
+    assert_same(sf.score_dataset(*paths), expected)
     monkeypatch.setattr(parts, "MOST_CHAINS", 1000)
     monkeypatch.setattr(blocks, "SORTED_ROWS", 60)
-    with refused((f"{paths[0]}", "sorted at once", sort)):
-        sf.score_dataset(*paths)
-    words = [sys.executable, "-m", "spotgeo_frames", *sort.split()[1:]]
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-    assert_same(sf.score_dataset(words[-1], paths[1]), expected)
+    assert_same(sf.score_dataset(*paths), expected)
+    out = f"{paths[0]}_by_sequence"
+    command("repartition", paths[0], out)
+    assert_same(sf.score_dataset(out, paths[1]), expected)
 
 
 @given(data=st.data())

@@ -1,0 +1,138 @@
+"""Looks at row groups whose footers do not tell how their rows lie: in which order, and which share sequences."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .blocks import wrong_statistics
+from .contents import BATCH_ROWS, Contents
+from .files import READERS, OpenedFiles
+from .row_groups import FIRST, LAST, RowGroup
+from .rows import UnreadableError, row_group_batches
+
+
+class Look(NamedTuple):
+    """What the rows of a row group show.
+
+    `in_order` is whether they are in the order of their sequences, and `frames_in_order` whether those of a sequence
+    are in the order of their frames, too. `large` are the sequences of many rows. `sequences` are all of them, once
+    each, as integers; for text these are hashes.
+    """
+
+    in_order: bool
+    frames_in_order: bool
+    large: list[Any]
+    sequences: np.ndarray
+
+
+def known_rows(sides: Iterable[Contents]) -> dict[Any, int]:
+    """How many rows of all sides are in row groups with a single sequence, by sequence; it may have more in others."""
+    counts: dict[Any, int] = {}
+    for dataset in sides:
+        for group in dataset.groups:
+            if group.low == group.high:
+                counts[group.low] = counts.get(group.low, 0) + group.n_rows
+    return counts
+
+
+def with_frames(dataset: Contents, long: Collection[Any]) -> Contents:
+    """The dataset, whose row groups tell their first and last frame where these are of a long sequence, and only there.
+
+    Statistics tell the frames of row groups with a single sequence; of others, the frames are read.
+    """
+    groups = [_with_frames(group, dataset.schema, long) for group in dataset.groups]
+    return dataset._replace(groups=groups)
+
+
+def _with_frames(group: RowGroup, schema: pa.Schema, long: Collection[Any]) -> RowGroup:
+    """A row group with its first frame if its least sequence is long, and its last frame if its greatest is."""
+    if group.low not in long and group.high not in long:
+        return group._replace(first_frame=FIRST, last_frame=LAST)
+    if group.low == group.high and group.first_frame > FIRST:
+        return group
+    first, last = LAST, FIRST
+    with suppress(UnreadableError):  # which reading all of the row group shows
+        for rows in row_group_batches(OpenedFiles(), group, _key_schema(schema), BATCH_ROWS):
+            for name in {group.low, group.high}.intersection(long):
+                frames = pc.min_max(rows["frame"].filter(pc.equal(rows["sequence"], name)))
+                if name == group.low and frames["min"].is_valid:
+                    first = min(first, frames["min"].as_py())
+                if name == group.high and frames["max"].is_valid:
+                    last = max(last, frames["max"].as_py())
+    return group._replace(
+        first_frame=first if group.low in long and first < LAST else FIRST,
+        last_frame=last if group.high in long and last > FIRST else LAST,
+    )
+
+
+def _key_schema(schema: pa.Schema) -> pa.Schema:
+    """The columns that the rows of a dataset are in the order of."""
+    return pa.schema([schema.field("sequence"), schema.field("frame")])
+
+
+def looks_at(sides: Mapping[str, Contents], groups: Sequence[tuple[str, RowGroup]], n_rows: int) -> list[Look]:
+    """What each of the row groups shows, which come with their sides; one of more than `n_rows` rows is large."""
+    with ThreadPoolExecutor(READERS) as pool:
+        return list(pool.map(lambda item: _look(item[1], _key_schema(sides[item[0]].schema), n_rows), groups))
+
+
+def _look(group: RowGroup, schema: pa.Schema, n_rows: int) -> Look:
+    """What a row group shows; raises InputError if its statistics are wrong, UnreadableError if it cannot be read."""
+    in_order = frames_in_order = True
+    last, counts = None, []
+    for rows in row_group_batches(OpenedFiles(), group, schema, BATCH_ROWS):
+        sequence, frame = rows["sequence"].combine_chunks(), rows["frame"].combine_chunks()
+        above, same = pc.less(sequence[:-1], sequence[1:]), pc.equal(sequence[:-1], sequence[1:])
+        later = pc.less_equal(frame[:-1], frame[1:])
+        first = sequence[0].as_py(), frame[0].as_py() or 0
+        in_order &= _all(pc.or_(above, same)) and (last is None or last[0] <= first[0])
+        frames_in_order &= _all(pc.or_(above, pc.and_(same, later))) and (last is None or last <= first)
+        last = sequence[-1].as_py(), frame[-1].as_py() or 0
+        values = pc.value_counts(sequence)
+        counts.append(pa.table({"sequence": values.field("values"), "n": values.field("counts")}))
+    whole = pa.concat_tables(counts).group_by("sequence").aggregate([("n", "sum")])
+    ends = pc.min_max(whole["sequence"])
+    if ends["min"].as_py() < group.low or ends["max"].as_py() > group.high:
+        raise wrong_statistics(group)
+    large = whole["sequence"].filter(pc.greater(whole["n_sum"], n_rows)).to_pylist()
+    return Look(in_order, frames_in_order, large, _as_integers(whole["sequence"]))
+
+
+def _all(values: pa.Array) -> bool:
+    """Whether all values are true, or null."""
+    return pc.all(values).as_py() is not False
+
+
+def _as_integers(sequence: pa.ChunkedArray) -> np.ndarray:
+    """Sequences as integers: themselves, or of text 64-bit hashes."""
+    values = sequence.to_numpy()
+    if values.dtype.kind == "i":
+        return values
+    from pandas.util import hash_array
+
+    return hash_array(values).view(np.int64)
+
+
+def components(sequences: Sequence[np.ndarray]) -> np.ndarray:
+    """A number for each row group, the same for all that share sequences, directly or by way of others.
+
+    `sequences` are those of each row group, once each. If two sequences have the same hash, more row groups have the
+    same number, which does no harm.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n_groups = len(sequences)
+    group = np.repeat(np.arange(n_groups), [len(names) for names in sequences])
+    name = np.concatenate(sequences)
+    order = np.argsort(name, kind="stable")
+    name, group = name[order], group[order]
+    shared = name[1:] == name[:-1]
+    pairs = np.unique(group[:-1][shared] * n_groups + group[1:][shared])
+    links = coo_array((np.ones(len(pairs)), np.divmod(pairs, n_groups)), (n_groups, n_groups))
+    return connected_components(links, directed=False)[1]

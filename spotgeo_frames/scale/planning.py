@@ -1,0 +1,206 @@
+"""Decides how the rows of datasets are read, however they lie.
+
+Row groups in the order of their sequences, or several chains of such, are read as they are. Where the ranges of their
+sequences overlap so much that this would take too much memory, their columns `sequence` and `frame` are read once. They
+show which row groups share sequences: those that do, with few rows, are read and sorted in memory together, as
+partitions of an engine by hash or by day are. What is left, such as shuffled rows, is sorted into a temporary folder
+first.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from ..support.errors import InputError
+from ..support.memory import limit_of
+from ..support.storage import place_of
+from . import blocks, parts
+from .blocks import Source, block_rows
+from .contents import CANNOT_SKIP, Contents, contents_of
+from .layout import Look, components, known_rows, looks_at, with_frames
+from .parts import Part, out_of_order, parts_of
+from .repartition import write_sorted
+from .row_groups import RowGroup
+from .rows import UnreadableError, rows_within
+
+# About how many bytes of memory the tracks of a sequence need for each of its rows, of both sides together.
+TRACKED_BYTES = 250
+
+# What is said of a row group that was to be skipped, although it is needed to put the rows in order.
+CANNOT_SKIP_IN_DISORDER = "it cannot be skipped, since the rows of the dataset are in no order; take it out, or mend it"
+
+# A row group of a side, and what its rows show.
+Looks = dict[tuple[str, tuple[int, int]], Look]
+
+
+@contextmanager
+def planned(
+    contents: Mapping[str, Contents],
+    sources: Mapping[str, Source],
+    exclude: Sequence[Any],
+    *,
+    cut_frames: bool,
+    skip: bool,
+    on_cluster: bool,
+) -> Iterator[list[Part]]:
+    """A context that gives the parts of the datasets, and holds the temporary folder of those that had to be sorted.
+
+    The parts depend only on the datasets and on the columns to read. `cut_frames` allows to cut long sequences between
+    their frames; without it, each sequence, but for those in `exclude`, has to fit in memory. Raises InputError if one
+    does not; if a row group cannot be read, or has other rows than its footer says; if a file of unknown sequences is
+    to be left out, as `skip` asks; or if rows have to be sorted first `on_cluster`, whose workers would not see the
+    temporary folder.
+    """
+    if not cut_frames and not on_cluster:
+        _check_memory(contents, exclude)
+    with ExitStack() as stack:
+        try:
+            found, to_sort = _parts(contents, sources, cut_frames)
+            if to_sort or any(part.scattered for part in found):
+                _check_gaps(contents)
+            if to_sort and on_cluster:
+                side, why = next(iter(to_sort.items()))
+                raise out_of_order(contents[side].name, f"{why}; workers would not see a temporary folder")
+            if to_sort:
+                folder = Path(stack.enter_context(TemporaryDirectory()))
+                in_order = {side: _sorted(contents[side], sources[side], folder / side) for side in to_sort}
+                found, _ = _parts({**contents, **in_order}, sources, cut_frames)
+        except UnreadableError as error:
+            advice = f"; {CANNOT_SKIP_IN_DISORDER}" if skip else ""
+            raise InputError(f"{error.problems[0]}{advice}") from None
+        yield found
+
+
+def _check_memory(contents: Mapping[str, Contents], exclude: Collection[Any]) -> None:
+    """Raises InputError if a whole sequence would need more memory than this machine has."""
+    left_out = {*exclude}
+    counts = {name: n_rows for name, n_rows in known_rows(contents.values()).items() if name not in left_out}
+    name = max(counts, key=lambda name: counts[name], default=None)
+    n_bytes = 0 if name is None else counts[name] * TRACKED_BYTES
+    at_hand = limit_of(n_bytes)
+    if at_hand is not None and n_bytes > at_hand:
+        rows = f"sequence {name} has {counts[name]:,} rows or more of both sides, which are evaluated at once"
+        sizes = [f"{size / (1 << 30):.1f} GiB" for size in (n_bytes, at_hand)]
+        advice = "divide it into several, leave it out with exclude=, or use a machine with more memory"
+        raise InputError(
+            f"{contents['truth'].name}: {rows}: {sizes[0]} of memory, and {sizes[1]} are at hand; {advice}"
+        )
+
+
+def _check_gaps(contents: Mapping[str, Contents]) -> None:
+    """Raises InputError if a file is to be skipped of which only the range of sequences is known.
+
+    Where ranges overlap, most of the sequences in it lie in other files.
+    """
+    gaps = [gap for dataset in contents.values() for gap in dataset.gaps if gap.low is None or gap.low != gap.high]
+    if gaps:
+        raise InputError([f"{gap.problem}; {CANNOT_SKIP}" for gap in gaps])
+
+
+def _parts(
+    datasets: Mapping[str, Contents], sources: Mapping[str, Source], cut_frames: bool
+) -> tuple[list[Part], dict[str, str]]:
+    """The parts of the datasets; and the sides that have to be sorted first, with the reason."""
+    long_rows = block_rows([source.schema for source in sources.values()]) // 2
+    counts = known_rows(datasets.values()) if cut_frames else {}
+    long = frozenset(name for name, count in counts.items() if count > long_rows)
+    looks: Looks = {}
+    while True:
+        framed = {side: with_frames(dataset, long) for side, dataset in datasets.items()}
+        ranges = parts_of(framed, long)
+        doubtful = [part for part in ranges if not _is_moderate(part, sources)]
+        asked = {(side, group.order): (side, group) for part in doubtful for side, group in _groups(part)}
+        new = [item for key, item in asked.items() if key not in looks]
+        found = looks_at(datasets, new, long_rows)
+        looks |= {(side, group.order): look for (side, group), look in zip(new, found, strict=True)}
+        larger = long.union(*(look.large for look in found)) if cut_frames else long
+        if larger == long:
+            break
+        long = larger
+    answer, to_sort = list[Part](), dict[str, str]()
+    for part in ranges:
+        pieces, sides = _divided(part, looks, sources) if part in doubtful else ([part], {})
+        answer += pieces
+        to_sort |= sides
+    return [part._replace(number=number) for number, part in enumerate(answer)], to_sort
+
+
+def _groups(part: Part) -> list[tuple[str, RowGroup]]:
+    """The row groups of a part with their sides."""
+    return [(side, group) for side, chains in part.chains.items() for chain in chains for group in chain]
+
+
+def _is_moderate(part: Part, sources: Mapping[str, Source]) -> bool:
+    """Whether a part can be read within bounded memory, even if the rows in each row group are in no order."""
+    for side, chains in part.chains.items():
+        most = rows_within(blocks.SORTED_ROWS, blocks.SORTED_BYTES, [sources[side].schema])
+        if len(chains) > parts.MOST_CHAINS or sum(max(group.n_rows for group in chain) for chain in chains) > most:
+            return False
+    return True
+
+
+def _divided(part: Part, looks: Looks, sources: Mapping[str, Source]) -> tuple[list[Part], dict[str, str]]:
+    """A part as several whose row groups share no sequences; and the sides that have to be sorted, with the reason.
+
+    It stays as it is if row groups that share sequences have too many rows, but are in order.
+    """
+    groups = sorted(_groups(part), key=lambda item: (item[1].begin, item[1].end))
+    component = components([looks[side, group.order].sequences for side, group in groups])
+    n_rows = np.bincount(component, [group.n_rows for _, group in groups])
+    most = rows_within(blocks.SORTED_ROWS, blocks.SORTED_BYTES, [source.schema for source in sources.values()])
+    if n_rows.max() <= most:
+        return _scattered(part, groups, component, n_rows, most), {}
+    to_sort = {}
+    for side, chains in part.chains.items():
+        of_side = [group for name, group in groups if name == side]
+        disorder = [group for group in of_side if not _in_order(group, looks[side, group.order], part)]
+        if len(chains) > parts.MOST_CHAINS:
+            to_sort[side] = f"more than {parts.MOST_CHAINS} row groups hold the same sequences"
+        elif disorder:
+            to_sort[side] = f"{sum(group.n_rows for group in disorder):,} of them would have to be sorted at once"
+    return [part], to_sort
+
+
+def _in_order(group: RowGroup, look: Look, part: Part) -> bool:
+    """Whether the rows of a row group are in order, also by frame if a long sequence may be among them."""
+    has_long = any(group.low <= name <= group.high for name in part.long)
+    return look.frames_in_order if has_long else look.in_order
+
+
+def _scattered(
+    part: Part, groups: Sequence[tuple[str, RowGroup]], component: np.ndarray, n_rows: np.ndarray, most: int
+) -> list[Part]:
+    """Parts of whole components, neighbours together as long as they have few rows."""
+    _, first, of_group = np.unique(component, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # components in the order of their first row groups
+    sizes = n_rows[order]
+    wanted = min(max(parts.LEAST_ROWS, int(sizes.sum()) // parts.PARTS), most)
+    number = np.empty(len(order), np.int64)
+    number[order] = (np.cumsum(sizes) - sizes) // wanted
+    divided: list[dict[str, list[RowGroup]]] = [{side: [] for side in part.chains} for _ in np.unique(number)]
+    places = np.unique(number, return_inverse=True)[1][of_group]
+    for (side, group), place in zip(groups, places.tolist(), strict=True):
+        divided[place][side].append(group)
+    in_files = partial(sorted, key=attrgetter("order"))
+    return [
+        part._replace(
+            chains={side: [in_files(chain)] if chain else [] for side, chain in of_sides.items()}, scattered=True
+        )
+        for of_sides in divided
+    ]
+
+
+def _sorted(dataset: Contents, source: Source, folder: Path) -> Contents:
+    """The columns of a dataset that are read, sorted into files in a folder, which messages call by the dataset."""
+    folder.mkdir()
+    write_sorted(dataset._replace(schema=source.schema), folder.parent, place_of(folder))
+    found = contents_of(folder, ["sequence"])
+    files = {file.place.path: file._replace(place=file.place._replace(name=dataset.name)) for file in found.files}
+    groups = [group._replace(file=files[group.file.place.path]) for group in found.groups]
+    return dataset._replace(files=list(files.values()), schema=found.schema, groups=groups)

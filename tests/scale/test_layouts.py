@@ -1,0 +1,350 @@
+"""Datasets as engines write them: in files of whole sequences, shuffled, or with one sequence of half of all rows."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from helpers.datasets import assert_same, in_files, points, tracks, write
+from helpers.problems import refused, warned
+from spotgeo_frames.scale import blocks, layout, parts, planning, repartition
+from spotgeo_frames.scale.contents import contents_of
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts, blocks and what is sorted in memory are of a few rows, so that tiny tables are large."""
+    shrink(monkeypatch, 60)
+
+
+def shrink(patch: pytest.MonkeyPatch, n_rows: int) -> None:
+    patch.setattr(parts, "LEAST_ROWS", n_rows)
+    patch.setattr(blocks, "BLOCK_ROWS", n_rows // 2)
+    patch.setattr(blocks, "SORTED_ROWS", 2 * n_rows)
+    patch.setattr(repartition, "SORTED_ROWS", 2 * n_rows)
+    patch.setattr(repartition, "MOST_RANGES", 4)
+
+
+# What tells the user that a sequence is on one side only is no matter here.
+pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")
+
+
+def dealt(table: pd.DataFrame, folder: Path, files: np.ndarray, seed: int, group_rows: int = 1000) -> Path:
+    """Each row in the file of this number, in a random order of rows unless the seed is 0."""
+    if seed:
+        order = np.random.default_rng(seed).permutation(len(table))
+        table, files = table.iloc[order], files[order]
+    order = np.argsort(files, kind="stable")
+    return write(table.iloc[order], folder, np.bincount(files, minlength=1).tolist(), group_rows)
+
+
+def hashed(sequence: pd.Series, n_files: int) -> np.ndarray:
+    return (pd.util.hash_array(sequence.to_numpy()) % n_files).astype(np.int64)
+
+
+def giant(truth: pd.DataFrame, predictions: pd.DataFrame, low: int, high: int) -> list[pd.DataFrame]:
+    """The sequences from low to high are one, whose frames follow each other."""
+    tables = []
+    for table in (truth, predictions):
+        inside = table["sequence"].between(low, high)
+        frame = table["frame"].where(~inside, table["frame"] + 5 * (table["sequence"] - low))
+        tables.append(table.assign(sequence=table["sequence"].where(~inside, low), frame=frame))
+    return tables
+
+
+def assert_like_in_memory(truth: Path, predictions: Path, folder: Path) -> None:
+    """The summary, slices, the sequences of one side only, and the match table; and the same again."""
+    sides = sf.read_objects(truth), sf.read_objects(predictions)
+    matches = sf.match(*sides)
+    out = folder / "out"
+    found = sf.score_dataset(truth, predictions, out, workers=1)
+    assert_same(found, sf.summarize(matches))
+    names = [set(side.objects["sequence"]) for side in sides]
+    for side, only in (("truth", names[0] - names[1]), ("predictions", names[1] - names[0])):
+        assert (found.attrs[f"{side}_only"], found.attrs[f"n_{side}_only"]) == (sorted(only), len(only))
+    kept = ds.dataset(out / "matches").to_table().to_pandas().sort_values(["sequence", "frame"], kind="stable")
+    columns = ["sequence", "frame", "outcome", "distance", "truth_object", "predicted_object"]
+    expected = matches[columns].astype({"outcome": str}).reset_index(drop=True)
+    found_rows = kept[columns].astype({"outcome": str}).reset_index(drop=True)
+    pd.testing.assert_frame_equal(found_rows, expected, check_dtype=False)
+    assert_same(sf.score_dataset(truth, predictions, out, workers=1), found)
+    by = ["sequence", "truth_brightness"]
+    assert_same(sf.score_dataset(truth, predictions, by=by, workers=1), sf.summarize(matches, by=by))
+
+
+@pytest.mark.parametrize("kind", ["int64", "str"])
+@pytest.mark.parametrize("name", ["hash", "day", "sequence", "mixed", "not alike", "shuffled", "one sorted"])
+def test_layouts_of_engines(name: str, kind: str, tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40, kind=kind)
+    paths = []
+    for side, table in (("truth", truth), ("predictions", predictions)):
+        n_files = {"hash": 30, "day": 7, "not alike": 30 if side == "truth" else 7}.get(name)
+        if n_files:
+            files = hashed(table["sequence"], n_files)
+        elif name == "sequence":
+            files = np.random.default_rng(0).permutation(40)[pd.factorize(table["sequence"], sort=True)[0]]
+        elif name == "mixed" and side == "predictions":
+            files = hashed(table["sequence"], 20)
+        else:
+            files = np.zeros(len(table), np.int64)
+        is_sorted = name == "one sorted" or (name == "mixed" and side == "truth")
+        paths.append(dealt(table, tmp_path / side, files, seed=0 if is_sorted else 3))
+    assert_like_in_memory(*paths, tmp_path)
+
+
+@pytest.mark.parametrize("order", ["by frame", "by object", "shuffled"])
+@pytest.mark.parametrize("group_rows", [7, 60, 1000])
+def test_one_sequence_of_half_of_all_rows(order: str, group_rows: int, tmp_path: Path, small: None) -> None:
+    truth, predictions = giant(*points(40), 12, 32)
+    paths = []
+    for side, table in (("truth", truth), ("predictions", predictions)):
+        keys = {"by frame": ["sequence", "frame"], "by object": ["sequence", "object"], "shuffled": ["sequence"]}[order]
+        table = table.sample(frac=1, random_state=1).sort_values(keys, kind="stable")
+        paths.append(in_files(table, tmp_path / side, 2, group_rows))
+    assert_like_in_memory(*paths, tmp_path)
+    read = {side: contents_of(path, ["sequence"]) for side, path in zip(("truth", "predictions"), paths, strict=True)}
+    if order == "by frame" and group_rows == 7:
+        long = frozenset(name for name, count in layout.known_rows(read.values()).items() if count > 20)
+        framed = {side: layout.with_frames(dataset, long) for side, dataset in read.items()}
+        inside = [part for part in parts.parts_of(framed, long) if part.low is not None and part.low[0] == 12]
+        assert len(inside) > 2  # it is shared by several cores
+
+
+def test_a_long_sequence_of_one_side_only(tmp_path: Path, small: None) -> None:
+    """Its frames are in many blocks and parts, but it is one sequence."""
+    truth, predictions = giant(*points(40), 12, 32)
+    for name, sides in (
+        ("a", (truth, predictions[predictions["sequence"] != 12])),
+        ("b", (truth[truth["sequence"] != 12], predictions)),
+        ("c", (truth[(truth["sequence"] != 12) | (truth["frame"] > 60)], predictions[predictions["frame"] < 60])),
+    ):
+        paths = [in_files(table, tmp_path / name / side) for side, table in zip("tp", sides, strict=True)]
+        assert_like_in_memory(*paths, tmp_path / name)
+    found = sf.score_dataset(*paths, exclude=[12])
+    assert_same(found, sf.summarize(sf.match(*sides), exclude=[12]))
+
+
+def test_frames_of_a_long_sequence(tmp_path: Path, small: None) -> None:
+    truth, predictions = giant(*points(40), 12, 32)
+    keys = [pd.concat([truth, predictions])[["sequence", "frame"]]]
+    frames = pd.concat([*keys, pd.DataFrame({"sequence": 12, "frame": np.arange(110, 180)})]).drop_duplicates()
+    frames = frames.assign(exposure=frames["frame"] % 3)
+    for seed in (0, 2):
+        tables = [frames.sort_values(["sequence", "frame"]), truth, predictions]
+        files = [np.zeros(len(table), np.int64) for table in tables]
+        paths = [dealt(table, tmp_path / f"{seed}{k}", files[k], seed) for k, table in enumerate(tables)]
+        matches = sf.match(sf.Annotations(truth, frames), predictions)
+        found = sf.score_dataset(*paths[1:], by="frame_exposure", frames=paths[0])
+        assert_same(found, sf.summarize(matches, by="frame_exposure"))
+        assert_same(sf.score_dataset(*paths[1:], frames=paths[0]), sf.summarize(matches))
+
+
+@given(data=st.data())
+@settings(max_examples=25)
+def test_any_layout(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("layout")
+    tables = list(points(40, data.draw(st.integers(0, 99))))
+    low, length = data.draw(st.integers(0, 30)), data.draw(st.sampled_from([0, 3, 30]))
+    tables = giant(*tables, low, low + length)
+    as_text = data.draw(st.booleans())
+    paths = []
+    for name, table in zip(("truth", "predictions"), tables, strict=True):
+        if as_text:
+            table = table.assign(sequence=table["sequence"].map("s{:02}".format))
+        n_files = data.draw(st.sampled_from([1, 3, 20, 70]))
+        how = data.draw(st.sampled_from(["by hash", "by rows", "by frame"]))
+        files = hashed(table["sequence"], n_files)
+        if how != "by hash":
+            files = np.arange(len(table)) * n_files // len(table)
+        if how == "by frame":
+            table = table.sort_values(["frame", "sequence"], kind="stable")
+        seed = data.draw(st.integers(0, 2))
+        paths.append(dealt(table, folder / name, files, seed, data.draw(st.sampled_from([5, 30, 1000]))))
+    expected = sf.match(*map(sf.read_objects, paths))
+    with pytest.MonkeyPatch.context() as patch:
+        shrink(patch, data.draw(st.sampled_from([4, 20, 100, 1000])))
+        patch.setattr(parts, "MOST_CHAINS", data.draw(st.sampled_from([1, 3, 64])))
+        patch.setattr(parts, "MOST_READ", data.draw(st.sampled_from([1.3, 5.0])))
+        assert_same(sf.score_dataset(*paths, workers=1), sf.summarize(expected))
+        by_object = sf.score_dataset(*paths, by="truth_object", workers=1)
+        assert_same(by_object, sf.summarize(expected, by="truth_object"))
+
+
+@pytest.mark.parametrize("n_files", [1, 20])
+def test_tracks_are_never_cut(n_files: int, tmp_path: Path, small: None) -> None:
+    truth, predictions = tracks(30)
+    sides = giant(truth.assign(frame=truth["frame"] + 1), predictions.assign(frame=predictions["frame"] + 1), 5, 15)
+    sides = [table.drop_duplicates(["sequence", "frame", "object"]) for table in sides]
+    expected = sf.track(*sides, similarity="point")
+    paths = [
+        dealt(table, tmp_path / name, hashed(table["sequence"], n_files), 1)
+        for name, table in zip(("truth", "predictions"), sides, strict=True)
+    ]
+    found = sf.track_dataset(*paths, tmp_path / "out", similarity="point", workers=1)
+    pd.testing.assert_frame_equal(found, expected.summary, rtol=1e-12, atol=0)
+
+
+def test_processes_see_what_was_sorted(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40)
+    paths = [dealt(t, tmp_path / n, np.zeros(len(t), int), 1) for n, t in (("t", truth), ("p", predictions))]
+    expected = sf.summarize(sf.match(truth, predictions))
+    assert_same(sf.score_dataset(*paths, workers=2), expected)
+
+
+# What is refused, and what is skipped.
+
+
+def test_wrong_rows_of_a_sorted_copy_name_the_dataset(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(40)
+    truth.loc[100, "x"] = np.nan
+    paths = [dealt(t, tmp_path / n, np.zeros(len(t), int), 1) for n, t in (("t", truth), ("p", predictions))]
+    key = ", ".join(f"{name} {truth.loc[100, name]}" for name in ("sequence", "frame", "object"))
+    with refused((f"{paths[0]}: column x", "1 row", key)):
+        sf.score_dataset(*paths)
+
+
+def test_a_folder_that_lies_about_its_sequence(tmp_path: Path, small: None) -> None:
+    truth, predictions = points(10)
+    for sequence, rows in truth.groupby("sequence"):
+        in_files(rows, tmp_path / "truth" / f"sequence={sequence:02}", 1)
+    path = in_files(predictions, tmp_path / "predictions")
+    assert_same(sf.score_dataset(tmp_path / "truth", path), sf.summarize(sf.match(truth, predictions)))
+    lying = tmp_path / "truth" / "sequence=03" / "part-000.parquet"
+    truth[truth["sequence"].isin([3, 5])].to_parquet(lying)
+    with refused((f"{lying}", "holds sequences 3 to 5", "sequence=3", "folders")):
+        sf.score_dataset(tmp_path / "truth", path)
+    with warned((f"skipped: {lying}", "sequence 3 is left out")):
+        found = sf.score_dataset(tmp_path / "truth", path, on_error="skip")
+    assert_same(found, sf.summarize(sf.match(truth, predictions), exclude=[3]))
+
+
+@pytest.mark.parametrize("column", ["sequence", "frame"])
+@pytest.mark.parametrize("n_files", [1, 20])
+def test_statistics_that_lie(
+    column: str, n_files: int, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spotgeo_frames.scale import contents
+
+    truth, predictions = giant(*points(40), 12, 32)
+    seed = 1 if n_files > 1 else 0
+    paths = [
+        dealt(table, tmp_path / name, hashed(table["sequence"], n_files), seed, 30)
+        for name, table in (("truth", truth), ("predictions", predictions))
+    ]
+    honest = contents._group
+
+    def lying(*given: object) -> tuple[object, ...]:
+        n_rows, low, high, first, last = honest(*given)  # type: ignore[arg-type]
+        return (n_rows, low, low, first, last) if column == "sequence" else (n_rows, low, high, first, first)
+
+    monkeypatch.setattr(contents, "_group", lying)
+    with pytest.raises(
+        sf.InputError, match=r"(truth|predictions).*: holds other sequences or frames than its statistics"
+    ):
+        sf.score_dataset(*paths)
+
+
+def damaged(path: Path, column: int) -> None:
+    """Writes a file anew with a damaged page of this column in its only row group."""
+    pq.write_table(pq.read_table(path), path, write_page_checksum=True, compression="none", use_dictionary=False)
+    chunk = pq.ParquetFile(path).metadata.row_group(0).column(column)
+    content = bytearray(path.read_bytes())
+    content[chunk.data_page_offset + chunk.total_compressed_size - 4] ^= 0xFF
+    path.write_bytes(content)
+
+
+def test_what_can_be_skipped_of_partitions_by_hash(tmp_path: Path, small: None) -> None:
+    """Just the sequences of the damaged file, which its column `sequence` tells; if that is damaged, nothing does."""
+    truth, predictions = points(40)
+    files = hashed(truth["sequence"], 20)
+    paths = [
+        dealt(table, tmp_path / name, hashed(table["sequence"], 20), 1)
+        for name, table in (("truth", truth), ("predictions", predictions))
+    ]
+    path = paths[0] / "part-004.parquet"
+    held = sorted(set(truth["sequence"][files == 4]))
+    damaged(path, 3)
+    with refused((f"{path}: row group 0: cannot be read", "CRC")):
+        sf.score_dataset(*paths)
+    for out in (tmp_path / "out", None):
+        said = f"{len(held)} sequences from {held[0]} to {held[-1]} are left out"
+        with warned((f"skipped: {path}: row group 0", said)):
+            found = sf.score_dataset(*paths, out, on_error="skip")
+        assert_same(found, sf.summarize(sf.match(truth, predictions), exclude=held))
+    damaged(path, 0)
+    with refused((f"{path}: row group 0: cannot be read", "cannot be skipped", "no order")):
+        sf.score_dataset(*paths, on_error="skip")
+    pd.DataFrame(pd.read_parquet(paths[0] / "part-005.parquet")).drop(columns="x").to_parquet(path)
+    with refused((f"{path}: column x is missing", "cannot be skipped")):
+        sf.score_dataset(*paths, on_error="skip")
+    path.write_bytes(b"")
+    with refused((f"{path}: cannot be read", "cannot be skipped")):
+        sf.score_dataset(*paths, on_error="skip")
+
+
+def test_repartition_sorts_by_frame(tmp_path: Path, small: None) -> None:
+    """A sequence of more rows than are sorted at once, too; rows of a frame keep their order."""
+    truth, _ = giant(*points(40), 12, 32)
+    shuffled = truth.sample(frac=1, random_state=0).assign(row=np.arange(len(truth)))
+    path = in_files(shuffled, tmp_path / "rows", 3)
+    sf.repartition_by_sequence(path, tmp_path / "sorted")
+    found = pd.concat([pd.read_parquet(file) for file in sorted((tmp_path / "sorted").iterdir())])
+    expected = shuffled.sort_values(["sequence", "frame"], kind="stable")
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), expected.reset_index(drop=True), check_dtype=False)
+    holding = [file for file in (tmp_path / "sorted").iterdir() if 12 in set(pd.read_parquet(file)["sequence"])]
+    assert len(holding) == 1
+
+
+def test_text_with_the_same_hash_only_joins_parts(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, predictions = points(40, kind="str")
+    paths = [
+        dealt(table, tmp_path / name, hashed(table["sequence"], 40), 1)
+        for name, table in (("truth", truth), ("predictions", predictions))
+    ]
+    honest = layout._as_integers
+    monkeypatch.setattr(layout, "_as_integers", lambda sequence: honest(sequence) % 40)
+    assert_like_in_memory(*paths, tmp_path)
+
+
+def test_a_cluster_is_told_to_sort_first(tmp_path: Path, small: None) -> None:
+    """Its workers would not see a temporary folder; partitions by hash need none."""
+
+    class Client:
+        def submit(self) -> None:
+            raise AssertionError
+
+    truth, predictions = points(40)
+    paths = [dealt(t, tmp_path / n, np.zeros(len(t), int), 1) for n, t in (("t", truth), ("p", predictions))]
+    command = f"spotgeo-frames repartition {paths[0]} {paths[0]}_by_sequence"
+    with refused((f"{paths[0]}: its rows are in no order of sequences", "workers", command)):
+        sf.score_dataset(*paths, client=Client())
+
+
+def test_many_chains_are_read_in_small_batches(tmp_path: Path) -> None:
+    truth, predictions = points(40)
+    paths = [
+        dealt(table, tmp_path / name, hashed(table["sequence"], 30), 0)
+        for name, table in (("truth", truth), ("predictions", predictions))
+    ]
+    assert_same(sf.score_dataset(*paths), sf.summarize(sf.match(truth, predictions)))
+
+
+def test_tracks_of_a_sequence_that_does_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused before the work, with the numbers."""
+    truth, predictions = tracks(10)
+    truth, predictions = giant(truth, predictions, 5, 5)
+    paths = in_files(truth, tmp_path / "truth"), in_files(predictions, tmp_path / "predictions")
+    monkeypatch.setattr(planning, "limit_of", lambda n_bytes: 3000)
+    rows = {side: layout.known_rows([contents_of(path, [])]) for side, path in zip("tp", paths, strict=True)}
+    most = max(rows["t"].get(name, 0) + rows["p"].get(name, 0) for name in rows["t"])
+    with refused((f"{paths[0]}: sequence", f"{most} rows or more of both sides", "GiB", "exclude=")):
+        sf.track_dataset(*paths, similarity="point")
+    expected = sf.track(truth, predictions, similarity="point").summary
+    monkeypatch.setattr(planning, "limit_of", lambda n_bytes: None)
+    pd.testing.assert_frame_equal(sf.track_dataset(*paths, similarity="point"), expected, rtol=1e-12, atol=0)
