@@ -108,6 +108,29 @@ def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
         wanted *= 2
 
 
+def joined(parts: Sequence[Part]) -> list[Part]:
+    """Neighbours as one part, as long as that has few rows: one process that does both reads no row group twice then."""
+    answer: list[Part] = []
+    for part in parts:
+        both = _together(answer[-1], part) if answer else None
+        if both is None or both.n_rows > PART_ROWS:
+            answer.append(part)
+        else:
+            answer[-1] = both
+    return answer
+
+
+def _together(before: Part, after: Part) -> Part | None:
+    """Two neighbours as one part; None where one has its row groups for itself."""
+    if before.scattered or after.scattered:
+        return None
+    chains = {}
+    for side in before.chains:
+        groups = [group for part in (before, after) for chain in part.chains[side] for group in chain]
+        chains[side] = _chains(list({group.order: group for group in groups}.values()))
+    return before._replace(high=after.high, chains=chains)
+
+
 def _chains(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
     """The row groups as chains, in which each group begins where the one before ends.
 

@@ -19,7 +19,7 @@ from .evaluation import Job, Method, empty_sides, no_result
 from .files import check_unchanged
 from .folder import RunFolder
 from .journal import begun, check_written
-from .parts import Part
+from .parts import Part, joined
 from .planning import planned
 from .results import Result, whole_result
 from .row_groups import gap_text
@@ -29,7 +29,7 @@ from .workers import evaluated_here
 WRITTEN = ["summary.parquet", "by_*.parquet", "matches/*", "sums/*"]
 
 # With fewer rows, both sides together, starting processes takes longer than it saves.
-FEW_ROWS = 1 << 23
+FEW_ROWS = 1 << 25
 
 
 class RunOptions(NamedTuple):
@@ -118,6 +118,10 @@ def _evaluated(
         return no_result(job.sources)
     n_done = sum(result.n_rows["truth"] for result in finished.values())
     n_read = sum(part.n_rows for part in parts)
+    workers = 1 if options.workers is None and n_read < FEW_ROWS else options.workers
+    if workers == 1 and job.folder is None and options.client is None:
+        parts = joined(parts)
+        n_read = sum(part.n_rows for part in parts)
     with progress_bar(n_truth, "evaluating", "row", n_done) as advance:
 
         def done(part: Part) -> None:
@@ -126,7 +130,6 @@ def _evaluated(
 
         if options.client is not None:
             return evaluated_on_cluster(options.client, parts, job, finished, done)
-        workers = 1 if options.workers is None and n_read < FEW_ROWS else options.workers
         return evaluated_here(parts, job, workers, finished, done)
 
 
