@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..formats.any_file import Layout, read_sides, sequence_layout
 from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..matching.words import Words, asked, asked_with_tracks
-from ..support.addresses import shown
+from ..support.addresses import is_address, shown
 from ..support.errors import InputError
 from ..support.names import as_text, stem
 from ..tables.annotations import Annotations, SideColumns
@@ -42,7 +42,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
     others = {name: value for name, value in given.items() if name not in (*rule, "tracks", "benchmark")}
     tracks, benchmark, layout = given["tracks"], given.get("benchmark"), None
-    if not given.get("dataset"):  # which is evaluated where it is
+    if not (given.get("dataset") and is_address(given["truth"])):  # such a dataset is evaluated where it is
         layout = sequence_layout(given["truth"])
     if benchmark is not None and benchmark not in BENCHMARKS:
         raise WrongUsage(f"--benchmark: {benchmark!r} is none of {', '.join(BENCHMARKS)}")
