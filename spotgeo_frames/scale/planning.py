@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.memory import limit_of
+from ..support.memory import check_at_hand
 from ..support.storage import place_of
 from . import blocks, parts
 from .blocks import Source, block_rows
@@ -82,15 +82,10 @@ def _check_memory(contents: Mapping[str, Contents], exclude: Collection[Any]) ->
     left_out = {*exclude}
     counts = {name: n_rows for name, n_rows in known_rows(contents.values()).items() if name not in left_out}
     name = max(counts, key=lambda name: counts[name], default=None)
-    n_bytes = 0 if name is None else counts[name] * TRACKED_BYTES
-    at_hand = limit_of(n_bytes)
-    if at_hand is not None and n_bytes > at_hand:
-        rows = f"sequence {name} has {counts[name]:,} rows or more of both sides, which are evaluated at once"
-        sizes = [f"{size / (1 << 30):.1f} GiB" for size in (n_bytes, at_hand)]
-        advice = "divide it into several, leave it out with exclude=, or use a machine with more memory"
-        raise InputError(
-            f"{contents['truth'].name}: {rows}: {sizes[0]} of memory, and {sizes[1]} are at hand; {advice}"
-        )
+    if name is not None:
+        work = f"evaluating its {counts[name]:,} rows or more of both sides at once"
+        advice = "divide it into several, leave it out with exclude="
+        check_at_hand(f"{contents['truth'].name}: sequence {name}", work, counts[name] * TRACKED_BYTES, advice)
 
 
 def _check_gaps(contents: Mapping[str, Contents]) -> None:

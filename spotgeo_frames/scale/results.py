@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..scoring.group_sums import Sums, add_sums, whole_sums
 from ..support.errors import InputError
-from ..support.memory import limit_of, too_much
+from ..support.memory import check_at_hand
 from ..support.reading import readable
 from ..support.storage import Digest, read_all
 from ..tables.arrow import PANDAS_TYPES
@@ -110,12 +110,9 @@ def _n_groups(result: Result) -> int:
 def _check_memory(results: Sequence[Result]) -> None:
     """Raises InputError if adding up the groups of these results would take more memory than is at hand."""
     n_groups = sum(map(_n_groups, results))
-    n_bytes = n_groups * GROUP_BYTES
-    at_hand = limit_of(n_bytes)
-    if at_hand is not None and n_bytes > at_hand:
-        names = dict.fromkeys(name for result in results for sums in result.sums for name in sums.labels)
-        advice = "give by= columns of fewer values, group the match table (out=) with DuckDB, evaluate fewer sequences"
-        raise too_much(f"sums by {', '.join(names)}", f"adding up {n_groups:,} of them", n_bytes, at_hand, advice)
+    names = dict.fromkeys(name for result in results for sums in result.sums for name in sums.labels)
+    advice = "give by= columns of fewer values, group the match table (out=) with DuckDB, evaluate fewer sequences"
+    check_at_hand(f"sums by {', '.join(names)}", f"adding up {n_groups:,} of them", n_groups * GROUP_BYTES, advice)
 
 
 def add_results(results: Sequence[Result]) -> Result:
