@@ -32,7 +32,10 @@ def repartition_by_sequence(
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
 ) -> None:
-    """Writes a copy of a Parquet dataset that is sorted by sequence, so that it can be evaluated part by part.
+    """Writes a copy of a Parquet dataset that is sorted by sequence, which is evaluated fastest.
+
+    `score_dataset` and `track_dataset` take rows in any order. But unless the files are sorted or hold whole sequences,
+    they sort the rows at each call, and with a `client` they raise an error. A sorted copy saves that.
 
     Memory is bounded, however many rows there are. The rows of a sequence are sorted by `frame`, if there is such a
     column of integers, and rows of the same frame keep their order. A progress bar appears on a terminal or in Jupyter
