@@ -124,7 +124,7 @@ def add_results(results: Sequence[Result]) -> Result:
     filled = [result.sums for result in results if result.sums]
     pieces = [result.pieces for result in results if result.pieces]
     sides: dict[Any, tuple[bool, bool]] = {}
-    for name, *seen in (some for result in results for some in result.cut):
+    for name, *seen in (sequence for result in results for sequence in result.cut):
         before = sides.get(name, (False, False))
         sides[name] = seen[0] or before[0], seen[1] or before[1]
     return Result(
@@ -156,9 +156,10 @@ def whole_result(result: Result) -> Result:
     return result._replace(sums=sums, one_sided=one_sided, n_shared=n_shared, cut=(), pieces=())
 
 
-def _listed(parts: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
-    """The count of sequences in all parts, and the names of the first, sorted."""
-    return sum(count for count, _ in parts), sorted(name for _, names in parts for name in names)[:MOST_LISTED]
+def _listed(of_results: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
+    """How many sequences there are in all results, and the names of the first, sorted, from those of each."""
+    names = sorted(name for _, names in of_results for name in names)
+    return sum(count for count, _ in of_results), names[:MOST_LISTED]
 
 
 def warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.datasets import assert_same, in_files, points, tracks, write
 from helpers.problems import refused, warned
-from spotgeo_frames.scale import blocks, layout, parts, repartition
+from spotgeo_frames.scale import blocks, layout, parts, sorting
 from spotgeo_frames.scale.contents import contents_of
 from spotgeo_frames.support import memory
 
@@ -28,8 +28,8 @@ def shrink(patch: pytest.MonkeyPatch, n_rows: int) -> None:
     patch.setattr(parts, "LEAST_ROWS", n_rows)
     patch.setattr(blocks, "BLOCK_ROWS", n_rows // 2)
     patch.setattr(blocks, "SORTED_ROWS", 2 * n_rows)
-    patch.setattr(repartition, "SORTED_ROWS", 2 * n_rows)
-    patch.setattr(repartition, "MOST_RANGES", 4)
+    patch.setattr(sorting, "SORTED_ROWS", 2 * n_rows)
+    patch.setattr(sorting, "MOST_RANGES", 4)
 
 
 # What tells the user that a sequence is on one side only is no matter here.

@@ -227,7 +227,7 @@ def track_dataset(
 ) -> pd.DataFrame:
     """Evaluates the tracks of two Parquet datasets of any size by HOTA, CLEAR and Identity.
 
-    The files are read part by part; memory grows only by about 5 kB a sequence, however many rows it has. A progress bar
+    The files are read part by part; memory grows only by about 5 kB a sequence, whatever its length. A progress bar
     appears on a terminal or in Jupyter after two seconds.
 
     Parameters
