@@ -1,6 +1,7 @@
 """The house: which room may use which, held by reading the imports of every module."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -124,6 +125,18 @@ def test_every_room_says_what_comes_in_what_goes_out_and_who_may_use_it(room: st
     assert "In come" in contract
     assert "out come" in contract or "text or JSON" in contract
     assert "use it" in contract or "uses it" in contract
+
+
+def test_the_room_of_scale_lists_its_modules_from_the_ground_up() -> None:
+    """Its docstring has every module once, below all that it uses."""
+    contract = ast.get_docstring(ast.parse((PACKAGE / "scale" / "__init__.py").read_text())) or ""
+    listed = re.findall(r"^    (?: {18}|\S.{17})(\w+) ", contract, re.MULTILINE)
+    position = {f"scale.{name}": place for place, name in enumerate(listed)}
+    modules = {module for module in MODULES if module.startswith("scale.")} - {"scale.__init__"}
+    assert {*position} == modules
+    assert len(listed) == len(modules)
+    within = [use for use in EVERY_USE if use.module in modules and use.imported in modules]
+    assert [use for use in within if position[use.imported] >= position[use.module]] == []
 
 
 def test_the_tree_in_the_design_is_the_tree_on_disk() -> None:

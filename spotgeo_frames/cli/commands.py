@@ -96,7 +96,7 @@ OUT_ADDRESS = _argument("--out", _OUT, metavar="<str>")
 DATASET = (
     _argument(
         "--dataset",
-        "Evaluate Parquet of any size in parts, on all cores; it has to be sorted by sequence",
+        "Evaluate Parquet of any size in parts, on all cores; rows may be in any order",
         action="store_true",
     ),
     _argument("--scheduler", "Evaluate a --dataset on the Dask cluster at this address", metavar="ADDRESS"),
@@ -134,7 +134,7 @@ SCORE = Command(
 REPARTITION = Command(
     "datasets",
     "repartition",
-    "Writes a copy of a Parquet dataset that is sorted by sequence, as score --dataset needs it.",
+    "Writes a copy of a Parquet dataset that is sorted by sequence, which --dataset evaluates fastest.",
     (
         _argument("dataset", "Parquet file, or a folder of them, in any order", metavar="DATASET"),
         _argument("out", "A folder that does not exist yet", metavar="OUT"),

@@ -8,9 +8,9 @@ import pandas as pd
 from ..matching.words import Words
 from ..scale.columns import dataset_rule, opened
 from ..scale.dask import connected
+from ..scale.datasets import summaries, track_dataset
 from ..scale.run import RunOptions
 from ..scale.sorted_copies import repartitioned
-from ..scale.stream import summaries, track_dataset
 from ..support.addresses import shown
 from ..support.storage import place_of, write_all
 from .arguments import sequence_names

@@ -1,11 +1,33 @@
 """Evaluates datasets of any size part by part, on all cores, on a Dask cluster, or by any other engine.
 
 In come paths of Parquet datasets, or evaluations of parts; out come the tables that `summarize` and `track` give. `cli`
-may use it; it uses `tracking` and `formats`. `stream` has the public functions of datasets. `listing`, `files`,
-`contents`, `columns`, `blocks` and `quantiles` read a dataset; `parts`, `run`, `evaluation`, `workers` and `dask`
-divide and do the work; `journal` and `results` store its results; `sorted_copies`, `repartition` and `cluster_sorting`
-sort a dataset. `sum_tables`, `combined_sums` and `made_with` are for other engines: the sums of parts as tables, and
-what they give together.
+may use it; it uses `tracking` and `formats`. Each module uses only modules above it:
+
+    a dataset         files             state, footer and row groups of a file; reads ahead from a store
+                      listing           which files there are, and the values in the names of their folders
+                      row_groups        what is known of a row group before it is read
+                      contents          what the footers tell: columns, types, the range of each row group
+                      columns           opens all sides of an evaluation, and chooses the columns to read
+                      rows              the rows of a row group, read and put in order
+    its parts         parts             ranges of sequences and frames, and the row groups of each
+                      blocks            reads a part, whole frames at a time
+                      quantiles         edges of quantile bins of a column
+                      layout            how rows lie where footers do not tell
+                      sorting           sorts rows with bounded memory
+                      planning          decides which parts are read as they lie, and what is sorted first
+    their results     folder            the folder of a run
+                      results           what parts add up to, and the files of that
+                      journal           which parts are finished, and whether their files prove it
+    a run             evaluation        evaluates one part
+                      workers           gives parts to the processes of this machine
+                      dask              gives parts to a Dask cluster
+                      run               evaluates all parts but those that are finished already
+                      datasets          score_dataset() and track_dataset()
+    a sorted copy     cluster_sorting   sorts on a Dask cluster
+                      sorted_copies     repartition_by_sequence()
+    other engines     made_with         how sums were made, as a column of them
+                      sum_tables        sums(): what a part adds up to, as a table
+                      combined_sums     combine(): the metrics of such tables together
 """
 
 import lazy_loader

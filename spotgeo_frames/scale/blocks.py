@@ -158,10 +158,14 @@ def _block(batches: Sequence[_Batch], source: Source) -> Block:
     """The batches as one table, in the order of the files."""
     if not batches:
         return Block(source.schema.empty_table(), source.name)
-    files = {batch.name for batch in batches}
     rows = pa.concat_tables([batch.rows for batch in sorted(batches, key=lambda batch: batch.order)])
-    rows = rows.combine_chunks()  # pandas takes contiguous columns as they are, and is slower to combine pieces
-    return Block(rows, files.pop() if len(files) == 1 else source.name)
+    rows = rows.combine_chunks()  # pandas takes contiguous columns as they are, and is slower to combine others
+    return Block(rows, _name({batch.name for batch in batches}, source))
+
+
+def _name(files: Collection[str], source: Source) -> str:
+    """What messages call rows of these files: by their one file, or else by the dataset."""
+    return next(iter(files)) if len(files) == 1 else source.name
 
 
 def _batches(
@@ -181,8 +185,7 @@ def _batches(
             if first < group.begin or last > group.end:
                 # Skipping the row group would not help: its rows may belong to other parts, which would lack them.
                 raise wrong_statistics(group)
-            begin = 0 if part.low is None else _n_before(rows, part.low)
-            end = len(rows) if part.high is None else _n_before(rows, part.high)
+            begin, end = _bounds(rows, part)
             if begin < end:
                 frontier = last if n_left else None if after is None else after.begin
                 name = group.file.place.name
@@ -202,10 +205,8 @@ def _sorted_batches(
     tables = [rows for group in groups for rows in row_group_batches(files, group, source.schema, at_once)]
     rows = in_key_order(pa.concat_tables(tables)) if tables else source.schema.empty_table()
     del tables
-    begin = 0 if part.low is None else _n_before(rows, part.low)
-    end = len(rows) if part.high is None else _n_before(rows, part.high)
-    names = {group.file.place.name for group in groups}
-    name = names.pop() if len(names) == 1 else source.name
+    begin, end = _bounds(rows, part)
+    name = _name({group.file.place.name for group in groups}, source)
     for position, first in enumerate(range(begin, end, at_once)):
         after = min(first + at_once, end)
         frontier = _key(rows, after, part.long) if after < end else None
@@ -248,6 +249,12 @@ def _in_order(rows: pa.Table, long: Collection[Any]) -> bool:
 def _ascend(values: pa.ChunkedArray) -> bool:
     """Whether no value is less than the one before."""
     return pc.all(pc.less_equal(values[:-1], values[1:])).as_py() is not False
+
+
+def _bounds(rows: pa.Table, part: Part) -> tuple[int, int]:
+    """Where those of the rows begin and end that belong to a part; the rows are in order."""
+    begin = 0 if part.low is None else _n_before(rows, part.low)
+    return begin, len(rows) if part.high is None else _n_before(rows, part.high)
 
 
 def _n_before(rows: pa.Table, key: Key) -> int:

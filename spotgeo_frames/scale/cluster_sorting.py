@@ -23,9 +23,9 @@ from ..support.storage import Place, is_local, make_folder, written
 from .contents import Contents
 from .dask import on_cluster
 from .files import check_unchanged
-from .repartition import batches_of, by_range, cuts_of, most_sorted, part_name, sampled, sorted_ranges, write_rows
 from .row_groups import RowGroup
-from .rows import keys_of
+from .rows import keys_of, sequence_schema
+from .sorting import batches_of, by_range, cuts_of, most_sorted, part_name, sampled, sorted_ranges, write_rows
 
 
 class Sorting(NamedTuple):
@@ -90,7 +90,7 @@ def _sampled(task: tuple[int, list[RowGroup]], n_rows: int) -> pa.Array:
     """A sample of the sequences in the row groups of a task, of which all tasks have `n_rows` rows."""
     _, groups = task
     with _unchanged(groups):
-        schema = pa.schema([("sequence", pa.string() if isinstance(groups[0].low, str) else pa.int64())])
+        schema = sequence_schema(groups[0])
         return sampled(batches_of(groups, schema, most_sorted(schema) // 4), n_rows, "sequence")
 
 

@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 
 from ..support.addresses import Storage
 from ..support.errors import InputError, first_line
+from ..support.fetching import AT_ONCE
 from ..support.reading import readable
 from ..support.storage import Place, is_inside, is_local
-from .files import READERS, File, OpenedFiles, footer_digest
+from .files import File, OpenedFiles, footer_digest
 from .listing import files_of
 from .row_groups import FIRST, LAST, Gap, RowGroup
 
@@ -100,7 +101,7 @@ def contents_of(
     With `on_error="skip"` such files become gaps; it then raises only if the range of their sequences is unknown.
     """
     name, folder, files = files_of(source, storage)
-    with ThreadPoolExecutor(READERS) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         footers = list(pool.map(_footer, files))
     files = [  # of local files, the state has a footer already
         file._replace(state=file.state._replace(footer=file.state.footer or footer.digest))

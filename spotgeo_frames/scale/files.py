@@ -9,11 +9,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ..support.errors import InputError, check_memory
-from ..support.fetching import Fetching
+from ..support.fetching import AT_ONCE, Fetching
 from ..support.storage import Listed, Place, files_below, is_local, listed
-
-# Files that are looked at at once: over a network most of the time is spent waiting.
-READERS = 8
 
 # How much of the end of a file is read to tell whether it has changed. Most footers fit, and one request is enough.
 TAIL = 1 << 16
@@ -61,7 +58,7 @@ def states_of(files: Sequence[Listed]) -> list[FileState]:
     """The states of files; footers are read of local files only, since a request each would be needed elsewhere."""
     if not files or not is_local(files[0].place):
         return [FileState(file.size, file.changed, "") for file in files]
-    with ThreadPoolExecutor(READERS) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         footers = list(pool.map(_footer_digest, [file.place for file in files]))
     return [FileState(file.size, file.changed, footer) for file, footer in zip(files, footers, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Looks at row groups whose footers do not tell how their rows lie: in which order, and which share sequences."""
+"""Finds how the rows lie in row groups whose footers do not tell: in which order, and which share sequences."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,15 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..support.fetching import AT_ONCE
 from .blocks import wrong_statistics
 from .contents import BATCH_ROWS, Contents
-from .files import READERS, OpenedFiles
+from .files import OpenedFiles
 from .row_groups import FIRST, LAST, RowGroup
 from .rows import UnreadableError, row_group_batches
 
 
-class Look(NamedTuple):
-    """What the rows of a row group show.
+class Layout(NamedTuple):
+    """How the rows of a row group lie, which their columns `sequence` and `frame` show.
 
     `in_order` is whether they are in the order of their sequences, and `frames_in_order` whether those of a sequence
     are in the order of their frames, too. `large` are the sequences of many rows. `sequences` are all of them, once
@@ -75,14 +76,14 @@ def _key_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema([schema.field("sequence"), schema.field("frame")])
 
 
-def looks_at(sides: Mapping[str, Contents], groups: Sequence[tuple[str, RowGroup]], n_rows: int) -> list[Look]:
-    """What each of the row groups shows, which come with their sides; one of more than `n_rows` rows is large."""
-    with ThreadPoolExecutor(READERS) as pool:
-        return list(pool.map(lambda item: _look(item[1], _key_schema(sides[item[0]].schema), n_rows), groups))
+def layouts_of(sides: Mapping[str, Contents], groups: Sequence[tuple[str, RowGroup]], n_rows: int) -> list[Layout]:
+    """The layout of each of the row groups, which come with their sides; a sequence of over `n_rows` rows is large."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(lambda item: _layout(item[1], _key_schema(sides[item[0]].schema), n_rows), groups))
 
 
-def _look(group: RowGroup, schema: pa.Schema, n_rows: int) -> Look:
-    """What a row group shows; raises InputError if its statistics are wrong, UnreadableError if it cannot be read."""
+def _layout(group: RowGroup, schema: pa.Schema, n_rows: int) -> Layout:
+    """The layout of a row group; raises InputError if its statistics are wrong, UnreadableError if it is damaged."""
     in_order = frames_in_order = True
     last, counts = None, []
     for rows in row_group_batches(OpenedFiles(), group, schema, BATCH_ROWS):
@@ -100,7 +101,7 @@ def _look(group: RowGroup, schema: pa.Schema, n_rows: int) -> Look:
     if ends["min"].as_py() < group.low or ends["max"].as_py() > group.high:
         raise wrong_statistics(group)
     large = whole["sequence"].filter(pc.greater(whole["n_sum"], n_rows)).to_pylist()
-    return Look(in_order, frames_in_order, large, _as_integers(whole["sequence"]))
+    return Layout(in_order, frames_in_order, large, _as_integers(whole["sequence"]))
 
 
 def _all(values: pa.Array) -> bool:

@@ -65,7 +65,8 @@ def made_with(
 
 def marked(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     """A table of sums with the column that says how they were made, and with the notes of the rule."""
-    noted = table.assign(**{MADE_WITH: pd.Series(made.text, table.index, TEXT)})
+    # Hundreds of sums may be a block each, and pandas warns of one more that is inserted there.
+    noted = pd.concat([table, pd.Series(made.text, table.index, TEXT, MADE_WITH)], axis=1)
     noted.attrs = made.notes | {MADE_WITH: made.text}
     return noted
 

@@ -109,7 +109,7 @@ def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
 
 
 def joined(parts: Sequence[Part]) -> list[Part]:
-    """Neighbours as one part, as long as it has few rows. One process that does both then reads no row group twice."""
+    """Neighbours as one part, as long as that has few rows: one process that does both reads no row group twice."""
     answer: list[Part] = []
     for part in parts:
         both = _together(answer[-1], part) if answer else None

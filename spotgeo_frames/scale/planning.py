@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.memory import limit_of
+from ..support.memory import check_at_hand
 from ..support.storage import place_of
 from . import blocks, parts
 from .blocks import Source, block_rows
 from .contents import CANNOT_SKIP, Contents, contents_of
-from .layout import Look, components, known_rows, looks_at, with_frames
+from .layout import Layout, components, known_rows, layouts_of, with_frames
 from .parts import Part, out_of_order, parts_of
-from .repartition import write_sorted
 from .row_groups import RowGroup
 from .rows import UnreadableError, rows_within
+from .sorting import write_sorted
 
 # About how many bytes of memory the tracks of a sequence need for each of its rows, of both sides together.
 TRACKED_BYTES = 250
@@ -35,8 +35,8 @@ TRACKED_BYTES = 250
 # What is said of a row group that was to be skipped, although it is needed to put the rows in order.
 CANNOT_SKIP_IN_DISORDER = "it cannot be skipped, since the rows of the dataset are in no order; take it out, or mend it"
 
-# A row group of a side, and what its rows show.
-Looks = dict[tuple[str, tuple[int, int]], Look]
+# The layouts of row groups, by their side and order.
+Layouts = dict[tuple[str, tuple[int, int]], Layout]
 
 
 @contextmanager
@@ -82,15 +82,10 @@ def _check_memory(contents: Mapping[str, Contents], exclude: Collection[Any]) ->
     left_out = {*exclude}
     counts = {name: n_rows for name, n_rows in known_rows(contents.values()).items() if name not in left_out}
     name = max(counts, key=lambda name: counts[name], default=None)
-    n_bytes = 0 if name is None else counts[name] * TRACKED_BYTES
-    at_hand = limit_of(n_bytes)
-    if at_hand is not None and n_bytes > at_hand:
-        rows = f"sequence {name} has {counts[name]:,} rows or more of both sides, which are evaluated at once"
-        sizes = [f"{size / (1 << 30):.1f} GiB" for size in (n_bytes, at_hand)]
-        advice = "divide it into several, leave it out with exclude=, or use a machine with more memory"
-        raise InputError(
-            f"{contents['truth'].name}: {rows}: {sizes[0]} of memory, and {sizes[1]} are at hand; {advice}"
-        )
+    if name is not None:
+        work = f"evaluating its {counts[name]:,} rows or more of both sides at once"
+        advice = "divide it into several, leave it out with exclude="
+        check_at_hand(f"{contents['truth'].name}: sequence {name}", work, counts[name] * TRACKED_BYTES, advice)
 
 
 def _check_gaps(contents: Mapping[str, Contents]) -> None:
@@ -110,25 +105,25 @@ def _parts(
     long_rows = block_rows([source.schema for source in sources.values()]) // 2
     counts = known_rows(datasets.values()) if cut_frames else {}
     long = frozenset(name for name, count in counts.items() if count > long_rows)
-    looks: Looks = {}
+    layouts: Layouts = {}
     while True:
         framed = {side: with_frames(dataset, long) for side, dataset in datasets.items()}
         ranges = parts_of(framed, long)
         doubtful = [part for part in ranges if not _is_moderate(part, sources)]
         asked = {(side, group.order): (side, group) for part in doubtful for side, group in _groups(part)}
-        new = [item for key, item in asked.items() if key not in looks]
-        found = looks_at(datasets, new, long_rows)
-        looks |= {(side, group.order): look for (side, group), look in zip(new, found, strict=True)}
-        larger = long.union(*(look.large for look in found)) if cut_frames else long
+        new = [item for key, item in asked.items() if key not in layouts]
+        found = layouts_of(datasets, new, long_rows)
+        layouts |= {(side, group.order): layout for (side, group), layout in zip(new, found, strict=True)}
+        larger = long.union(*(layout.large for layout in found)) if cut_frames else long
         if larger == long:
             break
         long = larger
-    answer, to_sort = list[Part](), dict[str, str]()
+    divided, to_sort = list[Part](), dict[str, str]()
     for part in ranges:
-        pieces, sides = _divided(part, looks, sources) if part in doubtful else ([part], {})
-        answer += pieces
+        parts_of_it, sides = _divided(part, layouts, sources) if part in doubtful else ([part], {})
+        divided += parts_of_it
         to_sort |= sides
-    return [part._replace(number=number) for number, part in enumerate(answer)], to_sort
+    return [part._replace(number=number) for number, part in enumerate(divided)], to_sort
 
 
 def _groups(part: Part) -> list[tuple[str, RowGroup]]:
@@ -145,13 +140,13 @@ def _is_moderate(part: Part, sources: Mapping[str, Source]) -> bool:
     return True
 
 
-def _divided(part: Part, looks: Looks, sources: Mapping[str, Source]) -> tuple[list[Part], dict[str, str]]:
+def _divided(part: Part, layouts: Layouts, sources: Mapping[str, Source]) -> tuple[list[Part], dict[str, str]]:
     """A part as several whose row groups share no sequences; and the sides that have to be sorted, with the reason.
 
     It stays as it is if row groups that share sequences have too many rows, but are in order.
     """
     groups = sorted(_groups(part), key=lambda item: (item[1].begin, item[1].end))
-    component = components([looks[side, group.order].sequences for side, group in groups])
+    component = components([layouts[side, group.order].sequences for side, group in groups])
     n_rows = np.bincount(component, [group.n_rows for _, group in groups])
     most = rows_within(blocks.SORTED_ROWS, blocks.SORTED_BYTES, [source.schema for source in sources.values()])
     if n_rows.max() <= most:
@@ -159,7 +154,7 @@ def _divided(part: Part, looks: Looks, sources: Mapping[str, Source]) -> tuple[l
     to_sort = {}
     for side, chains in part.chains.items():
         of_side = [group for name, group in groups if name == side]
-        disorder = [group for group in of_side if not _in_order(group, looks[side, group.order], part)]
+        disorder = [group for group in of_side if not _in_order(group, layouts[side, group.order], part)]
         if len(chains) > parts.MOST_CHAINS:
             to_sort[side] = f"more than {parts.MOST_CHAINS} row groups hold the same sequences"
         elif disorder:
@@ -167,10 +162,10 @@ def _divided(part: Part, looks: Looks, sources: Mapping[str, Source]) -> tuple[l
     return [part], to_sort
 
 
-def _in_order(group: RowGroup, look: Look, part: Part) -> bool:
+def _in_order(group: RowGroup, layout: Layout, part: Part) -> bool:
     """Whether the rows of a row group are in order, also by frame if a long sequence may be among them."""
     has_long = any(group.low <= name <= group.high for name in part.long)
-    return look.frames_in_order if has_long else look.in_order
+    return layout.frames_in_order if has_long else layout.in_order
 
 
 def _scattered(

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..scoring.group_sums import Sums, add_sums, whole_sums
 from ..support.errors import InputError
-from ..support.memory import limit_of, too_much
+from ..support.memory import check_at_hand
 from ..support.reading import readable
 from ..support.storage import Digest, read_all
 from ..tables.arrow import PANDAS_TYPES
@@ -110,12 +110,9 @@ def _n_groups(result: Result) -> int:
 def _check_memory(results: Sequence[Result]) -> None:
     """Raises InputError if adding up the groups of these results would take more memory than is at hand."""
     n_groups = sum(map(_n_groups, results))
-    n_bytes = n_groups * GROUP_BYTES
-    at_hand = limit_of(n_bytes)
-    if at_hand is not None and n_bytes > at_hand:
-        names = dict.fromkeys(name for result in results for sums in result.sums for name in sums.labels)
-        advice = "give by= columns of fewer values, group the match table (out=) with DuckDB, evaluate fewer sequences"
-        raise too_much(f"sums by {', '.join(names)}", f"adding up {n_groups:,} of them", n_bytes, at_hand, advice)
+    names = dict.fromkeys(name for result in results for sums in result.sums for name in sums.labels)
+    advice = "give by= columns of fewer values, group the match table (out=) with DuckDB, evaluate fewer sequences"
+    check_at_hand(f"sums by {', '.join(names)}", f"adding up {n_groups:,} of them", n_groups * GROUP_BYTES, advice)
 
 
 def add_results(results: Sequence[Result]) -> Result:
@@ -127,7 +124,7 @@ def add_results(results: Sequence[Result]) -> Result:
     filled = [result.sums for result in results if result.sums]
     pieces = [result.pieces for result in results if result.pieces]
     sides: dict[Any, tuple[bool, bool]] = {}
-    for name, *seen in (some for result in results for some in result.cut):
+    for name, *seen in (sequence for result in results for sequence in result.cut):
         before = sides.get(name, (False, False))
         sides[name] = seen[0] or before[0], seen[1] or before[1]
     return Result(
@@ -159,9 +156,10 @@ def whole_result(result: Result) -> Result:
     return result._replace(sums=sums, one_sided=one_sided, n_shared=n_shared, cut=(), pieces=())
 
 
-def _listed(parts: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
-    """The count of sequences in all parts, and the names of the first, sorted."""
-    return sum(count for count, _ in parts), sorted(name for _, names in parts for name in names)[:MOST_LISTED]
+def _listed(of_results: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]]:
+    """How many sequences there are in all results, and the names of the first, sorted, from those of each."""
+    names = sorted(name for _, names in of_results for name in names)
+    return sum(count for count, _ in of_results), names[:MOST_LISTED]
 
 
 def warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:

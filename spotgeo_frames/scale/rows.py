@@ -49,14 +49,14 @@ def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at
 def sequences_of(group: RowGroup) -> list[Any]:
     """The sequences of a row group, which are read; raises UnreadableError if they cannot be."""
     files, found = OpenedFiles(), set[Any]()
-    for rows in row_group_batches(files, group, pa.schema([("sequence", _kind(group))]), BATCH_ROWS):
+    for rows in row_group_batches(files, group, sequence_schema(group), BATCH_ROWS):
         found.update(rows["sequence"].unique().to_pylist())
     return sorted(found)
 
 
-def _kind(group: RowGroup) -> pa.DataType:
-    """The type to read sequences as."""
-    return pa.string() if isinstance(group.low, str) else pa.int64()
+def sequence_schema(group: RowGroup) -> pa.Schema:
+    """The column `sequence` of a row group, with the type to read it as."""
+    return pa.schema([("sequence", pa.string() if isinstance(group.low, str) else pa.int64())])
 
 
 def kept_rows(rows: pa.Table, exclude: Sequence[int | str], gaps: Sequence[Gap] = ()) -> pa.Table:
@@ -108,8 +108,8 @@ def in_key_order(rows: pa.Table) -> pa.Table:
     """The rows sorted by sequence, and by frame where there is such a column; rows of a frame stay in their order."""
     keys = [(name, "ascending") for name in keys_of(rows.schema)]
     batches = rows.combine_chunks().to_batches()
-    pieces = batches[0] if len(batches) == 1 else rows  # one piece is sorted, and taken, in half the time
-    taken = pieces.take(pc.sort_indices(pieces, keys))  # which is stable
+    whole = batches[0] if len(batches) == 1 else rows  # a single batch is sorted, and taken, in half the time
+    taken = whole.take(pc.sort_indices(whole, keys))  # which is stable
     return taken if isinstance(taken, pa.Table) else pa.Table.from_batches([taken])
 
 

@@ -13,15 +13,15 @@ from typing import Any
 
 from ..support.addresses import Storage, is_address
 from ..support.errors import InputError
-from ..support.storage import BLOCK, Place, is_local, local_paths, make_folder, place_of, sizes, written
+from ..support.fetching import AT_ONCE
+from ..support.storage import READ_BYTES, Place, is_local, local_paths, make_folder, place_of, sizes, written
 from ..support.targets import check_inputs_kept, check_new_folder
 from ..support.temporary import synchronise_folder, temporary_folder_beside, temporary_name
 from ..support.writing import writable
 from .cluster_sorting import sorted_on_cluster
 from .contents import Contents, check_outside, contents_of
 from .dask import check_client
-from .files import READERS
-from .repartition import part_name, write_sorted
+from .sorting import part_name, write_sorted
 
 
 def repartition_by_sequence(
@@ -32,7 +32,10 @@ def repartition_by_sequence(
     storage_options: Mapping[str, Any] | None = None,
     filesystem: Any = None,
 ) -> None:
-    """Writes a copy of a Parquet dataset that is sorted by sequence, so that it can be evaluated part by part.
+    """Writes a copy of a Parquet dataset that is sorted by sequence, which is evaluated fastest.
+
+    `score_dataset` and `track_dataset` take rows in any order. But unless the files are sorted or hold whole sequences,
+    they sort the rows at each call, and with a `client` they raise an error. A sorted copy saves that.
 
     Memory is bounded, however many rows there are. The rows of a sequence are sorted by `frame`, if there is such a
     column of integers, and rows of the same frame keep their order. A progress bar appears on a terminal or in Jupyter
@@ -140,7 +143,7 @@ def _to_store(contents: Contents, target: Place) -> int:
 
     def copy(file: Place, to: Place) -> None:
         with written(to) as stream, open(file.path, "rb") as source:
-            shutil.copyfileobj(source, stream, BLOCK)
+            shutil.copyfileobj(source, stream, READ_BYTES)
 
     with TemporaryDirectory() as name:
         done = Path(name) / "done"
@@ -182,7 +185,7 @@ def _all_or_none(files: Sequence[Place], target: Place, put: Callable[[Place, Pl
     make_folder(target)
     there = [target.inside(part_name(number)) for number in range(len(files))]
     try:
-        with ThreadPoolExecutor(READERS) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(put, files, there))
     except BaseException:
         for place in there:

@@ -45,8 +45,8 @@ OF_MATCHES = {"distance": [*BY_SIMILARITY, *OF_ERRORS], "similarity": BY_SIMILAR
 COUNTING_ROWS = {FN: "fn_rows:", FP: "fp_rows:"}
 
 
-class Parts(NamedTuple):
-    """The parts of a table of sums: keys and labels of its rows, their sums, and how they were made."""
+class SumColumns(NamedTuple):
+    """The columns of a table of sums: keys and labels of its rows, their sums, and how they were made."""
 
     key: pd.DataFrame
     values: pd.DataFrame
@@ -127,7 +127,7 @@ def _plain(key: pd.DataFrame) -> pd.DataFrame:
     return key
 
 
-def _of_matches(x: Table, by: By | None) -> Parts:
+def _of_matches(x: Table, by: By | None) -> SumColumns:
     """The sums of a match table; warns if the table lacks rows of its frames."""
     _check_by(by, KEYS[:1])
     if is_result(x):
@@ -151,7 +151,7 @@ def _of_matches(x: Table, by: By | None) -> Parts:
     values |= {name: _at_first(table.attrs[name], len(cells.group)) for name in COUNTS_NOTED if name in table.attrs}
     labels = {name: column.take(cells.group) for name, column in groups.labels.items()}
     key = dataframe_of(Columns({"sequence": cells.sequence} | labels))
-    return Parts(key, pd.DataFrame(values), made_with("matches", measure, KEYS[:1], labels, names, table))
+    return SumColumns(key, pd.DataFrame(values), made_with("matches", measure, KEYS[:1], labels, names, table))
 
 
 def _at_first(count: int, n_rows: int) -> np.ndarray:
@@ -161,7 +161,7 @@ def _at_first(count: int, n_rows: int) -> np.ndarray:
     return column
 
 
-def _of_result(x: TrackResult | PoseResult, by: By | None) -> Parts:
+def _of_result(x: TrackResult | PoseResult, by: By | None) -> SumColumns:
     """The sums of tracks or of poses, which are those of their table `sums`."""
     _check_by(by, KEYS)
     asked = asked_table(x, "sums: x")
@@ -175,4 +175,4 @@ def _of_result(x: TrackResult | PoseResult, by: By | None) -> Parts:
     key = dataframe_of(Columns({name: table[name].array for name in keys} | labels, n_rows=len(table)))
     made = made_with("poses" if family is POSES else "tracks", "similarity", keys, labels, (), asked.table)
     together = table.groupby("sequence")["sequence"].transform("size").rename(ROWS_TOGETHER)
-    return Parts(key, pd.concat([table[sums_columns(names)], together], axis=1), made)
+    return SumColumns(key, pd.concat([table[sums_columns(names)], together], axis=1), made)

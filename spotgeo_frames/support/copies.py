@@ -17,9 +17,6 @@ from .errors import InputError
 # The files of a folder that readers may need; a folder of MOTChallenge may have pictures as well.
 ENDINGS = (".parquet", ".json", ".txt", ".ini")
 
-# Files that are fetched at once.
-READERS = 8
-
 
 class Copy(NamedTuple):
     """A file or folder of this machine, and its name in messages: what the caller wrote, without secrets.
@@ -89,7 +86,8 @@ def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Cop
     from concurrent.futures import ThreadPoolExecutor  # imported here, as the others: little of what is read is fetched
     from tempfile import TemporaryDirectory
 
-    from .storage import Listed, Place, blocks_of, found_at, is_local, place_of
+    from .fetching import AT_ONCE
+    from .storage import Listed, Place, bytes_of, found_at, is_local, place_of
     from .writing import writable
 
     def fetch(file: Listed, target: Path) -> None:
@@ -97,7 +95,7 @@ def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Cop
             os.symlink(file.place.path, target)
             return
         with target.open("wb") as stream:
-            for content in blocks_of(file.place):
+            for content in bytes_of(file.place):
                 stream.write(content)
 
     place = place_of(name, storage)
@@ -115,7 +113,7 @@ def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Cop
     with writable(parent):
         for target in targets:
             target.parent.mkdir(parents=True, exist_ok=True)
-        with ThreadPoolExecutor(READERS) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(fetch, files, targets))
     return Copy(whole, place.name, temporary=True)
 

@@ -5,7 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Generic, TypeVar
 
-# How many calls are under way at once.
+# How many files are read, or calls made, at once: over a network most of the time is spent waiting.
 AT_ONCE = 8
 
 Item = TypeVar("Item")

@@ -36,11 +36,11 @@ def keep_freed_memory() -> None:
     np.empty(FREED, np.uint8)
 
 
-def check_at_hand(name: str, work: str, n_bytes: float) -> None:
-    """Raises InputError, which `name` begins, if `work` would need more bytes of memory than are at hand."""
+def check_at_hand(name: str, work: str, n_bytes: float, advice: str = FEWER_PREDICTIONS) -> None:
+    """Raises InputError, from `name` to `advice`, if `work` would need more bytes of memory than are at hand."""
     at_hand = limit_of(n_bytes)
     if at_hand is not None and n_bytes > at_hand:
-        raise too_much(name, work, n_bytes, at_hand)
+        raise too_much(name, work, n_bytes, at_hand, advice)
 
 
 def limit_of(n_bytes: float) -> int | None:

@@ -19,7 +19,7 @@ from .temporary import synchronise_folder, temporary_name
 from .writing import writable
 
 # How many bytes are read at once: over a network, each request waits as long as a megabyte or more takes.
-BLOCK = 1 << 23
+READ_BYTES = 1 << 23
 
 
 class Place(NamedTuple):
@@ -218,22 +218,22 @@ def is_local(place: Place) -> bool:
 def digest_of(place: Place) -> Digest:
     """The digest of a file as it is now; raises InputError if it cannot be read."""
     sha256, size = hashlib.sha256(), 0
-    for content in blocks_of(place):
+    for content in bytes_of(place):
         sha256.update(content)
         size += len(content)
     return Digest(size, sha256.hexdigest())
 
 
-def blocks_of(place: Place) -> Iterator[bytes]:
-    """The content of a file as it is, in large blocks, a request each; raises InputError if it cannot be read."""
+def bytes_of(place: Place) -> Iterator[bytes]:
+    """The content of a file as it is, READ_BYTES at a time, a request each; raises InputError if it cannot be read."""
     with readable(place.name), place.filesystem.open_input_stream(place.path, compression=None) as stream:
-        while content := stream.read(BLOCK):
+        while content := stream.read(READ_BYTES):
             yield content
 
 
 def read_all(place: Place) -> bytes:
     """The whole content of a file; raises InputError if it cannot be read."""
-    return b"".join(blocks_of(place))
+    return b"".join(bytes_of(place))
 
 
 def write_all(place: Place, content: bytes) -> None:

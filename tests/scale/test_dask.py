@@ -111,9 +111,9 @@ def sorted_on(client: object, source: Path | str, out: Path | str, most: int, **
     """Sorts on a cluster whose workers hold at most `most` rows in memory."""
 
     def few(rows: int | None) -> None:
-        from spotgeo_frames.scale import repartition
+        from spotgeo_frames.scale import sorting
 
-        repartition.SORTED_ROWS, repartition.MOST_RANGES = (rows, 3) if rows else (1 << 21, 256)
+        sorting.SORTED_ROWS, sorting.MOST_RANGES = (rows, 3) if rows else (1 << 21, 256)
 
     few(most)
     client.run(few, most)  # type: ignore[attr-defined]

@@ -26,7 +26,7 @@ from helpers.pandas_versions import quantile_bins
 from helpers.problems import Place, assert_places, refused, warned
 from helpers.scenes import SCENES, Scene, grid
 from spotgeo_frames.presentation.saved_folder import MANIFEST
-from spotgeo_frames.scale import blocks, parts, repartition, run
+from spotgeo_frames.scale import blocks, parts, run, sorting
 from spotgeo_frames.support.pandas_versions import with_text
 
 
@@ -150,7 +150,7 @@ def test_columns_to_group_by_that_are_not_there(tmp_path: Path, small: None) -> 
 @pytest.mark.parametrize("length", [50, 62, 200])
 def test_statistics_of_long_names_may_be_cut(length: int, tmp_path: Path, small: None) -> None:
     """polars keeps 64 bytes of each: the least and the greatest sequence of all row groups look the same then."""
-    truth, predictions = points(100, kind="str")
+    truth, predictions = points(30, kind="str")
     tables = [side.assign(sequence="\u00e9" * (length // 2) + side["sequence"]) for side in (truth, predictions)]
     paths = [tmp_path / name for name in ("truth.parquet", "predictions.parquet")]
     for path, table in zip(paths, tables, strict=True):
@@ -694,9 +694,9 @@ def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFacto
         table["sequence"] = table["sequence"].map("s{:03}".format)
     folder = tmp_path_factory.mktemp("parts")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repartition, "SORTED_ROWS", data.draw(st.integers(4, 400)))
-        patch.setattr(repartition, "MOST_RANGES", data.draw(st.integers(2, 8)))
-        patch.setattr(repartition, "SAMPLE", data.draw(st.integers(1, 100)))
+        patch.setattr(sorting, "SORTED_ROWS", data.draw(st.integers(4, 400)))
+        patch.setattr(sorting, "MOST_RANGES", data.draw(st.integers(2, 8)))
+        patch.setattr(sorting, "SAMPLE", data.draw(st.integers(1, 100)))
         given_rows = in_files(table, folder / "rows", data.draw(st.integers(1, 4)))
         sf.repartition_by_sequence(given_rows, folder / "sorted")
     files = [pd.read_parquet(file) for file in sorted((folder / "sorted").iterdir())]
@@ -710,8 +710,8 @@ def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFacto
 
 def test_repartition_of_rare_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which no sample finds."""
-    monkeypatch.setattr(repartition, "SORTED_ROWS", 100)
-    monkeypatch.setattr(repartition, "SAMPLE", 10)
+    monkeypatch.setattr(sorting, "SORTED_ROWS", 100)
+    monkeypatch.setattr(sorting, "SAMPLE", 10)
     sequence = np.full(1000, 5)
     sequence[[3, 501, 777]] = 9, 2, 6
     rows = in_files(pd.DataFrame({"sequence": sequence, "row": np.arange(1000)}), tmp_path / "rows", 2, 100)

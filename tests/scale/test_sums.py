@@ -23,7 +23,10 @@ from helpers.scenes import objects
 from spotgeo_frames.scale.combined_sums import added_sums
 from spotgeo_frames.scoring.registry import own_metrics
 
-pytestmark = pytest.mark.filterwarnings("ignore:boxes of zero")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:boxes of zero"),
+    pytest.mark.filterwarnings("error::pandas.errors.PerformanceWarning"),  # tracks and poses have hundreds of sums
+]
 
 SIZE = Detector(sequences=12, frames=3)
 Evaluate = Callable[..., Any]
