@@ -51,18 +51,22 @@ class Part(NamedTuple):
         return sum(group.n_rows for chains in self.chains.values() for chain in chains for group in chain)
 
 
-def parts_of(sides: Mapping[str, Contents], long: frozenset[Any] = frozenset()) -> list[Part]:
+def parts_of(
+    sides: Mapping[str, Contents], long: frozenset[Any] = frozenset(), *, whole_sequences: bool = False
+) -> list[Part]:
     """The parts of the sides, in the order of their sequences.
 
-    Sequences that are `long` may be cut between frames; their row groups have to tell their frames.
+    Sequences that are `long` may be cut between frames; their row groups have to tell their frames. With
+    `whole_sequences`, they are cut within a part only.
     """
     groups = [(side, group) for side, contents in sides.items() for group in contents.groups]
     gaps = [gap for contents in sides.values() for gap in contents.gaps]
     if not groups:
         return []
-    values = sorted({bound for _, group in groups for bound in (group.begin, group.end)})
+    begins = [(group.low, FIRST) if whole_sequences else group.begin for _, group in groups]
+    values = sorted({*begins, *(group.end for _, group in groups)})
     rank = {value: position for position, value in enumerate(values)}
-    low = np.array([rank[group.begin] for _, group in groups])
+    low = np.array([rank[begin] for begin in begins])
     high = np.array([rank[group.end] for _, group in groups])
     n_rows = np.array([group.n_rows for _, group in groups])
     starts = _starts(low, high, n_rows)

@@ -250,10 +250,11 @@ def test_statistics_that_lie(
         sf.score_dataset(*paths)
 
 
-def damaged(path: Path, column: int) -> None:
-    """Writes a file anew with a damaged page of this column in its only row group."""
-    pq.write_table(pq.read_table(path), path, write_page_checksum=True, compression="none", use_dictionary=False)
-    chunk = pq.ParquetFile(path).metadata.row_group(0).column(column)
+def damaged(path: Path, column: int, group: int = 0, group_rows: int | None = None) -> None:
+    """Writes a file anew, in row groups of so many rows, with a damaged page of this column in one of them."""
+    how = {"write_page_checksum": True, "compression": "none", "use_dictionary": False}
+    pq.write_table(pq.read_table(path), path, group_rows, **how)
+    chunk = pq.ParquetFile(path).metadata.row_group(group).column(column)
     content = bytearray(path.read_bytes())
     content[chunk.data_page_offset + chunk.total_compressed_size - 4] ^= 0xFF
     path.write_bytes(content)
@@ -286,6 +287,28 @@ def test_what_can_be_skipped_of_partitions_by_hash(tmp_path: Path, small: None) 
     path.write_bytes(b"")
     with refused((f"{path}: cannot be read", "cannot be skipped")):
         sf.score_dataset(*paths, on_error="skip")
+
+
+def test_a_damaged_row_group_of_a_long_sequence(tmp_path: Path, small: None) -> None:
+    """All of the sequence is left out, also the frames that other parts would have, in memory and in files."""
+    truth, predictions = giant(*points(40), 12, 32)
+    for name, table in (("truth", truth), ("predictions", predictions)):
+        write(table, tmp_path / name, [len(table)], 7)
+    path = tmp_path / "truth" / "part-000.parquet"
+    sequences = pq.ParquetFile(path).read_row_group(20)["sequence"].unique().to_pylist()
+    assert sequences == [12]
+    damaged(path, 3, group=20, group_rows=7)
+    expected = sf.match(truth, predictions)
+    expected = expected[expected["sequence"] != 12]
+    for out in (None, tmp_path / "out"):
+        for by in (None, "sequence", "truth_label"):
+            folder = out and out / str(by)
+            with warned((f"skipped: {path}: row group 20", "sequence 12 is left out")):
+                found = sf.score_dataset(tmp_path / "truth", tmp_path / "predictions", folder, by, on_error="skip")
+            assert_same(found, sf.summarize(expected, by=by))
+    kept = ds.dataset(tmp_path / "out" / "None" / "matches").to_table().to_pandas()
+    assert len(kept) == len(expected)
+    assert len(list((tmp_path / "out" / "None" / "matches").iterdir())) > 2
 
 
 def test_repartition_sorts_by_frame(tmp_path: Path, small: None) -> None:
