@@ -8,7 +8,7 @@ costs little, and a long sequence also between its frames.
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,15 +112,20 @@ def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
         wanted *= 2
 
 
-def joined(parts: Sequence[Part]) -> list[Part]:
-    """Neighbours as one part, as long as that has few rows: one process that does both reads no row group twice then."""
+def joined(parts: Sequence[Part], fits: Callable[[Part], bool]) -> list[Part]:
+    """Neighbours as one part, as long as that has few rows: one process that does both reads no row group twice then.
+
+    `fits` says whether a part can be read within bounded memory, whatever the order of its rows. The rows of parts that
+    do not fit have to be in order; they are joined with each other only, so that no disorder elsewhere makes them be
+    sorted in memory.
+    """
     answer: list[Part] = []
     for part in parts:
         both = _together(answer[-1], part) if answer else None
-        if both is None or both.n_rows > PART_ROWS:
-            answer.append(part)
-        else:
+        if both and both.n_rows <= PART_ROWS and (fits(both) or not (fits(answer[-1]) or fits(part))):
             answer[-1] = both
+        else:
+            answer.append(part)
     return answer
 
 

@@ -115,7 +115,7 @@ def _parts(
         framed = {side: with_frames(dataset, long) for side, dataset in datasets.items()}
         # What is skipped of a sequence is found out in one part, and must be left out everywhere.
         ranges = parts_of(framed, long, whole_sequences=skip)
-        doubtful = [part for part in ranges if not _is_moderate(part, sources)]
+        doubtful = [part for part in ranges if not is_moderate(part, sources)]
         asked = {(side, group.order): (side, group) for part in doubtful for side, group in _groups(part)}
         new = [item for key, item in asked.items() if key not in looks]
         found = looks_at(datasets, new, long_rows)
@@ -137,7 +137,7 @@ def _groups(part: Part) -> list[tuple[str, RowGroup]]:
     return [(side, group) for side, chains in part.chains.items() for chain in chains for group in chain]
 
 
-def _is_moderate(part: Part, sources: Mapping[str, Source]) -> bool:
+def is_moderate(part: Part, sources: Mapping[str, Source]) -> bool:
     """Whether a part can be read within bounded memory, even if the rows in each row group are in no order."""
     for side, chains in part.chains.items():
         most = rows_within(blocks.SORTED_ROWS, blocks.SORTED_BYTES, [sources[side].schema])

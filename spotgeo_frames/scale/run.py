@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from .files import check_unchanged
 from .folder import RunFolder
 from .journal import begun, check_written
 from .parts import Part, joined
-from .planning import planned
+from .planning import is_moderate, planned
 from .results import Result, whole_result
 from .row_groups import gap_text
 from .workers import evaluated_here
@@ -120,7 +121,7 @@ def _evaluated(
     n_read = sum(part.n_rows for part in parts)
     workers = 1 if options.workers is None and n_read < FEW_ROWS else options.workers
     if workers == 1 and job.folder is None and options.client is None:
-        parts = joined(parts)
+        parts = joined(parts, partial(is_moderate, sources=job.sources))
         n_read = sum(part.n_rows for part in parts)
     with progress_bar(n_truth, "evaluating", "row", n_done) as advance:
 

@@ -1,9 +1,11 @@
 """Datasets as engines write them: in files of whole sequences, shuffled, or with one sequence of half of all rows."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +17,8 @@ from helpers.datasets import assert_same, in_files, points, tracks, write
 from helpers.problems import refused, warned
 from spotgeo_frames.scale import blocks, layout, parts, planning, repartition
 from spotgeo_frames.scale.contents import contents_of
+from spotgeo_frames.scale.files import OpenedFiles
+from spotgeo_frames.scale.row_groups import RowGroup
 
 
 @pytest.fixture
@@ -309,6 +313,63 @@ def test_a_damaged_row_group_of_a_long_sequence(tmp_path: Path, small: None) -> 
     kept = ds.dataset(tmp_path / "out" / "None" / "matches").to_table().to_pandas()
     assert len(kept) == len(expected)
     assert len(list((tmp_path / "out" / "None" / "matches").iterdir())) > 2
+
+
+def reads(patch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The row groups that blocks are made of from now on, each time they are read: their file and their position."""
+    read: list[tuple[str, int]] = []
+    honest = blocks.row_group_batches
+
+    def noting(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
+        read.append((group.file.place.path, group.order[1]))
+        return honest(files, group, schema, at_once)
+
+    patch.setattr(blocks, "row_group_batches", noting)
+    return read
+
+
+@pytest.mark.parametrize("interleaved", [1, 3])
+def test_one_process_reads_no_row_group_twice(
+    interleaved: int, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several do, since a row group at the end of a part has rows of the next one, too."""
+    sides = dict(zip(("truth", "predictions"), giant(*points(60), 12, 32), strict=True))
+    paths = [
+        dealt(table, tmp_path / name, (table["frame"] % interleaved).to_numpy(), 0, 20) for name, table in sides.items()
+    ]
+    read = reads(monkeypatch)
+    expected = sf.summarize(sf.match(*sides.values()))
+    assert_same(sf.score_dataset(*paths, tmp_path / "out", workers=1), expected)
+    assert len(set(read)) < len(read)
+    n_groups = len(set(read))
+    read.clear()
+    assert_same(sf.score_dataset(*paths, workers=1), expected)
+    assert len(set(read)) == len(read) == n_groups
+    monkeypatch.setattr(parts, "PART_ROWS", 150)
+    read.clear()
+    assert_same(sf.score_dataset(*paths, workers=1), expected)
+    assert n_groups < len(read)
+
+
+def test_parts_that_one_process_joins_stay_within_bounded_memory(
+    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large row group in order is not sorted in memory because the rows of a small one beside it are in none."""
+    truth, predictions = points(60)
+    first, last = (truth[truth["sequence"].between(*ends)] for ends in ((0, 29), (30, 59)))
+    (tmp_path / "truth").mkdir()
+    first = pd.concat([first[k : k + 20].sample(frac=1, random_state=0) for k in range(0, len(first), 20)])
+    first.to_parquet(tmp_path / "truth" / "a.parquet", row_group_size=20)
+    last.to_parquet(tmp_path / "truth" / "b.parquet", row_group_size=1000)
+    in_files(predictions, tmp_path / "predictions", 1, 20)
+    sizes: list[int] = []
+    honest, read = blocks.in_key_order, reads(monkeypatch)
+    monkeypatch.setattr(blocks, "in_key_order", lambda rows: sizes.append(len(rows)) or honest(rows))
+    found = sf.score_dataset(tmp_path / "truth", tmp_path / "predictions", workers=1)
+    assert_same(found, sf.summarize(sf.match(truth, predictions)))
+    assert len(last) > 2 * 60
+    assert 0 < max(sizes) <= 2 * 60
+    assert read.count((str(tmp_path / "truth" / "b.parquet"), 0)) == 1
 
 
 def test_repartition_sorts_by_frame(tmp_path: Path, small: None) -> None:
