@@ -8,7 +8,7 @@ costs little, and a long sequence also between its frames.
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,18 +51,22 @@ class Part(NamedTuple):
         return sum(group.n_rows for chains in self.chains.values() for chain in chains for group in chain)
 
 
-def parts_of(sides: Mapping[str, Contents], long: frozenset[Any] = frozenset()) -> list[Part]:
+def parts_of(
+    sides: Mapping[str, Contents], long: frozenset[Any] = frozenset(), *, whole_sequences: bool = False
+) -> list[Part]:
     """The parts of the sides, in the order of their sequences.
 
-    Sequences that are `long` may be cut between frames; their row groups have to tell their frames.
+    Sequences that are `long` may be cut between frames; their row groups have to tell their frames. With
+    `whole_sequences`, they are cut within a part only.
     """
     groups = [(side, group) for side, contents in sides.items() for group in contents.groups]
     gaps = [gap for contents in sides.values() for gap in contents.gaps]
     if not groups:
         return []
-    values = sorted({bound for _, group in groups for bound in (group.begin, group.end)})
+    begins = [(group.low, FIRST) if whole_sequences else group.begin for _, group in groups]
+    values = sorted({*begins, *(group.end for _, group in groups)})
     rank = {value: position for position, value in enumerate(values)}
-    low = np.array([rank[group.begin] for _, group in groups])
+    low = np.array([rank[begin] for begin in begins])
     high = np.array([rank[group.end] for _, group in groups])
     n_rows = np.array([group.n_rows for _, group in groups])
     starts = _starts(low, high, n_rows)
@@ -108,15 +112,20 @@ def _starts(low: np.ndarray, high: np.ndarray, n_rows: np.ndarray) -> list[int]:
         wanted *= 2
 
 
-def joined(parts: Sequence[Part]) -> list[Part]:
-    """Neighbours as one part, as long as that has few rows: one process that does both reads no row group twice."""
+def joined(parts: Sequence[Part], fits: Callable[[Part], bool]) -> list[Part]:
+    """Neighbours as one part, as long as that has few rows: one process that does both reads no row group twice then.
+
+    `fits` says whether a part can be read within bounded memory, whatever the order of its rows. The rows of parts that
+    do not fit have to be in order; they are joined with each other only, so that no disorder elsewhere makes them be
+    sorted in memory.
+    """
     answer: list[Part] = []
     for part in parts:
         both = _together(answer[-1], part) if answer else None
-        if both is None or both.n_rows > PART_ROWS:
-            answer.append(part)
-        else:
+        if both and both.n_rows <= PART_ROWS and (fits(both) or not (fits(answer[-1]) or fits(part))):
             answer[-1] = both
+        else:
+            answer.append(part)
     return answer
 
 

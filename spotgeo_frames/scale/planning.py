@@ -61,7 +61,7 @@ def planned(
         _check_memory(contents, exclude)
     with ExitStack() as stack:
         try:
-            found, to_sort = _parts(contents, sources, cut_frames)
+            found, to_sort = _parts(contents, sources, cut_frames, skip)
             if to_sort or any(part.scattered for part in found):
                 _check_gaps(contents)
             if to_sort and on_cluster:
@@ -70,7 +70,7 @@ def planned(
             if to_sort:
                 folder = Path(stack.enter_context(TemporaryDirectory()))
                 in_order = {side: _sorted(contents[side], sources[side], folder / side) for side in to_sort}
-                found, _ = _parts({**contents, **in_order}, sources, cut_frames)
+                found, _ = _parts({**contents, **in_order}, sources, cut_frames, skip)
         except UnreadableError as error:
             advice = f"; {CANNOT_SKIP_IN_DISORDER}" if skip else ""
             raise InputError(f"{error.problems[0]}{advice}") from None
@@ -99,7 +99,7 @@ def _check_gaps(contents: Mapping[str, Contents]) -> None:
 
 
 def _parts(
-    datasets: Mapping[str, Contents], sources: Mapping[str, Source], cut_frames: bool
+    datasets: Mapping[str, Contents], sources: Mapping[str, Source], cut_frames: bool, skip: bool
 ) -> tuple[list[Part], dict[str, str]]:
     """The parts of the datasets; and the sides that have to be sorted first, with the reason."""
     long_rows = block_rows([source.schema for source in sources.values()]) // 2
@@ -108,8 +108,9 @@ def _parts(
     layouts: Layouts = {}
     while True:
         framed = {side: with_frames(dataset, long) for side, dataset in datasets.items()}
-        ranges = parts_of(framed, long)
-        doubtful = [part for part in ranges if not _is_moderate(part, sources)]
+        # What is skipped of a sequence is found out in one part, and must be left out everywhere.
+        ranges = parts_of(framed, long, whole_sequences=skip)
+        doubtful = [part for part in ranges if not is_moderate(part, sources)]
         asked = {(side, group.order): (side, group) for part in doubtful for side, group in _groups(part)}
         new = [item for key, item in asked.items() if key not in layouts]
         found = layouts_of(datasets, new, long_rows)
@@ -131,7 +132,7 @@ def _groups(part: Part) -> list[tuple[str, RowGroup]]:
     return [(side, group) for side, chains in part.chains.items() for chain in chains for group in chain]
 
 
-def _is_moderate(part: Part, sources: Mapping[str, Source]) -> bool:
+def is_moderate(part: Part, sources: Mapping[str, Source]) -> bool:
     """Whether a part can be read within bounded memory, even if the rows in each row group are in no order."""
     for side, chains in part.chains.items():
         most = rows_within(blocks.SORTED_ROWS, blocks.SORTED_BYTES, [sources[side].schema])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from .files import check_unchanged
 from .folder import RunFolder
 from .journal import begun, check_written
 from .parts import Part, joined
-from .planning import planned
+from .planning import is_moderate, planned
 from .results import Result, whole_result
 from .row_groups import gap_text
 from .workers import evaluated_here
@@ -28,8 +29,9 @@ from .workers import evaluated_here
 # The files of a run that could be an input, in its folder.
 WRITTEN = ["summary.parquet", "by_*.parquet", "matches/*", "sums/*"]
 
-# With fewer rows, both sides together, starting processes takes longer than it saves.
-FEW_ROWS = 1 << 25
+# With fewer rows, both sides together, starting processes takes longer than it saves. A row of which more than sums are
+# made, or of tracks, takes several times as long.
+FEW_ROWS, FEW_SLOW_ROWS = 1 << 25, 1 << 23
 
 
 class RunOptions(NamedTuple):
@@ -98,7 +100,8 @@ def run(
             folder, finished, remarks = stack.enter_context(begun(options.out, contents, plan, len(parts)))
         job = Job(sources, method, excluded, skip, folder)
         left = [part for part in parts if part.number not in finished]
-        result = whole_result(_evaluated(left, job, finished, contents["truth"].n_rows, options))
+        few_rows = FEW_ROWS if cut_frames and folder is None else FEW_SLOW_ROWS
+        result = whole_result(_evaluated(left, job, finished, contents["truth"].n_rows, options, few_rows))
         check_unchanged(file for dataset in contents.values() for file in dataset.files)
         if folder is not None:
             check_written(folder, result.files)
@@ -111,17 +114,21 @@ def run(
 
 
 def _evaluated(
-    parts: Sequence[Part], job: Job, finished: Mapping[int, Result], n_truth: int, options: RunOptions
+    parts: Sequence[Part], job: Job, finished: Mapping[int, Result], n_truth: int, options: RunOptions, few_rows: int
 ) -> Result:
-    """The result of the parts and of those that are finished, on this machine or a cluster, with a progress bar."""
+    """The result of the parts and of those that are finished, on this machine or a cluster, with a progress bar.
+
+    One process evaluates `few_rows`, unless the options say how many do.
+    """
     if not parts and not finished:
         return no_result(job.sources)
     n_done = sum(result.n_rows["truth"] for result in finished.values())
+    one_by_one = parts if job.folder is not None else joined(parts, partial(is_moderate, sources=job.sources))
+    few = options.workers is None and sum(part.n_rows for part in one_by_one) < few_rows
+    workers = 1 if few else options.workers
+    if workers == 1 and options.client is None:
+        parts = one_by_one
     n_read = sum(part.n_rows for part in parts)
-    workers = 1 if options.workers is None and n_read < FEW_ROWS else options.workers
-    if workers == 1 and job.folder is None and options.client is None:
-        parts = joined(parts)
-        n_read = sum(part.n_rows for part in parts)
     with progress_bar(n_truth, "evaluating", "row", n_done) as advance:
 
         def done(part: Part) -> None:

@@ -1,9 +1,11 @@
 """Datasets as engines write them: in files of whole sequences, shuffled, or with one sequence of half of all rows."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +17,8 @@ from helpers.datasets import assert_same, in_files, points, tracks, write
 from helpers.problems import refused, warned
 from spotgeo_frames.scale import blocks, layout, parts, sorting
 from spotgeo_frames.scale.contents import contents_of
+from spotgeo_frames.scale.files import OpenedFiles
+from spotgeo_frames.scale.row_groups import RowGroup
 from spotgeo_frames.support import memory
 
 
@@ -251,10 +255,11 @@ def test_statistics_that_lie(
         sf.score_dataset(*paths)
 
 
-def damaged(path: Path, column: int) -> None:
-    """Writes a file anew with a damaged page of this column in its only row group."""
-    pq.write_table(pq.read_table(path), path, write_page_checksum=True, compression="none", use_dictionary=False)
-    chunk = pq.ParquetFile(path).metadata.row_group(0).column(column)
+def damaged(path: Path, column: int, group: int = 0, group_rows: int | None = None) -> None:
+    """Writes a file anew, in row groups of so many rows, with a damaged page of this column in one of them."""
+    how = {"write_page_checksum": True, "compression": "none", "use_dictionary": False}
+    pq.write_table(pq.read_table(path), path, group_rows, **how)
+    chunk = pq.ParquetFile(path).metadata.row_group(group).column(column)
     content = bytearray(path.read_bytes())
     content[chunk.data_page_offset + chunk.total_compressed_size - 4] ^= 0xFF
     path.write_bytes(content)
@@ -287,6 +292,85 @@ def test_what_can_be_skipped_of_partitions_by_hash(tmp_path: Path, small: None) 
     path.write_bytes(b"")
     with refused((f"{path}: cannot be read", "cannot be skipped")):
         sf.score_dataset(*paths, on_error="skip")
+
+
+def test_a_damaged_row_group_of_a_long_sequence(tmp_path: Path, small: None) -> None:
+    """All of the sequence is left out, also the frames that other parts would have, in memory and in files."""
+    truth, predictions = giant(*points(40), 12, 32)
+    for name, table in (("truth", truth), ("predictions", predictions)):
+        write(table, tmp_path / name, [len(table)], 7)
+    path = tmp_path / "truth" / "part-000.parquet"
+    sequences = pq.ParquetFile(path).read_row_group(20)["sequence"].unique().to_pylist()
+    assert sequences == [12]
+    damaged(path, 3, group=20, group_rows=7)
+    expected = sf.match(truth, predictions)
+    expected = expected[expected["sequence"] != 12]
+    for out in (None, tmp_path / "out"):
+        for by in (None, "sequence", "truth_label"):
+            folder = out and out / str(by)
+            with warned((f"skipped: {path}: row group 20", "sequence 12 is left out")):
+                found = sf.score_dataset(tmp_path / "truth", tmp_path / "predictions", folder, by, on_error="skip")
+            assert_same(found, sf.summarize(expected, by=by))
+    kept = ds.dataset(tmp_path / "out" / "None" / "matches").to_table().to_pandas()
+    assert len(kept) == len(expected)
+    assert len(list((tmp_path / "out" / "None" / "matches").iterdir())) > 2
+
+
+def reads(patch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """The row groups that blocks are made of from now on, each time they are read: their file and their position."""
+    read: list[tuple[str, int]] = []
+    honest = blocks.row_group_batches
+
+    def noting(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:
+        read.append((group.file.place.path, group.order[1]))
+        return honest(files, group, schema, at_once)
+
+    patch.setattr(blocks, "row_group_batches", noting)
+    return read
+
+
+@pytest.mark.parametrize("interleaved", [1, 3])
+def test_one_process_reads_no_row_group_twice(
+    interleaved: int, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several do, since a row group at the end of a part has rows of the next one, too."""
+    sides = dict(zip(("truth", "predictions"), giant(*points(60), 12, 32), strict=True))
+    paths = [
+        dealt(table, tmp_path / name, (table["frame"] % interleaved).to_numpy(), 0, 20) for name, table in sides.items()
+    ]
+    read = reads(monkeypatch)
+    expected = sf.summarize(sf.match(*sides.values()))
+    assert_same(sf.score_dataset(*paths, tmp_path / "out", workers=1), expected)
+    assert len(set(read)) < len(read)
+    n_groups = len(set(read))
+    read.clear()
+    assert_same(sf.score_dataset(*paths, workers=1), expected)
+    assert len(set(read)) == len(read) == n_groups
+    monkeypatch.setattr(parts, "PART_ROWS", 150)
+    read.clear()
+    assert_same(sf.score_dataset(*paths, workers=1), expected)
+    assert n_groups < len(read)
+
+
+def test_parts_that_one_process_joins_stay_within_bounded_memory(
+    tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large row group in order is not sorted in memory because the rows of a small one beside it are in none."""
+    truth, predictions = points(60)
+    first, last = (truth[truth["sequence"].between(*ends)] for ends in ((0, 29), (30, 59)))
+    (tmp_path / "truth").mkdir()
+    first = pd.concat([first[k : k + 20].sample(frac=1, random_state=0) for k in range(0, len(first), 20)])
+    first.to_parquet(tmp_path / "truth" / "a.parquet", row_group_size=20)
+    last.to_parquet(tmp_path / "truth" / "b.parquet", row_group_size=1000)
+    in_files(predictions, tmp_path / "predictions", 1, 20)
+    sizes: list[int] = []
+    honest, read = blocks.in_key_order, reads(monkeypatch)
+    monkeypatch.setattr(blocks, "in_key_order", lambda rows: sizes.append(len(rows)) or honest(rows))
+    found = sf.score_dataset(tmp_path / "truth", tmp_path / "predictions", workers=1)
+    assert_same(found, sf.summarize(sf.match(truth, predictions)))
+    assert len(last) > 2 * 60
+    assert 0 < max(sizes) <= 2 * 60
+    assert read.count((str(tmp_path / "truth" / "b.parquet"), 0)) == 1
 
 
 def test_repartition_sorts_by_frame(tmp_path: Path, small: None) -> None:
