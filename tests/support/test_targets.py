@@ -11,7 +11,7 @@ import pytest
 import spotgeo_frames as sf
 from helpers.problems import refused
 from spotgeo_frames.cli.app import run
-from spotgeo_frames.scale import sorted_copies, stream
+from spotgeo_frames.scale import datasets, sorted_copies
 from spotgeo_frames.support.targets import is_within
 
 
@@ -24,7 +24,7 @@ def inputs(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         (tmp_path / f"link_to_{name}").symlink_to(name)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "up").symlink_to(tmp_path)
-    for module, name in ((stream, "run"), (stream, "dataset_bin_edges"), (sorted_copies, "contents_of")):
+    for module, name in ((datasets, "run"), (datasets, "dataset_bin_edges"), (sorted_copies, "contents_of")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("work is done before the path is looked at"))
     monkeypatch.chdir(tmp_path / "truth")
     return tmp_path
