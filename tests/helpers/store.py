@@ -59,7 +59,8 @@ class Store:
 
     def upload(self, folder: Any, name: str) -> str:
         """Copies a local folder or file into the bucket; returns its address."""
-        fs.copy_files(str(folder), f"bucket/{name}", fs.LocalFileSystem(), self.filesystem)
+        # Several at once can wait for each other forever with pyarrow 18.
+        fs.copy_files(str(folder), f"bucket/{name}", fs.LocalFileSystem(), self.filesystem, use_threads=False)
         return f"s3://bucket/{name}"
 
 
