@@ -146,6 +146,12 @@ def pairs_to_draw(pairs: Table, metric: str | None, who: Who) -> tuple[pd.DataFr
     return rows[rows["of"].isin(WITH_INTERVALS)] if "of" in rows else rows, metric
 
 
+def mean_names(pairs: pd.DataFrame) -> list[str]:
+    """What follows the names of each pair: ", macro" where it compares macro means, else nothing."""
+    of = pairs["of"] if "of" in pairs else ["combined"] * len(pairs)
+    return [", macro" if name == "macro" else "" for name in of]
+
+
 def _metric_to_draw(table: pd.DataFrame, metric: str | None) -> str:
     """The metric that was asked for, or else the first one of a table with a column `metric`."""
     if metric is not None:

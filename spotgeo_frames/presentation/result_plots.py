@@ -16,6 +16,7 @@ from .drawn_tables import (
     costs_to_draw,
     hota_to_draw,
     intervals_to_draw,
+    mean_names,
     pairs_to_draw,
     slice_names,
     sweep_to_draw,
@@ -209,9 +210,8 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str | None = None) -> A
     if not len(rows):
         return nothing_to_draw(ax, f"no rows of {metric}")
     adjusted = [f"p = {p:.2g}" if p >= 0.001 else "p < 0.001" for p in rows["p_adjusted"].fillna(1)]
-    whose = rows["of"].map({"combined": "", "macro": ", macro"}) if "of" in rows else [""] * len(rows)
     firsts, seconds = (map(plain, rows[side]) for side in "ab")
-    names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(firsts, seconds, whose, adjusted, strict=True)]
+    names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(firsts, seconds, mean_names(rows), adjusted, strict=True)]
     _points_with_bars(ax, names, rows, np.zeros(len(rows), bool))
     ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
     ax.set(xlabel=f"difference of {axis_label(metric)}", title=f"Difference of {axis_label(metric)}")

@@ -28,9 +28,6 @@ BLOCK_ROWS, BLOCK_BYTES = 1 << 19, 1 << 26
 # Batches that make up a block.
 BATCHES = 8
 
-# The most rows, and their most bytes, that are sorted in memory at the same time.
-SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27
-
 
 class Source(NamedTuple):
     """One side: its name in messages, and the columns to read, with their types."""

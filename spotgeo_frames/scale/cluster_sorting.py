@@ -24,8 +24,8 @@ from .contents import Contents
 from .dask import on_cluster
 from .files import check_unchanged
 from .row_groups import RowGroup
-from .rows import keys_of, sequence_schema
-from .sorting import batches_of, by_range, cuts_of, most_sorted, part_name, sampled, sorted_ranges, write_rows
+from .rows import keys_of, most_sorted, sequence_schema
+from .sorting import batches_of, by_range, cuts_of, part_name, sampled, sorted_ranges, write_rows
 
 
 class Sorting(NamedTuple):
@@ -50,7 +50,7 @@ def sorted_on_cluster(client: Any, contents: Contents, scratch: Place) -> list[P
     Messages call that folder by its name, which may be that of the folder which the files are for. Raises InputError
     if the dataset cannot be read or changes, a worker does not reach the files, or workers die again and again.
     """
-    sorting, n_rows, most = Sorting(contents.schema, scratch), contents.n_rows, most_sorted(contents.schema)
+    sorting, n_rows, most = Sorting(contents.schema, scratch), contents.n_rows, most_sorted([contents.schema])
     tasks = list(enumerate(_divided(contents.groups, most)))
     make_folder(scratch.inside("sorted"))
     with progress_bar(2 * n_rows, "sorting", "row") as advance:
@@ -91,7 +91,7 @@ def _sampled(task: tuple[int, list[RowGroup]], n_rows: int) -> pa.Array:
     _, groups = task
     with _unchanged(groups):
         schema = sequence_schema(groups[0])
-        return sampled(batches_of(groups, schema, most_sorted(schema) // 4), n_rows, "sequence")
+        return sampled(batches_of(groups, schema, most_sorted([schema]) // 4), n_rows, "sequence")
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def _dealt(task: tuple[int, list[RowGroup]], cuts: Sequence[Any], sorting: Sorti
     """Writes the rows of a task to a file, divided into ranges; returns where those of each range are."""
     number, groups = task
     _check_shared(sorting)
-    place, start, most = sorting.scratch.inside(f"rows-{number:05}.arrow"), 0, most_sorted(sorting.schema)
+    place, start, most = sorting.scratch.inside(f"rows-{number:05}.arrow"), 0, most_sorted([sorting.schema])
     sections: list[list[Section]] = [[] for _ in range(len(cuts) + 1)]
     with written(place) as stream, _unchanged(groups):
         for together in _together(batches_of(groups, sorting.schema, most // 4), most):
@@ -168,7 +168,7 @@ def _sorted(task: tuple[int, list[Section]], sorting: Sorting) -> list[Place]:
     _check_shared(sorting)
     n_rows, files = sum(section.n_rows for section in sections), list[Place]()
     with TemporaryDirectory() as name:
-        batches, most = partial(_unpacked, sections), most_sorted(sorting.schema)
+        batches, most = partial(_unpacked, sections), most_sorted([sorting.schema])
         keys = keys_of(sorting.schema)
         for rows in sorted_ranges(batches, n_rows, most, Path(name), lambda n_more: None, keys):
             files.append(sorting.scratch.inside("sorted", f"{number:05}-{part_name(len(files))}"))

@@ -5,7 +5,7 @@ parts can be evaluated in any process and in any order, and again if an earlier 
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -91,24 +91,19 @@ def score_block(
     """
     counting = without_crowds(compared(rule, truth, predictions, may_be_disjoint=True), rule)
     pairs = assigned(counting.sides, rule)
-    matches = None
-    if keep or cut or any(groupings):
-        carried = None if keep else {name for names in groupings for name in names}
-        matches = match_dataframe(counted_table(counting, pairs, rule, carried))
+    if not (keep or cut or any(groupings)):
+        return None, [pair_sums(counting, pairs, rule) for _ in groupings], []
+    carried = None if keep else {name for names in groupings for name in names}
+    matches = match_dataframe(counted_table(counting, pairs, rule, carried))
     sums, pieces = [], []
     for names in groupings:
-        if matches is None or not (
-            names or cut
-        ):  # also beside a table, so that rounding does not depend on what is kept
+        if not names and not cut:  # not from the table, so that rounding does not depend on whether there is one
             sums.append(pair_sums(counting, pairs, rule))
             continue
         by = [bin_codes(matches[name], edges[name]) if name in edges else name for name in names] or None
-        if not cut:
-            sums.append(summary_sums(matches, by))
-            continue
-        whole, piece = cut_sums(matches, by, cut)
+        whole, *piece = cut_sums(matches, by, cut) if cut else (summary_sums(matches, by),)
         sums.append(whole)
-        pieces.append(piece)
+        pieces += piece
     return matches if keep else None, sums, pieces
 
 
@@ -162,9 +157,9 @@ def _gap(damage: UnreadableError, scattered: bool) -> Gap:
         raise InputError(f"{problem}; {CANNOT_SKIP}") from None
 
 
-def _files(part: Part) -> Iterator[File]:
+def _files(part: Part) -> list[File]:
     """The files of a part, one for each of its row groups."""
-    return (group.file for chains in part.chains.values() for chain in chains for group in chain)
+    return [group.file for _, group in part.groups]
 
 
 def _other_damages(part: Part, job: Job, known: RowGroup) -> list[UnreadableError]:
@@ -173,8 +168,7 @@ def _other_damages(part: Part, job: Job, known: RowGroup) -> list[UnreadableErro
     All are read here once, so that a part with many damaged ones begins anew only once.
     """
     files, damages = OpenedFiles(), []
-    sides = [(side, group) for side, chains in part.chains.items() for groups in chains for group in groups]
-    for side, group in sides:
+    for side, group in part.groups:
         schema = job.sources[side].schema
         if group is known:
             continue

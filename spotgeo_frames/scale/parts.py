@@ -46,9 +46,14 @@ class Part(NamedTuple):
     scattered: bool = False
 
     @property
+    def groups(self) -> list[tuple[str, RowGroup]]:
+        """Its row groups with their sides."""
+        return [(side, group) for side, chains in self.chains.items() for chain in chains for group in chain]
+
+    @property
     def n_rows(self) -> int:
         """How many rows its row groups have, some of which may belong to its neighbours."""
-        return sum(group.n_rows for chains in self.chains.values() for chain in chains for group in chain)
+        return sum(group.n_rows for _, group in self.groups)
 
 
 def parts_of(
@@ -133,10 +138,8 @@ def _together(before: Part, after: Part) -> Part | None:
     """Two neighbours as one part; None where one has its row groups for itself."""
     if before.scattered or after.scattered:
         return None
-    chains = {}
-    for side in before.chains:
-        groups = [group for part in (before, after) for chain in part.chains[side] for group in chain]
-        chains[side] = _chains(list({group.order: group for group in groups}.values()))
+    groups = {(side, group.order): group for side, group in before.groups + after.groups}
+    chains = {side: _chains([group for (of, _), group in groups.items() if of == side]) for side in before.chains}
     return before._replace(high=after.high, chains=chains)
 
 

@@ -20,13 +20,13 @@ import numpy as np
 from ..support.errors import InputError
 from ..support.memory import check_at_hand
 from ..support.storage import place_of
-from . import blocks, parts
+from . import parts
 from .blocks import Source, block_rows
 from .contents import CANNOT_SKIP, Contents, contents_of
 from .layout import Layout, components, known_rows, layouts_of, with_frames
 from .parts import Part, out_of_order, parts_of
 from .row_groups import RowGroup
-from .rows import UnreadableError, rows_within
+from .rows import UnreadableError, most_sorted
 from .sorting import write_sorted
 
 # About how many bytes of memory the tracks of a sequence need for each of its rows, of both sides together.
@@ -111,7 +111,7 @@ def _parts(
         # What is skipped of a sequence is found out in one part, and must be left out everywhere.
         ranges = parts_of(framed, long, whole_sequences=skip)
         doubtful = [part for part in ranges if not is_moderate(part, sources)]
-        asked = {(side, group.order): (side, group) for part in doubtful for side, group in _groups(part)}
+        asked = {(side, group.order): (side, group) for part in doubtful for side, group in part.groups}
         new = [item for key, item in asked.items() if key not in layouts]
         found = layouts_of(datasets, new, long_rows)
         layouts |= {(side, group.order): layout for (side, group), layout in zip(new, found, strict=True)}
@@ -127,15 +127,10 @@ def _parts(
     return [part._replace(number=number) for number, part in enumerate(divided)], to_sort
 
 
-def _groups(part: Part) -> list[tuple[str, RowGroup]]:
-    """The row groups of a part with their sides."""
-    return [(side, group) for side, chains in part.chains.items() for chain in chains for group in chain]
-
-
 def is_moderate(part: Part, sources: Mapping[str, Source]) -> bool:
     """Whether a part can be read within bounded memory, even if the rows in each row group are in no order."""
     for side, chains in part.chains.items():
-        most = rows_within(blocks.SORTED_ROWS, blocks.SORTED_BYTES, [sources[side].schema])
+        most = most_sorted([sources[side].schema])
         if len(chains) > parts.MOST_CHAINS or sum(max(group.n_rows for group in chain) for chain in chains) > most:
             return False
     return True
@@ -146,10 +141,10 @@ def _divided(part: Part, layouts: Layouts, sources: Mapping[str, Source]) -> tup
 
     It stays as it is if row groups that share sequences have too many rows, but are in order.
     """
-    groups = sorted(_groups(part), key=lambda item: (item[1].begin, item[1].end))
+    groups = sorted(part.groups, key=lambda item: (item[1].begin, item[1].end))
     component = components([layouts[side, group.order].sequences for side, group in groups])
     n_rows = np.bincount(component, [group.n_rows for _, group in groups])
-    most = rows_within(blocks.SORTED_ROWS, blocks.SORTED_BYTES, [source.schema for source in sources.values()])
+    most = most_sorted([source.schema for source in sources.values()])
     if n_rows.max() <= most:
         return _scattered(part, groups, component, n_rows, most), {}
     to_sort = {}

@@ -12,6 +12,9 @@ from .contents import BATCH_ROWS
 from .files import OpenedFiles
 from .row_groups import Gap, RowGroup
 
+# The most rows, and their most bytes, that are sorted in memory at the same time.
+SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27
+
 # The estimated size of a text value.
 TEXT_BYTES = 32
 
@@ -81,6 +84,11 @@ def rows_within(n_rows: int, n_bytes: int, schemas: Sequence[pa.Schema]) -> int:
     types = [field.type for schema in schemas for field in schema]
     width = sum(8 if pa.types.is_primitive(kind) else TEXT_BYTES for kind in types)
     return max(1, min(n_rows, n_bytes * len(schemas) // max(width, 1)))
+
+
+def most_sorted(schemas: Sequence[pa.Schema]) -> int:
+    """The most rows of the sides with these columns that are sorted in memory."""
+    return rows_within(SORTED_ROWS, SORTED_BYTES, schemas)
 
 
 def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:

@@ -123,11 +123,9 @@ def _evaluated(
     if not parts and not finished:
         return no_result(job.sources)
     n_done = sum(result.n_rows["truth"] for result in finished.values())
-    one_by_one = parts if job.folder is not None else joined(parts, partial(is_moderate, sources=job.sources))
-    few = options.workers is None and sum(part.n_rows for part in one_by_one) < few_rows
-    workers = 1 if few else options.workers
-    if workers == 1 and options.client is None:
-        parts = one_by_one
+    workers = options.workers
+    if options.client is None:
+        parts, workers = _shared_out(parts, job, workers, few_rows)
     n_read = sum(part.n_rows for part in parts)
     with progress_bar(n_truth, "evaluating", "row", n_done) as advance:
 
@@ -138,6 +136,21 @@ def _evaluated(
         if options.client is not None:
             return evaluated_on_cluster(options.client, parts, job, finished, done)
         return evaluated_here(parts, job, workers, finished, done)
+
+
+def _shared_out(
+    parts: Sequence[Part], job: Job, workers: int | None, few_rows: int
+) -> tuple[Sequence[Part], int | None]:
+    """The parts for this machine, and how many processes evaluate them (None: as many as there are cores).
+
+    One process reads neighbours together, unless each has files of its own in the job's folder.
+    """
+    if workers not in (None, 1):
+        return parts, workers
+    together = parts if job.folder is not None else joined(parts, partial(is_moderate, sources=job.sources))
+    if workers == 1 or sum(part.n_rows for part in together) < few_rows:
+        return together, 1
+    return parts, None
 
 
 def check_out(out: Place | None, contents: Mapping[str, Contents]) -> None:

@@ -19,11 +19,10 @@ import pyarrow.compute as pc
 
 from ..support.progress import progress_bar
 from ..support.storage import Place, written
-from .blocks import SORTED_BYTES, SORTED_ROWS
 from .contents import Contents
 from .files import OpenedFiles, check_unchanged
 from .row_groups import FIRST, RowGroup
-from .rows import in_key_order, keys_of, row_group_batches, rows_within
+from .rows import in_key_order, keys_of, most_sorted, row_group_batches
 
 # The most ranges to which rows are dealt out at once, each with an open file.
 MOST_RANGES = 256
@@ -36,7 +35,7 @@ Batches = Callable[[], Iterable[pa.Table]]
 
 def write_sorted(contents: Contents, scratch: Path, folder: Place) -> list[Place]:
     """Writes the rows of a dataset, sorted by sequence, to files in a folder; returns the files in their order."""
-    most, files = most_sorted(contents.schema), list[Place]()
+    most, files = most_sorted([contents.schema]), list[Place]()
     batches = partial(batches_of, contents.groups, contents.schema, most // 4)
     with progress_bar(2 * contents.n_rows, "sorting", "row") as advance:
         for rows in sorted_ranges(batches, contents.n_rows, most, scratch, advance, keys_of(contents.schema)):
@@ -49,11 +48,6 @@ def write_sorted(contents: Contents, scratch: Path, folder: Place) -> list[Place
 def part_name(number: int) -> str:
     """The name of a file of a sorted dataset."""
     return f"part-{number:05}.parquet"
-
-
-def most_sorted(schema: pa.Schema) -> int:
-    """The most rows with these columns that are sorted in memory."""
-    return rows_within(SORTED_ROWS, SORTED_BYTES, [schema])
 
 
 def batches_of(groups: Iterable[RowGroup], schema: pa.Schema, at_once: int) -> Iterator[pa.Table]:

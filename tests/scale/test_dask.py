@@ -111,10 +111,10 @@ def test_scheduler_on_the_command_line(client: object, sample: Path, tmp_path: P
 def sorted_on(client: object, source: Path | str, out: Path | str, most: int, **how: object) -> None:
     """Sorts on a cluster whose workers hold at most `most` rows in memory."""
 
-    def few(rows: int | None) -> None:
-        from spotgeo_frames.scale import sorting
+    def few(most_rows: int | None) -> None:
+        from spotgeo_frames.scale import rows, sorting
 
-        sorting.SORTED_ROWS, sorting.MOST_RANGES = (rows, 3) if rows else (1 << 21, 256)
+        rows.SORTED_ROWS, sorting.MOST_RANGES = (most_rows, 3) if most_rows else (1 << 21, 256)
 
     few(most)
     client.run(few, most)  # type: ignore[attr-defined]

@@ -675,7 +675,7 @@ def test_in_no_order(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(parts, "MOST_CHAINS", 8)
     assert_same(sf.score_dataset(*paths), expected)
     monkeypatch.setattr(parts, "MOST_CHAINS", 1000)
-    monkeypatch.setattr(blocks, "SORTED_ROWS", 60)
+    monkeypatch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", 60)
     assert_same(sf.score_dataset(*paths), expected)
     out = f"{paths[0]}_by_sequence"
     command("repartition", paths[0], out)
@@ -694,7 +694,7 @@ def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFacto
         table["sequence"] = table["sequence"].map("s{:03}".format)
     folder = tmp_path_factory.mktemp("parts")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorting, "SORTED_ROWS", data.draw(st.integers(4, 400)))
+        patch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", data.draw(st.integers(4, 400)))
         patch.setattr(sorting, "MOST_RANGES", data.draw(st.integers(2, 8)))
         patch.setattr(sorting, "SAMPLE", data.draw(st.integers(1, 100)))
         given_rows = in_files(table, folder / "rows", data.draw(st.integers(1, 4)))
@@ -710,7 +710,7 @@ def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFacto
 
 def test_repartition_of_rare_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which no sample finds."""
-    monkeypatch.setattr(sorting, "SORTED_ROWS", 100)
+    monkeypatch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", 100)
     monkeypatch.setattr(sorting, "SAMPLE", 10)
     sequence = np.full(1000, 5)
     sequence[[3, 501, 777]] = 9, 2, 6

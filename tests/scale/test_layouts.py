@@ -31,8 +31,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def shrink(patch: pytest.MonkeyPatch, n_rows: int) -> None:
     patch.setattr(parts, "LEAST_ROWS", n_rows)
     patch.setattr(blocks, "BLOCK_ROWS", n_rows // 2)
-    patch.setattr(blocks, "SORTED_ROWS", 2 * n_rows)
-    patch.setattr(sorting, "SORTED_ROWS", 2 * n_rows)
+    patch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", 2 * n_rows)
     patch.setattr(sorting, "MOST_RANGES", 4)
 
 

@@ -13,6 +13,7 @@ from ..drawn_tables import (
     hota_to_draw,
     intervals_to_draw,
     mean_lines,
+    mean_names,
     pairs_to_draw,
     precision_to_draw,
     slice_names,
@@ -59,8 +60,7 @@ def forest(pairs: Table, metric: str | None) -> Any:
     rows, metric = pairs_to_draw(pairs, metric, "charts")
     by = [str(name) for name in rows.columns[: list(rows.columns).index("a")]]
     slices = [f", {name}" for name in slice_names(rows, by)] if by else [""] * len(rows)
-    whose = rows["of"].map({"combined": "", "macro": ", macro"}) if "of" in rows else [""] * len(rows)
-    sides = zip(rows["a"], rows["b"], slices, whose, strict=True)
+    sides = zip(rows["a"], rows["b"], slices, mean_names(rows), strict=True)
     submissions = list(dict.fromkeys(label(name) for pair in zip(rows["a"], rows["b"], strict=True) for name in pair))
     short = dict(zip(submissions, short_names(submissions), strict=True))
     names = [f"{short[label(a)]} − {short[label(b)]}{of}{where}" for a, b, where, of in sides]
