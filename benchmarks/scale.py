@@ -77,11 +77,11 @@ query = f"SELECT count(*), {error}, {counts} FROM ({nearest} GROUP BY sequence, 
 numbers = dict(zip(["near", "error", "n_truth", "n_predicted"], duckdb.sql(query).fetchall()[0]))
 """,
     "sums": """
-sf.score_dataset
+sf.score_dataset; import pyarrow.fs, pyarrow.parquet
 numbers = sf.score_dataset(truth, predictions, workers=workers)
 """,
     "table": """
-sf.score_dataset
+sf.score_dataset; import pyarrow.fs, pyarrow.parquet
 numbers = sf.score_dataset(truth, predictions, out, workers=workers)
 """,
     "dask": """

@@ -45,7 +45,7 @@ class Entries(NamedTuple):
     def frame(self) -> np.ndarray:
         """The frame of each entry."""
         sizes = np.diff(self.row_starts)
-        return np.repeat(np.arange(len(sizes)), sizes)[self.row - self.row_starts[0]]
+        return np.repeat(np.arange(len(sizes)), sizes).take(self.row - self.row_starts[0])
 
     def take(self, chosen: np.ndarray) -> "Entries":
         """The entries that are marked, or whose positions are given."""
@@ -59,10 +59,10 @@ def assign(near: Entries, largest_cost: float) -> np.ndarray:
     """
     far = far_costs(np.diff(near.row_starts), np.diff(near.column_starts), largest_cost)
     frame = near.frame()
-    chosen, contested = plain(near, far[frame] * BLUR)
+    chosen, contested = plain(near, far.take(frame) * BLUR)
     unsettled = np.zeros(len(far), bool)
     unsettled[frame[contested]] = True
-    left = np.flatnonzero(unsettled[frame])
+    left = np.flatnonzero(unsettled.take(frame))
     chosen[left] = solve(near.take(left), far)
     return chosen
 
@@ -86,7 +86,7 @@ def heaviest(positive: Entries, counts: np.ndarray | None = None) -> np.ndarray:
     frame = positive.frame()
     unsettled = np.zeros(len(positive.row_starts) - 1, bool)
     unsettled[frame[left if counts is None else left[counts[left]]]] = True
-    left = np.flatnonzero(unsettled[frame])
+    left = np.flatnonzero(unsettled.take(frame))
     chosen[left] = solve(positive.take(left)._replace(value=-positive.value[left]), np.zeros(len(unsettled)))
     return chosen
 
@@ -175,7 +175,7 @@ def plain(near: Entries, blur: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     row, column, cost = near.row - near.row_starts[0], near.column - near.column_starts[0], near.value
     n_rows = int(row.max(initial=-1)) + 1
-    shared = np.bincount(row)[row] > 1, np.bincount(column)[column] > 1
+    shared = (np.bincount(row) > 1).take(row), (np.bincount(column) > 1).take(column)
     chosen = ~(shared[0] | shared[1])
     stars = np.flatnonzero(shared[0] ^ shared[1])
     # What each shares: a row, or a column, counted after all rows.

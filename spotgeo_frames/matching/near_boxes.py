@@ -72,7 +72,7 @@ def _overlapping_rows(
     overlap = measure([side.take(truth) for side in truth_boxes], [side.take(prediction) for side in predicted_boxes])
     pairs = Pairs(prediction + predicted_rows.start, truth + truth_rows.start, overlap)
     enough = (overlap > 0) & (overlap >= least) & same_category(aligned, pairs.prediction, pairs.truth)
-    return pairs.take(np.flatnonzero(enough))
+    return pairs.take(enough)
 
 
 def _perhaps_overlapping(

@@ -26,13 +26,15 @@ def _near_parts(aligned: Aligned, first: int, last: int, tau: float | np.ndarray
         return tau[truth_rows] if isinstance(tau, np.ndarray) else tau
 
     for of_chunk, n_pairs, truths_of_chunk in all_pairs(aligned, first, last):
-        dx = difference(np.repeat(predictions.xy[0][of_chunk], n_pairs), truth.xy[0][truths_of_chunk])
+        dx = difference(np.repeat(predictions.xy[0].take(of_chunk), n_pairs), truth.xy[0].take(truths_of_chunk))
         # |dx| > tau alone is too far (rounding keeps order), so most pairs need no second coordinate.
         maybe = np.flatnonzero(np.abs(dx) <= reach(truths_of_chunk))
-        rows, truth_rows = np.repeat(of_chunk, n_pairs)[maybe], truths_of_chunk[maybe]
-        distance = point_distance(dx[maybe], difference(predictions.xy[1][rows], truth.xy[1][truth_rows]))
+        rows, truth_rows = np.repeat(of_chunk, n_pairs).take(maybe), truths_of_chunk.take(maybe)
+        distance = point_distance(
+            dx.take(maybe), difference(predictions.xy[1].take(rows), truth.xy[1].take(truth_rows))
+        )
         close = (distance <= reach(truth_rows)) & same_category(aligned, rows, truth_rows)
-        yield len(truths_of_chunk), Pairs(rows, truth_rows, distance).take(np.flatnonzero(close))
+        yield len(truths_of_chunk), Pairs(rows, truth_rows, distance).take(close)
 
 
 def near_keypoints(aligned: Aligned, head_size: np.ndarray, most: float, first: int, last: int) -> Pairs:
@@ -43,5 +45,5 @@ def near_keypoints(aligned: Aligned, head_size: np.ndarray, most: float, first: 
     near = near_points(aligned, first, last, head_size * (most * (1 + ROOM)))
     with np.errstate(divide="ignore", invalid="ignore"):  # a head of size 0 gives inf or NaN, which is never near
         distance = near.measure / head_size[near.truth]
-    pairs = near._replace(measure=distance).take(np.flatnonzero(distance <= most))
+    pairs = near._replace(measure=distance).take(distance <= most)
     return pairs.take(np.argsort(pairs.truth, kind="stable"))

@@ -38,7 +38,11 @@ class Pairs(NamedTuple):
 
     def take(self, chosen: np.ndarray | slice) -> "Pairs":
         """The pairs that are marked, or whose positions are given."""
-        return Pairs(self.prediction[chosen], self.truth[chosen], self.measure[chosen])
+        if isinstance(chosen, slice):
+            return Pairs(*(column[chosen] for column in self))
+        # `take` is faster than brackets, which are slowest with marks.
+        positions = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+        return Pairs(*(column.take(positions) for column in self))
 
 
 def join_pairs(parts: Sequence[Pairs]) -> Pairs:
@@ -91,9 +95,9 @@ def all_pairs(aligned: Aligned, first: int, last: int) -> Iterator[tuple[np.ndar
     truth, predictions = aligned.truth, aligned.predictions
     row, end = predictions.starts[[first, last]].tolist()
     frame = predictions.frame[row:end]
-    n_truth = truth.counts[frame]
+    n_truth = truth.counts.take(frame)
     ends = np.cumsum(n_truth)
-    offset = truth.starts[frame] - ends + n_truth
+    offset = truth.starts.take(frame) - ends + n_truth
     for begin, stop in chunks(n_truth, 2 * PAIRS_AT_ONCE):
         truth_rows = np.repeat(offset[begin:stop], n_truth[begin:stop])
         truth_rows += np.arange(ends[begin] - n_truth[begin], ends[stop - 1])

@@ -81,7 +81,7 @@ def covering_boxes(crowds: Aligned, least: float) -> Callable[[int, int], Pairs]
     def covering(first: int, last: int) -> Pairs:
         pairs = overlapping(crowds, truth, predictions, 0.0, first, last)
         pairs = pairs._replace(measure=covered_share(truth[:, pairs.truth], predictions[:, pairs.prediction]))
-        return pairs.take(np.flatnonzero(pairs.measure >= least))
+        return pairs.take(pairs.measure >= least)
 
     return covering
 
@@ -100,7 +100,7 @@ def coco_boxes(aligned: Aligned, is_crowd: np.ndarray, least: float) -> Pairs:
         near, measure = 0.0 if crowd else least, partial(coco_iou, is_crowd=crowd)
         chunks = frame_chunks(sides.truth, sides.predictions, SIMILAR_AT_ONCE) if len(rows) else ()
         pairs = join_pairs([overlapping(sides, truth, predictions, near, *chunk, measure) for chunk in chunks])
-        pairs = pairs.take(np.flatnonzero(pairs.measure >= least))
+        pairs = pairs.take(pairs.measure >= least)
         found.append(pairs._replace(truth=rows[pairs.truth]))
     return join_pairs(found)
 
@@ -169,7 +169,7 @@ def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, predicti
 
 def _similar(pairs: Pairs, least: float) -> Pairs:
     """The pairs whose similarity is above 0, and at least `least`."""
-    return pairs.take(np.flatnonzero((pairs.measure > 0) & (pairs.measure >= least)))
+    return pairs.take((pairs.measure > 0) & (pairs.measure >= least))
 
 
 def _in_order(pairs: Pairs) -> Pairs:

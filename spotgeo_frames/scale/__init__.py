@@ -11,6 +11,7 @@ may use it; it uses `tracking` and `formats`. Each module uses only modules abov
                       rows              the rows of a row group, read and put in order
     its parts         parts             ranges of sequences and frames, and the row groups of each
                       blocks            reads a part, whole frames at a time
+                      checked_blocks    the blocks as checked sides
                       quantiles         edges of quantile bins of a column
                       layout            how rows lie where footers do not tell
                       sorting           sorts rows with bounded memory

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.errors import InputError
+from ..support.keys import in_order
 from .files import Expected, OpenedFiles
 from .parts import Part
 from .row_groups import FIRST, Key, RowGroup
@@ -245,6 +246,8 @@ def _in_order(rows: pa.Table, long: Collection[Any]) -> bool:
 
 def _ascend(values: pa.ChunkedArray) -> bool:
     """Whether no value is less than the one before."""
+    if pa.types.is_integer(values.type) and not values.null_count:  # NumPy takes half the time
+        return in_order(values.to_numpy())
     return pc.all(pc.less_equal(values[:-1], values[1:])).as_py() is not False
 
 

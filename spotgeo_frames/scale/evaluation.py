@@ -26,22 +26,14 @@ from ..support.keys import distinct
 from ..support.memory import keep_freed_memory
 from ..support.storage import Output, Place
 from ..support.writing import as_arrow, metadata_of
-from ..tables.annotations import Annotations
-from ..tables.arrow import arrow_to_pandas
-from ..tables.checks import check_frames, check_objects
-from ..tables.inputs import name_source
+from ..tables.annotations import SideColumns
+from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import COUNTS_NOTED, PREFIXES
 from ..tracking.track_tables import track_matches
 from ..tracking.tracks import evaluate_tracks
-from .blocks import (
-    BLOCK_BYTES,
-    BLOCK_ROWS,
-    Block,
-    OutOfOrderError,
-    Source,
-    read_blocks,
-)
+from .blocks import BLOCK_BYTES, BLOCK_ROWS, OutOfOrderError, Source
+from .checked_blocks import checked_blocks
 from .contents import CANNOT_SKIP
 from .files import File, OpenedFiles, check_unchanged
 from .folder import RunFolder, written_for
@@ -49,14 +41,14 @@ from .parts import Part
 from .quantiles import bin_codes
 from .results import MOST_LISTED, Result, add_results, few, write_result
 from .row_groups import Gap, RowGroup, gap_text
-from .rows import UnreadableError, kept_rows, row_group_batches, rows_within, sequences_of
+from .rows import UnreadableError, row_group_batches, rows_within, sequences_of
 
 # Columns that are written with a dictionary. The values of others hardly repeat, and it takes long to find that out.
 DICTIONARIES = ["sequence", "frame", "joint", "outcome", "event"]
 
 # A function of two sides, and of their sequences that have frames elsewhere, too. It returns the match table (None if
 # it is not needed), and by each grouping the sums and, if there are such sequences, the sums of these.
-Method = Callable[[Annotations, Annotations, Collection[Any]], tuple[pd.DataFrame | None, list[Sums], list[Sums]]]
+Method = Callable[[SideColumns, SideColumns, Collection[Any]], tuple[pd.DataFrame | None, list[Sums], list[Sums]]]
 
 
 class Job(NamedTuple):
@@ -73,8 +65,8 @@ class Job(NamedTuple):
 
 
 def score_block(
-    truth: Annotations,
-    predictions: Annotations,
+    truth: SideColumns,
+    predictions: SideColumns,
     cut: Collection[Any],
     *,
     groupings: Sequence[Sequence[str]],
@@ -108,7 +100,7 @@ def score_block(
 
 
 def track_block(
-    truth: Annotations, predictions: Annotations, _cut: Collection[Any], *, rule: Rule, keep: bool
+    truth: SideColumns, predictions: SideColumns, _cut: Collection[Any], *, rule: Rule, keep: bool
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
     """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut."""
     aligned = align(truth, predictions, may_be_disjoint=True)
@@ -198,17 +190,10 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
     place = None if job.folder is None else job.folder.matches(part.number)
     with ExitStack() as stack:
         writer = stream = None
-        for blocks, cut in ahead(read_blocks(part, job.sources, in_memory=in_memory)):
-            n_rows = {side: len(block.rows) for side, block in blocks.items()}
-            excluded = _excluded(blocks, job.exclude)
-            blocks = {
-                side: block._replace(rows=kept_rows(block.rows, job.exclude, part.gaps))
-                for side, block in blocks.items()
-            }
-            if not any(len(block.rows) for block in blocks.values()):
+        for n_rows, excluded, sides, cut in ahead(checked_blocks(part, job.sources, job.exclude, in_memory=in_memory)):
+            if sides is None:
                 results.append(no_result(job.sources)._replace(n_rows=n_rows, excluded=excluded))
                 continue
-            sides = _annotations(blocks)
             matches, sums, pieces = job.method(*sides, cut)
             only, n_shared, of_cut = _sequences(*sides, cut)
             results.append(Result(sums, n_rows, only, n_shared, [], excluded, {}, cut=of_cut, pieces=pieces))
@@ -221,7 +206,7 @@ def _evaluated(part: Part, job: Job, in_memory: bool) -> Result:
                     writer = stack.enter_context(_writer(stream, table.schema, job.folder))
                 writer.write_table(table)
                 del table
-            del blocks, sides, matches, sums  # before the next ones are read
+            del sides, matches, sums  # before the next ones are read
             results = few(results)
         result = add_results(results)
         if writer is not None:
@@ -246,19 +231,6 @@ def _note_counts(writer: Any, sums: Sums) -> None:
 def no_result(sources: Mapping[str, Source]) -> Result:
     """The result of no rows."""
     return Result([], dict.fromkeys(sources, 0), {"truth": (0, []), "predictions": (0, [])}, 0, [], [], {})
-
-
-def _excluded(blocks: Mapping[str, Block], exclude: Sequence[Any]) -> list[Any]:
-    """The sequences to exclude that occur in the blocks, sorted."""
-    if not exclude:
-        return []
-    occurring = {name for block in blocks.values() for name in block.rows["sequence"].unique().to_pylist()}
-    return sorted(occurring.intersection(exclude))
-
-
-def empty_sides(sources: Mapping[str, Source]) -> tuple[Annotations, Annotations]:
-    """Both sides without rows, with the types of their columns."""
-    return _annotations({side: Block(source.schema.empty_table(), source.name) for side, source in sources.items()})
 
 
 def _schema_of(matches: pd.DataFrame, sources: Mapping[str, Source]) -> pa.Schema:
@@ -292,18 +264,8 @@ def _writer(stream: Output, schema: pa.Schema, folder: RunFolder) -> Any:
     return pq.ParquetWriter(stream, schema, use_dictionary=dictionaries, write_page_checksum=True)
 
 
-def _annotations(blocks: Mapping[str, Block]) -> tuple[Annotations, Annotations]:
-    """Both sides as checked tables, which messages call by their files."""
-    tables = {}
-    for side, block in blocks.items():
-        check = check_frames if side == "frames" else check_objects
-        tables[side] = check(arrow_to_pandas(block.rows, block.name), block.name)
-        name_source(tables[side], block.name)
-    return Annotations(tables["truth"], tables.get("frames")), Annotations(tables["predictions"])
-
-
 def _sequences(
-    truth: Annotations, predictions: Annotations, cut: Collection[Any]
+    truth: SideColumns, predictions: SideColumns, cut: Collection[Any]
 ) -> tuple[dict[str, tuple[int, list[Any]]], int, list[tuple[Any, bool, bool]]]:
     """How many sequences only one side has, with the names of the first, by side; and how many both sides have.
 
@@ -321,8 +283,9 @@ def _sequences(
     return listed, len(shared), of_cut
 
 
-def _distinct(table: pd.DataFrame) -> pd.Index:
+def _distinct(table: Columns) -> pd.Index:
     """The sequences of a table, sorted."""
     sequence = table["sequence"]
-    are_integers = sequence.dtype == np.int64
-    return pd.Index(distinct(sequence.to_numpy())[0] if are_integers else sequence.drop_duplicates().sort_values())
+    if isinstance(sequence, np.ndarray):
+        return pd.Index(distinct(sequence)[0])
+    return pd.Index(pd.unique(sequence)).sort_values()

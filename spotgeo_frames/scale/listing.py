@@ -74,12 +74,12 @@ def _described(
 
 def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
     """The values in the names of folders such as night=3/camera=a; integers if all values of a key are integers."""
-    import pyarrow.dataset as ds
-
     folders = [[folder for folder in path.split("/")[:-1] if "=" in folder] for path in paths]
     names = list(dict.fromkeys(folder.partition("=")[0] for of_path in folders for folder in of_path))
     if not names:
         return [{} for _ in paths]
+    import pyarrow.dataset as ds  # imported only here: it takes a while
+
     hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
     values = [ds.get_partition_keys(hive.parse("/".join(of_path) + "/")) for of_path in folders]
     whole = {name for name in names if all(_is_integer(of_file.get(name)) for of_file in values)}

@@ -99,8 +99,9 @@ def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
         if column.name in group.file.partition:
             columns.append(pa.repeat(pa.scalar(group.file.partition[column.name], column.type), len(rows)))
         elif column.name in positions:
+            values = rows.column(positions[column.name])
             try:
-                columns.append(rows.column(positions[column.name]).cast(column.type))
+                columns.append(values if values.type == column.type else values.cast(column.type))
             except pa.ArrowException as error:
                 check_memory(error, group.file.place.name)
                 raise UnreadableError(group, f"column {column.name}: cannot be read: {first_line(error)}") from None

@@ -14,9 +14,10 @@ from ..support.targets import check_inputs_kept
 from ..support.writing import check_folder_writable
 from ..tables.selections import check_names
 from .blocks import Source
+from .checked_blocks import empty_sides
 from .contents import Contents, check_outside
 from .dask import check_client, evaluated_on_cluster
-from .evaluation import Job, Method, empty_sides, no_result
+from .evaluation import Job, Method, no_result
 from .files import check_unchanged
 from .folder import RunFolder
 from .journal import begun, check_written

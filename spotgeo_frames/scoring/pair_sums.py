@@ -19,8 +19,9 @@ def pair_sums(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
     aligned, pairs, notes = without_explained(counting, pairs)
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     of_frame, first = grouped(row_keys(frames, ["sequence"]))
-    _, listed = distinct(row_keys(frames, FRAME_KEY))  # since each joint of a frame is a row of `frames`
-    of_pair = of_frame[predictions.frame[pairs.prediction]]
+    # Each joint of a frame is a row of `frames`.
+    listed = distinct(row_keys(frames, FRAME_KEY))[1] if "joint" in frames else slice(None)
+    of_pair = of_frame.take(predictions.frame.take(pairs.prediction))
 
     def added(sequence: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
         return np.bincount(sequence, values, len(first)).astype(np.float64)

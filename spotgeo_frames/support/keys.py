@@ -121,6 +121,21 @@ def in_order(keys: np.ndarray) -> bool:
     return bool(np.all(keys[1:] >= keys[:-1]))
 
 
+def ascend(columns: Sequence[Any]) -> bool:
+    """Whether all columns are of integers, and the values of each row are greater than those of the row before.
+
+    The first column in which two rows differ decides. This is several times faster than making keys of the columns.
+    """
+    if not all(isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" for column in columns):
+        return False
+    greater = np.zeros(max(len(columns[0]) - 1, 0), bool)
+    for column in reversed(columns):
+        values = np.asarray(column)
+        greater &= values[1:] == values[:-1]
+        greater |= values[1:] > values[:-1]
+    return bool(greater.all())
+
+
 def repeated(keys: np.ndarray) -> np.ndarray:
     """Marks the keys that occur more than once."""
     # Most tables are in order, and sorting integers is much faster than hashing them.
@@ -132,9 +147,12 @@ def repeated(keys: np.ndarray) -> np.ndarray:
 
 def distinct(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The sorted distinct keys, and the first row of each; sorted keys and keys of a small range need no sorting."""
-    if in_order(keys):
-        first = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), keys[1:] > keys[:-1]]))
-        return keys[first], first
+    differ = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=differ[1:])
+    first = np.flatnonzero(differ)
+    values = keys[first]
+    if in_order(values):
+        return values, first
     low, span = int(keys.min()), int(keys.max()) - int(keys.min()) + 1
     if _dense(span, len(keys)):
         first_row = np.full(span, -1, np.int64)
@@ -185,7 +203,7 @@ def locator(values: np.ndarray, n_keys: int) -> Callable[[np.ndarray], np.ndarra
 def _looked_up(position: np.ndarray, low: int, keys: np.ndarray) -> np.ndarray:
     """The entries of a table of positions that begins at the key `low`; -1 for keys beyond the table."""
     if len(keys) == 0 or (keys.min() >= low and keys.max() < low + len(position)):
-        return position[keys - low]
+        return position.take(keys - low)
     inside = (keys >= low) & (keys < low + len(position))
     return np.where(inside, position[np.where(inside, keys - low, 0)], -1)
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ..support.errors import InputError
-from ..support.keys import repeated, row_keys
+from ..support.keys import ascend, repeated, row_keys
 from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
 from .columns import Columns, array_of
@@ -21,6 +22,9 @@ from .schema import (
     measure_of,
 )
 from .table import Table
+
+# Types of Arrow whose values a match table can hold, whatever they are.
+CARRIED_AS_THEY_ARE = [pa.int8(), pa.int16(), pa.int32(), pa.float32(), pa.float64()]
 
 
 def check_objects(table: Table, name: str) -> pd.DataFrame:
@@ -43,6 +47,25 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
         else:
             problems.append(f"{name}: column score is of type {given['score'].dtype}; numbers are needed")
     return _finished(given, name, key, columns, problems)
+
+
+def plain_objects(rows: pa.Table) -> Columns | None:
+    """The columns of objects that `check_objects` would leave as they are, found out several times faster.
+
+    None where that takes a closer look: for columns other than numbers, for nulls, and where keys are in no order.
+    """
+    names = rows.schema.names
+    key = [*FRAME_KEY, "object", *(["joint"] if "joint" in names else [])]
+    coordinates = ["x", "y", *(name for name in ("w", "h") if name in names)]
+    needed = dict.fromkeys(key, pa.int64()) | dict.fromkeys(coordinates, pa.float64())
+    if not needed.keys() <= {*names}:
+        return None
+    for name, column in zip(names, rows.columns, strict=True):
+        if column.null_count or column.type not in ([needed[name]] if name in needed else CARRIED_AS_THEY_ARE):
+            return None
+    arrays = {name: column.to_numpy() for name, column in zip(names, rows.columns, strict=True)}
+    finite = all(np.isfinite(arrays[name]).all() for name in coordinates)
+    return Columns(arrays) if finite and ascend([arrays[name] for name in key]) else None
 
 
 def check_frames(table: Table, name: str) -> pd.DataFrame:
@@ -161,6 +184,8 @@ def _finished(
 
 def repetitions(columns: pd.DataFrame | Columns | Mapping[str, pd.Series], key: list[str], name: str) -> list[str]:
     """A problem in one line if rows share a key; nothing if every key is unique."""
+    if ascend([columns[column] for column in key]):  # as most tables do
+        return []
     twice = repeated(row_keys(columns, key))
     if not twice.any():
         return []

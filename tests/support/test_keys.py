@@ -8,7 +8,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotgeo_frames.support.keys import distinct, locate, ordinals, pack, positions, row_keys
+from spotgeo_frames.support.keys import ascend, distinct, locate, ordinals, pack, positions, row_keys
 from spotgeo_frames.support.pandas_versions import TEXT
 
 ANY = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1))
@@ -22,6 +22,13 @@ def test_keys_sort_as_the_columns_do(rows: list[tuple[int, int, int]]) -> None:
     for one, next_one in pairwise(order):
         assert (keys[one] < keys[next_one]) == (rows[one] < rows[next_one])
         assert (keys[one] == keys[next_one]) == (rows[one] == rows[next_one])
+
+
+@given(st.lists(st.tuples(st.integers(-1, 1), ANY, st.integers(0, 1)), max_size=4))
+def test_rows_that_ascend(rows: list[tuple[int, int, int]]) -> None:
+    table = pd.DataFrame(rows, columns=list("abc"), dtype="int64")
+    assert ascend([table[name] for name in "abc"]) == all(one < other for one, other in pairwise(rows))
+    assert not ascend([table["a"].astype(TEXT), table["b"]])
 
 
 def test_columns_too_wide_for_one_integer_are_numbered_first() -> None:

@@ -15,6 +15,8 @@ from helpers.problems import Place, refused
 from helpers.reference import match_rows
 from helpers.scenes import SCENES, Scene, objects
 from spotgeo_frames.tables.arrow import as_pandas
+from spotgeo_frames.tables.checks import check_objects, plain_objects
+from spotgeo_frames.tables.columns import dataframe_of
 
 GOOD = objects([(1, 1, 0, 0), (1, 2, 5, 5), (2, 1, 1, 1)])
 
@@ -304,3 +306,47 @@ def test_sizes_have_to_be_finite() -> None:
     infinite = GOOD.assign(w=1.0, h=[1.0, np.nan, 2.0])
     assert_refused(infinite, at=[("truth: column h", "1 row", "sequence 1, frame 2, object 0")])
     assert sf.match(GOOD.assign(w=[1.0, np.nan, 1.0]), GOOD)["truth_w"].isna().sum() == 1
+
+
+def plain(**columns: Any) -> pa.Table:
+    """Objects in the order of their keys, with other columns or values."""
+    table = {"sequence": [1, 1, 2], "frame": [1, 1, 1], "object": [0, 1, 0], "x": [0.5, 1, 2], "y": [0.0, 0, 0]}
+    return pa.table(table | columns)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {},
+        {"joint": [0, 1, 0], "object": [0, 0, 0], "visibility": pa.array([0, 1, 2], pa.int8())},
+        {"w": [1.0, 2, 3], "h": [1.0, 2, 3], "score": [0.5, np.nan, np.inf]},
+    ],
+)
+def test_plain_objects_are_left_as_they_are(columns: dict[str, Any]) -> None:
+    table = plain(**columns)
+    found = plain_objects(table)
+    assert found is not None
+    pd.testing.assert_frame_equal(dataframe_of(found), check_objects(table, "truth"), check_exact=True)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"sequence": ["a", "a", "b"]},
+        {"sequence": pa.array([1, 1, 2], pa.int32())},
+        {"object": [1, 0, 0]},  # in no order
+        {"object": [0, 0, 0]},  # twice
+        {"frame": [1, None, 1]},
+        {"x": [0.5, np.nan, 2]},
+        {"x": [0.5, None, 2]},
+        {"x": [0, 1, 2]},
+        {"w": [1.0, np.inf, 3], "h": [1.0, 2, 3]},
+        {"joint": ["left", "right", "left"]},
+        {"crowd": [True, False, False]},
+        {"id": [1, 2, 1 << 60]},
+        {"date": pa.array([1, 2, 3], pa.date32())},
+    ],
+)
+def test_other_objects_take_a_closer_look(columns: dict[str, Any]) -> None:
+    assert plain_objects(plain(**columns)) is None
+    assert plain_objects(plain().drop_columns(["y"])) is None
