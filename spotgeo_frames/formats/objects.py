@@ -140,4 +140,7 @@ def _csv(path: Path) -> pa.Table:
 
     content = read_bytes(path)
     check_no_nul(content, str(path))
-    return csv.read_csv(pa.BufferReader(content))
+    # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
+    arrows_own = pa.BufferOutputStream()
+    arrows_own.write(content)
+    return csv.read_csv(pa.BufferReader(arrows_own.getvalue()))
