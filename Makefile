@@ -7,7 +7,7 @@ SAMPLE := data/sample
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-start bench-page clean
+.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-layouts bench-start bench-page clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -73,6 +73,10 @@ bench-ap: .venv/ready-bench
 # ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
 bench-scale: .venv/ready-bench
 	$(BIN)/python benchmarks/scale.py $(ARGUMENTS)
+
+# The same rows in other layouts. ARGUMENTS="--rows 1e6 --folder DIR" measures another size.
+bench-layouts: .venv/ready-bench
+	$(BIN)/python benchmarks/layouts.py $(ARGUMENTS)
 
 # ARGUMENTS="--files TRUTH SUBMISSION --folders TRUTH_DIR TRACKER_DIR" measures on files of your own.
 bench-start: .venv/ready-bench

@@ -230,8 +230,7 @@ def measure(n_truth: int, folder: Path, rounds: int) -> dict[str, float]:
 def stages(truth: Path, predictions: Path) -> None:
     """Where the time goes in one process, as shares of the whole."""
     names = {
-        "waiting for rows": ("support/ahead.py", "ahead"),
-        "checking and to pandas": ("scale/evaluation.py", "_annotations"),
+        "waiting for rows, which a thread reads and checks": ("support/ahead.py", "ahead"),
         "aligning": ("matching/alignment.py", "align"),
         "pairs and assignment": ("matching/matcher.py", "assigned"),
         "match table": ("matching/layout.py", "match_table"),
@@ -247,7 +246,7 @@ def stages(truth: Path, predictions: Path) -> None:
         print(f"\nwhere the time goes, {'sums' if out is None else 'with the match table'}, one process")
         for name, (file, function) in names.items():
             spent = sum(times[3] for key, times in entries if key[0].endswith(file) and key[2] == function)
-            print(f"  {name:24} {spent / whole:6.1%}")
+            print(f"  {name:50} {spent / whole:6.1%}")
 
 
 def main() -> None:

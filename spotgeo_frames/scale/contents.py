@@ -17,7 +17,7 @@ from ..support.errors import InputError, first_line
 from ..support.fetching import AT_ONCE
 from ..support.reading import readable
 from ..support.storage import Place, is_inside, is_local
-from .files import File, OpenedFiles, footer_digest
+from .files import KEPT_OF_STORE, File, Footer, OpenedFiles, footer_digest
 from .listing import files_of
 from .row_groups import FIRST, LAST, Gap, RowGroup
 
@@ -78,13 +78,14 @@ def check_outside(out: Place, dataset: Contents) -> None:
 class _Footer(NamedTuple):
     """The footer of one file: its columns, rows and ranges of each row group, and the problems with the file.
 
-    `digest` is its SHA-256, empty if it cannot be read.
+    `digest` is its SHA-256, empty if it cannot be read. `parsed` is the footer itself, None if it cannot be read.
     """
 
     schema: pa.Schema
     groups: list[tuple[int, Any, Any, int, int]]
     problems: list[str]
     digest: str = ""
+    parsed: Footer | None = None
 
     @property
     def n_rows(self) -> int:
@@ -101,12 +102,7 @@ def contents_of(
     With `on_error="skip"` such files become gaps; it then raises only if the range of their sequences is unknown.
     """
     name, folder, files = files_of(source, storage)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        footers = list(pool.map(_footer, files))
-    files = [  # of local files, the state has a footer already
-        file._replace(state=file.state._replace(footer=file.state.footer or footer.digest))
-        for file, footer in zip(files, footers, strict=True)
-    ]
+    files, footers = _footers(files)
     footers = _judged(files, footers, required)
     problems = [problem for footer in footers for problem in footer.problems]
     good = [footer for footer in footers if not footer.problems]
@@ -124,6 +120,21 @@ def contents_of(
     return Contents(name, folder, files, _unified(name, schemas), groups, _gaps(files, footers))
 
 
+def _footers(files: Sequence[File]) -> tuple[list[File], list[_Footer]]:
+    """The files, which tell the states of their footers, and the footers; the first ones of a store are kept.
+
+    If a file is replaced meanwhile, that is noticed after it was read.
+    """
+    found, footers, left = list[File](), list[_Footer](), KEPT_OF_STORE
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for file, footer in zip(files, pool.map(_footer, files), strict=True):
+            state = file.state._replace(footer=file.state.footer or footer.digest)  # of local files it is there already
+            left -= 0 if footer.parsed is None else footer.parsed.metadata.serialized_size
+            found.append(file._replace(state=state, kept=footer.parsed if left >= 0 else None))
+            footers.append(footer._replace(parsed=None))
+    return found, footers
+
+
 def _footer(file: File) -> _Footer:
     """The footer of a file; its problems if it cannot be read."""
     schema = pa.schema([])
@@ -137,7 +148,8 @@ def _footer(file: File) -> _Footer:
                 return _Footer(schema, [], [f"{file.place.name}: a column is there more than once"], digest)
             columns = _columns(footer.metadata)
             positions = range(footer.metadata.num_row_groups)
-            return _Footer(schema, [_group(opened, file, position, columns) for position in positions], [], digest)
+            groups = [_group(opened, file, position, columns) for position in positions]
+            return _Footer(schema, groups, [], digest, None if is_local(file.place) else footer)
     except InputError as error:
         return _Footer(schema, [], error.problems)
 

@@ -21,9 +21,9 @@ from ..matching.rule import Rule, compared
 from ..scoring.group_sums import Sums, cut_sums, summary_sums
 from ..scoring.pair_sums import pair_sums
 from ..support.ahead import ahead
+from ..support.allocation import keeping_freed_memory
 from ..support.errors import InputError, check_memory, first_line
 from ..support.keys import distinct
-from ..support.memory import keep_freed_memory
 from ..support.storage import Output, Place
 from ..support.writing import as_arrow, metadata_of
 from ..tables.annotations import SideColumns
@@ -109,13 +109,13 @@ def track_block(
     return matches, [sums], []
 
 
+@keeping_freed_memory()
 def evaluate_part(part: Part, job: Job) -> Result:
     """Evaluates a part and, if the job has a folder, writes its match table and its sums there.
 
     Raises InputError if rows are wrong, if a row group cannot be read (unless the job skips it), if a file of the
     datasets has changed or is not there, or if a file cannot be written.
     """
-    keep_freed_memory()
     skipped: list[Gap] = []
     in_memory = False
     while True:  # after an error the part begins anew, since it has left no file yet

@@ -22,6 +22,9 @@ STATE = ("size", "time of change", "footer")
 # they take several times that.
 KEPT_FOOTERS = 1 << 21
 
+# The same of all files of a dataset on a store, from when the dataset is first looked at: each saves a request.
+KEPT_OF_STORE = 1 << 23
+
 # How many bytes of a column are read at once from a local disk; and how many of all columns and chains are read ahead
 # from a store, where each request waits as long as megabytes take.
 BUFFER, AHEAD = 1 << 18, 1 << 26
@@ -45,13 +48,18 @@ class FileState(NamedTuple):
 class File(NamedTuple):
     """A Parquet file, its state when it was first seen, and the values of its hive partition.
 
-    `folder` is the folder in whose listing it was seen, None if it was asked for by its name.
+    `folder` is the folder in whose listing it was seen, None if it was asked for by its name. `kept` is its footer, if
+    this process has kept it since then; other processes read it again.
     """
 
     place: Place
     state: FileState
     partition: dict[str, Any]
     folder: Place | None = None
+    kept: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return File, self[:4]
 
 
 def states_of(files: Sequence[Listed]) -> list[FileState]:
@@ -202,7 +210,7 @@ class OpenedFiles:
             footer = fetched.footer
             self._fetched[file.place.path, fetched.position] = fetched.batches
         if footer is None:
-            footer = _footer(file)
+            footer = _known_footer(file)
         self._footers[file.place.path] = footer
         self._size += footer.metadata.serialized_size
         while self._size > KEPT_FOOTERS and len(self._footers) > 1:
@@ -251,8 +259,8 @@ def _whole_group(footer: Footer, position: int, columns: Sequence[str], at_once:
 
 
 def _fetched(group: Expected) -> Fetched:
-    """A row group, in two requests: one for the footer of its file, and one for those of the columns that it has."""
-    footer = _footer(group.file)
+    """A row group, in a request for those of the columns that it has, after one for the footer unless that is kept."""
+    footer = _known_footer(group.file)
     there = {*footer.schema.names}.difference(group.file.partition)
     names = [name for name in group.columns if name in there]
     return Fetched(group.position, footer, list(_whole_group(footer, group.position, names, group.at_once)))
@@ -272,6 +280,11 @@ def _fragment(file: File) -> Any:
     options = ds.ParquetFragmentScanOptions(pre_buffer=True, page_checksum_verification=True)
     form = ds.ParquetFileFormat(default_fragment_scan_options=options)
     return form.make_fragment(file.place.path, file.place.filesystem, file_size=file.state.size or None)
+
+
+def _known_footer(file: File) -> Footer:
+    """The footer of a file, which is read unless it is kept."""
+    return file.kept or _footer(file)
 
 
 def _footer(file: File) -> Footer:

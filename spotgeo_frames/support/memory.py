@@ -3,17 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from .errors import InputError
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 # Work that needs fewer bytes is not checked, since even that takes time.
 LEAST_CHECKED = 1 << 28
-
-# A little less than the largest block after which the C library of Linux still changes its ways (32 MiB).
-FREED = (1 << 25) - (1 << 13)
 
 # What to do where a frame has too many predictions.
 FEWER_PREDICTIONS = "keep fewer of its predictions, the ones with the best scores, say"
@@ -23,17 +18,6 @@ FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
 }
-
-
-def keep_freed_memory() -> None:
-    """Makes this process keep freed memory of up to 64 MiB for its next arrays; call it before many are made and freed.
-
-    By default the C library of Linux gives the memory of each large array back to the system, which has to fill it with
-    zeros when it is asked for it again; that took a fifth of the time. The library does so no more for arrays up to the
-    size of one that it has freed once ("dynamic mmap threshold" in `man mallopt`). Nothing is filled here, so this
-    takes microseconds, and it changes nothing elsewhere.
-    """
-    np.empty(FREED, np.uint8)
 
 
 def check_at_hand(name: str, work: str, n_bytes: float, advice: str = FEWER_PREDICTIONS) -> None:

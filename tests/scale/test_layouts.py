@@ -1,6 +1,7 @@
 """Datasets as engines write them: in files of whole sequences, shuffled, or with one sequence of half of all rows."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -394,6 +395,43 @@ def test_text_with_the_same_hash_only_joins_parts(tmp_path: Path, small: None, m
     honest = layout._as_integers
     monkeypatch.setattr(layout, "_as_integers", lambda sequence: honest(sequence) % 40)
     assert_like_in_memory(*paths, tmp_path)
+
+
+@given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 300), max_size=200), min_size=1, max_size=9))
+@settings(max_examples=50)
+def test_row_groups_that_share_sequences(groups: list[list[int]]) -> None:
+    """Directly or by way of others, however few sequences are compared at a time."""
+    expected = [{position} for position in range(len(groups))]
+    for one, other in combinations(range(len(groups)), 2):
+        if not {*groups[one]}.isdisjoint(groups[other]):
+            whole = expected[one] | expected[other]
+            for position in whole:
+                expected[position] = whole
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "AT_A_TIME", 64)
+        found = layout.components([np.array(sorted({*names}), np.int64) for names in groups])
+    for position, number in enumerate(found):
+        assert {*np.flatnonzero(found == number).tolist()} == expected[position]
+
+
+@pytest.mark.parametrize("kind", ["int64", "str"])
+@pytest.mark.parametrize("n_rows", [0, 1, 9, 10, 2000, 3000])
+def test_large_sequences_of_a_row_group(
+    n_rows: int, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether their rows follow each other or lie in all batches of the row group."""
+    random = np.random.default_rng(0)
+    sequence = np.concatenate([np.arange(3000), np.repeat([7000, 8000], [3000, 10]), np.zeros(1990)]).astype(np.int64)
+    sequence[3000:] = random.permutation(sequence[3000:])
+    rows = pd.DataFrame({"sequence": sequence.astype(kind), "frame": 1, "object": np.arange(len(sequence))})
+    rows.to_parquet(tmp_path / "rows.parquet", row_group_size=8000)
+    monkeypatch.setattr(layout, "BATCH_ROWS", 100)
+    dataset = contents_of(tmp_path / "rows.parquet", ["sequence"])
+    [found] = layout.layouts_of({"truth": dataset}, [("truth", group) for group in dataset.groups], n_rows)
+    counts = rows["sequence"].value_counts()
+    assert sorted(found.large) == sorted(counts.index[counts > n_rows])
+    assert (len(found.sequences), found.in_order) == (len(counts), False)
+    assert (np.diff(found.sequences) > 0).all()
 
 
 def test_a_cluster_is_told_to_sort_first(tmp_path: Path, small: None) -> None:

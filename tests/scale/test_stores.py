@@ -1,5 +1,6 @@
 """Datasets and files on stores of objects: equal to local ones, in few requests, with plain words where it fails."""
 
+import pickle
 import threading
 import time
 from collections import Counter
@@ -18,7 +19,7 @@ from helpers.datasets import assert_same, in_files, points, tracks
 from helpers.problems import refused
 from helpers.store import Store, store
 from spotgeo_frames.cli.app import run
-from spotgeo_frames.scale import blocks, parts
+from spotgeo_frames.scale import blocks, contents, parts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")
 
@@ -253,11 +254,11 @@ def test_requests_are_few_and_large(s3: Store, tmp_path: Path) -> None:
     there = [s3.upload(path, f"few/{path.name}") for path in local]
     s3.clear()
     sf.score_dataset(*there, workers=1)
-    # For each of four files: its footer once to begin with and once to read it, its size, and its rows in one request.
+    # For each of four files: its footer, which is kept, its size, and its rows in one request.
     # For each folder: whether it is one, what is in it, and for each part what is in it now.
     found = counted(s3)
     assert found["HEAD"] <= 2 + 4 + 4 * 2, found
-    assert found["GET"] <= 2 * 2 + 3 * 4, found
+    assert found["GET"] <= 2 * 2 + 2 * 4, found
 
 
 def test_small_files_cost_no_request_for_their_sizes(s3: Store, tmp_path: Path) -> None:
@@ -274,11 +275,11 @@ def test_small_files_cost_no_request_for_their_sizes(s3: Store, tmp_path: Path) 
 
     s3.fault = slow
     assert_same(sf.score_dataset(*there), expected)
-    evaluating = waiting[len(waiting) * 2 // 5 :]  # when all footers have been read once
+    evaluating = waiting[len(waiting) * 3 // 5 :]  # when all footers have been read once
     assert max(evaluating) >= min(waiting) + 4  # several at once: the server has a thread for each request
     found = counted(s3)
     assert found["HEAD"] <= 2, found  # whether each side is a file
-    assert found["GET"] <= 3 * 60 + 8, found  # two footers and the rows of each; and listings
+    assert found["GET"] <= 2 * 60 + 8, found  # the footer and the rows of each; and listings
     damaged = "truth/part-017.parquet"
     s3.fault = lambda method, path: "503" if path.endswith(damaged) and gets(s3, damaged) > 1 else None
     how = {"filesystem": s3.impatient, "workers": 1}
@@ -287,6 +288,25 @@ def test_small_files_cost_no_request_for_their_sizes(s3: Store, tmp_path: Path) 
     s3.requests.clear()
     with pytest.warns(UserWarning, match=f"{damaged}: row group 0: .*; sequences 30 to 32 are left out"):
         assert sf.score_dataset(*there, **how, on_error="skip")["n_sequences"].tolist() == [57]
+
+
+@pytest.mark.parametrize("n_kept", [0, 7])
+def test_footers_are_kept_within_bounds(
+    n_kept: int, s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are not are read again, as other processes read all of them."""
+    truth, predictions = points(60)
+    local = in_files(truth, tmp_path / "truth", 20, 1000), in_files(predictions, tmp_path / "predictions", 20, 1000)
+    there = [s3.upload(path, f"kept/{path.name}") for path in local]
+    size = pq.read_metadata(tmp_path / "truth" / "part-000.parquet").serialized_size
+    monkeypatch.setattr(contents, "KEPT_OF_STORE", n_kept * size + size // 2)
+    files = contents.contents_of(there[0], []).files
+    assert [file.kept is not None for file in files] == [True] * n_kept + [False] * (20 - n_kept)
+    assert {file.kept for file in pickle.loads(pickle.dumps(files))} == {None}
+    s3.clear()
+    assert_same(sf.score_dataset(*there, workers=1), sf.score_dataset(*local))
+    found = counted(s3)
+    assert 3 * 40 - 2 * n_kept <= found["GET"] <= 3 * 40 - 2 * n_kept + 8
 
 
 def gets(s3: Store, name: str) -> int:
