@@ -54,7 +54,7 @@ def test_scenes(scene: Scene, tmp_path: Path, small: None) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_however_the_data_lies(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Any cut into files and row groups, any order of the files, any size of parts and blocks, sorted or not."""
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
@@ -684,7 +684,7 @@ def test_in_no_order(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatc
 
 
 @given(data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Sorted by sequence, a sequence's rows in their order and in one file, whatever fits the memory."""
     random = np.random.default_rng(data.draw(st.integers(0, 100)))
