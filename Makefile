@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOWEST := .venv-lowest/bin
 SAMPLE := data/sample
-# A process for each core, up to four; one that has nothing left to do takes tests of another.
+# A process more than there are cores (tests/conftest.py), up to four; one that has nothing left takes tests of another.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
 

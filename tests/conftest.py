@@ -19,6 +19,12 @@ settings.register_profile(
 settings.load_profile("no clock")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """A process more than there are cores: tests in a browser, and those of other processes, mostly wait."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    return len(cores) + 1
+
+
 @pytest.fixture(scope="session")
 def challenge() -> Path:
     """The challenge's real annotations with expected numbers."""

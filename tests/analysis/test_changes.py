@@ -48,7 +48,7 @@ def test_rows_come_from_the_submission_that_has_them() -> None:
     assert rows.groupby("change", observed=True).size().to_dict() == {"gained": 1, "lost": 1, "false alarm gone": 1}
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.booleans(), st.booleans())
 def test_changes_add_up(seed: int, categories: bool, as_boxes: bool) -> None:
     random = np.random.default_rng(seed)

@@ -189,7 +189,7 @@ def near_boxes(row: pd.Series, one: pd.Series, side: str, other: str) -> bool:
 LEFT = {"left": {"lost", "mislocated", "confused_and_mislocated", "background"}}
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.integers(0, 10_000), st.booleans(), st.booleans())
 def test_kinds_add_up(seed: int, categories: bool, as_boxes: bool) -> None:
     random = np.random.default_rng(seed)

@@ -203,7 +203,7 @@ def loop(matches: pd.DataFrame) -> list[tuple[Any, ...]]:
     return sorted(breaks, key=lambda row: row[:4])
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000))
 def test_breaks_as_a_loop_has_them(seed: int) -> None:
     random = np.random.default_rng(seed)

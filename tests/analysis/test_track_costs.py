@@ -170,7 +170,7 @@ def test_switches_are_mended_as_one_after_the_other(seed: int) -> None:
     assert got == switched_by_loops(matches)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000))
 def test_mended_tables_are_sound(seed: int) -> None:
     result = sf.track(*random_sides(seed, 5))

@@ -1,4 +1,4 @@
-"""The command line as users run it: a process, its output, its exit status, and what it leaves behind."""
+"""The command line: its output, its exit status, and what it leaves behind; of each command once as a process."""
 
 import hashlib
 import importlib
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -18,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import spotgeo_frames as sf
-from helpers.commands import complaints
+from helpers.commands import complaints, refused_here, run_here, run_process
 from helpers.problems import Place, assert_places
 from helpers.reference import PROJECT
 from helpers.scenes import objects
@@ -30,28 +31,17 @@ from spotgeo_frames.support.pandas_versions import with_text
 KEYS = [*summary_columns(by_similarity=False), "tau", "epsilon"]
 
 
-def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
-
-
-def answer(*arguments: object) -> dict:
-    done = run(*arguments, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
-
-
-def refused(*arguments: object, status: int = 1) -> list[str]:
-    done = run(*arguments)
-    assert done.returncode == status, done.stderr
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    return done.stderr.splitlines()
+def answer(*arguments: object) -> dict[str, Any]:
+    """The JSON of a command that says nothing else."""
+    done = run_here(*arguments, "--json")
+    assert (done.status, done.err) == (0, "")
+    read: dict[str, Any] = json.loads(done.out, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
+    return read
 
 
 def misused(*arguments: object) -> str:
     """What the last line says of wrong usage, without the word that comes before every such message."""
-    return refused(*arguments, status=2)[-1].removeprefix("Error: ")
+    return refused_here(*arguments, status=2)[-1].removeprefix("Error: ")
 
 
 def test_score_as_json(sample: Path) -> None:
@@ -112,7 +102,7 @@ def test_crossed_slices(sample: Path, tmp_path: Path) -> None:
     assert [row["value"][1] for row in got["truth_brightness*frame"]] == expected["frame"].tolist()
     assert (tmp_path / "by_truth_brightness_frame.parquet").exists()
     report = ["report", truth, eager, "--out", tmp_path / "r.html", "--tables", tmp_path / "tables"]
-    assert run(*report, "--by", "truth_brightness:3*frame").returncode == 0
+    assert run_here(*report, "--by", "truth_brightness:3*frame").status == 0
     assert "By truth_brightness and frame" in (tmp_path / "r.html").read_text("utf-8")
     kept = pd.read_parquet(tmp_path / "tables" / "by_truth_brightness_frame.parquet")
     assert kept["tp"].tolist() == expected["tp"].tolist()
@@ -125,15 +115,15 @@ def test_bins_read_as_from_to(sample: Path) -> None:
     assert [low for low, _ in bins[1:]] == [high for _, high in bins[:-1]]
     brightness = pd.read_parquet(truth)["brightness"]
     assert float(bins[0][0]) == pytest.approx(brightness.min(), abs=0.002)
-    assert " to ".join(bins[1]) in run("score", truth, eager, "--by", "truth_brightness:4").stdout
+    assert " to ".join(bins[1]) in run_here("score", truth, eager, "--by", "truth_brightness:4").out
 
 
 def test_the_first_ten_problems_and_a_count(sample: Path, tmp_path: Path) -> None:
     entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [["x", 1]]}
     (tmp_path / "wrong.json").write_text(json.dumps([entry | {"sequence_id": number} for number in range(12)]))
-    every = refused("validate", tmp_path / "wrong.json")
+    every = refused_here("validate", tmp_path / "wrong.json")
     assert len(every) >= 12
-    first = refused("score", sample / "truth.json", tmp_path / "wrong.json")
+    first = refused_here("score", sample / "truth.json", tmp_path / "wrong.json")
     assert len(first) == 11
     assert first[0].startswith(str(tmp_path / "wrong.json"))
     assert re.fullmatch(r"and \d+ more problems?", first[-1])
@@ -141,15 +131,15 @@ def test_the_first_ten_problems_and_a_count(sample: Path, tmp_path: Path) -> Non
 
 def test_report_makes_only_the_folder_of_the_page(sample: Path, tmp_path: Path) -> None:
     out = tmp_path / "a" / "b" / "report.html"
-    said = refused("report", sample / "truth.parquet", sample / "eager.parquet", "--out", out)
+    said = refused_here("report", sample / "truth.parquet", sample / "eager.parquet", "--out", out)
     assert_places(said, (f"{out}: cannot be written", f"folder {tmp_path / 'a'}"))
     assert not (tmp_path / "a").exists()
 
 
 def test_datasets_at_addresses(sample: Path, tmp_path: Path) -> None:
     out = tmp_path / "sorted"
-    done = run("repartition", (sample / "eager.parquet").as_uri(), out)
-    assert (done.returncode, done.stdout.startswith(f"{out}: 1 file")) == (0, True)
+    done = run_process("repartition", (sample / "eager.parquet").as_uri(), out)
+    assert (done.status, done.out.startswith(f"{out}: 1 file")) == (0, True)
     truth = (sample / "truth.parquet").as_uri()
     dataset = ["--dataset", "--frames", (sample / "frames.parquet").as_uri(), "--out", tmp_path / "run"]
     got = answer("score", truth, out.as_uri(), *dataset)
@@ -159,23 +149,25 @@ def test_datasets_at_addresses(sample: Path, tmp_path: Path) -> None:
 
 
 def test_score_for_people(sample: Path) -> None:
-    done = run("score", sample / "truth.json", sample / "eager.json", "--by", "frame_n_truth", "--by", "truth_x:2")
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run_process(
+        "score", sample / "truth.json", sample / "eager.json", "--by", "frame_n_truth", "--by", "truth_x:2"
+    )
+    assert (done.status, done.err) == (0, "")
     for text in ("TP 558", "F1", "0.8194", "px²", "metric document", "competition's server", "frame_n_truth"):
-        assert text in done.stdout
-    assert "nan" not in done.stdout.lower()
-    assert "NA" not in done.stdout
+        assert text in done.out
+    assert "nan" not in done.out.lower()
+    assert "NA" not in done.out
 
 
 def test_out_writes_tables_that_say_what_they_were_made_from(sample: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
     truth, submission = sample / "truth.parquet", sample / "eager.parquet"
     command = ["score", truth, submission, "--by", "truth_brightness:3", "--by", "frame", "--exclude", "7"]
-    done = run(*command, "--out", out)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run_here(*command, "--out", out)
+    assert (done.status, done.err) == (0, "")
     names = ["by_frame.parquet", "by_truth_brightness.parquet", "matches.parquet", "summary.parquet"]
     assert {path.name for path in out.iterdir()} == {*names, "score.json", MANIFEST}
-    assert (out / "score.json").read_text() == run(*command, "--json").stdout
+    assert (out / "score.json").read_text() == run_here(*command, "--json").out
     expected = {
         "tau": "10.0",
         "epsilon": "3.0",
@@ -200,17 +192,17 @@ def test_out_writes_tables_that_say_what_they_were_made_from(sample: Path, tmp_p
 
 
 def test_validate(sample: Path, tmp_path: Path) -> None:
-    done = run("validate", sample / "eager.json", "--sequences", "1-60")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "nothing is wrong" in done.stdout
-    assert run("validate", sample / "eager.parquet", "--truth", sample / "truth.json").returncode == 0
-    missing = refused("validate", sample / "eager.json", "--sequences", "1-61")
+    done = run_process("validate", sample / "eager.json", "--sequences", "1-60")
+    assert (done.status, done.err) == (0, "")
+    assert "nothing is wrong" in done.out
+    assert run_here("validate", sample / "eager.parquet", "--truth", sample / "truth.json").status == 0
+    missing = refused_here("validate", sample / "eager.json", "--sequences", "1-61")
     assert_places(missing, *(f"{sample / 'eager.json'}: sequence 61, frame {frame}" for frame in range(1, 6)))
     path = tmp_path / "submission.json"
     entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[641.2, 1]]}
     path.write_text(json.dumps([entry, entry | {"frame": 2, "num_objects": 3}]))
     assert_places(
-        refused("validate", path, "--truth", sample / "truth.json")[:3],
+        refused_here("validate", path, "--truth", sample / "truth.json")[:3],
         (f"{path}: [0].object_coords[0][0]", "641.2", "639.5"),
         (f"{path}: [1].object_coords[0][0]", "641.2", "639.5"),
         (f"{path}: [1].num_objects", "3", "1"),
@@ -243,7 +235,7 @@ def test_a_command_takes_the_arguments_that_its_help_lists(name: str) -> None:
     assert taken == {
         argument.details.get("dest", argument.name.removeprefix("--")) for argument in COMMANDS[name].arguments
     }
-    usage, *text = run(name, "--help").stdout.splitlines()
+    usage, *text = run_here(name, "--help").out.splitlines()
     metavars = [argument.details.get("metavar", "") for argument in COMMANDS[name].arguments]
     positions = [argument for argument in COMMANDS[name].arguments if not argument.name.startswith("--")]
     assert usage.split("[OPTIONS] ")[1] == " ".join(metavars[: len(positions)])
@@ -271,18 +263,18 @@ def test_where_options_may_stand(sample: Path) -> None:
     expected = answer("compare", truth, eager, cautious, "--tau", 9, "--exclude", "1-3")
     assert answer("compare", "--tau=9", truth, eager, "--exclude", "1-3", cautious) == expected
     assert answer("compare", "--tau=4", truth, "--tau", "9", "--exclude=1-3", "--json", eager, cautious) == expected
-    done = run("compare", "--tau", "9", "--json", "--exclude", "1-3", truth, "--", eager, cautious)
-    assert json.loads(done.stdout) == expected
+    done = run_here("compare", "--tau", "9", "--json", "--exclude", "1-3", truth, "--", eager, cautious)
+    assert json.loads(done.out) == expected
 
 
 def test_values_that_begin_like_options(sample: Path) -> None:
     given = ["score", sample / "truth.json", sample / "eager.json"]
     for arguments in (["--exclude", "-5,3"], ["--exclude=-5,3"]):
-        done = run(*given, *arguments)
-        assert (done.returncode, "59 sequences" in done.stdout) == (0, True)
-        assert_places(done.stderr.splitlines(), ("warning: exclude", "-5"))
+        done = run_here(*given, *arguments)
+        assert (done.status, "59 sequences" in done.out) == (0, True)
+        assert_places(done.err.splitlines(), ("warning: exclude", "-5"))
     assert_places([misused(*given, "--exclude", "--json")], "--exclude: '--json'")
-    assert_places(refused("score", "--", "-x.json", "--"), "-x.json", "--")
+    assert_places(refused_here("score", "--", "-x.json", "--"), "-x.json", "--")
 
 
 def test_names_that_no_terminal_should_see(sample: Path, tmp_path: Path) -> None:
@@ -290,11 +282,11 @@ def test_names_that_no_terminal_should_see(sample: Path, tmp_path: Path) -> None
     for name, shown in names.items():
         path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
         path.write_bytes((sample / "eager.json").read_bytes())
-        done = run("check", sample / "truth.json", path)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == f"{tmp_path}/{shown}: nothing is suspicious\n"
+        done = run_process("check", sample / "truth.json", path)
+        assert (done.status, done.err) == (0, "")
+        assert done.out == f"{tmp_path}/{shown}: nothing is suspicious\n"
         path.unlink()
-        assert refused("check", sample / "truth.json", path)[0].startswith(f"{tmp_path}/{shown}: ")
+        assert refused_here("check", sample / "truth.json", path)[0].startswith(f"{tmp_path}/{shown}: ")
 
 
 def test_a_reader_that_stops_reading(sample: Path) -> None:
@@ -319,8 +311,7 @@ def test_the_installed_command() -> None:
     assert done.returncode == 0
     assert "validate" in done.stdout
     assert "score" in done.stdout
-    by_module = run("--help")
-    assert by_module.stdout == done.stdout
+    assert run_process("--help").out == done.stdout
 
 
 @pytest.mark.parametrize(
@@ -394,50 +385,62 @@ def test_bad_submissions_leave_nothing_behind(tmp_path: Path, name: str) -> None
     truth, path, out = tmp_path / "truth.json", tmp_path / name, tmp_path / "out"
     truth.write_text(ENTRY % COORDINATES)
     path.write_bytes(BAD_SUBMISSIONS[name])
-    said = refused("score", truth, path, "--out", out)
+    said = refused_here("score", truth, path, "--out", out)
     assert said
     assert all(line.startswith(f"{path}: ") for line in said)
     assert sorted(tmp_path.iterdir()) == sorted([truth, path])
+
+
+def test_refusals_of_whole_processes(sample: Path, tmp_path: Path) -> None:
+    """What is refused as input, by the system, and as usage has the same lines and status as in the other tests."""
+    wrong = tmp_path / "wrong.json"
+    wrong.write_bytes(BAD_SUBMISSIONS["truncated.json"])
+    files = [sample / "truth.json", sample / "eager.json"]
+    cases = {(files[0], wrong): 1, (*files, "--out", "x" * 300): 1, (*files, "--tau", "far"): 2}
+    for arguments, status in cases.items():
+        done = run_process("score", *arguments)
+        assert (done.status, done.out) == (status, "")
+        assert done.err.splitlines() == refused_here("score", *arguments, status=status)
 
 
 def test_other_bad_inputs(tmp_path: Path) -> None:
     truth, folder = tmp_path / "truth.json", tmp_path / "folder"
     truth.write_text(ENTRY % COORDINATES)
     folder.mkdir()
-    assert_places(refused("score", truth, folder), f"{folder}")
+    assert_places(refused_here("score", truth, folder), f"{folder}")
     missing = tmp_path / "missing.json"
-    assert_places(refused("score", missing, folder), f"{missing}", f"{folder}")
+    assert_places(refused_here("score", missing, folder), f"{missing}", f"{folder}")
     archive = tmp_path / "two.zip"
     with zipfile.ZipFile(archive, "w") as members:
         members.writestr("a.json", "[]")
         members.writestr("b.json", "[]")
-    assert_places(refused("validate", archive), (f"{archive}", "2 files"))
+    assert_places(refused_here("validate", archive), (f"{archive}", "2 files"))
     with zipfile.ZipFile(archive, "w") as members:
         members.writestr("../a.json", "[]")
-    assert_places(refused("score", truth, archive), (f"{archive}", "'../a.json'"))
+    assert_places(refused_here("score", truth, archive), (f"{archive}", "'../a.json'"))
     table = tmp_path / "strings.csv"
     objects([("a", 1, 0, 0)]).to_csv(table, index=False)
-    assert_places(refused("score", truth, table), (f"{table}: column sequence", "str", f"{truth}", "int64"))
+    assert_places(refused_here("score", truth, table), (f"{table}: column sequence", "str", f"{truth}", "int64"))
 
 
 def test_out_that_cannot_be_written(sample: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("in the way")
     for out in (file, file / "below"):
-        said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
+        said = refused_here("score", sample / "truth.json", sample / "eager.json", "--out", out)
         assert_places(said, (f"{out}: cannot be written", f"{file}"))
     assert file.read_text() == "in the way"
     # A folder stands where a file should go: what was begun is taken away again.
     out = tmp_path / "out"
     (out / "summary.parquet" / "something").mkdir(parents=True)
-    said = refused("score", sample / "truth.json", sample / "eager.json", "--by", "frame", "--out", out)
+    said = refused_here("score", sample / "truth.json", sample / "eager.json", "--by", "frame", "--out", out)
     assert_places(said, f"{out / 'summary.parquet'}: cannot be written")
     assert [path.name for path in out.iterdir()] == ["summary.parquet"]
 
 
 def test_folders_that_have_no_name(sample: Path) -> None:
     out = "x" * 300
-    said = refused("score", sample / "truth.json", sample / "eager.json", "--out", out)
+    said = refused_here("score", sample / "truth.json", sample / "eager.json", "--out", out)
     assert_places(said, f"{out}: cannot be written")
 
 
@@ -445,7 +448,7 @@ def test_columns_that_cannot_be_written(tmp_path: Path) -> None:
     path, out = tmp_path / "table.parquet", tmp_path / "out"
     table = pa.Table.from_pandas(objects([(1, 1, 0, 0)]), preserve_index=False)
     pq.write_table(table.append_column("map", pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))), path)
-    assert_places(refused("score", path, path, "--out", out), (f"{out}: cannot be written: column truth_map",))
+    assert_places(refused_here("score", path, path, "--out", out), (f"{out}: cannot be written: column truth_map",))
     assert not out.exists()
 
 
@@ -454,7 +457,7 @@ def test_a_problem_is_one_line(tmp_path: Path) -> None:
     rows = objects([("a\nb", 1, 0, 0), ("a\nb", 1, 1, 1)]).assign(object=0)
     rows.to_csv(path, index=False)
     # The file is named once, though it is wrong on both sides.
-    assert_places(refused("score", path, path), (f"{path}: 2 rows", "sequence a\\nb, frame 1"))
+    assert_places(refused_here("score", path, path), (f"{path}: 2 rows", "sequence a\\nb, frame 1"))
 
 
 def test_slices_with_infinite_values(tmp_path: Path) -> None:
@@ -472,9 +475,9 @@ def test_sequences_as_strings(tmp_path: Path) -> None:
     arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--by", "sequence"]
     assert [row["value"] for row in answer(*arguments)["by"]["sequence"]] == ["night-1", "night-2"]
     assert answer(*arguments, "--exclude", "night-1")["tp"] == 1
-    done = run(*arguments, "--exclude", "1-2")
-    assert done.returncode == 0
-    assert_places(done.stderr.splitlines(), ("warning: exclude", "'1-2'"))
+    done = run_here(*arguments, "--exclude", "1-2")
+    assert done.status == 0
+    assert_places(done.err.splitlines(), ("warning: exclude", "'1-2'"))
 
 
 def test_slices_of_a_column_that_says_nothing(tmp_path: Path) -> None:
@@ -484,7 +487,7 @@ def test_slices_of_a_column_that_says_nothing(tmp_path: Path) -> None:
     slices = answer(*arguments, "--by", "frame:4")["by"]
     assert slices["distance"] == []
     assert [row["value"] for row in slices["frame"]] == [1]
-    assert "distance is null in every row" in run(*arguments).stdout
+    assert "distance is null in every row" in run_here(*arguments).out
 
 
 def test_slices_by_times_and_other_values_that_json_does_not_know(tmp_path: Path) -> None:
@@ -503,7 +506,7 @@ def test_a_column_named_like_a_path(tmp_path: Path) -> None:
         objects([(1, 1, 0, 0)], **{"../../x": [1]}).to_parquet(tmp_path / f"{name}.parquet")
     out = tmp_path / "deep" / "deeper" / "out"
     arguments = ["score", tmp_path / "truth.parquet", tmp_path / "submission.parquet", "--out", out]
-    assert run(*arguments, "--by", "truth_../../x").returncode == 0
+    assert run_here(*arguments, "--by", "truth_../../x").status == 0
     assert (out / "by_truth_..%2f..%2fx.parquet").exists()
 
 
@@ -538,13 +541,15 @@ def test_tracks_are_scored_without_pandas_and_scipy() -> None:
 
 def test_tracks_kept_and_not_kept_have_the_same_numbers(tmp_path: Path) -> None:
     command = ["track", PROJECT / "data/tracks/truth", PROJECT / "data/tracks/tracker", "--json"]
-    assert run(*command).stdout == run(*command, "--out", tmp_path / "out").stdout
+    assert run_here(*command).out == run_here(*command, "--out", tmp_path / "out").out
 
 
 @pytest.mark.parametrize("options", [[], ["--exclude", "3,5-9"], ["--tau", "4", "--epsilon", "1"]])
 def test_numbers_of_files_are_those_of_tables(sample: Path, tmp_path: Path, options: list[str]) -> None:
     files = [sample / "truth.json", sample / "eager.json"]
-    printed = [json.loads(run("score", *files, *options, *more, "--json").stdout) for more in ([], ["--out", tmp_path])]
+    printed = [
+        json.loads(run_here("score", *files, *options, *more, "--json").out) for more in ([], ["--out", tmp_path])
+    ]
     assert printed[0] == printed[1]
     rule = {name: float(value) for name, value in zip(options[::2], options[1::2], strict=True) if name != "--exclude"}
     matches = sf.match(*map(sf.read_spotgeo, files), *rule.values())
@@ -596,10 +601,10 @@ def test_track_as_json(tracks: Path) -> None:
 
 
 def test_track_in_words(tracks: Path) -> None:
-    done = run("track", tracks / "truth", tracks / "tracker")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "by the rules of MOT17" in done.stdout
-    assert [line.split()[0] for line in done.stdout.splitlines()[3:6]] == ["crossing", "plaza", "combined"]
+    done = run_process("track", tracks / "truth", tracks / "tracker")
+    assert (done.status, done.err) == (0, "")
+    assert "by the rules of MOT17" in done.out
+    assert [line.split()[0] for line in done.out.splitlines()[3:6]] == ["crossing", "plaza", "combined"]
 
 
 def test_track_keeps_its_tables(tracks: Path, tmp_path: Path) -> None:
@@ -625,17 +630,17 @@ def test_track_refuses(tracks: Path, tmp_path: Path) -> None:
     (tmp_path / "tracker").mkdir()
     (tmp_path / "tracker" / "plaza.txt").write_text("1,1,0,0,5,5,1\n1,1,0,x\n")
     tracker = tmp_path / "tracker"
-    assert_places(refused("track", tracks / "truth", tracker), (f"{tracker}", "crossing.txt"))
+    assert_places(refused_here("track", tracks / "truth", tracker), (f"{tracker}", "crossing.txt"))
     (tracker / "crossing.txt").write_text("1,1,0,0,5,5,1\n1,1,9,9,5,5,1\n")
     assert_places(
-        refused("track", tracks / "truth", tracker),
+        refused_here("track", tracks / "truth", tracker),
         (f"{tracker / 'crossing.txt'}, line 1: identity 1", "frame 1"),
         (f"{tracker / 'crossing.txt'}, line 2: identity 1", "frame 1"),
         (f"{tracker / 'plaza.txt'}, line 2", "4 fields"),
     )
-    refused("track", tracks / "truth", tracks / "tracker", "--benchmark", "MOT18", status=2)
+    refused_here("track", tracks / "truth", tracks / "tracker", "--benchmark", "MOT18", status=2)
     (tmp_path / "file").write_text("")
-    said = refused("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "file")
+    said = refused_here("track", tracks / "truth", tracks / "tracker", "--out", tmp_path / "file")
     assert_places(said, f"{tmp_path / 'file'}: cannot be written")
 
 
@@ -643,10 +648,10 @@ def test_track_warns_in_one_line(tracks: Path, tmp_path: Path) -> None:
     (tmp_path / "tracker").mkdir()
     for name in ("plaza", "crossing"):
         (tmp_path / "tracker" / f"{name}.txt").write_text("1,1,0,0,0,5,1\n2,1,9,9,-5,5,1\n")
-    done = run("track", tracks / "truth", tmp_path / "tracker", "--json")
-    assert done.returncode == 0
-    assert_places(done.stderr.splitlines(), ("warning: boxes", "4 of the predictions"))
-    assert json.loads(done.stdout)["combined"]["FP"] == 4
+    done = run_here("track", tracks / "truth", tmp_path / "tracker", "--json")
+    assert done.status == 0
+    assert_places(done.err.splitlines(), ("warning: boxes", "4 of the predictions"))
+    assert json.loads(done.out)["combined"]["FP"] == 4
 
 
 def test_pose_as_json(poses: Path) -> None:
@@ -679,8 +684,8 @@ def test_pose_of_nobody(poses: Path, tmp_path: Path) -> None:
     got = answer("pose", *folders)
     assert got["poseval"]["mota"] == [None] * 16
     assert got["keypoint_hota"]["LocA"] == [1.0] * 16
-    done = run("pose", *folders)
-    assert done.stdout.splitlines()[-4].split() == [
+    done = run_here("pose", *folders)
+    assert done.out.splitlines()[-4].split() == [
         "total",
         "0.00",
         "0.00",
@@ -696,9 +701,9 @@ def test_pose_of_nobody(poses: Path, tmp_path: Path) -> None:
 
 
 def test_pose_in_words(poses: Path) -> None:
-    done = run("pose", poses / "truth", poses / "tracker")
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+    done = run_process("pose", poses / "truth", poses / "tracker")
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
     assert [line.split()[0] for line in lines[3:6]] == ["nose", "head_bottom", "head_top"]
     assert lines[18].split()[0] == "total"
 
@@ -710,14 +715,14 @@ def test_pose_refuses(poses: Path, tmp_path: Path) -> None:
     document["annotations"][5]["keypoints"].pop()
     document["annotations"][7]["image_id"] = 77
     (tracker / "street.json").write_text(json.dumps(document))
-    assert_places(refused("pose", poses / "truth", tracker), (f"{tracker}", "corner.json"))
+    assert_places(refused_here("pose", poses / "truth", tracker), (f"{tracker}", "corner.json"))
     (tracker / "corner.json").write_text((poses / "tracker" / "corner.json").read_text())
     assert_places(
-        refused("pose", poses / "truth", tracker),
+        refused_here("pose", poses / "truth", tracker),
         (f"{tracker / 'street.json'}: annotations[5].keypoints", "50", "51"),
         (f"{tracker / 'street.json'}: annotations[7].image_id", "image 77"),
     )
-    refused("pose", poses / "truth", status=2)
+    refused_here("pose", poses / "truth", status=2)
 
 
 def test_compare_as_json(sample: Path) -> None:
@@ -738,9 +743,11 @@ def test_compare_as_json(sample: Path) -> None:
 
 
 def test_compare_in_words(sample: Path) -> None:
-    done = run("compare", sample / "truth.json", sample / "eager.json", sample / "eager.parquet", "--exclude", "1-3")
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
+    done = run_process(
+        "compare", sample / "truth.json", sample / "eager.json", sample / "eager.parquet", "--exclude", "1-3"
+    )
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
     assert "apart from next" in lines[2]
     assert len(lines) == 3 + 2 + 2 + 6 + 1 + 5
     assert lines[-2].startswith("apart from next: by F1, p_adjusted < 0.05; no: not shown to differ")
@@ -750,34 +757,34 @@ def test_compare_of_boxes_has_no_kelvins_mse(tmp_path: Path) -> None:
     boxes = pd.DataFrame({"sequence": 1, "frame": [1, 2], "object": 1, "x": 5.0, "y": 5.0, "w": 4.0, "h": 4.0})
     for name in ("truth", "right", "half"):
         boxes.head(1 if name == "half" else 2).to_csv(tmp_path / f"{name}.csv", index=False)
-    done = run("compare", *(tmp_path / f"{name}.csv" for name in ("truth", "right", "half")))
-    assert done.returncode == 0, done.stderr
-    assert ["1", "right", "1.0000"] in [line.split()[:3] for line in done.stdout.splitlines()]
+    done = run_here("compare", *(tmp_path / f"{name}.csv" for name in ("truth", "right", "half")))
+    assert done.status == 0, done.err
+    assert ["1", "right", "1.0000"] in [line.split()[:3] for line in done.out.splitlines()]
     for word in ("nan", "kelvins", "mse"):
-        assert word not in done.stdout
+        assert word not in done.out
 
 
 def test_compare_refuses(sample: Path, tmp_path: Path) -> None:
-    refused("compare", sample / "truth.json", sample / "eager.json", status=2)
+    refused_here("compare", sample / "truth.json", sample / "eager.json", status=2)
     (tmp_path / "other.json").write_text("[]")
-    said = refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "nothing.json")
+    said = refused_here("compare", sample / "truth.json", sample / "eager.json", tmp_path / "nothing.json")
     assert_places(said, f"{tmp_path / 'nothing.json'}")
-    assert refused("compare", sample / "truth.json", sample / "eager.json", tmp_path / "other.json")
+    assert refused_here("compare", sample / "truth.json", sample / "eager.json", tmp_path / "other.json")
 
 
 def test_check(sample: Path, tmp_path: Path) -> None:
     truth, eager = sample / "truth.json", sample / "eager.json"
     assert answer("check", truth, eager) == {"suspicions": []}
-    done = run("check", truth, eager)
-    assert (done.returncode, done.stdout) == (0, f"{eager}: nothing is suspicious\n")
+    done = run_process("check", truth, eager)
+    assert (done.status, done.out) == (0, f"{eager}: nothing is suspicious\n")
     found = sf.read_spotgeo(eager)
     swapped = found.objects.assign(x=found.objects["y"], y=found.objects["x"])
     sf.write_spotgeo(found._replace(objects=swapped), tmp_path / "swapped.json")
     [suspicion] = answer("check", truth, tmp_path / "swapped.json")["suspicions"]
     assert list(suspicion) == ["suspicion", "f1", "f1_corrected", "advice"]
     assert suspicion["suspicion"] == "x and y are swapped"
-    assert run("check", truth, tmp_path / "swapped.json").stdout.startswith("x and y are swapped (F1 0.")
-    assert_places(refused("check", truth, tmp_path / "none.json"), f"{tmp_path / 'none.json'}")
+    assert run_here("check", truth, tmp_path / "swapped.json").out.startswith("x and y are swapped (F1 0.")
+    assert_places(refused_here("check", truth, tmp_path / "none.json"), f"{tmp_path / 'none.json'}")
 
 
 def test_submissions_are_called_by_what_tells_them_apart(sample: Path, tmp_path: Path) -> None:
@@ -800,9 +807,9 @@ def test_report_writes_a_page_and_its_tables(sample: Path, tmp_path: Path) -> No
     out, tables = tmp_path / "new" / "report.html", tmp_path / "tables"
     given = [sample / "truth.parquet", sample / "eager.parquet", sample / "cautious.parquet"]
     options = ["--frames", sample / "frames.parquet", "--by", "truth_brightness:4", "--exclude", "2-3"]
-    done = run("report", *given, "--out", out, *options, "--tables", tables)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{out}: ")
+    done = run_process("report", *given, "--out", out, *options, "--tables", tables)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith(f"{out}: ")
     assert "<title>How good are " in out.read_text("utf-8")
     summary = pd.read_parquet(tables / "summary.parquet").set_index("submission")
     got = answer("score", sample / "truth.json", sample / "eager.json", "--exclude", "2-3")
@@ -819,23 +826,23 @@ def test_a_sequence_without_objects_can_be_excluded(tmp_path: Path) -> None:
     given = [tmp_path / "truth.parquet", tmp_path / "truth.parquet", "--frames", tmp_path / "frames.parquet"]
     out = ["--out", tmp_path / "report.html"]
     for command in (["score", *given], ["report", *given, *out]):
-        done = run(*command, "--exclude", "c")
-        assert (done.returncode, complaints(done.stderr)) == (0, [])
-        done = run(*command, "--exclude", "c,d")
-        assert done.returncode == 0
-        assert_places(complaints(done.stderr), ("warning: exclude", "'d'"))
+        done = run_here(*command, "--exclude", "c")
+        assert (done.status, complaints(done.err)) == (0, [])
+        done = run_here(*command, "--exclude", "c,d")
+        assert done.status == 0
+        assert_places(complaints(done.err), ("warning: exclude", "'d'"))
 
 
 def test_report_refuses_before_it_reads(sample: Path, tmp_path: Path) -> None:
     given = ["report", tmp_path / "none.json", sample / "eager.json"]
-    assert_places(refused(*given, "--out", tmp_path), f"{tmp_path}: cannot be written")
+    assert_places(refused_here(*given, "--out", tmp_path), f"{tmp_path}: cannot be written")
     images = tmp_path / "images"
-    said = refused(*given, "--out", tmp_path / "report.html", "--images", images)
+    said = refused_here(*given, "--out", tmp_path / "report.html", "--images", images)
     assert_places(said, (f"{images}", "images", "SEQUENCE/FRAME.png"))
     given[1] = sample / "truth.json"
     said = [misused(*given, "--out", tmp_path / "report.html", "--by", "truth_brightness")]
     assert_places(said, ("--by: match table", "column truth_brightness"))
-    refused(*given, status=2)
+    refused_here(*given, status=2)
     assert list(tmp_path.iterdir()) == []
 
 

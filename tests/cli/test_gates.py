@@ -1,14 +1,12 @@
 """The command `gate`: its checks, what it says of them, and its exit status."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import spotgeo_frames as sf
-from helpers.commands import answer_here, refused_here, run_here
+from helpers.commands import answer_here, refused_here, run_here, run_process
 from helpers.problems import assert_places
 from helpers.scenes import objects
 
@@ -26,20 +24,12 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
-def process(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own."""
-    command = [sys.executable, "-m", "spotgeo_frames", "gate", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-
 def test_the_exit_status_says_whether_all_passed(files: dict[str, Path], tmp_path: Path) -> None:
     pair = files["truth"], files["half"]
-    assert process(*pair, "--min", "recall=0.5").returncode == 0
-    assert process(*pair, "--min", "recall=0.5", "--max", "fn=3").returncode == 3
-    assert process(*pair).returncode == 2
-    missing = process(files["truth"], tmp_path / "none.csv", "--min", "f1=0.5")
-    assert (missing.returncode, missing.stdout) == (1, "")
-    assert "Traceback" not in missing.stderr
+    assert run_process("gate", *pair, "--min", "recall=0.5").status == 0
+    assert run_process("gate", *pair, "--min", "recall=0.5", "--max", "fn=3").status == 3
+    assert run_here("gate", *pair).status == 2
+    refused_here("gate", files["truth"], tmp_path / "none.csv", "--min", "f1=0.5")
 
 
 def test_limits_hold_the_estimate(files: dict[str, Path]) -> None:

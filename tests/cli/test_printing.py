@@ -2,8 +2,6 @@
 
 import ast
 import json
-import subprocess
-import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames.cli
+from helpers.commands import run_here, run_process
 from spotgeo_frames.cli.as_json import formatted
 from spotgeo_frames.cli.printing import one_line, tell
 
@@ -22,12 +21,10 @@ SHOWN = "a\\x1b[31m\\x9b32m\\x1b]0;x\\x07\\x08\\u202eb\\u200f"
 
 def printed(*arguments: object) -> str:
     """What a command prints; no line of it has a character that a terminal may act on."""
-    command = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
-    out, err = done.stdout.decode(), done.stderr.decode()
-    assert done.returncode == 0, err
-    assert [line for line in (out + err).split("\n") if not line.isprintable()] == []
-    return out
+    done = run_here(*arguments)
+    assert done.status == 0, done.err
+    assert [line for line in (done.out + done.err).split("\n") if not line.isprintable()] == []
+    return done.out
 
 
 @pytest.fixture
@@ -58,6 +55,7 @@ def test_names_of_sequences_of_tracks_are_escaped(tmp_path: Path) -> None:
 def test_json_escapes_them_and_keeps_their_values(hostile: Path) -> None:
     out = printed("score", hostile, hostile, "--by", "sequence", "--json")
     assert [row["value"] for row in json.loads(out)["by"]["sequence"]] == [HOSTILE, "b"]
+    assert run_process("score", hostile, hostile, "--by", "sequence", "--json").out == out
 
 
 def test_lines_are_kept_and_nothing_else_that_cannot_be_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,14 +1,12 @@
 """Folders that `save` or `--out` wrote, as submissions of `compare` and `report`."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import spotgeo_frames as sf
-from helpers.commands import answer_here, complaints, refused_here, run_here
+from helpers.commands import answer_here, complaints, refused_here, run_here, run_process
 from helpers.problems import assert_places
 from helpers.scenes import objects
 
@@ -128,9 +126,8 @@ def test_results_and_predictions_of_other_kinds(table: str, data: Path, tmp_path
 
 
 def test_as_processes(data: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "spotgeo_frames"]
     truth, found, june = data / "tracks/truth", data / "tracks/tracker", tmp_path / "june"
     for arguments in (["track", truth, found, "--out", june], ["compare", truth, june, found]):
-        done = subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False)
-        assert (done.returncode, complaints(done.stderr)) == (0, [])
-    assert "june tracker combined   HOTA   0.0000" in done.stdout
+        done = run_process(*arguments)
+        assert (done.status, complaints(done.err)) == (0, [])
+    assert "june tracker combined   HOTA   0.0000" in done.out

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import spotgeo_frames as sf
-from helpers.commands import answer_here, complaints, refused_here, run_here
+from helpers.commands import answer_here, complaints, refused_here, run_here, run_process
 from helpers.problems import Place, assert_places
 from helpers.scenes import objects
 from spotgeo_frames.presentation.saved_folder import MANIFEST
@@ -317,17 +317,13 @@ def test_wrong_usage(command: str, files: list[Path]) -> None:
 
 
 def test_whole_processes(files: list[Path], tmp_path: Path) -> None:
-    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-    done = run("sweep", *files, "--json", "--out", tmp_path / "out")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == answer_here("sweep", *files)
-    done = run("diagnose", files[0], tmp_path / "none.csv")
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
-    done = run("diagnose", *files, "--tau", "x")
-    assert (done.returncode, done.stdout) == (2, "")
+    done = run_process("sweep", *files, "--json", "--out", tmp_path / "out")
+    assert (done.status, done.err) == (0, "")
+    assert json.loads(done.out) == answer_here("sweep", *files)
+    done = run_process("diagnose", files[0], tmp_path / "none.csv")
+    assert (done.status, done.out, len(done.err.splitlines())) == (1, "", 1)
+    done = run_process("diagnose", *files, "--tau", "x")
+    assert (done.status, done.out) == (2, "")
 
 
 @pytest.mark.parametrize("command", ["sweep", "diagnose"])

@@ -110,7 +110,7 @@ poses = st.lists(st.tuples(number, number, st.integers(0, 2)), min_size=17, max_
 areas = st.one_of(st.just(0.0), st.floats(1, 1e5))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(poses, areas, st.booleans()), min_size=1, max_size=4), st.lists(poses, min_size=1, max_size=4)
 )

@@ -1,10 +1,14 @@
-"""A command in this process: what it prints, and its exit status. Starting a process takes most of a second."""
+"""A command: what it prints, and its exit status. Most tests run it here; a process takes most of a second to start."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
 
@@ -18,14 +22,25 @@ class Done(NamedTuple):
 
 
 def run_here(*arguments: object) -> Done:
+    """Runs the command in this process, whose signals and standard streams stay what they are."""
     out, err = StringIO(), StringIO()
     status: Any = 0
-    with redirect_stdout(out), redirect_stderr(err):
+    words = ["spotgeo-frames", *map(str, arguments)]
+    kept = patch.multiple(app, ENDINGS=[], ALARM=[]), patch.object(os, "dup2"), patch.object(sys, "argv", words)
+    with kept[0], kept[1], kept[2], redirect_stdout(out), redirect_stderr(err):
         try:
-            app.run([*map(str, arguments)])
+            app.main()
         except SystemExit as ended:
             status = ended.code
     return Done(status, out.getvalue(), err.getvalue())
+
+
+def run_process(*arguments: object) -> Done:
+    """Runs the command as users do, in a process of its own."""
+    words = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert "Traceback" not in done.stderr
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 def complaints(said: str | list[str]) -> list[str]:
@@ -45,5 +60,5 @@ def answer_here(*arguments: object) -> dict[str, Any]:
 def refused_here(*arguments: object, status: int = 1) -> list[str]:
     """The lines on standard error of a command that is refused."""
     done = run_here(*arguments)
-    assert (done.status, done.out) == (status, "")
+    assert (done.status, done.out) == (status, ""), done.err
     return done.err.splitlines()

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -101,11 +99,3 @@ def once_deadly(marker: Path) -> Callable[[pd.DataFrame, pd.DataFrame], np.ndarr
         return np.exp(-np.abs(truth["x"].to_numpy() - predicted["x"].to_numpy()))
 
     return measure
-
-
-def command(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "spotgeo_frames", *map(str, arguments)]
-    ran = subprocess.run(words, capture_output=True, text=True)
-    assert ran.returncode == status, ran.stderr
-    assert "Traceback" not in ran.stderr
-    return ran

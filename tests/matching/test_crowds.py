@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pycocotools import mask
 
 import spotgeo_frames as sf
-from helpers.datasets import assert_same, command, in_files
+from helpers.commands import run_here
+from helpers.datasets import assert_same, in_files
 from helpers.problems import refused
 from helpers.scenes import objects
 from spotgeo_frames.matching.similarity import covered_share
@@ -252,8 +253,8 @@ def test_datasets_and_commands_count_as_in_memory(tmp_path: Path, monkeypatch: p
         assert sum(int(pq.read_schema(file).metadata[name.encode()]) for file in files) == matches.attrs[name]
     assert_same(sf.score_dataset(*sides), sf.summarize(matches))  # which reads only the columns that it needs
     words = ["score", tmp_path / "truth", tmp_path / "predictions", "--json"]
-    assert '"fp": 40' in command(*words).stdout.replace("\n", "").replace('"fp":40', '"fp": 40')
-    assert '"fp": 40' in command(*words, "--dataset").stdout.replace("\n", "").replace('"fp":40', '"fp": 40')
+    assert '"fp": 40' in run_here(*words).out.replace("\n", "").replace('"fp":40', '"fp": 40')
+    assert '"fp": 40' in run_here(*words, "--dataset").out.replace("\n", "").replace('"fp":40', '"fp": 40')
 
 
 def test_a_leaderboard_has_no_counts_of_one_submission() -> None:

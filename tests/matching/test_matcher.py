@@ -165,7 +165,7 @@ def test_equals_the_loop_on_pixel_grids(most: int, size: int, tau: float) -> Non
     pd.testing.assert_frame_equal(matches, by_frames)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(rows(st.one_of(COORDINATE, WHOLE), 14), rows(st.one_of(COORDINATE, WHOLE), 14))
 def test_equals_the_loop_on_anything(truth_rows, predicted_rows) -> None:
     truth, predictions = sides(truth_rows, predicted_rows)

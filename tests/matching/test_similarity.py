@@ -24,7 +24,7 @@ def table(rows: list[tuple[float, ...]]) -> pd.DataFrame:
     return frame.assign(**dict(zip("xywh", given.T, strict=True)))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(box_lists, box_lists)
 def test_overlaps_are_trackevals_to_the_bit(truth: list, predictions: list) -> None:
     sides = table(truth), table(predictions)

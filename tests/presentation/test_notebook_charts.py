@@ -147,7 +147,7 @@ def test_names_never_reach_what_vega_evaluates(name: str, hostile: str, tables: 
     made = vl_convert.vegalite_to_vega(chart.to_dict())
     code = " ".join(evaluated(made))
     assert not [word for word in ("alert", "proto__", "constructor", "a.b[0]", "script", "eager") if word in code]
-    assert "<b>" not in drawn(chart)
+    assert "<b>" not in vl_convert.vega_to_svg(made)
     assert {row["submission"][:1] for row in rows_in(chart) if "submission" in row} == {"\u200b"}
 
 
@@ -169,13 +169,21 @@ def test_names_of_slices_pairs_and_kinds_are_only_shown(hostile: str, tables: di
         assert drawn(chart).count("<path") > 3
 
 
+@pytest.fixture(scope="module")
+def plain_rows(tables: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """By the name of a chart, the rows that it holds of the first submission."""
+    return {name: rows_in(getattr(charts, name)(tables[name]["eager"])) for name in OF_SUBMISSIONS}
+
+
 @pytest.mark.parametrize("column", HOSTILE)
-def test_columns_of_any_name_change_nothing(column: str, tables: dict[str, dict[str, Any]]) -> None:
+def test_columns_of_any_name_change_nothing(
+    column: str, tables: dict[str, dict[str, Any]], plain_rows: dict[str, list[dict[str, Any]]]
+) -> None:
     for name in OF_SUBMISSIONS:
         table = tables[name]["eager"]
         odd = table.assign(**{column: 1}) if column not in table else table
         odd.attrs = table.attrs
-        assert rows_in(getattr(charts, name)(odd)) == rows_in(getattr(charts, name)(table))
+        assert rows_in(getattr(charts, name)(odd)) == plain_rows[name]
 
 
 @pytest.mark.filterwarnings("ignore:Automatically deduplicated")  # so Altair says that they share a choice

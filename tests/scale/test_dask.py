@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,8 @@ import pytest
 from pyarrow import fs
 
 import spotgeo_frames as sf
-from helpers.datasets import assert_same, command, file_of_row, in_files, once_deadly, points, states, tracks
+from helpers.commands import run_here, run_process
+from helpers.datasets import assert_same, file_of_row, in_files, once_deadly, points, states, tracks
 from helpers.problems import refused
 from helpers.store import store
 from spotgeo_frames.scale import contents, parts, results, sorted_copies
@@ -21,13 +23,27 @@ distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore:.* in the (truth|predictions) only:UserWarning")
 
 
-@pytest.fixture
-def client() -> Iterator[object]:
-    """A cluster of two processes."""
+@contextmanager
+def cluster() -> Iterator[object]:
+    """A client of a cluster of two processes."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[object]:
+    """A cluster for all tests that leave its workers alive and as they were; starting one takes seconds."""
+    with cluster() as client:
+        yield client
+
+
+@pytest.fixture
+def own_client() -> Iterator[object]:
+    """A cluster for one test, which kills or changes its workers."""
+    with cluster() as client:
         yield client
 
 
@@ -81,15 +97,15 @@ def test_problems_of_rows_come_back(client: object, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_a_worker_is_killed(keep: bool, client: object, tmp_path: Path) -> None:
+def test_a_worker_is_killed(keep: bool, own_client: object, tmp_path: Path) -> None:
     """In the middle of a part; its tasks are done again by others, and nothing counts twice."""
     truth, predictions = points(300)
     paths = in_files(truth, tmp_path / "truth", 3, 20), in_files(predictions, tmp_path / "predictions", 2, 20)
     measure, out = once_deadly(tmp_path / "died"), tmp_path / "out"
-    pids = {*client.run(os.getpid).values()}  # type: ignore[attr-defined]
-    found = sf.score_dataset(*paths, out if keep else None, similarity=measure, client=client)
+    pids = {*own_client.run(os.getpid).values()}  # type: ignore[attr-defined]
+    found = sf.score_dataset(*paths, out if keep else None, similarity=measure, client=own_client)
     assert (tmp_path / "died").exists()
-    assert pids - {*client.run(os.getpid).values()}  # type: ignore[attr-defined]
+    assert pids - {*own_client.run(os.getpid).values()}  # type: ignore[attr-defined]
     assert_same(found, sf.summarize(sf.match(truth, predictions, similarity=measure)))
     if keep:
         assert_same(sf.summarize(ds.dataset(out / "matches").to_table().to_pandas()), found)
@@ -99,13 +115,11 @@ def test_a_worker_is_killed(keep: bool, client: object, tmp_path: Path) -> None:
 def test_scheduler_on_the_command_line(client: object, sample: Path, tmp_path: Path) -> None:
     sides = [sample / "truth.parquet", sample / "eager.parquet"]
     address = client.scheduler_info()["address"]  # type: ignore[attr-defined]
-    found, expected = (
-        command("score", *sides, "--dataset", "--by", "truth_brightness:3", "--json", *more).stdout
-        for more in (["--scheduler", address], [])
-    )
-    assert found == expected
-    said = command("repartition", sides[0], tmp_path / "sorted", "--scheduler", address).stdout
-    assert said == f"{tmp_path / 'sorted'}: 1 file, sorted by sequence\n"
+    given = ["score", *sides, "--dataset", "--by", "truth_brightness:3", "--json"]
+    done = run_process(*given, "--scheduler", address)
+    assert (done.status, done.out) == (0, run_here(*given).out), done.err
+    done = run_process("repartition", sides[0], tmp_path / "sorted", "--scheduler", address)
+    assert (done.status, done.out) == (0, f"{tmp_path / 'sorted'}: 1 file, sorted by sequence\n")
 
 
 def sorted_on(client: object, source: Path | str, out: Path | str, most: int, **how: object) -> None:
@@ -159,7 +173,7 @@ def test_sorted_to_a_store(client: object, tmp_path: Path) -> None:
             sorted_on(client, address, "s3://empty", 300, **how)
 
 
-def test_a_worker_that_sorts_is_killed(client: object, tmp_path: Path) -> None:
+def test_a_worker_that_sorts_is_killed(own_client: object, tmp_path: Path) -> None:
     truth, _ = points(60)
     shuffled = in_files(truth.sample(frac=1, random_state=0), tmp_path / "shuffled", 3, 50)
     sf.repartition_by_sequence(shuffled, tmp_path / "here")
@@ -181,13 +195,13 @@ def test_a_worker_that_sorts_is_killed(client: object, tmp_path: Path) -> None:
 
         cluster_sorting.write_rows = write
 
-    client.run(deadly)  # type: ignore[attr-defined]
-    sorted_on(client, shuffled, tmp_path / "out", 300)
+    own_client.run(deadly)  # type: ignore[attr-defined]
+    sorted_on(own_client, shuffled, tmp_path / "out", 300)
     assert marker.exists()
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out"), pd.read_parquet(tmp_path / "here"))
 
 
-def test_sorting_where_workers_do_not_see_the_files(client: object, tmp_path: Path) -> None:
+def test_sorting_where_workers_do_not_see_the_files(own_client: object, tmp_path: Path) -> None:
     """A disk of this machine alone: here, of workers that do not see any folder."""
     truth, _ = points(20)
     shuffled = in_files(truth.sample(frac=1, random_state=0), tmp_path / "shuffled", 2, 50)
@@ -195,9 +209,9 @@ def test_sorting_where_workers_do_not_see_the_files(client: object, tmp_path: Pa
     def blind() -> None:
         os.path.isdir = lambda path: False  # type: ignore[assignment]
 
-    client.run(blind)  # type: ignore[attr-defined]
+    own_client.run(blind)  # type: ignore[attr-defined]
     with refused((f"{tmp_path / 'out'}", "a worker does not see its disk", "share it")):
-        sorted_on(client, shuffled, tmp_path / "out", 300)
+        sorted_on(own_client, shuffled, tmp_path / "out", 300)
     assert not (tmp_path / "out").exists()
     assert not list(tmp_path.glob(".*"))
 

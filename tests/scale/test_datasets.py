@@ -21,7 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
-from helpers.datasets import assert_same, command, file_of_row, in_files, once_deadly, points, states, tracks, write
+from helpers.commands import refused_here, run_here, run_process
+from helpers.datasets import assert_same, file_of_row, in_files, once_deadly, points, states, tracks, write
 from helpers.pandas_versions import quantile_bins
 from helpers.problems import Place, assert_places, refused, warned
 from helpers.scenes import SCENES, Scene, grid
@@ -53,7 +54,7 @@ def test_scenes(scene: Scene, tmp_path: Path, small: None) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_however_the_data_lies(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Any cut into files and row groups, any order of the files, any size of parts and blocks, sorted or not."""
     random = np.random.default_rng(data.draw(st.integers(0, 1000)))
@@ -678,12 +679,12 @@ def test_in_no_order(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("spotgeo_frames.scale.rows.SORTED_ROWS", 60)
     assert_same(sf.score_dataset(*paths), expected)
     out = f"{paths[0]}_by_sequence"
-    command("repartition", paths[0], out)
+    assert run_here("repartition", paths[0], out).status == 0
     assert_same(sf.score_dataset(out, paths[1]), expected)
 
 
 @given(data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_repartition(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Sorted by sequence, a sequence's rows in their order and in one file, whatever fits the memory."""
     random = np.random.default_rng(data.draw(st.integers(0, 100)))
@@ -789,9 +790,9 @@ def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None
     sides = [sample / "truth.parquet", sample / "eager.parquet"]
     options = ["--frames", sample / "frames.parquet", "--exclude", "5,9-12", "--tau", "8", "--json"]
     options += ["--by", "truth_brightness:4", "--by", "frame_n_truth", "--by", "predicted_score:3"]
-    expected = json.loads(command("score", *sides, *options, "--out", tmp_path / "plain").stdout)
-    said = command("score", *sides, *options, "--out", tmp_path / "out", "--dataset")
-    found = json.loads(said.stdout)
+    expected = json.loads(run_here("score", *sides, *options, "--out", tmp_path / "plain").out)
+    said = run_process("score", *sides, *options, "--out", tmp_path / "out", "--dataset")
+    found = json.loads(said.out)
     by_found, by_expected = found.pop("by"), expected.pop("by")
     assert list(by_found) == list(by_expected)
     pairs = [(found, expected)]
@@ -806,7 +807,7 @@ def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None
         ]
     names = {path.name for path in (tmp_path / "plain").iterdir()} - {"matches.parquet", MANIFEST}
     assert names <= {path.name for path in (tmp_path / "out").iterdir()}
-    assert json.loads((tmp_path / "out" / "score.json").read_text()) == json.loads(said.stdout)
+    assert json.loads((tmp_path / "out" / "score.json").read_text()) == json.loads(said.out)
     for name in names - {"score.json"}:
         table, other = (pd.read_parquet(tmp_path / folder / name) for folder in ("out", "plain"))
         pd.testing.assert_frame_equal(table, other, rtol=1e-12)
@@ -815,7 +816,7 @@ def test_score_dataset_on_the_command_line(tmp_path: Path, sample: Path) -> None
     metadata = pq.read_schema(tmp_path / "out" / "summary.parquet").metadata
     assert metadata[b"tau"] == b"8.0"
     assert metadata[b"truth"] == str(sides[0]).encode()
-    plain = command("score", f"file://{sides[0]}", sides[1], "--dataset", "--out", f"file://{tmp_path}/uri").stdout
+    plain = run_here("score", f"file://{sides[0]}", sides[1], "--dataset", "--out", f"file://{tmp_path}/uri").out
     assert (tmp_path / "uri" / "summary.parquet").exists()
     assert "TP 558" in plain
 
@@ -827,18 +828,19 @@ def test_wrong_usage_and_wrong_input_of_a_dataset(tmp_path: Path, sample: Path) 
         (["--dataset", "--by", "brightness"], ["did you mean truth_brightness"]),
         (["--dataset", "--by", "frame:3"], ["column frame"]),
     ):
-        said = command("score", truth, eager, *words, status=2).stderr
+        said = refused_here("score", truth, eager, *words, status=2)[-1]
         assert all(name in said for name in named), said
-    wrong = command("score", sample / "truth.json", tmp_path / "none", "--dataset", status=1)
-    assert_places(wrong.stderr.splitlines(), f"{sample}/truth.json", f"{tmp_path}/none")
-    nobody = command("score", truth, eager, "--dataset", "--scheduler", "tcp://127.0.0.1:9", status=1)
-    assert_places(nobody.stderr.splitlines(), ("tcp://127.0.0.1:9", "Dask"))
+    wrong = refused_here("score", sample / "truth.json", tmp_path / "none", "--dataset")
+    assert_places(wrong, f"{sample}/truth.json", f"{tmp_path}/none")
+    nobody = run_process("score", truth, eager, "--dataset", "--scheduler", "tcp://127.0.0.1:9")
+    assert nobody.status == 1
+    assert_places(nobody.err.splitlines(), ("tcp://127.0.0.1:9", "Dask"))
     shuffled = in_files(pd.read_parquet(truth).sample(frac=1, random_state=0), tmp_path / "shuffled")
-    said = command("repartition", shuffled, tmp_path / "sorted").stdout
+    said = run_process("repartition", shuffled, tmp_path / "sorted").out
     assert said == f"{tmp_path}/sorted: 1 file, sorted by sequence\n"
     assert (
-        command("score", tmp_path / "sorted", eager, "--dataset").stdout.splitlines()[2:]
-        == (command("score", truth, eager, "--dataset").stdout.splitlines()[2:])
+        run_here("score", tmp_path / "sorted", eager, "--dataset").out.splitlines()[2:]
+        == run_here("score", truth, eager, "--dataset").out.splitlines()[2:]
     )
-    again = command("repartition", shuffled, tmp_path / "sorted", status=1)
-    assert_places(again.stderr.splitlines(), (f"{tmp_path}/sorted", "there already"))
+    again = refused_here("repartition", shuffled, tmp_path / "sorted")
+    assert_places(again, (f"{tmp_path}/sorted", "there already"))

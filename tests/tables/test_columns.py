@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import spotgeo_frames as sf
 from helpers.pandas_versions import TEXT
@@ -112,6 +112,7 @@ POINTS = st.lists(
 )
 
 
+@settings(max_examples=50)
 @given(POINTS, POINTS)
 def test_scoring_columns_is_scoring_tables(truth: list[tuple], predictions: list[tuple]) -> None:
     sides = []

@@ -29,7 +29,7 @@ def in_pieces(values: np.ndarray, bins: int) -> np.ndarray:
     return quantiles.streamed_edges(pieces, len(values), bins, "column")
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(VALUES, st.integers(2, 60), st.sampled_from([3, 4096]))
 def test_bins_are_those_of_pandas(values: list[float], bins: int, sample: int) -> None:
     column = pd.Series(values, name="x")

@@ -146,7 +146,7 @@ def random_documents(random: np.random.Generator) -> Documents:
     return documents
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_any_poses_are_as_the_kits_have_them(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     folders = written(tmp_path_factory.mktemp("poses"), random_documents(np.random.default_rng(seed)))

@@ -52,7 +52,7 @@ def test_dense_crowd_with_ties(n_objects: int, size: int) -> None:
 objects = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3), st.integers(0, 7), st.integers(0, 3)), max_size=18)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(objects, objects)
 def test_any_points_on_a_grid(truth: list[tuple[int, ...]], predictions: list[tuple[int, ...]]) -> None:
     sides = [boxes([(1, *row) for row in {row[:2]: row for row in rows}.values()]) for rows in (truth, predictions)]
