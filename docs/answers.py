@@ -31,7 +31,7 @@ PAGES = [
 # A block of code, and the block of its answer where there is one.
 BLOCK = re.compile(r"```(?P<language>python|sh)\n(?P<code>.*?)```(?P<between>\n\n```text\n)?(?(between)(.*?)```)", re.S)
 # docs/start.md tells its readers that tables are shown so.
-SHOWN = ("display.precision", 3, "display.width", 116, "display.max_columns", 30, "display.max_rows", 30)
+SHOWN = ("display.precision", 4, "display.width", 116, "display.max_columns", 30, "display.max_rows", 30)
 
 
 def code_of(page: Path) -> list[str]:
