@@ -24,7 +24,7 @@ import pandas as pd
 PROJECT = Path(__file__).parent.parent
 PAGES = [
     PROJECT / "README.md",
-    *(PROJECT / "docs" / f"{name}.md" for name in ("start", "tables")),
+    *(PROJECT / "docs" / f"{name}.md" for name in ("start", "tables", "command_line")),
     *sorted((PROJECT / "docs" / "tasks").glob("*.md")),
 ]
 
