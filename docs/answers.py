@@ -1,7 +1,7 @@
 """Puts the answers into the pages: python docs/answers.py [PAGE ...], from anywhere; without pages, into all.
 
-A page shows an answer in a block marked `text`, right after the block marked `python` or `sh` that gives it. The answer
-of Python is what it prints, then the value of its last line, as a notebook would show it. All Python of a page runs from
+A page shows an answer in a block marked `text`, right after the block marked `python` or `sh` that gives it. Python's
+answer is what it prints, then the value of its last line, as a notebook would show it. All Python of a page runs from
 top to bottom, in a temporary folder where `data/` is at hand; of commands, only those that have an answer run.
 `tests/test_pages.py` fails where an answer on a page is no longer what the code gives.
 """

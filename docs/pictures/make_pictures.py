@@ -26,7 +26,9 @@ MOST_BYTES = 100_000
 PLACES = 3950  # px from the top of the page to the section that is shown
 
 # What the processes run whose memory is measured; they print it in MiB.
-IN_MEMORY = "sf.summarize(sf.match(sf.read_objects(f'{folder}/truth.parquet'), sf.read_objects(f'{folder}/found.parquet')))"
+IN_MEMORY = (
+    "sf.summarize(sf.match(sf.read_objects(f'{folder}/truth.parquet'), sf.read_objects(f'{folder}/found.parquet')))"
+)
 AS_DATASET = "sf.score_dataset(f'{folder}/truth.parquet', f'{folder}/found.parquet', workers=1)"
 MEASURED = r"""
 import re, sys
@@ -108,9 +110,9 @@ def breaks() -> Figure:
     """The frames around a switch of identity."""
     result = tracks()
     switches = sf.identity_breaks(result).query("`break` == 'switch'")
-    name, frame = switches.iloc[0][["sequence", "frame"]]
-    near = result.matches.query("sequence == @name and @frame - 2 <= frame <= @frame + 1")
-    figure = plots.sequence(near, name, most=4)
+    first = switches.iloc[0]
+    near = result.matches.query("sequence == @first.sequence and -2 <= frame - @first.frame <= 1")
+    figure = plots.sequence(near, first["sequence"], most=4)
     for ax in figure.axes:
         ax.set_xlim(0, 250)  # where the identity switches; the others are far to the right
         ax.set_title(ax.get_title().partition("\n")[0])
