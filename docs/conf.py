@@ -11,7 +11,6 @@ extensions = ["myst_nb"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 nitpicky = True
-suppress_warnings = ["toc.empty_glob"]
 
 # Every page with code runs anew. Its folder is said by `build.py`, and so is how a chart is shown.
 nb_execution_mode = "force"

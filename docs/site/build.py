@@ -27,7 +27,7 @@ def main(target: Path) -> int:
     doctrees = ["--doctree-dir", str(SOURCE / ".doctrees")]
     command = [sys.executable, "-m", "sphinx", *options, *doctrees, str(SOURCE), str(target)]
     failed = subprocess.run(command, env=os.environ | kernel.settings(SOURCE), check=False).returncode
-    problems = links.problems(target) if not failed else []
+    problems = links.problems(target)
     for problem in problems:
         print(problem, file=sys.stderr)
     if not failed and not problems:
