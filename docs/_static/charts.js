@@ -10,11 +10,19 @@ async function draw() {
   for (const place of document.querySelectorAll(".vega-chart")) {
     const description = JSON.parse(place.querySelector("script").textContent);
     const options = { theme, actions: false, config: { background: "transparent" } };
-    drawn.push(await vegaEmbed(place.querySelector("div"), description, options));
+    drawn.push(await window.vegaEmbed(place.querySelector("div"), description, options));
   }
 }
 
-let order = draw();
-new MutationObserver(() => {
-  order = order.then(draw); // one after the other
-}).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+// The library is large, so that only pages with charts load it.
+if (document.querySelector(".vega-chart")) {
+  const library = document.createElement("script");
+  library.src = new URL("vega.js", document.currentScript.src).href;
+  library.addEventListener("load", () => {
+    let order = draw();
+    new MutationObserver(() => {
+      order = order.then(draw); // one after the other
+    }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  });
+  document.head.append(library);
+}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import altair
-import vl_convert
+from spotgeo_frames.presentation.page.html.vega import vega_script
 
 # What each kernel runs first. Notebooks run in their own folder, all other pages where `data` is.
 FIRST = '''
@@ -35,17 +35,11 @@ def prepare(source: Path) -> None:
     (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 50\n")
     version = altair.SCHEMA_VERSION.removeprefix("v").partition(".")[0]
     (profile / "startup" / "first.py").write_text(FIRST.format(folder=str(source), version=version))
-    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", _vega_lite())
-    (source / "_static" / "vega.js").write_text(script)
+    with vega_script() as script:
+        (source / "_static" / "vega.js").write_text(script())
 
 
 def settings(source: Path) -> dict[str, str]:
     """The environment variables that kernels need."""
     return {"IPYTHONDIR": str(source / ".ipython"), "PYTHONHASHSEED": "0"}
 
-
-def _vega_lite() -> str:
-    """The version of Vega-Lite that Altair writes, or the newest that is here."""
-    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    known = vl_convert.get_vegalite_versions()
-    return version if version in known else known[-1]
