@@ -25,6 +25,7 @@ html_title = project
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [("charts.js", {"defer": "defer"})]
+html_sidebars = {page: [] for page in ("index", "gallery", "search", "genindex")}
 html_copy_source = False
 html_show_sourcelink = False
 html_show_search_summary = False  # pages opened from disk must not read others

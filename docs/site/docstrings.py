@@ -1,7 +1,7 @@
 """Docstrings of this project as Markdown.
 
-They have the sections of numpydoc, with prose under Returns and `Name: when` under Raises, which numpydoc would take for
-types. Backticks are code, and lead to the page of a public name.
+They have the sections of numpydoc, with prose under Returns and `Name: when` under Raises, which numpydoc would take
+for types. Backticks are code, and lead to the page of a public name.
 """
 
 import ast
@@ -59,7 +59,7 @@ def described(text: str, types: dict[str, str]) -> str:
         head, _, body = entry.partition("\n")
         own, *prose = re.split(r"\n(?=\S)", body, maxsplit=1)
         kinds = dict.fromkeys(types.get(name.strip("*"), "") for name in head.split(", "))
-        says = "".join(f" : `{kind}`" for kind in kinds if kind)
+        says = " : " * any(kinds) + ", ".join(f"`{kind}`" for kind in kinds if kind)
         escaped = head.replace("*", r"\*")
         result.append(_entry(f"**{escaped}**{says}", inspect.cleandoc("\n" + own)))
         result += [as_markdown(after, "") for after in prose]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import altair
+
 from spotgeo_frames.presentation.page.html.vega import vega_script
 
 # What each kernel runs first. Notebooks run in their own folder, all other pages where `data` is.
@@ -42,4 +43,3 @@ def prepare(source: Path) -> None:
 def settings(source: Path) -> dict[str, str]:
     """The environment variables that kernels need."""
     return {"IPYTHONDIR": str(source / ".ipython"), "PYTHONHASHSEED": "0"}
-

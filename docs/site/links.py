@@ -27,7 +27,9 @@ class Page(HTMLParser):
 
 def problems(site: Path) -> list[str]:
     """What is wrong with the pages of a folder, a line each."""
-    pages = {path: Page(path.read_text("utf-8")) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts}
+    pages = {
+        path: Page(path.read_text("utf-8")) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts
+    }
     found = []
     for path, page in pages.items():
         name = path.relative_to(site).as_posix()

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import docstrings
+
 import spotgeo_frames as sf
 from spotgeo_frames.cli.commands import COMMANDS
 from spotgeo_frames.cli.usage import command_parser
@@ -111,7 +112,13 @@ def methods_of(value: type, folder: str) -> list[str]:
         head, sections = docstrings.parts(text)
         types = docstrings.types_of(method)
         signature = ", ".join(docstrings.arguments_of(method)[1:])
-        lines += [f"## {name}", "", f"````{{py:method}} spotgeo_frames.{value.__name__}.{name}({signature})", "````", ""]
+        lines += [
+            f"## {name}",
+            "",
+            f"````{{py:method}} spotgeo_frames.{value.__name__}.{name}({signature})",
+            "````",
+            "",
+        ]
         lines.append(docstrings.linked(head, folder, {name, *types}))
         for title, body in sections.items():
             lines += [f"### {title}", "", docstrings.section(title, body, types)]
