@@ -54,7 +54,7 @@ def test_a_word_is_searched_and_found(driver: webdriver.Chrome, site: Path) -> N
 def test_links_lead_from_the_first_page_to_a_function_and_back(driver: webdriver.Chrome, site: Path) -> None:
     wide(driver, WIDE)
     driver.get((site / "index.html").as_uri())
-    for name in ("Reference", "matching", "match"):
+    for name in ("Reference", "matching", "match("):
         driver.find_element(By.CSS_SELECTOR, "article").find_element(By.PARTIAL_LINK_TEXT, name).click()
     assert "spotgeo_frames.match(" in text(driver, "dt.sig")
     click(driver, ".bd-breadcrumbs a[href$='index.html']")

@@ -15,7 +15,7 @@ SECTION = re.compile(r"^([A-Z]\w+)\n-{3,}\n", re.MULTILINE)
 CODE = re.compile(r"(?<!\[)`(\w+)(\(\))?`(?!\])")
 
 # Public names that docstrings also use for columns, tables and arguments.
-AMBIGUOUS = {"metric", "sums", "plots", "charts", "track", "pose"}
+AMBIGUOUS = {"metric", "sums", "plots", "charts"}
 
 
 def parts(text: str) -> tuple[str, dict[str, str]]:

@@ -5,6 +5,7 @@ docstring, whose sections become headings.
 """
 
 import inspect
+import os
 import re
 from pathlib import Path
 from types import ModuleType
@@ -32,8 +33,8 @@ def write_pages(source: Path) -> None:
     for name in MODULES:
         write_module(source, name)
     write_commands(source)
-    listed = toctree([f"reference/{room}" for room in rooms] + ["reference/commands"])
-    (source / "reference.md").write_text(with_links("".join([head, *sections]), "reference/") + "\n" + listed)
+    listed = toctree([f"reference/{room}" for room in rooms] + ["reference/commands"], "maxdepth: 1")
+    (source / "reference.md").write_text(with_links("\n".join([head, listed, *sections]), "reference/"))
 
 
 def place_of(name: str) -> str:
@@ -53,8 +54,8 @@ def with_links(section: str, folder: str) -> str:
     return ROW.sub(linked, section)
 
 
-def toctree(places: list[str]) -> str:
-    return "\n".join(["```{toctree}", ":hidden:", "", *places, "```", ""])
+def toctree(places: list[str], option: str = "hidden:") -> str:
+    return "\n".join(["```{toctree}", f":{option}", "", *places, "```", ""])
 
 
 def write_room(source: Path, room: str, section: str) -> None:
@@ -127,6 +128,7 @@ def methods_of(value: type, folder: str) -> list[str]:
 
 def write_commands(source: Path) -> None:
     """A page with what each command says when it is asked for help."""
+    os.environ["COLUMNS"] = "80"  # the width that argparse takes
     lines = ["# The command line", ""]
     for name, command in COMMANDS.items():
         lines += [f"## {name}", "", "```text", command_parser(name, command).format_help().strip(), "```", ""]
