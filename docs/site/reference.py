@@ -61,6 +61,7 @@ def toctree(places: list[str], option: str = "hidden:") -> str:
 def write_room(source: Path, room: str, section: str) -> None:
     """A page for a room: what it does, its names by topic, and a page for each."""
     _, _, body = section.partition("\n")
+    body = re.sub(r"\]\((?=[\w/]+\.md)", "](../", body)  # the page is a folder deeper than docs/reference.md
     names = [row[1] for row in ROW.finditer(section) if row[1] != "__version__"]
     says = docstrings.as_markdown(inspect.getdoc(getattr(sf, room)) or "", "")
     listed = toctree([place_of(name) for name in names])
