@@ -90,9 +90,11 @@ def hota() -> Figure:
 
 def comparison() -> Figure:
     """Differences of two detectors, with their intervals."""
-    pairs = sf.compare({"eager": sample_matches("eager"), "cautious": sample_matches("cautious")}).pairs
+    metrics = ["f1", "precision", "recall"]
+    submissions = {name: sample_matches(name) for name in ("eager", "cautious")}
+    pairs = sf.compare(submissions, metrics=metrics).pairs
     figure, axes = plt.subplots(3, 1, figsize=(6.6, 3.6), layout="constrained", sharex=True)
-    for ax, metric in zip(axes, ["f1", "precision", "recall"], strict=True):
+    for ax, metric in zip(axes, metrics, strict=True):
         plots.forest(pairs, ax=ax, metric=metric)
     return figure
 
