@@ -7,7 +7,8 @@ SAMPLE := data/sample
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-layouts bench-start bench-page clean
+.PHONY: demo test test-lowest lint types notebooks notebook browser docs \
+  bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-layouts bench-start bench-page clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -50,6 +51,12 @@ notebooks: .venv/ready-test
 # Opens the notebooks to read and change.
 notebook: .venv/ready-notebooks
 	$(BIN)/jupyter lab notebooks
+
+# Makes the site in out/docs: runs the code of its pages and of the docstrings, checks all links, and looks at it in
+# Chromium where there is one.
+docs: .venv/ready-docs .venv/ready-test
+	$(BIN)/python docs/site/build.py out/docs
+	SITE=out/docs $(BIN)/python -m pytest tests/test_examples.py tests/test_site_in_browser.py
 
 # FILES="truth.json submission.json" measures on files of your own.
 bench: .venv/ready-bench

@@ -80,7 +80,10 @@ def test_entries_of_the_glossary_are_there_once() -> None:
     assert sorted(words) == sorted(set(words))
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in DOCS.glob("*.md"))])
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "CONTRIBUTING.md", *sorted(path.relative_to(PROJECT).as_posix() for path in DOCS.rglob("*.md"))],
+)
 def test_links_to_files_lead_somewhere(page: str) -> None:
     path = PROJECT / page
     links = re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", path.read_text())

@@ -1,13 +1,21 @@
-"""The examples in docstrings run and print what they say."""
+"""The examples in docstrings run and print what they say, and every public name has one."""
 
 import doctest
+import inspect
 from importlib import import_module
 
 import pytest
 
+import spotgeo_frames as sf
 from helpers.reference import PROJECT
 
 PACKAGE = PROJECT / "spotgeo_frames"
+PUBLIC = {name: getattr(sf, name) for name in sf.__all__}
+PUBLIC |= {
+    f"{module}.{name}": getattr(PUBLIC[module], name)
+    for module in ("plots", "charts")
+    for name in PUBLIC[module].__all__
+}
 WITH_EXAMPLES = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text())
 
 
@@ -17,3 +25,7 @@ def test_examples(path) -> None:
     found = doctest.testmod(module)
     assert found.attempted
     assert not found.failed
+
+
+def test_every_public_function_and_class_has_an_example() -> None:
+    assert [name for name, value in PUBLIC.items() if callable(value) and ">>> " not in inspect.getdoc(value)] == []

@@ -49,6 +49,21 @@ class Comparison(NamedTuple):
         One row for each submission, best first, with its metrics and the intervals of those that rank it.
     pairs
         One row for each pair of submissions and metric, with the difference, its interval and its p-values.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> names = ["eager", "cautious"]
+    >>> matches = {name: sf.match(truth, sf.read_objects(f"data/sample/{name}.parquet")) for name in names}
+    >>> compared = sf.compare(matches, metrics=["f1"])
+    >>> compared.leaderboard[["rank", "name", "f1"]].round(3)
+       rank      name     f1
+    0     1     eager  0.819
+    1     2  cautious  0.813
+    >>> compared.pairs[["a", "b", "metric", "estimate"]].round(3)
+           a         b metric  estimate
+    0  eager  cautious     f1     0.007
     """
 
     leaderboard: pd.DataFrame

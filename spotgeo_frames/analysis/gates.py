@@ -34,6 +34,17 @@ class NonInferiority(NamedTuple):
     ----------
     table
         One row: `metric`, `estimate`, `low`, `margin`, `passed` and `reason`.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> eager, cautious = (sf.match(truth, sf.read_objects(f"data/sample/{n}.parquet")) for n in ("eager", "cautious"))
+    >>> result = sf.non_inferiority(eager, cautious, "recall", margin=0.02)
+    >>> result
+    NonInferiority in recall: passed (estimate 0.1946, low 0.1445, margin 0.02)
+    >>> result.passed
+    True
     """
 
     table: pd.DataFrame

@@ -64,6 +64,18 @@ class DetectionLimit(NamedTuple):
         One row for each group and each recall, 50% and 90%: the value of the column where the curve has it.
     bins
         One row for each group and bin of the column: recall there, and what the curve says.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
+    >>> sf.detection_limit(matches, "truth_brightness")
+    DetectionLimit
+      recall 0.5, estimate 24.79, low –, high 35.73
+      recall 0.9, estimate 56.08, low 46.95, high 76.6
+      limits  2 rows × 11 columns
+      bins    8 rows × 8 columns
     """
 
     limits: pd.DataFrame

@@ -43,6 +43,21 @@ class Calibration(NamedTuple):
         One row for each bin of the score: the mean score, and precision.
     summary
         One row: the expected calibration error, with its interval.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> result = sf.calibration(sf.match(truth, sf.read_objects("data/sample/eager.parquet")))
+    >>> result
+    Calibration
+      expected_calibration_error 0.1031, low 0.05704, high 0.1253
+      bins     10 rows × 7 columns
+      summary  1 rows × 6 columns
+    >>> result.bins[["mean_score", "precision"]].round(2).tail(2)
+       mean_score  precision
+    8        0.95        1.0
+    9        0.99        1.0
     """
 
     bins: pd.DataFrame

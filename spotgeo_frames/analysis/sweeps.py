@@ -49,6 +49,20 @@ class Sweep(NamedTuple):
     best
         One row for each tau, or similarity threshold, with the average precision, the score threshold of the highest
         f1, and the f1 to expect there on new data.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/sample/truth.parquet")
+    >>> swept = sf.sweep(truth, sf.read_objects("data/sample/eager.parquet"), score=[0.2, 0.5, 0.8])
+    >>> swept.curve[["score_threshold", "precision", "recall", "f1"]].round(2)
+       score_threshold  precision  recall    f1
+    0              0.2       0.76    0.89  0.82
+    1              0.5       0.92    0.79  0.85
+    2              0.8       1.00    0.49  0.66
+    >>> swept.best[["score_threshold", "f1"]].round(2)
+       score_threshold    f1
+    0              0.5  0.85
     """
 
     curve: pd.DataFrame

@@ -74,6 +74,15 @@ class TrackResult(NamedTuple):
         One row a sequence: its sums, from which all metrics follow, and which add up over sequences.
 
     Shown as text, it begins with the combined HOTA, MOTA and IDF1.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> result = sf.track(*sf.read_motchallenge("data/tracks/truth", "data/tracks/tracker"))
+    >>> str(result).splitlines()[1].strip()
+    'HOTA 0.7238, MOTA 0.878, IDF1 0.8445'
+    >>> result.truth_objects["tracked_share"].min().round(2)
+    np.float64(0.79)
     """
 
     summary: pd.DataFrame

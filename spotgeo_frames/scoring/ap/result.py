@@ -57,6 +57,16 @@ class AveragePrecision:
         What the tables are made from: the detections in the order of their scores, and their matches.
 
     Shown as text, it begins with AP, AP50 and AP75.
+
+    Examples
+    --------
+    >>> import spotgeo_frames as sf
+    >>> truth = sf.read_objects("data/boxes/truth.parquet")
+    >>> result = sf.average_precision(truth, sf.read_objects("data/boxes/v1.parquet"))
+    >>> str(result).splitlines()[1].strip()
+    'AP 0.4796, AP50 0.6387, AP75 0.6172'
+    >>> result.categories[["category", "AP"]].round(2).values.tolist()
+    [['bicycle', 0.39], ['car', 0.63], ['person', 0.43], ['bus', 0.48]]
     """
 
     # The tables that it is kept as, as a NamedTuple names its fields.

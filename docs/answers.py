@@ -1,0 +1,104 @@
+"""Puts the answers into the pages: python docs/answers.py [PAGE ...], from anywhere; without pages, into all.
+
+A page shows an answer in a block marked `text`, right after the block marked `python` or `sh` that gives it. Python's
+answer is what it prints, then the value of its last line, as a notebook would show it. All Python of a page runs from
+top to bottom, in a temporary folder where `data/` is at hand; of commands, only those that have an answer run.
+`tests/test_pages.py` fails where an answer on a page is no longer what the code gives.
+"""
+
+import ast
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+PROJECT = Path(__file__).parent.parent
+PAGES = [
+    PROJECT / "README.md",
+    *(PROJECT / "docs" / f"{name}.md" for name in ("start", "tables", "command_line")),
+    *sorted((PROJECT / "docs" / "tasks").glob("*.md")),
+]
+
+# A block of code, and the block of its answer where there is one.
+BLOCK = re.compile(r"```(?P<language>python|sh)\n(?P<code>.*?)```(?P<between>\n\n```text\n)?(?(between)(.*?)```)", re.S)
+# docs/start.md tells its readers that tables are shown so.
+SHOWN = ("display.precision", 4, "display.width", 116, "display.max_columns", 30, "display.max_rows", 30)
+
+
+def code_of(page: Path) -> list[str]:
+    """The blocks of Python of a page, in their order."""
+    return [block["code"] for block in BLOCK.finditer(page.read_text("utf-8")) if block["language"] == "python"]
+
+
+def with_answers(text: str) -> str:
+    """A page with every answer as the code gives it now; it runs in the working directory."""
+    names: dict[str, Any] = {}
+
+    def answered(block: re.Match[str]) -> str:
+        if block["language"] == "sh":
+            answer = answer_of_commands(block["code"]) if block["between"] else ""
+        else:
+            answer = answer_of_python(block["code"], names)
+        if not block["between"]:
+            return block[0]
+        return f"```{block['language']}\n{block['code']}```{block['between']}{answer}```"
+
+    with pd.option_context(*SHOWN), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of few sequences, which the pages explain
+        return BLOCK.sub(answered, text)
+
+
+def answer_of_python(code: str, names: dict[str, Any]) -> str:
+    """What the code prints, and the value of its last line; `names` are those of the blocks before."""
+    statements = ast.parse(code).body
+    last = statements.pop() if isinstance(statements[-1], ast.Expr) else None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(ast.Module(statements, []), "page", "exec"), names)
+        value = eval(compile(ast.Expression(last.value), "page", "eval"), names) if last else None
+        if value is not None:
+            print(value)
+    return without_trailing_spaces(printed.getvalue())
+
+
+def answer_of_commands(code: str) -> str:
+    """What the commands of a block print; lines that begin with # are left out, and \\ continues a line."""
+    printed = ""
+    for line in code.replace("\\\n", " ").splitlines():
+        name, *arguments = shlex.split(line, comments=True) or [None]
+        if name == "spotgeo-frames":
+            command = [sys.executable, "-m", "spotgeo_frames", *arguments]
+            printed += subprocess.run(command, capture_output=True, text=True, encoding="utf-8").stdout
+    return without_trailing_spaces(printed)
+
+
+def without_trailing_spaces(text: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def main(pages: list[Path]) -> None:
+    pages = [page.absolute() for page in pages]
+    for page in pages:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "data").symlink_to(PROJECT / "data")
+            before = Path.cwd()
+            os.chdir(folder)
+            try:
+                answered = with_answers(page.read_text("utf-8"))
+            finally:
+                os.chdir(before)
+        page.write_text(answered, "utf-8")
+        print(page.relative_to(PROJECT))
+
+
+if __name__ == "__main__":
+    main([Path(name) for name in sys.argv[1:]] or PAGES)

@@ -1,0 +1,204 @@
+"""Makes the pictures of README.md and of the pages: python docs/pictures/make_pictures.py [NAME ...], from anywhere.
+
+All show the samples in `data/`. `report` is a photograph of the page in Chromium, and is left out without it.
+`large_data` evaluates points in processes of their own and measures their memory, which takes a minute and needs Linux.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import spotgeo_frames as sf
+from spotgeo_frames import plots
+
+FOLDER = Path(__file__).parent
+DATA = FOLDER.parents[1] / "data"
+MOST_BYTES = 100_000
+PLACES = 3950  # px from the top of the page to the section that is shown
+
+# What the processes run whose memory is measured; they print it in MiB.
+IN_MEMORY = (
+    "sf.summarize(sf.match(sf.read_objects(f'{folder}/truth.parquet'), sf.read_objects(f'{folder}/found.parquet')))"
+)
+AS_DATASET = "sf.score_dataset(f'{folder}/truth.parquet', f'{folder}/found.parquet', workers=1)"
+MEASURED = r"""
+import re, sys
+from pathlib import Path
+import spotgeo_frames as sf
+folder = sys.argv[1]
+{code}
+print(int(re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024)
+"""
+
+
+def sample(name: str) -> sf.Annotations:
+    return sf.read_objects(DATA / "sample" / f"{name}.parquet")
+
+
+def sample_matches(name: str) -> pd.DataFrame:
+    return sf.match(sample("truth"), sample(name))
+
+
+def detections(name: str) -> sf.AveragePrecision:
+    return sf.average_precision(*sf.read_coco(DATA / "coco/annotations.json", DATA / f"coco/{name}.json", boxes=True))
+
+
+def tracks() -> sf.TrackResult:
+    return sf.track(*sf.read_motchallenge(DATA / "tracks/truth", DATA / "tracks/tracker"))
+
+
+def boxes(name: str) -> pd.DataFrame:
+    truth = sf.read_objects(DATA / "boxes/truth.parquet", frames=DATA / "boxes/frames.parquet")
+    return sf.match(truth, sf.read_objects(DATA / f"boxes/{name}.parquet"))
+
+
+def points() -> Figure:
+    """A frame, and the brightness at which objects are found."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
+    matches = sample_matches("eager")
+    plots.frame(matches, 1, 3, ax=left)
+    plots.detection_limit(sf.detection_limit(matches, "truth_brightness"), ax=right)
+    right.set_xlabel("brightness of the truth, counts")
+    return figure
+
+
+def boxes_and_poses() -> Figure:
+    """Precision over recall of a detector of boxes, and a frame of poses."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained", width_ratios=[1, 1.2])
+    plots.precision_recall(detections("precise").curve, ax=left)
+    poses = sf.pose(*sf.read_posetrack(DATA / "poses/truth", DATA / "poses/tracker"))
+    plots.frame(poses.matches, "corner", 23, ax=right)
+    right.set_title(right.get_title(), pad=14)  # above the identities
+    return figure
+
+
+def hota() -> Figure:
+    """HOTA and its parts over alpha."""
+    figure, ax = plt.subplots(figsize=(6.6, 3.6), layout="constrained")
+    plots.hota_curve(tracks().curve, ax=ax)
+    return figure
+
+
+def comparison() -> Figure:
+    """Differences of two detectors, with their intervals."""
+    metrics = ["f1", "precision", "recall"]
+    submissions = {name: sample_matches(name) for name in ("eager", "cautious")}
+    pairs = sf.compare(submissions, metrics=metrics).pairs
+    figure, axes = plt.subplots(3, 1, figsize=(6.6, 3.6), layout="constrained", sharex=True)
+    for ax, metric in zip(axes, metrics, strict=True):
+        plots.forest(pairs, ax=ax, metric=metric)
+    return figure
+
+
+def costs() -> Figure:
+    """What each kind of error costs two versions of a detector."""
+    figure, axes = plt.subplots(1, 2, figsize=(11, 3.4), layout="constrained", sharex=True)
+    for ax, name in zip(axes, ["v1", "v2"], strict=True):
+        plots.error_costs(sf.error_costs(sf.diagnose(boxes(name))), ax=ax)
+        ax.set_title(f"{name}: {ax.get_title()}")
+    return figure
+
+
+def breaks() -> Figure:
+    """The frames around a switch of identity."""
+    result = tracks()
+    switches = sf.identity_breaks(result).query("`break` == 'switch'")
+    first = switches.iloc[0]
+    near = result.matches.query("sequence == @first.sequence and -2 <= frame - @first.frame <= 1")
+    figure = plots.sequence(near, first["sequence"], most=4)
+    for ax in figure.axes:
+        ax.set_xlim(0, 250)  # where the identity switches; the others are far to the right
+        ax.set_title(ax.get_title().partition("\n")[0])
+    figure.set_size_inches(9.5, 3.6)
+    return figure
+
+
+def large_data() -> Figure:
+    """Peak memory by the count of truths, of tables in memory and of datasets."""
+    figure, ax = plt.subplots(figsize=(6.6, 3.6), layout="constrained")
+    for label, code, marker, sizes in (
+        ("match() of tables in memory", IN_MEMORY, "o-", [1e5, 3e5, 1e6, 3e6]),
+        ("score_dataset(), one process", AS_DATASET, "s--", [1e5, 3e5, 1e6, 3e6, 1e7]),
+    ):
+        ax.plot(sizes, [peak_memory(code, int(size)) for size in sizes], marker, label=label)
+    ax.set(xscale="log", xlabel="truths (and about as many predictions)", ylabel="peak memory, MiB", ylim=(0, None))
+    ax.set_title("Memory of whole processes")
+    ax.legend()
+    ax.grid(alpha=0.3)
+    return figure
+
+
+def peak_memory(code: str, n_truth: int) -> float:
+    """The peak memory, in MiB, of a process that runs the code for so many points."""
+    random = np.random.default_rng(1)
+    position = np.arange(n_truth)
+    truth = pd.DataFrame(
+        {
+            "sequence": position // 20,
+            "frame": position // 4 % 5,
+            "object": position % 4,
+            "x": random.uniform(0, 640, n_truth),
+            "y": random.uniform(0, 480, n_truth),
+        }
+    )
+    found = truth[random.uniform(size=n_truth) < 0.9] + [0, 0, 0, 1, 1]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, table in (("truth", truth), ("found", found.astype(truth.dtypes))):
+            table.to_parquet(f"{folder}/{name}.parquet", row_group_size=500_000)
+        command = [sys.executable, "-c", MEASURED.format(code=code), folder]
+        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def photograph(path: Path) -> None:
+    """The report's page in Chromium, where it shows places and distances."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        print("report: left out, since Chromium is not here")
+        return
+    from PIL import Image
+
+    with tempfile.TemporaryDirectory() as folder:
+        page, whole = Path(folder, "report.html"), Path(folder, "whole.png")
+        sf.report(sample("truth"), {name: sample(name) for name in ("eager", "cautious")}, page)
+        options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/browser"]
+        shot = [f"--screenshot={whole}", "--window-size=1000,7000", "--virtual-time-budget=8000"]
+        subprocess.run([browser, *options, *shot, page.as_uri()], check=True, capture_output=True)
+        Image.open(whole).crop((0, PLACES, 1000, PLACES + 590)).convert("RGB").quantize(64).save(path, optimize=True)
+
+
+DRAWN: dict[str, Callable[[], Figure]] = {
+    "points": points,
+    "boxes_and_poses": boxes_and_poses,
+    "tracks": hota,
+    "comparison": comparison,
+    "costs": costs,
+    "breaks": breaks,
+    "large_data": large_data,
+}
+
+
+def main(names: list[str]) -> None:
+    warnings.simplefilter("ignore", UserWarning)  # of few sequences
+    for name in names or [*DRAWN, "report"]:
+        path = FOLDER / f"{name}.png"
+        if name == "report":
+            photograph(path)
+        else:
+            # Without the version of matplotlib, so that the same picture is the same file.
+            DRAWN[name]().savefig(path, dpi=80, metadata={"Software": None})
+            plt.close("all")
+        if path.exists() and path.stat().st_size > MOST_BYTES:
+            sys.exit(f"{path} has {path.stat().st_size:,} bytes; {MOST_BYTES:,} is the most")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

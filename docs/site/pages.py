@@ -1,0 +1,79 @@
+"""Puts the pages of the site together: those of docs/, the notebooks, what lies beside them, and the reference.
+
+Pages keep the links that they have as files of the project. Here they are turned to where the pages are on the site.
+"""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import reference
+
+# Pages that lie outside of docs/, and where they are on the site. The site's first page says what the README says.
+OUTSIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+
+LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def put_together(project: Path, source: Path) -> None:
+    """Writes all that Sphinx needs into a new folder."""
+    left_out = shutil.ignore_patterns("site", "__pycache__", "[!c]*.py")
+    shutil.copytree(project / "docs", source, ignore=left_out)
+    (source / "data").symlink_to(project / "data")
+    for path in sorted((project / "docs").rglob("*.md")):
+        write_page(path, source / path.relative_to(project / "docs"), project, source)
+    for name, place in OUTSIDE.items():
+        write_page(project / name, source / place, project, source)
+    (source / "notebooks").mkdir()
+    for path in sorted((project / "notebooks").glob("*.ipynb")):
+        write_notebook(path, source / "notebooks" / path.name, project, source)
+    reference.write_pages(source)
+    for name in ("tasks", "guides", "project"):
+        leave_out_missing(source / f"{name}.md")
+
+
+def leave_out_missing(page: Path) -> None:
+    """Takes pages that are not written yet out of the list of a page."""
+    lines = page.read_text().splitlines(keepends=True)
+    inside = lines.index("```{toctree}\n") + 1
+    kept = [line for line in lines[inside:] if line[0] in "\n`" or (page.parent / f"{line.strip()}.md").is_file()]
+    page.write_text("".join([*lines[:inside], *kept]))
+
+
+def write_page(path: Path, target: Path, project: Path, source: Path) -> None:
+    target.write_text(with_links(path.read_text(), path, target, project, source))
+
+
+def write_notebook(path: Path, target: Path, project: Path, source: Path) -> None:
+    """Writes a notebook without its outputs, which are those of the day it was kept."""
+    notebook = json.loads(path.read_text())
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            cell["source"] = with_links(text, path, target, project, source)
+        else:
+            cell["outputs"], cell["execution_count"] = [], None
+    target.write_text(json.dumps(notebook))
+
+
+def with_links(text: str, path: Path, target: Path, project: Path, source: Path) -> str:
+    """The text of a page, its links turned to the pages of the site; those to other files become downloads."""
+
+    def turned(link: re.Match[str]) -> str:
+        goal = (path.parent / link[1]).resolve()
+        name = goal.relative_to(project).as_posix() if goal.is_relative_to(project) else ""
+        if name == "README.md":
+            return f"]({os.path.relpath(source / 'index.md', target.parent)})"
+        if name in OUTSIDE:
+            place = source / OUTSIDE[name]
+        elif name.startswith("docs/"):
+            place = source / name.removeprefix("docs/")
+        elif name.startswith("notebooks/"):
+            place = source / name
+        else:
+            place = goal
+        return f"]({os.path.relpath(place, target.parent)}{link[2] or ''})"
+
+    return LINK.sub(turned, text)

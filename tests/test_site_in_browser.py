@@ -1,0 +1,94 @@
+"""The docs site in Chromium, opened from disk. `make docs` makes it and says in SITE where it is."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from helpers.browser import NARROW, WIDE, click, page_width, reads, started, text
+
+pytestmark = pytest.mark.skipif("SITE" not in os.environ, reason="`make docs` makes the site and looks at it")
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    return Path(os.environ["SITE"]).resolve()
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    driver = started(tmp_path_factory.mktemp("chromium"))
+    driver.set_script_timeout(60)
+    yield driver
+    driver.quit()
+
+
+def wide(driver: webdriver.Chrome, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def pages_of(site: Path) -> list[Path]:
+    return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
+
+
+def test_a_word_is_searched_and_found(driver: webdriver.Chrome, site: Path) -> None:
+    wide(driver, WIDE)
+    driver.get((site / "index.html").as_uri())
+    click(driver, ".search-button__button")
+    field = WebDriverWait(driver, 20).until(lambda one: one.find_element(By.CSS_SELECTOR, "dialog input[type=search]"))
+    field.send_keys("jackknife", Keys.ENTER)
+    reads(driver, "#search-results", "matching the search query")
+    found = driver.find_elements(By.CSS_SELECTOR, "#search-results li a")
+    assert "Glossary" in [link.text for link in found]
+    next(link for link in found if link.text == "intervals").click()
+    assert reads(driver, "h1", "intervals")
+
+
+def test_links_lead_from_the_first_page_to_a_function_and_back(driver: webdriver.Chrome, site: Path) -> None:
+    wide(driver, WIDE)
+    driver.get((site / "index.html").as_uri())
+    for name in ("Reference", "matching", "match("):
+        driver.find_element(By.CSS_SELECTOR, "article").find_element(By.PARTIAL_LINK_TEXT, name).click()
+    assert "spotgeo_frames.match(" in text(driver, "dt.sig")
+    click(driver, ".bd-breadcrumbs a[href$='index.html']")
+    assert text(driver, "h1") == "spotgeo_frames"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_charts_are_drawn_in_the_colours_of_the_page(driver: webdriver.Chrome, site: Path, theme: str) -> None:
+    wide(driver, WIDE)
+    driver.get((site / "gallery.html").as_uri())
+    driver.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
+    places = driver.find_elements(By.CSS_SELECTOR, ".vega-chart")
+    assert len(places) > 5
+    drawn = "return [...document.querySelectorAll('.vega-chart')].every((one) => one.querySelector('canvas, svg'))"
+    WebDriverWait(driver, 60).until(lambda one: one.execute_script(drawn))
+
+
+def test_no_page_is_wider_than_a_narrow_window(driver: webdriver.Chrome, site: Path) -> None:
+    wide(driver, NARROW)
+    too_wide = []
+    for path in pages_of(site):
+        driver.get(path.as_uri())
+        if page_width(driver) > NARROW:
+            too_wide.append((path.relative_to(site).as_posix(), page_width(driver)))
+    assert too_wide == []
+
+
+def test_nothing_is_loaded_from_elsewhere_and_no_script_fails(driver: webdriver.Chrome, site: Path) -> None:
+    wide(driver, WIDE)
+    driver.get_log("browser")
+    driver.get_log("performance")
+    for path in [page for page in pages_of(site) if page.parent == site or page.parent.name == "notebooks"]:
+        driver.get(path.as_uri())
+    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    assert [address for address in asked if not address.startswith(("file:", "data:", "blob:"))] == []
+    assert [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
