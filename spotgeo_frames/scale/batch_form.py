@@ -1,0 +1,85 @@
+"""The form of batches: what all of them must have in common to be evaluated as one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from ..matching.rule import Rule
+from ..matching.words import Geometry, Words, rule_for
+from ..support.errors import InputError
+from ..tables.messages import listed
+from ..tables.schema import BOX
+
+SIDES = ("truth", "predictions")
+
+# The columns that decide how rows are matched; a side has the same of them in all batches.
+DECIDING = frozenset(["joint", "w", "h", "category", "crowd"])
+
+
+class Form(NamedTuple):
+    """The columns of each side that decide how rows are matched, and whether `sequence` and `category` are text.
+
+    What has no rows tells nothing, and is not there.
+    """
+
+    columns: Mapping[str, frozenset[str]]
+    text: Mapping[str, bool]
+
+
+NO_FORM = Form({}, {})
+
+
+def form_of(side: str, columns: Any, others: Collection[str], frames: Any) -> Form:
+    """The form of one side of a batch: of its columns by name, of the names of `others`, and of its frames or None."""
+    if not len(columns["sequence"]):
+        told = frames is not None and len(frames["sequence"])
+        return Form({}, {"sequence": is_text(frames["sequence"])}) if told else NO_FORM
+    text = {name: is_text(columns[name]) for name in ("sequence", "category") if name in columns}
+    return Form({side: DECIDING.intersection([*columns, *others])}, text)
+
+
+def is_text(values: Any) -> bool:
+    """Whether a column that holds text or numbers holds text."""
+    return getattr(values.dtype, "kind", "O") in "OU"
+
+
+def common_form(known: Form, new: Form, name: str) -> Form:
+    """The form of both, the known one itself if there is nothing new.
+
+    Raises InputError if they differ, and calls the new one `name`.
+    """
+    if new == known:
+        return known
+    problems = [
+        f"{name}: column {column} is {_kind(new.text[column])}, and {_kind(text)} elsewhere; make them the same"
+        for column, text in known.text.items()
+        if new.text.get(column, text) != text
+    ]
+    for side, columns in known.columns.items():
+        others = new.columns.get(side, columns)
+        lacking, added = sorted(columns - others), sorted(others - columns)
+        if lacking:
+            problems.append(f"{name}: {side} has no {listed(lacking)}, which earlier batches have; give it here, too")
+        if added:
+            problems.append(
+                f"{name}: {side} has {listed(added)}, which earlier batches have not; give it in all or none"
+            )
+    if problems:
+        raise InputError(problems)
+    both = Form({**known.columns, **new.columns}, {**known.text, **new.text})
+    return known if both == known else both
+
+
+def _kind(text: bool) -> str:
+    return "text" if text else "numbers"
+
+
+def rule_of_form(words: Words, form: Form) -> Rule:
+    """The rule that the words and the form make; raises InputError if they do not fit each other.
+
+    While nothing has rows, a threshold alone is that of boxes.
+    """
+    unknown = BOX if words.threshold is not None and not form.columns else ()
+    sides = (Geometry(side, form.columns.get(side, unknown), side in form.columns) for side in SIDES)
+    return rule_for(words, *sides)
