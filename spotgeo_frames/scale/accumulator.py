@@ -28,8 +28,8 @@ from ..tables.table import Table
 from .batch_arrays import arrays_of_columns, as_tables, given_arrays
 from .batch_form import NO_FORM, Form, common_form, form_of, rule_of_form
 from .batch_sums import BatchSums, Evaluated, evaluate
-from .plain_batches import PlainSide, agree_on_frames, joined_sides, plain_side
-from .seen_frames import Codes, FrameCode, SeenFrames, coded_keys, distinct_frames
+from .plain_batches import PlainSide, agreed_frames, joined_sides, plain_side
+from .seen_frames import Codes, FrameCode, coded_keys, frame_code, frame_codes, sequence_and_frame
 
 # Plain batches wait until both sides together have so many rows.
 WAITING_ROWS = 1 << 18
@@ -115,7 +115,8 @@ class Accumulator:
         self._sequences, self._categories = Codes(), Codes()
         self._form, self._rule = NO_FORM, None
         self._kind: TableKind | None = None
-        self._seen, self._sums = SeenFrames(), BatchSums()
+        self._seen: set[FrameCode] = set()
+        self._sums = BatchSums()
         self._matches: list[pd.DataFrame] = []
         self._waiting: list[tuple[PlainSide, PlainSide]] = []
         self._n_waiting = 0
@@ -171,7 +172,7 @@ class Accumulator:
             self._waiting.append(batch.plain)
             self._n_waiting += sum(len(side.frame) for side in batch.plain)
         self._form, self._rule, self._kind = form, rule, kind
-        self._seen.add(batch.frames)
+        self._seen |= batch.frames
         return self._warned(warning)
 
     def merge(self, other: Accumulator) -> Accumulator:
@@ -206,11 +207,14 @@ class Accumulator:
         rule = self._rule if form is self._form else rule_of_form(self._words, form)
         warnings_of_both = [self._settle(), other._settle()]
         code = self._codes_of(other)
-        frames = {(code[sequence], frame) for sequence, frame in other._seen}
+        pairs = map(sequence_and_frame, other._seen)
+        frames = {frame_code(code.get(sequence, sequence), frame) for sequence, frame in pairs}
         self._check_new(frames, form, "merge: other")
         self._form, self._rule, self._kind = form, rule, self._kind or other._kind
-        self._seen.add(frames)
-        self._sums.add([code[sequence] for sequence in other._sums.place], other._sums.values, other._sums.counts)
+        self._seen |= frames
+        self._sums.add(
+            [code.get(sequence, sequence) for sequence in other._sums.place], other._sums.values, other._sums.counts
+        )
         self._matches += other._matches
         return self._warned("; ".join(filter(None, warnings_of_both)) or None)
 
@@ -245,8 +249,7 @@ class Accumulator:
         return as_kind(table, self._kind or "pandas")
 
     def __repr__(self) -> str:
-        n_frames = sum(1 for _ in self._seen)
-        return f"<Accumulator of {n_frames:,} frames in {len(self._seen.of_sequence):,} sequences>"
+        return f"<Accumulator of {len(self._seen):,} frames>"
 
     def __getstate__(self) -> dict[str, Any]:
         self._warned(self._settle())  # sums take less than rows
@@ -262,17 +265,17 @@ class Accumulator:
         return rule_of_form(self._words, self._form) if self._rule is None else self._rule
 
     def _codes_of(self, other: Accumulator) -> dict[int, int]:
-        """The codes here of the sequences of another accumulator, by its codes."""
+        """The codes here of the sequences of another accumulator, by its codes; integers have none."""
         if not other._form.text.get("sequence"):
-            return {sequence: sequence for sequence in other._seen.of_sequence}
+            return {}
         codes = self._sequences.coded([*other._sequences.of_text])
         return dict(enumerate([] if codes is None else codes.tolist()))
 
     def _check_new(self, frames: set[FrameCode], form: Form, name: str) -> None:
         """Raises InputError if an earlier batch has one of the frames; calls what has them now `name`."""
-        repeated = self._seen.repeated(frames)
-        if repeated:
+        if not self._seen.isdisjoint(frames):
             names = self._sequences.names if form.text.get("sequence") else {}
+            repeated = [sequence_and_frame(code) for code in self._seen & frames]
             sequence, frame = min((names.get(sequence, sequence), frame) for sequence, frame in repeated)
             others = f" and {len(repeated) - 1:,} more" if len(repeated) > 1 else ""
             raise InputError(
@@ -298,7 +301,7 @@ class Accumulator:
             for table in filter(None, side[:2]):
                 sequence = coded_keys(table["sequence"], self._sequences)
                 assert sequence is not None  # as_side_columns() leaves integers and text only
-                frames |= distinct_frames(sequence, table["frame"])
+                frames |= frame_codes(sequence, table["frame"])
         return Batch(None, (checked["truth"], checked["predictions"]), form, frames)
 
     def _plain(self, sides: Mapping[str, Any]) -> Batch | None:
@@ -309,7 +312,7 @@ class Accumulator:
             if found is None:
                 return None
             plain.append(found)
-        frames = agree_on_frames(*plain) if plain else None
+        frames = agreed_frames(*plain) if plain else None
         if frames is None:
             return None
         truth, predictions = plain

@@ -15,7 +15,7 @@ import pandas as pd
 from ..support.errors import InputError
 from ..tables.annotations import Annotations
 from ..tables.columns import Columns, array_of
-from ..tables.schema import BOX, FRAME_KEY
+from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER
 
 # What may be given for the columns of the geometry, with how many numbers each row has there.
 GEOMETRY = {"xy": 2, "boxes": 4, "boxes_xyxy": 4}
@@ -58,18 +58,17 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
     Where `sequence` and `frame` are single values, they are those of all rows, and the frame is listed. Messages call
     the dict `name`.
     """
-    unknown = [f"{name}: key {key} is not known; call it {MEANT[key]}" for key in given if key in MEANT]
-    unknown += [f"{name}: key {key!r} is no text" for key in given if not isinstance(key, str)]
-    if unknown:
-        raise InputError(unknown)
+    if not MEANT.keys().isdisjoint(given):
+        raise InputError([f"{name}: key {key} is not known; call it {MEANT[key]}" for key in given if key in MEANT])
     arrays = {COLUMNS.get(key, key): as_array(value, f"{name}: key {key}") for key, value in given.items()}
     geometry = _geometry(arrays, name)
     n_rows = geometry.shape[1]
     single = [key for key in FRAME_KEY if key in arrays and not arrays[key].ndim]
     frames = {key: arrays[key].reshape(1) for key in FRAME_KEY} if len(single) == len(FRAME_KEY) else None
-    columns = {key: np.repeat(array, n_rows) if key in single else array for key, array in arrays.items()}
-    _check_lengths(columns, n_rows, name)
-    return BatchSide(columns, geometry, frames)
+    for key in single:
+        arrays[key] = np.repeat(arrays[key], n_rows)
+    _check_lengths(arrays, n_rows, name)
+    return BatchSide(arrays, geometry, frames)
 
 
 def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
@@ -104,16 +103,16 @@ def _without_device(tensor: Any, place: str) -> np.ndarray:
 
 def _geometry(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Takes the geometry out of the arrays, as the rows x, y and for boxes w, h of an array of float64."""
-    given = [key for key in (*GEOMETRY, *BOX) if key in arrays]
-    key = given[0] if given else None
-    if key not in GEOMETRY:
-        if key is None or not {"x", "y"} <= arrays.keys():
-            raise InputError(f"{name}: there are no places; give xy (n, 2), boxes (n, 4) or boxes_xyxy (n, 4)")
-        parts = [arrays.pop(key) for key in (BOX if {*BOX} <= arrays.keys() else BOX[:2])]
-        _check_lengths(dict(zip(BOX, parts, strict=False)), len(parts[0]) if parts[0].ndim else 1, name)
-        return _numbers(np.stack(parts), f"{name}: keys {', '.join(given)}")
-    if len(given) > 1:
-        raise InputError(f"{name}: keys {' and '.join(given)} both say where objects are; give one of them")
+    given = [key for key in ("xy", "boxes", "boxes_xyxy", "x") if key in arrays]
+    if len(given) != 1:
+        what = f"keys {' and '.join(given)} all say where objects are" if given else "nothing says where objects are"
+        raise InputError(f"{name}: {what}; give one of xy (n, 2), boxes (n, 4) and boxes_xyxy (n, 4)")
+    [key] = given
+    if key == "x":
+        names = BOX if {*BOX} <= arrays.keys() else BOX[:2]
+        parts = {name: arrays.pop(name, np.zeros(0)) for name in names}
+        _check_lengths(parts, parts["x"].size, name)
+        return _numbers(np.stack([*parts.values()]), f"{name}: keys {', '.join(parts)}")
     array, width = arrays.pop(key), GEOMETRY[key]
     if array.ndim != 2 or array.shape[1] != width:
         if array.size:
@@ -160,11 +159,27 @@ def given_arrays(given: Any, name: str) -> BatchSide | None:
 
 
 def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
-    """The side that a DataFrame of plain columns is; None where it takes a closer look."""
-    names = [name for name in table.columns if name in NEEDED]
+    """The side that a DataFrame of numbers is; None where it takes a closer look.
+
+    To take all values as one array, and the columns from that, is several times faster than to take each column.
+    """
+    names = table.columns.tolist()
     if not {"sequence", "frame", "object", "x", "y"} <= {*names} or not table.columns.is_unique:
         return None
-    return arrays_of_columns(Columns({name: array_of(table[name]) for name in names}))
+    kinds = [getattr(kind, "kind", "O") for kind in table.dtypes.tolist()]
+    if not {*kinds} <= {"i", "f"}:
+        wanted = [name for name in names if name in NEEDED]
+        return arrays_of_columns(Columns({name: array_of(table[name]) for name in wanted}))
+    values = table.to_numpy(np.float64).T
+    integers = values[[kind == "i" for kind in kinds]]
+    if integers.size and np.abs(integers).max() >= LARGEST_EXACT_INTEGER:
+        return None
+    columns = {
+        name: row.astype(np.int64) if kind == "i" else row
+        for name, kind, row in zip(names, kinds, values, strict=True)
+        if name in NEEDED
+    }
+    return arrays_of_columns(Columns(columns))
 
 
 def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchSide | None:

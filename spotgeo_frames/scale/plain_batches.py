@@ -18,7 +18,7 @@ from ..tables.columns import Columns
 from ..tables.schema import BOX, FRAME_KEY
 from .batch_arrays import BatchSide
 from .batch_form import Form, form_of
-from .seen_frames import Codes, FrameCode, coded_keys, distinct_frames, integers
+from .seen_frames import Codes, FrameCode, coded_keys, frame_codes, integers, sequence_and_frame
 
 
 class PlainSide(NamedTuple):
@@ -36,11 +36,6 @@ class PlainSide(NamedTuple):
     listed: set[FrameCode] | None
     form: Form
 
-    @property
-    def frames(self) -> set[FrameCode]:
-        """The frames that the rows are in."""
-        return distinct_frames(self.sequence, self.frame)
-
 
 def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) -> PlainSide | None:
     """The side if it is plain, else None; texts that are new get codes. `name` is that of the side."""
@@ -49,7 +44,7 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
         return None
     sequence, frame = coded_keys(columns["sequence"], sequences), integers(columns["frame"])
     category = _coded_categories(columns["category"], categories) if "category" in columns else None
-    listed = None if side.frames is None else frame_codes(side.frames, sequences)
+    listed = None if side.frames is None else _listed_frames(side.frames, sequences)
     if sequence is None or frame is None or (side.frames is not None and listed is None):
         return None
     if not _objects_differ(columns, sequence, frame) or not _are_scores(columns):
@@ -61,24 +56,24 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
     return PlainSide(sequence, frame, geometry, category, crowd, listed, form)
 
 
-def agree_on_frames(truth: PlainSide, predictions: PlainSide) -> set[FrameCode] | None:
+def agreed_frames(truth: PlainSide, predictions: PlainSide) -> set[FrameCode] | None:
     """The frames of both sides; None if a side has a row in a frame that should be listed and is not."""
-    frames, lists = truth.frames | predictions.frames, [side.listed for side in (truth, predictions)]
-    known = lists[0] if lists[0] is not None else lists[1]
-    if known is None:
+    both = ((truth.sequence, predictions.sequence), (truth.frame, predictions.frame))
+    frames = frame_codes(*map(np.concatenate, both))
+    if truth.listed is None and predictions.listed is None:
         return frames
-    return known if frames <= known and (None in lists or lists[0] == lists[1]) else None
+    known = predictions.listed if truth.listed is None else truth.listed
+    alike = truth.listed is None or predictions.listed is None or truth.listed == predictions.listed
+    return known if frames <= known and alike else None
 
 
-def frame_codes(frames: Any, sequences: Codes) -> set[FrameCode] | None:
+def _listed_frames(frames: Any, sequences: Codes) -> set[FrameCode] | None:
     """The frames of a table of frames; None if its key is not plain, or if a frame is there twice."""
     if not {*FRAME_KEY} <= {*frames}:
         return None
     sequence, frame = coded_keys(frames["sequence"], sequences), integers(frames["frame"])
-    if sequence is None or frame is None:
-        return None
-    distinct = distinct_frames(sequence, frame)
-    return distinct if len(distinct) == len(frame) else None
+    codes = None if sequence is None or frame is None else frame_codes(sequence, frame)
+    return codes if codes is not None and len(codes) == len(frames["frame"]) else None
 
 
 def _coded_categories(values: Any, codes: Codes) -> np.ndarray | None:
@@ -111,8 +106,8 @@ def _are_flags(values: np.ndarray) -> bool:
 
 def joined_sides(batches: Sequence[tuple[PlainSide, PlainSide]]) -> tuple[SideColumns, SideColumns]:
     """Truth and predictions of all batches, one after the other; the truth lists the frames that any of them list."""
-    listed = {code for batch in batches for side in batch if side.listed for code in side.listed}
-    frames = Columns(dict(zip(FRAME_KEY, np.array([*listed], np.int64).reshape(-1, 2).T.copy(), strict=True)))
+    listed = [*map(sequence_and_frame, {code for batch in batches for side in batch for code in side.listed or ()})]
+    frames = Columns(dict(zip(FRAME_KEY, np.array(listed, np.int64).reshape(-1, 2).T.copy(), strict=True)))
     truth, predictions = (Columns(dict(_joined(sides))) for sides in zip(*batches, strict=True))
     return SideColumns(truth, frames if listed else None), SideColumns(predictions)
 
