@@ -11,10 +11,11 @@ from ..support.errors import InputError
 from ..tables.messages import listed
 from ..tables.schema import BOX
 
-SIDES = ("truth", "predictions")
-
-# The columns that decide how rows are matched; a side has the same of them in all batches.
-DECIDING = frozenset(["joint", "w", "h", "category", "crowd"])
+# The columns of each side that decide how rows are matched; all batches have the same of them.
+DECIDING = {
+    "truth": frozenset(["joint", "w", "h", "category", "crowd"]),
+    "predictions": frozenset(["joint", "w", "h", "category"]),
+}
 
 
 class Form(NamedTuple):
@@ -36,7 +37,7 @@ def form_of(side: str, columns: Any, others: Collection[str], frames: Any) -> Fo
         told = frames is not None and len(frames["sequence"])
         return Form({}, {"sequence": is_text(frames["sequence"])}) if told else NO_FORM
     text = {name: is_text(columns[name]) for name in ("sequence", "category") if name in columns}
-    return Form({side: DECIDING.intersection([*columns, *others])}, text)
+    return Form({side: DECIDING[side].intersection([*columns, *others])}, text)
 
 
 def is_text(values: Any) -> bool:
@@ -58,13 +59,12 @@ def common_form(known: Form, new: Form, name: str) -> Form:
     ]
     for side, columns in known.columns.items():
         others = new.columns.get(side, columns)
-        lacking, added = sorted(columns - others), sorted(others - columns)
-        if lacking:
-            problems.append(f"{name}: {side} has no {listed(lacking)}, which earlier batches have; give it here, too")
-        if added:
-            problems.append(
-                f"{name}: {side} has {listed(added)}, which earlier batches have not; give it in all or none"
-            )
+        both = {"lacks": sorted(columns - others), "has": sorted(others - columns)}
+        problems += [
+            f"{name}: {side}: it {verb} {listed(differing)}, unlike earlier batches; give all batches the same columns"
+            for verb, differing in both.items()
+            if differing
+        ]
     if problems:
         raise InputError(problems)
     both = Form({**known.columns, **new.columns}, {**known.text, **new.text})
@@ -81,5 +81,5 @@ def rule_of_form(words: Words, form: Form) -> Rule:
     While nothing has rows, a threshold alone is that of boxes.
     """
     unknown = BOX if words.threshold is not None and not form.columns else ()
-    sides = (Geometry(side, form.columns.get(side, unknown), side in form.columns) for side in SIDES)
+    sides = (Geometry(side, form.columns.get(side, unknown), side in form.columns) for side in DECIDING)
     return rule_for(words, *sides)

@@ -67,6 +67,8 @@ class BatchSums:
 
     def add(self, sequences: Sequence[int], values: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
         """Adds sums of some sequences, each of which occurs once; sums of own metrics stay only if both have them."""
+        if not values:  # those of an accumulator without batches
+            return
         rows = [self.place.setdefault(sequence, len(self.place)) for sequence in sequences]
         before = self.values or dict.fromkeys(values, np.zeros(0))
         self.values = {}

@@ -49,7 +49,7 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
         return None
     if not _objects_differ(columns, sequence, frame) or not _are_scores(columns):
         return None
-    crowd = np.array(columns["crowd"]) if "crowd" in columns else None
+    crowd = np.array(columns["crowd"]) if "crowd" in columns and name == "truth" else None
     if ("category" in columns and category is None) or (crowd is not None and not _are_flags(crowd)):
         return None
     form = form_of(name, columns, BOX[2:] if len(geometry) == len(BOX) else [], side.frames)
