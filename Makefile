@@ -7,7 +7,7 @@ SAMPLE := data/sample
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-start bench-page clean
+.PHONY: demo test test-lowest lint types notebooks notebook browser bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-batches bench-start bench-page clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -73,6 +73,9 @@ bench-ap: .venv/ready-bench
 # ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
 bench-scale: .venv/ready-bench
 	$(BIN)/python benchmarks/scale.py $(ARGUMENTS)
+
+bench-batches: .venv/ready-bench
+	$(BIN)/python benchmarks/batches.py
 
 # ARGUMENTS="--files TRUTH SUBMISSION --folders TRUTH_DIR TRACKER_DIR" measures on files of your own.
 bench-start: .venv/ready-bench

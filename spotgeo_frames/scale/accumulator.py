@@ -42,12 +42,12 @@ Given = Annotations | Table | Mapping[str, Any]
 
 
 class Batch(NamedTuple):
-    """A batch that has been read: plain sides, which may wait, or else checked tables; and its frames."""
+    """A batch that has been read: its form, its frames, and either plain sides, which may wait, or checked tables."""
 
-    plain: tuple[PlainSide, PlainSide] | None
-    checked: tuple[SideColumns, SideColumns] | None
     form: Form
     frames: set[FrameCode]
+    plain: tuple[PlainSide, PlainSide] | None = None
+    checked: tuple[SideColumns, SideColumns] | None = None
 
 
 class Accumulator:
@@ -113,7 +113,8 @@ class Accumulator:
         """Forgets all batches, as at the start of an epoch; returns itself."""
         self._own = own_metrics()
         self._sequences, self._categories = Codes(), Codes()
-        self._form, self._rule = NO_FORM, None
+        self._form = NO_FORM
+        self._rule: Rule | None = None
         self._kind: TableKind | None = None
         self._seen: set[FrameCode] = set()
         self._sums = BatchSums()
@@ -165,9 +166,10 @@ class Accumulator:
         self._check_new(batch.frames, form, "this batch")
         rule = self._known_rule() if form is self._form else rule_of_form(self._words, form)
         kind = kind_of(truth) if self._kind is None else self._kind
-        if batch.plain is None:
+        warning = None
+        if batch.checked is not None:
             warning = self._add(self._evaluated(*batch.checked, rule, kind))
-        else:
+        elif batch.plain is not None:
             warning = self._settle() if self._n_waiting > WAITING_ROWS else None
             self._waiting.append(batch.plain)
             self._n_waiting += sum(len(side.frame) for side in batch.plain)
@@ -302,7 +304,7 @@ class Accumulator:
                 sequence = coded_keys(table["sequence"], self._sequences)
                 assert sequence is not None  # as_side_columns() leaves integers and text only
                 frames |= frame_codes(sequence, table["frame"])
-        return Batch(None, (checked["truth"], checked["predictions"]), form, frames)
+        return Batch(form, frames, checked=(checked["truth"], checked["predictions"]))
 
     def _plain(self, sides: Mapping[str, Any]) -> Batch | None:
         """The batch of these sides, by name, if both are plain and agree on their frames."""
@@ -316,7 +318,7 @@ class Accumulator:
         if frames is None:
             return None
         truth, predictions = plain
-        return Batch((truth, predictions), None, common_form(truth.form, predictions.form, "predictions"), frames)
+        return Batch(common_form(truth.form, predictions.form, "predictions"), frames, plain=(truth, predictions))
 
     def _evaluated(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> Evaluated:
         """What checked tables give; a similarity of the caller's gets tables of the kind that it was given."""

@@ -59,10 +59,10 @@ def common_form(known: Form, new: Form, name: str) -> Form:
     ]
     for side, columns in known.columns.items():
         others = new.columns.get(side, columns)
-        both = {"lacks": sorted(columns - others), "has": sorted(others - columns)}
+        differing_columns = {"lacks": sorted(columns - others), "has": sorted(others - columns)}
         problems += [
             f"{name}: {side}: it {verb} {listed(differing)}, unlike earlier batches; give all batches the same columns"
-            for verb, differing in both.items()
+            for verb, differing in differing_columns.items()
             if differing
         ]
     if problems:

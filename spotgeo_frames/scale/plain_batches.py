@@ -60,11 +60,10 @@ def agreed_frames(truth: PlainSide, predictions: PlainSide) -> set[FrameCode] | 
     """The frames of both sides; None if a side has a row in a frame that should be listed and is not."""
     both = ((truth.sequence, predictions.sequence), (truth.frame, predictions.frame))
     frames = frame_codes(*map(np.concatenate, both))
-    if truth.listed is None and predictions.listed is None:
+    lists = [side.listed for side in (truth, predictions) if side.listed is not None]
+    if not lists:
         return frames
-    known = predictions.listed if truth.listed is None else truth.listed
-    alike = truth.listed is None or predictions.listed is None or truth.listed == predictions.listed
-    return known if frames <= known and alike else None
+    return lists[0] if frames <= lists[0] == lists[-1] else None
 
 
 def _listed_frames(frames: Any, sequences: Codes) -> set[FrameCode] | None:
