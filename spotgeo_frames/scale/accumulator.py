@@ -115,6 +115,7 @@ class Accumulator:
         self._sequences, self._categories = Codes(), Codes()
         self._form = NO_FORM
         self._rule: Rule | None = None
+        self._last_forms: tuple[Form, Form] | None = None
         self._kind: TableKind | None = None
         self._seen: set[FrameCode] = set()
         self._sums = BatchSums()
@@ -162,7 +163,7 @@ class Accumulator:
         0   1   1         3
         """
         batch = self._read(truth, predictions)
-        form = common_form(self._form, batch.form, "this batch")
+        form = self._form if batch.form is self._form else common_form(self._form, batch.form, "this batch")
         self._check_new(batch.frames, form, "this batch")
         rule = self._known_rule() if form is self._form else rule_of_form(self._words, form)
         kind = kind_of(truth) if self._kind is None else self._kind
@@ -172,6 +173,7 @@ class Accumulator:
         elif batch.plain is not None:
             warning = self._settle() if self._n_waiting > WAITING_ROWS else None
             self._waiting.append(batch.plain)
+            self._last_forms = batch.plain[0].form, batch.plain[1].form
             self._n_waiting += sum(len(side.frame) for side in batch.plain)
         self._form, self._rule, self._kind = form, rule, kind
         self._seen |= batch.frames
@@ -318,7 +320,9 @@ class Accumulator:
         if frames is None:
             return None
         truth, predictions = plain
-        return Batch(common_form(truth.form, predictions.form, "predictions"), frames, plain=(truth, predictions))
+        forms = truth.form, predictions.form
+        form = self._form if forms == self._last_forms else common_form(*forms, "predictions")
+        return Batch(form, frames, plain=(truth, predictions))
 
     def _evaluated(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> Evaluated:
         """What checked tables give; a similarity of the caller's gets tables of the kind that it was given."""

@@ -15,6 +15,7 @@ import pandas as pd
 from ..support.errors import InputError
 from ..tables.annotations import Annotations
 from ..tables.columns import Columns, array_of
+from ..tables.messages import listed
 from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER
 
 # What may be given for the columns of the geometry, with how many numbers each row has there.
@@ -60,13 +61,19 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
     """
     if not MEANT.keys().isdisjoint(given):
         raise InputError([f"{name}: key {key} is not known; call it {MEANT[key]}" for key in given if key in MEANT])
-    arrays = {COLUMNS.get(key, key): as_array(value, f"{name}: key {key}") for key, value in given.items()}
+    arrays = {
+        COLUMNS.get(key, key): value if type(value) is np.ndarray else as_array(value, f"{name}: key {key}")
+        for key, value in given.items()
+    }
+    if len(arrays) < len(given):
+        twice = [f"{key} and {column}" for key, column in COLUMNS.items() if key in given and column in given]
+        raise InputError(f"{name}: keys {listed(twice)} are the same; give one of them")
     geometry = _geometry(arrays, name)
     n_rows = geometry.shape[1]
     single = [key for key in FRAME_KEY if key in arrays and not arrays[key].ndim]
     frames = {key: arrays[key].reshape(1) for key in FRAME_KEY} if len(single) == len(FRAME_KEY) else None
     for key in single:
-        arrays[key] = np.repeat(arrays[key], n_rows)
+        arrays[key] = arrays[key].repeat(n_rows)
     _check_lengths(arrays, n_rows, name)
     return BatchSide(arrays, geometry, frames)
 
@@ -82,8 +89,6 @@ def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]
 
 def as_array(value: Any, place: str) -> np.ndarray:
     """An array, a tensor on any device, a list or a single value as an array; raises InputError if it is none."""
-    if type(value) is np.ndarray:
-        return value
     try:
         return np.asarray(_without_device(value, place) if hasattr(value, "detach") else value)
     except (TypeError, ValueError, RuntimeError) as error:

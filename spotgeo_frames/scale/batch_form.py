@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..matching.rule import Rule
@@ -31,13 +32,20 @@ class Form(NamedTuple):
 NO_FORM = Form({}, {})
 
 
-def form_of(side: str, columns: Any, others: Collection[str], frames: Any) -> Form:
+def form_of(side: str, columns: Any, others: Sequence[str], frames: Any) -> Form:
     """The form of one side of a batch: of its columns by name, of the names of `others`, and of its frames or None."""
     if not len(columns["sequence"]):
         told = frames is not None and len(frames["sequence"])
-        return Form({}, {"sequence": is_text(frames["sequence"])}) if told else NO_FORM
-    text = {name: is_text(columns[name]) for name in ("sequence", "category") if name in columns}
-    return Form({side: DECIDING[side].intersection([*columns, *others])}, text)
+        return _form(None, (), is_text(frames["sequence"]), None) if told else NO_FORM
+    classes = is_text(columns["category"]) if "category" in columns else None
+    return _form(side, (*columns, *others), is_text(columns["sequence"]), classes)
+
+
+@lru_cache(maxsize=64)
+def _form(side: str | None, names: tuple[str, ...], sequences: bool, classes: bool | None) -> Form:
+    """The form of these columns, the same object for all batches that have it; `side` is None without rows."""
+    text = {"sequence": sequences} | ({} if classes is None else {"category": classes})
+    return Form({} if side is None else {side: DECIDING[side].intersection(names)}, text)
 
 
 def is_text(values: Any) -> bool:

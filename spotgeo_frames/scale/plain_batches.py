@@ -40,7 +40,9 @@ class PlainSide(NamedTuple):
 def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) -> PlainSide | None:
     """The side if it is plain, else None; texts that are new get codes. `name` is that of the side."""
     columns, geometry = side.columns, side.geometry
-    if "joint" in columns or not {*FRAME_KEY} <= columns.keys() or not math.isfinite(np.vdot(geometry, geometry)):
+    if "joint" in columns or "sequence" not in columns or "frame" not in columns:
+        return None
+    if not math.isfinite(np.vdot(geometry, geometry)):
         return None
     sequence, frame = coded_keys(columns["sequence"], sequences), integers(columns["frame"])
     category = _coded_categories(columns["category"], categories) if "category" in columns else None

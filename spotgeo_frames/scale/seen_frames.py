@@ -12,6 +12,7 @@ from .batch_form import is_text
 # A frame: its sequence and its number, packed into one integer where they are small enough, as nearly all are.
 FrameCode = int | tuple[int, int]
 FRAME_BITS = 32
+LIMITS = 1 << 31, 1 << FRAME_BITS
 
 
 class Codes:
@@ -45,9 +46,10 @@ def coded_keys(values: Any, codes: Codes) -> np.ndarray | None:
 
 def integers(values: Any) -> np.ndarray | None:
     """A copy of a column of integers as int64; None if it is something else."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu" or values.dtype == np.uint64:
-        return np.zeros(0, np.int64) if not len(values) else None  # the keys of an empty table may have any type
-    return values.astype(np.int64)
+    kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
+    if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
+        return values.astype(np.int64)
+    return None if len(values) else np.zeros(0, np.int64)  # the keys of an empty table may have any type
 
 
 def frame_codes(sequence: np.ndarray, frame: np.ndarray) -> set[FrameCode]:
@@ -58,14 +60,16 @@ def frame_codes(sequence: np.ndarray, frame: np.ndarray) -> set[FrameCode]:
     if not len(frame):
         return set()
     # If no bit above these is set in any of them, then no value is out of range.
-    if 0 <= np.bitwise_or.reduce(sequence) < 1 << 31 and 0 <= np.bitwise_or.reduce(frame) < 1 << FRAME_BITS:
-        return {*(sequence << FRAME_BITS | frame).tolist()}
+    if 0 <= int(np.bitwise_or.reduce(sequence)) < LIMITS[0] and 0 <= int(np.bitwise_or.reduce(frame)) < LIMITS[1]:
+        codes = sequence << FRAME_BITS | frame
+        last = codes[:-1][codes[1:] != codes[:-1]]  # of each run of neighbours, since those are mostly of one frame
+        return {*last.tolist(), codes[-1].item()}
     return {frame_code(*pair) for pair in zip(sequence.tolist(), frame.tolist(), strict=True)}
 
 
 def frame_code(sequence: int, frame: int) -> FrameCode:
     """The code of a frame, whose sequence is a code or an integer."""
-    packs = 0 <= sequence < 1 << 31 and 0 <= frame < 1 << FRAME_BITS
+    packs = 0 <= sequence < LIMITS[0] and 0 <= frame < LIMITS[1]
     return sequence << FRAME_BITS | frame if packs else (sequence, frame)
 
 
