@@ -8,7 +8,7 @@ PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
 
 .PHONY: demo test test-lowest lint types notebooks notebook browser docs \
-  bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-layouts bench-start bench-page clean
+  bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-layouts bench-batches bench-start bench-page clean
 .NOTPARALLEL: # the targets share .venv
 
 demo: .venv/ready-all
@@ -84,6 +84,9 @@ bench-scale: .venv/ready-bench
 # The same rows in other layouts. ARGUMENTS="--rows 1e6 --folder DIR" measures another size.
 bench-layouts: .venv/ready-bench
 	$(BIN)/python benchmarks/layouts.py $(ARGUMENTS)
+
+bench-batches: .venv/ready-bench
+	$(BIN)/python benchmarks/batches.py
 
 # ARGUMENTS="--files TRUTH SUBMISSION --folders TRUTH_DIR TRACKER_DIR" measures on files of your own.
 bench-start: .venv/ready-bench

@@ -29,6 +29,12 @@ may use it; it uses `tracking` and `formats`. Each module uses only modules abov
     other engines     made_with         how sums were made, as a column of them
                       sum_tables        sums(): what a part adds up to, as a table
                       combined_sums     combine(): the metrics of such tables together
+    a training loop   batch_arrays      one side of a batch, from arrays and tensors or from a table
+                      batch_form        what all batches have in common
+                      seen_frames       which frames there were
+                      plain_batches     plain batches, which wait to be matched together
+                      batch_sums        what batches add up to
+                      accumulator       Accumulator
 """
 
 import lazy_loader

@@ -1,3 +1,4 @@
+from .accumulator import Accumulator as Accumulator
 from .combined_sums import combine as combine
 from .datasets import score_dataset as score_dataset
 from .datasets import track_dataset as track_dataset

@@ -16,6 +16,15 @@ def pair_sums(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
 
     Errors are added in another order, so their sums may differ in the last digits.
     """
+    cells, notes = pair_cells(counting, pairs, rule)
+    return Sums(Columns({}, n_rows=1), totals(cells, 1), {}, not rule.by_distance, rule.notes | notes)
+
+
+def pair_cells(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> tuple[Cells, dict[str, int]]:
+    """What `cells_of` returns of the match table of these pairs: the sums of each sequence; and the counts of crowds.
+
+    The counts are the notes `crowds` and `explained`; there are none where the truth has no column `crowd`.
+    """
     aligned, pairs, notes = without_explained(counting, pairs)
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
     of_frame, first = grouped(row_keys(frames, ["sequence"]))
@@ -42,5 +51,4 @@ def pair_sums(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
         "kelvins_error": added(of_pair, kelvins) + np.where(unpaired > 0, unpaired * kelvins_missed, 0.0),
         "n_frames": added(of_frame[listed]),
     }
-    cells = Cells(np.zeros(len(first), np.int64), frames["sequence"].take(first), values)
-    return Sums(Columns({}, n_rows=1), totals(cells, 1), {}, not rule.by_distance, rule.notes | notes)
+    return Cells(np.zeros(len(first), np.int64), frames["sequence"].take(first), values), notes

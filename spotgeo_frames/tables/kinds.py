@@ -181,7 +181,7 @@ def _prepared(
             given["by"] = _evaluated(given["by"], given[name])
     for argument in ("similarity", *(["matcher"] if "matcher" in given and given.get("tables") else [])):
         if callable(given.get(argument)):
-            given[argument] = _of_kind(given[argument], kind)
+            given[argument] = taking_kind(given[argument], kind)
     return kind, bound.args, bound.kwargs, {*_categorical(list(given.values()))} if kind == "polars" else ()
 
 
@@ -219,7 +219,7 @@ def _evaluated(by: Any, table: Any) -> Any:
     return columns[0]
 
 
-def _of_kind(measure: Callable[..., Any], kind: TableKind) -> Callable[..., Any]:
+def taking_kind(measure: Callable[..., Any], kind: TableKind) -> Callable[..., Any]:
     """A similarity or a matcher of the caller's that gets its rows as tables of `kind`."""
 
     @wraps(measure)

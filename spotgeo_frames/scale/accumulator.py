@@ -1,0 +1,348 @@
+"""Accumulator: the metrics of batches that come one by one, as in a training loop.
+
+Every metric follows from sums, and sums of different frames add up. So of what has come, a row of sums stays for each
+sequence, and which frames there were. Plain batches wait until they are many rows, and are matched together.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..matching.rule import Rule
+from ..matching.similarity import Measure
+from ..matching.words import asked
+from ..scoring.registry import own_metrics
+from ..support.errors import InputError
+from ..support.keys import row_keys
+from ..tables.annotations import Annotations, SideColumns, as_side_columns
+from ..tables.kinds import TableKind, as_kind, kind_of, taking_kind
+from ..tables.messages import listed
+from ..tables.schema import FRAME_KEY
+from ..tables.table import Table
+from .batch_arrays import arrays_of_columns, as_tables, given_arrays
+from .batch_form import NO_FORM, Form, common_form, form_of, rule_of_form
+from .batch_sums import BatchSums, Evaluated, evaluate
+from .plain_batches import PlainSide, agreed_frames, joined_sides, plain_side
+from .seen_frames import Codes, FrameCode, coded_keys, frame_code, frame_codes, sequence_and_frame
+
+# Plain batches wait until both sides together have so many rows.
+WAITING_ROWS = 1 << 18
+
+# What two accumulators that are merged have in common, and what messages call it.
+MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
+
+# One side of a batch.
+Given = Annotations | Table | Mapping[str, Any]
+
+
+class Batch(NamedTuple):
+    """A batch that has been read: its form, its frames, and either plain sides, which may wait, or checked tables."""
+
+    form: Form
+    frames: set[FrameCode]
+    plain: tuple[PlainSide, PlainSide] | None = None
+    checked: tuple[SideColumns, SideColumns] | None = None
+
+
+class Accumulator:
+    """Adds up the metrics of batches that come one by one, as in a training loop.
+
+    What stays of the batches is a row of sums for each sequence, and which frames there were; and up to 260,000 rows
+    that wait to be matched together. The counts equal those of one evaluation of everything, whatever the batches were
+    and in whatever order they came. Sums of errors may differ in the last digits, because they are added in another
+    order.
+
+    Parameters
+    ----------
+    tau, epsilon, similarity, threshold, sigmas
+        How to match: what `match` takes. Without any, boxes match from an IoU of 0.5 on, and points and keypoints by
+        distance with tau 10 px and epsilon 3 px.
+    keep
+        "matches" also keeps the match table of all batches, which is then in `matches`.
+
+    Attributes
+    ----------
+    matches
+        With `keep="matches"`, the match table of all batches so far, as `match` would make it of everything.
+
+    An accumulator can be pickled, so processes can send theirs to one that merges them. Metrics of your own are those
+    that `metric()` had added when the accumulator was made; they take longer, since the match table of each batch is
+    made for them.
+
+    Raises
+    ------
+    ValueError: a word of the rule is out of range or does not fit another, or `keep` is something else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spotgeo_frames as sf
+    >>> scores = sf.Accumulator(tau=5, epsilon=1)
+    >>> for frame in range(3):
+    ...     truth = {"sequence": "night", "frame": frame, "xy": np.array([[10.0, 20.0], [40.0, 60.0]])}
+    ...     found = {"sequence": "night", "frame": frame, "xy": np.array([[12.0, 20.0]])}
+    ...     scores = scores.update(truth, found)
+    >>> scores.compute()[["tp", "fn", "fp", "recall", "n_frames"]]
+       tp  fn  fp  recall  n_frames
+    0   3   3   0     0.5         3
+    """
+
+    def __init__(
+        self,
+        tau: float | None = None,
+        epsilon: float | None = None,
+        *,
+        similarity: str | Measure | None = None,
+        threshold: float | None = None,
+        sigmas: Mapping[Any, float] | None = None,
+        keep: Literal["matches"] | None = None,
+    ) -> None:
+        if keep not in (None, "matches"):
+            raise ValueError(f"keep is {keep!r}; 'matches' or None is needed")
+        self._words = asked(tau, epsilon, similarity, threshold, sigmas)
+        self._keep = keep
+        self.reset()
+
+    def reset(self) -> Accumulator:
+        """Forgets all batches, as at the start of an epoch; returns itself."""
+        self._own = own_metrics()
+        self._sequences, self._categories = Codes(), Codes()
+        self._form = NO_FORM
+        self._rule: Rule | None = None
+        self._last_forms: tuple[Form, Form] | None = None
+        self._kind: TableKind | None = None
+        self._seen: set[FrameCode] = set()
+        self._sums = BatchSums()
+        self._matches: list[pd.DataFrame] = []
+        self._waiting: list[tuple[PlainSide, PlainSide]] = []
+        self._n_waiting = 0
+        return self
+
+    def update(self, truth: Given, predictions: Given) -> Accumulator:
+        """Adds a batch, whole frames of which none was in an earlier batch, and returns itself.
+
+        Parameters
+        ----------
+        truth, predictions
+            What `match` takes: a table of objects, or Annotations; of pandas, polars or pyarrow. Or a dict of arrays
+            (NumPy arrays, lists, or tensors on any device), one row an object:
+
+            - `sequence` (n,), integers or text, and `frame` (n,), integers. A single value is that of all rows. Where
+              both are single values, the frame counts even if it has no objects;
+            - one of `xy` (n, 2), points in px; `boxes` (n, 4): x, y, w, h in px, where x, y is the top left corner; or
+              `boxes_xyxy` (n, 4): left, top, right, bottom in px, as torchvision and Ultralytics have them;
+            - if you like, `classes` (n,), numbers or text: if both sides have them, only equal classes match; `scores`
+              (n,); `object` (n,), otherwise rows are numbered; and any other column (n,), such as `crowd`.
+
+            To list the frames of a batch, so that empty ones count, give `Annotations(objects, frames)`. Both may be
+            dicts of arrays: `frames` has `sequence` and `frame`, one row a frame. Without, the frames are those that
+            occur on either side.
+
+        A batch that is refused changes nothing. One side of a batch may have sequences that the other has not.
+
+        Raises
+        ------
+        InputError: a table, a key or a shape is wrong; a tensor requires a gradient; a frame was in an earlier batch;
+            or columns such as `category`, or the types of keys, are not those of earlier batches.
+
+        Examples
+        --------
+        >>> import spotgeo_frames as sf
+        >>> frames = {"sequence": 1, "frame": [1, 2, 3]}
+        >>> truth = {"sequence": 1, "frame": [1, 2], "boxes": [[10, 10, 20, 20], [30, 10, 20, 20]], "classes": [4, 4]}
+        >>> found = {"sequence": 1, "frame": [1], "boxes_xyxy": [[11, 10, 31, 30]], "classes": [4], "scores": [0.9]}
+        >>> scores = sf.Accumulator().update(sf.Annotations(truth, frames), found)
+        >>> scores.compute()[["tp", "fn", "n_frames"]]
+           tp  fn  n_frames
+        0   1   1         3
+        """
+        batch = self._read(truth, predictions)
+        form = self._form if batch.form is self._form else common_form(self._form, batch.form, "this batch")
+        self._check_new(batch.frames, form, "this batch")
+        rule = self._known_rule() if form is self._form else rule_of_form(self._words, form)
+        kind = kind_of(truth) if self._kind is None else self._kind
+        warning = None
+        if batch.checked is not None:
+            warning = self._add(self._evaluated(*batch.checked, rule, kind))
+        elif batch.plain is not None:
+            warning = self._settle() if self._n_waiting > WAITING_ROWS else None
+            self._waiting.append(batch.plain)
+            self._last_forms = batch.plain[0].form, batch.plain[1].form
+            self._n_waiting += sum(len(side.frame) for side in batch.plain)
+        self._form, self._rule, self._kind = form, rule, kind
+        self._seen |= batch.frames
+        return self._warned(warning)
+
+    def merge(self, other: Accumulator) -> Accumulator:
+        """Adds what another accumulator has of other frames, as that of another process; returns itself.
+
+        The other one is not changed.
+
+        Raises
+        ------
+        InputError: `other` is none or the same, matches by another rule, or has a frame that is here, too; or columns
+            such as `category`, or the types of keys, are not those of the batches here.
+
+        Examples
+        --------
+        >>> import spotgeo_frames as sf
+        >>> parts = [sf.Accumulator(tau=5), sf.Accumulator(tau=5)]
+        >>> for frame, part in enumerate(parts):
+        ...     batch = {"sequence": "night", "frame": frame, "xy": [[10.0, 20.0]]}
+        ...     part = part.update(batch, batch)
+        >>> parts[0].merge(parts[1]).compute()[["tp", "n_sequences", "n_frames"]]
+           tp  n_sequences  n_frames
+        0   2            1         2
+        """
+        if not isinstance(other, Accumulator) or other is self:
+            what = "this accumulator itself" if other is self else f"of type {type(other).__name__}"
+            raise InputError(f"merge: other is {what}; another Accumulator is needed")
+        differ = [name for name in MADE_WITH if getattr(self, name) != getattr(other, name)]
+        if differ:
+            names = listed(MADE_WITH[name] for name in differ)
+            raise InputError(f"merge: other was made with another {names}; make both with the same")
+        form = common_form(self._form, other._form, "merge: other")
+        rule = self._rule if form is self._form else rule_of_form(self._words, form)
+        warnings_of_both = [self._settle(), other._settle()]
+        code = self._codes_of(other)
+        pairs = map(sequence_and_frame, other._seen)
+        frames = {frame_code(code.get(sequence, sequence), frame) for sequence, frame in pairs}
+        self._check_new(frames, form, "merge: other")
+        self._form, self._rule, self._kind = form, rule, self._kind or other._kind
+        self._seen |= frames
+        self._sums.add(
+            [code.get(sequence, sequence) for sequence in other._sums.place], other._sums.values, other._sums.counts
+        )
+        self._matches += other._matches
+        return self._warned("; ".join(filter(None, warnings_of_both)) or None)
+
+    def compute(self) -> pd.DataFrame:
+        """Returns the metrics of all batches so far: what `summarize` returns of the match table of all of them.
+
+        More batches may follow. The table is of the kind of the first batch's truth: pandas for arrays.
+
+        Examples
+        --------
+        >>> import spotgeo_frames as sf
+        >>> batch = {"sequence": 1, "frame": 1, "xy": [[10.0, 20.0], [30.0, 40.0]]}
+        >>> sf.Accumulator().update(batch, batch).compute()[["tp", "fn", "fp", "f1"]]
+           tp  fn  fp   f1
+        0   2   0   0  1.0
+        """
+        self._warned(self._settle())
+        names = self._sequences.names if self._form.text.get("sequence") else {}
+        summary = self._sums.summary(names, self._known_rule(), self._own)
+        return as_kind(summary, self._kind or "pandas")
+
+    @property
+    def matches(self) -> pd.DataFrame:
+        """The match table of all batches so far, of the kind of the first batch's truth."""
+        if self._keep is None:
+            raise InputError('matches: the match tables were not kept; make the Accumulator with keep="matches"')
+        if not self._matches:
+            raise InputError("matches: there is no batch yet; update() adds one")
+        table = pd.concat(self._matches, ignore_index=True)
+        table = table.take(np.argsort(row_keys(table, FRAME_KEY), kind="stable")).reset_index(drop=True)
+        table.attrs = self._known_rule().notes | self._sums.counts
+        return as_kind(table, self._kind or "pandas")
+
+    def __repr__(self) -> str:
+        return f"<Accumulator of {len(self._seen):,} frames>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._warned(self._settle())  # sums take less than rows
+        return self.__dict__
+
+    def _warned(self, text: str | None) -> Accumulator:
+        """Warns its caller's caller of what a match left out of account; returns itself."""
+        if text is not None:
+            warnings.warn(f"Accumulator: {text}", stacklevel=3)
+        return self
+
+    def _known_rule(self) -> Rule:
+        return rule_of_form(self._words, self._form) if self._rule is None else self._rule
+
+    def _codes_of(self, other: Accumulator) -> dict[int, int]:
+        """The codes here of the sequences of another accumulator, by its codes; integers have none."""
+        if not other._form.text.get("sequence"):
+            return {}
+        codes = self._sequences.coded([*other._sequences.of_text])
+        return dict(enumerate([] if codes is None else codes.tolist()))
+
+    def _check_new(self, frames: set[FrameCode], form: Form, name: str) -> None:
+        """Raises InputError if an earlier batch has one of the frames; calls what has them now `name`."""
+        if not self._seen.isdisjoint(frames):
+            names = self._sequences.names if form.text.get("sequence") else {}
+            repeated = [sequence_and_frame(code) for code in self._seen & frames]
+            sequence, frame = min((names.get(sequence, sequence), frame) for sequence, frame in repeated)
+            others = f" and {len(repeated) - 1:,} more" if len(repeated) > 1 else ""
+            raise InputError(
+                f"{name}: sequence {sequence}, frame {frame}{others}: an earlier batch has this frame, too, so it "
+                "would count twice; give each frame once, and call reset() before the next epoch"
+            )
+
+    def _read(self, truth: Given, predictions: Given) -> Batch:
+        """Reads a batch: as plain sides if they may wait, else as checked tables."""
+        sides = {"truth": truth, "predictions": predictions}
+        may_wait = self._keep is None and not self._own and self._words.similarity in (None, "iou", "point")
+        arrays: dict[str, Any] = {name: given_arrays(side, name) for name, side in sides.items()} if may_wait else {}
+        batch = self._plain(arrays)
+        if batch is not None:
+            return batch
+        checked = {name: as_side_columns(as_tables(side, name), name) for name, side in sides.items()}
+        batch = self._plain({name: arrays_of_columns(*side[:2]) for name, side in checked.items()} if may_wait else {})
+        if batch is not None:
+            return batch
+        form, frames = NO_FORM, set()
+        for name, side in checked.items():
+            form = common_form(form, form_of(name, side.objects, (), side.frames), name)
+            for table in filter(None, side[:2]):
+                sequence = coded_keys(table["sequence"], self._sequences)
+                assert sequence is not None  # as_side_columns() leaves integers and text only
+                frames |= frame_codes(sequence, table["frame"])
+        return Batch(form, frames, checked=(checked["truth"], checked["predictions"]))
+
+    def _plain(self, sides: Mapping[str, Any]) -> Batch | None:
+        """The batch of these sides, by name, if both are plain and agree on their frames."""
+        plain = []
+        for name, side in sides.items():
+            found = None if side is None else plain_side(side, name, self._sequences, self._categories)
+            if found is None:
+                return None
+            plain.append(found)
+        frames = agreed_frames(*plain) if plain else None
+        if frames is None:
+            return None
+        truth, predictions = plain
+        forms = truth.form, predictions.form
+        form = self._form if forms == self._last_forms else common_form(*forms, "predictions")
+        return Batch(form, frames, plain=(truth, predictions))
+
+    def _evaluated(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> Evaluated:
+        """What checked tables give; a similarity of the caller's gets tables of the kind that it was given."""
+        if rule.measure is not None:
+            rule = replace(rule, measure=taking_kind(rule.measure, kind))
+        return evaluate(truth, predictions, rule, "truth", self._own, keep=self._keep is not None)
+
+    def _settle(self) -> str | None:
+        """Matches the batches that wait; returns the text of a warning or None."""
+        if not self._waiting:
+            return None
+        truth, predictions = joined_sides(self._waiting)
+        found = evaluate(truth, predictions, self._known_rule(), "union", (), keep=False)
+        self._waiting, self._n_waiting = [], 0
+        self._sums.add(found.cells.sequence.tolist(), found.cells.values, found.counts)
+        return found.warning
+
+    def _add(self, found: Evaluated) -> str | None:
+        """Adds what a batch of checked tables gave; returns the text of its warning or None."""
+        sequences = coded_keys(found.cells.sequence, self._sequences)
+        self._sums.add([] if sequences is None else sequences.tolist(), found.cells.values, found.counts)
+        self._matches += [] if found.matches is None else [found.matches]
+        return found.warning

@@ -1,0 +1,216 @@
+"""One side of a batch as arrays: from the arrays and tensors of a training loop, or from a table.
+
+A dict of arrays is a table whose columns are arrays. NumPy arrays, lists and tensors on any device are taken. Tensors
+are told by what they can do, so torch is never imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..tables.annotations import Annotations
+from ..tables.columns import Columns, array_of
+from ..tables.messages import listed
+from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER
+
+# What may be given for the columns of the geometry, with how many numbers each row has there.
+GEOMETRY = {"xy": 2, "boxes": 4, "boxes_xyxy": 4}
+
+# Other names of columns that dicts may use.
+COLUMNS = {"scores": "score", "classes": "category"}
+
+# The columns of a table that are looked at, besides the geometry.
+NEEDED = {*FRAME_KEY, "object", "joint", *BOX, "category", "crowd", "score"}
+
+# What other packages call what is called otherwise here.
+MEANT = {
+    "labels": "classes",
+    "class_id": "classes",
+    "cls": "classes",
+    "conf": "scores",
+    "confidence": "scores",
+    "xyxy": "boxes_xyxy",
+    "bboxes": "boxes (x, y, w, h; x, y is the top left corner) or boxes_xyxy",
+    "xywh": "boxes, whose x, y is the top left corner and not the centre",
+}
+
+
+class BatchSide(NamedTuple):
+    """One side of a batch: n rows, and the m frames that it lists, if it does.
+
+    `columns` are arrays (n,) by name, but for the geometry: x, y and for boxes w, h (px) as the rows of one array of
+    float64, (2, n) or (4, n), which shares no memory with what was given. `frames` has the arrays `sequence` and
+    `frame`, (m,), or is None.
+    """
+
+    columns: dict[str, Any]
+    geometry: np.ndarray
+    frames: dict[str, Any] | None = None
+
+
+def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
+    """The side that a dict of arrays stands for; raises InputError if a key or a shape is wrong.
+
+    Where `sequence` and `frame` are single values, they are those of all rows, and the frame is listed. Messages call
+    the dict `name`.
+    """
+    if not MEANT.keys().isdisjoint(given):
+        raise InputError([f"{name}: key {key} is not known; call it {MEANT[key]}" for key in given if key in MEANT])
+    arrays = {
+        COLUMNS.get(key, key): value if type(value) is np.ndarray else as_array(value, f"{name}: key {key}")
+        for key, value in given.items()
+    }
+    if len(arrays) < len(given):
+        twice = [f"{key} and {column}" for key, column in COLUMNS.items() if key in given and column in given]
+        raise InputError(f"{name}: keys {listed(twice)} are the same; give one of them")
+    geometry = _geometry(arrays, name)
+    n_rows = geometry.shape[1]
+    single = [key for key in FRAME_KEY if key in arrays and not arrays[key].ndim]
+    frames = {key: arrays[key].reshape(1) for key in FRAME_KEY} if len(single) == len(FRAME_KEY) else None
+    for key in single:
+        arrays[key] = arrays[key].repeat(n_rows)
+    _check_lengths(arrays, n_rows, name)
+    return BatchSide(arrays, geometry, frames)
+
+
+def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
+    """The columns of a table of frames that a dict of arrays stands for; one that is a single value is repeated."""
+    arrays = {key: as_array(value, f"{name}: key {key}") for key, value in given.items()}
+    n_rows = max((len(array) if array.ndim else 1 for array in arrays.values()), default=0)
+    columns = {key: array if array.ndim else np.repeat(array, n_rows) for key, array in arrays.items()}
+    _check_lengths(columns, n_rows, name)
+    return columns
+
+
+def as_array(value: Any, place: str) -> np.ndarray:
+    """An array, a tensor on any device, a list or a single value as an array; raises InputError if it is none."""
+    try:
+        return np.asarray(_without_device(value, place) if hasattr(value, "detach") else value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"{place}: cannot be made an array: {error}") from None
+
+
+def _without_device(tensor: Any, place: str) -> np.ndarray:
+    """A tensor in the memory that NumPy sees; raises InputError if it belongs to a gradient."""
+    if tensor.requires_grad:
+        raise InputError(f"{place}: is a tensor that requires a gradient; give tensor.detach(), or use torch.no_grad()")
+    here = tensor.cpu()
+    try:
+        return here.numpy()
+    except TypeError:  # a type that NumPy does not have, such as bfloat16
+        return here.double().numpy()
+
+
+def _geometry(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """Takes the geometry out of the arrays, as the rows x, y and for boxes w, h of an array of float64."""
+    given = [key for key in ("xy", "boxes", "boxes_xyxy", "x") if key in arrays]
+    if len(given) != 1:
+        what = f"keys {' and '.join(given)} all say where objects are" if given else "nothing says where objects are"
+        raise InputError(f"{name}: {what}; give one of xy (n, 2), boxes (n, 4) and boxes_xyxy (n, 4)")
+    [key] = given
+    if key == "x":
+        names = BOX if {*BOX} <= arrays.keys() else BOX[:2]
+        parts = {name: arrays.pop(name, np.zeros(0)) for name in names}
+        _check_lengths(parts, parts["x"].size, name)
+        return _numbers(np.stack([*parts.values()]), f"{name}: keys {', '.join(parts)}")
+    array, width = arrays.pop(key), GEOMETRY[key]
+    if array.ndim != 2 or array.shape[1] != width:
+        if array.size:
+            raise InputError(f"{name}: key {key} has the shape {array.shape}; (n, {width}) is needed, a row an object")
+        array = array.reshape(0, width)  # an empty list or tensor has lost its width
+    geometry = _numbers(array.T, f"{name}: key {key}")
+    if key == "boxes_xyxy":
+        geometry[2:] -= geometry[:2]
+    return geometry
+
+
+def _numbers(array: np.ndarray, place: str) -> np.ndarray:
+    """A copy of an array as float64; raises InputError if it holds no numbers."""
+    if array.dtype.kind not in "iuf" and array.size:
+        raise InputError(f"{place}: is of type {array.dtype}; numbers are needed")
+    return np.array(array, np.float64, order="C")
+
+
+def _check_lengths(columns: Mapping[str, np.ndarray], n_rows: int, name: str) -> None:
+    """Raises InputError unless every column has a value for each of the rows."""
+    for key, array in columns.items():
+        if array.shape != (n_rows,):
+            problem = f"has the shape {array.shape}; ({n_rows},) is needed, a value for each row"
+            raise InputError(f"{name}: key {key} {problem}")
+
+
+def given_arrays(given: Any, name: str) -> BatchSide | None:
+    """The side that a dict of arrays, or a DataFrame of plain columns, stands for; None where it takes a closer look.
+
+    Raises InputError if a key or a shape of a dict is wrong.
+    """
+    objects, frames = (given.objects, given.frames) if isinstance(given, Annotations) else (given, None)
+    if isinstance(objects, Mapping):
+        side: BatchSide | None = arrays_of_dict(objects, name)
+    else:
+        side = _arrays_of_dataframe(objects) if isinstance(objects, pd.DataFrame) else None
+    if side is None or frames is None:
+        return side
+    if isinstance(frames, Mapping):
+        return side._replace(frames=frames_of_dict(frames, f"{name} frames"))
+    if not isinstance(frames, pd.DataFrame) or not {*FRAME_KEY} <= {*frames.columns}:
+        return None
+    return side._replace(frames={name: array_of(frames[name]) for name in FRAME_KEY})
+
+
+def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
+    """The side that a DataFrame of numbers is; None where it takes a closer look.
+
+    To take all values as one array, and the columns from that, is several times faster than to take each column.
+    """
+    names = table.columns.tolist()
+    if not {"sequence", "frame", "object", "x", "y"} <= {*names} or not table.columns.is_unique:
+        return None
+    kinds = [getattr(kind, "kind", "O") for kind in table.dtypes.tolist()]
+    if not {*kinds} <= {"i", "f"}:
+        wanted = [name for name in names if name in NEEDED]
+        return arrays_of_columns(Columns({name: array_of(table[name]) for name in wanted}))
+    values = table.to_numpy(np.float64).T
+    integers = values[[kind == "i" for kind in kinds]]
+    if integers.size and np.abs(integers).max() >= LARGEST_EXACT_INTEGER:
+        return None
+    columns = {
+        name: row.astype(np.int64) if kind == "i" else row
+        for name, kind, row in zip(names, kinds, values, strict=True)
+        if name in NEEDED
+    }
+    return arrays_of_columns(Columns(columns))
+
+
+def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchSide | None:
+    """The side that columns of objects, and of frames, are; None if the geometry is not float64 throughout."""
+    names = BOX if {*BOX} <= {*objects} else BOX[:2]
+    parts = [objects[name] for name in names]
+    if any(not isinstance(part, np.ndarray) or part.dtype != np.float64 for part in parts):
+        return None
+    listed = None if frames is None else {name: frames[name] for name in FRAME_KEY}
+    return BatchSide({name: objects[name] for name in objects if name not in names}, np.array(parts), listed)
+
+
+def as_dataframe(side: BatchSide) -> pd.DataFrame:
+    """A side of arrays as a table of objects, in which an object without a name is called by its position."""
+    names = {"object": np.arange(side.geometry.shape[1])} if "object" not in side.columns else {}
+    key = {name: side.columns[name] for name in FRAME_KEY if name in side.columns}
+    return pd.DataFrame(key | names | dict(zip(BOX, side.geometry, strict=False)) | side.columns)
+
+
+def as_tables(given: Any, name: str) -> Any:
+    """Annotations of tables, or a table, from what one side of a batch may be given as."""
+    objects, frames, sequences = given if isinstance(given, Annotations) else (given, None, None)
+    if isinstance(objects, Mapping):
+        side = arrays_of_dict(objects, name)
+        objects = as_dataframe(side)
+        frames = pd.DataFrame(side.frames) if frames is None and side.frames is not None else frames
+    if isinstance(frames, Mapping):
+        frames = pd.DataFrame(frames_of_dict(frames, f"{name} frames"))
+    return objects if frames is None and sequences is None else Annotations(objects, frames, sequences)

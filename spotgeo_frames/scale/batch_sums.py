@@ -1,0 +1,93 @@
+"""What batches add up to: a row of sums for each sequence, whose frames may come in several batches."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..matching.alignment import FrameRule
+from ..matching.crowds import without_crowds
+from ..matching.matcher import assigned, counted_table, warning_of_sides
+from ..matching.rule import Rule, compared
+from ..scoring.group_sums import Cells, Sums, cells_of, group_rows, totals
+from ..scoring.match_sums import SUMS
+from ..scoring.pair_sums import pair_cells
+from ..scoring.registry import own_metrics
+from ..scoring.summary import summary_of
+from ..tables.annotations import SideColumns
+from ..tables.columns import Columns
+from ..tables.match_tables import match_dataframe
+from ..tables.schema import COUNTS_NOTED
+
+# The sums of no sequence.
+NOTHING = dict.fromkeys([*SUMS, "kelvins_error", "n_frames"], np.zeros(0))
+
+
+class Evaluated(NamedTuple):
+    """What two sides give: the sums of each sequence, the counts of crowds, a match table or None, and a warning."""
+
+    cells: Cells
+    counts: dict[str, int]
+    matches: pd.DataFrame | None
+    warning: str | None
+
+
+def evaluate(
+    truth: SideColumns, predictions: SideColumns, rule: Rule, frames: FrameRule, own: Sequence[str], *, keep: bool
+) -> Evaluated:
+    """Matches two checked sides, one of which may have sequences that the other has not.
+
+    The match table is made where it is to be kept, or where own metrics need it. Raises InputError as `match` does.
+    """
+    counting = without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=True), rule)
+    pairs = assigned(counting.sides, rule)
+    warning = warning_of_sides(truth, predictions, rule)
+    if not keep and not own:
+        return Evaluated(*pair_cells(counting, pairs, rule), None, warning)
+    table = counted_table(counting, pairs, rule)
+    counts = {name: table.attrs[name] for name in COUNTS_NOTED if name in table.attrs}
+    cells = cells_of(group_rows(table, None, own=own))
+    return Evaluated(cells, counts, match_dataframe(table) if keep else None, warning)
+
+
+class BatchSums:
+    """A row of sums for each of N sequences.
+
+    `place` has the row of each sequence by its name or code, `values` the sums by name, (N,), and `counts` how many
+    crowds were left out.
+    """
+
+    def __init__(self) -> None:
+        self.place: dict[int, int] = {}
+        self.values: dict[str, np.ndarray] = {}
+        self.counts: dict[str, int] = {}
+
+    def add(self, sequences: Sequence[int], values: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
+        """Adds sums of some sequences, each of which occurs once; sums of own metrics stay only if both have them."""
+        if not values:  # those of an accumulator without batches
+            return
+        rows = [self.place.setdefault(sequence, len(self.place)) for sequence in sequences]
+        before = self.values or dict.fromkeys(values, np.zeros(0))
+        self.values = {}
+        for name in [name for name in values if name in before]:
+            added = np.zeros(len(self.place))
+            added[: len(before[name])] = before[name]
+            added[rows] += values[name]
+            self.values[name] = added
+        self.counts = {name: self.counts.get(name, 0) + counts.get(name, 0) for name in {**self.counts, **counts}}
+
+    def summary(self, names: Mapping[int, Any], rule: Rule, own: Sequence[str]) -> pd.DataFrame:
+        """What `summarize` returns of all of them, added in the order of the sequences.
+
+        `names` are those of sequences that have codes.
+        """
+        named = sorted(self.place, key=lambda sequence: names.get(sequence, sequence))
+        order = [self.place[sequence] for sequence in named]
+        values = {name: rows[order] for name, rows in self.values.items()}
+        cells = Cells(np.zeros(len(order), np.int64), None, values or NOTHING)
+        own = [name for name in own_metrics() if name in own and values]
+        notes: dict[Hashable, Any] = rule.notes | self.counts
+        return summary_of(Sums(Columns({}, n_rows=1), totals(cells, 1), {}, not rule.by_distance, notes, own))
