@@ -20,7 +20,9 @@ README_SCRIPT = PROJECT / ".ci" / "try_readme.py"
 
 def ran(*command: str | Path, folder: Path = PROJECT) -> str:
     """Runs a command and returns what it prints; exits with its errors if it fails."""
-    done = subprocess.run([str(text) for text in command], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(text) for text in command], cwd=folder, capture_output=True, encoding="utf-8", errors="replace"
+    )
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -49,7 +51,7 @@ def compare(what: str, inside: set[str], wanted: set[str]) -> None:
 
 
 def check_files(wheel: Path, source: Path) -> None:
-    """Exits unless the wheel holds all files of the package, the source distribution all of the project, and no others."""
+    """Exits unless the wheel holds the files of the package, and the source distribution those of the project."""
     files = project_files()
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()

@@ -97,6 +97,8 @@ def test_the_readme_without_extras_leaves_out_what_needs_one(tmp_path) -> None:
 
 
 def test_the_readme_without_extras_fails_where_no_extra_is_named(tmp_path) -> None:
-    done = try_readme(PAGE, tmp_path, "def needs_an_extra(): import nothing_of_that_name\nbuiltins.needs_an_extra = needs_an_extra")
+    done = try_readme(
+        PAGE, tmp_path, "def needs_an_extra(): import nothing_of_that_name\nbuiltins.needs_an_extra = needs_an_extra"
+    )
     assert done.returncode == 1
     assert "nothing_of_that_name" in done.stderr
