@@ -102,3 +102,21 @@ def test_the_readme_without_extras_fails_where_no_extra_is_named(tmp_path) -> No
     )
     assert done.returncode == 1
     assert "nothing_of_that_name" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"a = 1  \n", "page.py:1: ends with spaces"),
+        (b"a = 1\n<<<<<<< main\n", "page.py:2: is a leftover of a merge"),
+        (b"a = 1\r\n", "page.py:1: ends as lines of Windows do"),
+        (b"a = 1", "page.py: does not end with a line feed"),
+        (b"#" * 2_000_000 + b"\n", "page.py: has more than 2,000,000 bytes"),
+    ],
+)
+def test_hooks_find_what_nobody_wants_in_a_file(content: bytes, problem: str, tmp_path) -> None:
+    (tmp_path / "page.py").write_bytes(content)
+    (tmp_path / "good.py").write_bytes(b"a = 1\n")
+    command = [sys.executable, str(PROJECT / ".ci" / "files.py"), "page.py", "good.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.splitlines()) == (1, [problem])
