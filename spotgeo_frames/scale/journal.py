@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 from ..support.errors import InputError, check_memory
 from ..support.secrets import without_secrets
 from ..support.storage import Digest, Place, digest_of, is_local, make_folder, remove_temporary, sizes, write_all
-from ..support.temporary import lock, synchronise_folder, temporary_name
+from ..support.temporary import WINDOWS, lock, synchronise_folder, temporary_beside, temporary_name
 from ..support.version import __version__
 from ..support.writing import writable
 from .contents import Contents
@@ -99,10 +100,11 @@ def _held(out: Place, plan: Mapping[str, Any]) -> Iterator[bool]:
 
 def _claimed(out: Place, content: bytes) -> int:
     """The descriptor of the plan in a local folder, with its lock; the plan is written if there is none."""
+    make = _made_unlocked if WINDOWS else _made
     with writable(out.name):
         for _ in range(ATTEMPTS):
             there = os.path.lexists(out.inside("plan.json").path)
-            descriptor = _locked(out) if there else _made(out, content)
+            descriptor = _locked(out) if there else make(out, content)
             if descriptor is not None:
                 return descriptor
     raise InputError(f"{out.name}: {BUSY}")
@@ -156,6 +158,19 @@ def _made(out: Place, content: bytes) -> int | None:
         with suppress(OSError):
             os.unlink(temporary)
     return descriptor
+
+
+def _made_unlocked(out: Place, content: bytes) -> int | None:
+    """As `_made`, for Windows, which has no locks, and where a file that is open cannot be removed."""
+    _check_empty(out)
+    path = Path(out.inside("plan.json").path)
+    try:
+        with temporary_beside(path) as temporary:
+            temporary.write_bytes(content)
+            _linked(str(temporary), str(path))
+    except FileExistsError:
+        return None
+    return os.open(path, os.O_RDWR)
 
 
 def _linked(temporary: str, path: str) -> None:

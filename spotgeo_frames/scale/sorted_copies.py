@@ -16,7 +16,7 @@ from ..support.errors import InputError
 from ..support.fetching import AT_ONCE
 from ..support.storage import READ_BYTES, Place, is_local, local_paths, make_folder, place_of, sizes, written
 from ..support.targets import check_inputs_kept, check_new_folder
-from ..support.temporary import synchronise_folder, temporary_folder_beside, temporary_name
+from ..support.temporary import move_folder, synchronise_folder, temporary_folder_beside, temporary_name
 from ..support.writing import writable
 from .cluster_sorting import sorted_on_cluster
 from .contents import Contents, check_outside, contents_of
@@ -126,7 +126,7 @@ def _to_folder(contents: Contents, folder: Path, client: Any) -> int:
                 for number, file in enumerate(files):
                     Path(file.path).replace(done / part_name(number))
             synchronise_folder(done)
-            done.replace(folder)  # an empty folder there gives way
+            move_folder(done, folder)
             try:
                 synchronise_folder(folder.parent)
             except BaseException:  # so that whatever ends in an error leaves nothing

@@ -84,11 +84,16 @@ def reached(name: str | Path, storage: Storage) -> tuple[FileSystem, str]:
     if storage.filesystem is not None:
         return _of_filesystem(storage.filesystem, text)
     if not is_address(name):
-        return fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(text))
+        return fs.LocalFileSystem(), _local_path(text)
     try:
         return _of_address(text, storage.options or {})
     except (OSError, ValueError, TypeError, NotImplementedError) as error:  # Arrow's errors are OSError and ValueError
         raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
+
+
+def _local_path(text: str) -> str:
+    """The absolute path of a file or folder of this machine, with slashes, as pyarrow has it on Windows too."""
+    return os.path.abspath(os.path.expanduser(text)).replace(os.sep, "/")
 
 
 def _of_address(text: str, options: Mapping[str, Any]) -> tuple[FileSystem, str]:
@@ -121,7 +126,7 @@ def _of_filesystem(filesystem: Any, text: str) -> tuple[FileSystem, str]:
 
     if isinstance(filesystem, fs.FileSystem):
         local = isinstance(filesystem, fs.LocalFileSystem)
-        path = os.path.abspath(os.path.expanduser(text)) if local else text.partition("://")[2] or text
+        path = _local_path(text) if local else text.partition("://")[2] or text
         return filesystem, path.partition("?")[0] if "://" in text else path
     if not hasattr(filesystem, "_strip_protocol"):
         kind = type(filesystem).__name__

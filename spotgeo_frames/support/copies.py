@@ -5,6 +5,7 @@ and removed when it has been read.
 """
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -81,6 +82,14 @@ def local_copies(names: Sequence[str | Path], storage: Storage | None = None) ->
         yield [stack.enter_context(local_copy(name, storage)) for name in names]
 
 
+def _link(path: str, target: Path) -> None:
+    """Makes a link to a file of this machine, or a copy where no links can be made, as for most users of Windows."""
+    try:
+        os.symlink(path, target)
+    except (OSError, NotImplementedError):
+        shutil.copyfile(path, target)
+
+
 def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Copy:
     """A copy of what a name reaches, in a temporary folder that is removed with the stack."""
     from concurrent.futures import ThreadPoolExecutor  # imported here, as the others: little of what is read is fetched
@@ -92,7 +101,7 @@ def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Cop
 
     def fetch(file: Listed, target: Path) -> None:
         if is_local(file.place):
-            os.symlink(file.place.path, target)
+            _link(file.place.path, target)
             return
         with target.open("wb") as stream:
             for content in bytes_of(file.place):

@@ -15,6 +15,9 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
+# On Windows a file that is open can be neither moved nor removed, and a folder cannot be moved onto an empty one.
+WINDOWS = os.name == "nt"
+
 # What a folder that cannot be synchronised answers; some network file systems and Windows know no such call.
 UNSYNCHRONISED = {errno.EINVAL, errno.EBADF, errno.ENOTSUP, errno.EACCES, errno.EPERM}
 
@@ -55,6 +58,14 @@ def synchronise_folder(folder: str | Path) -> None:
             raise
     finally:
         _close(descriptor)
+
+
+def move_folder(folder: Path, to: Path) -> None:
+    """Moves a folder to a path where nothing is, or an empty folder; raises OSError if something else is there."""
+    if WINDOWS:
+        with suppress(FileNotFoundError):
+            to.rmdir()
+    folder.replace(to)
 
 
 @contextmanager
@@ -151,7 +162,7 @@ def _close(descriptor: int | None) -> None:
 
 def _opened(path: Path) -> int | None:
     """A descriptor of a file or folder to lock; None where the system has no locks, or it cannot be opened."""
-    if os.name == "nt":  # an open file cannot be moved
+    if WINDOWS:  # it could not be moved while it is open
         return None
     with suppress(OSError):
         return os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
