@@ -109,7 +109,9 @@ def _problem(values: list[float]) -> str | None:
     if w < 0 or h < 0:
         return f"width {w:g} and height {h:g}: a size is negative"
     if not all(-BEYOND <= value <= 1 + BEYOND for value in (x, y, w, h)):
-        return f"box {x:g} {y:g} {w:g} {h:g} is not in shares of the image, which lie between 0 and 1; are these pixels?"
+        return (
+            f"box {x:g} {y:g} {w:g} {h:g} is not in shares of the image, which lie between 0 and 1; are these pixels?"
+        )
     if len(others) == 2:
         if not 0 <= others[0] <= 1:
             return f"score {others[0]:g} is not between 0 and 1; the order is score, then identity"
