@@ -1,5 +1,7 @@
 from .coco import read_coco as read_coco
 from .cvat.reader import read_cvat as read_cvat
+from .in_memory import from_supervision as from_supervision
+from .in_memory import from_torchvision as from_torchvision
 from .motchallenge.preprocessing import read_motchallenge as read_motchallenge
 from .motchallenge.reader import write_motchallenge as write_motchallenge
 from .objects import read_objects as read_objects

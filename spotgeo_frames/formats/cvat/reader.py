@@ -58,8 +58,8 @@ def read_cvat(
 
     Returns
     -------
-    Annotations, sorted by frame: `sequence` (string), `frame` (the video's, from 0), `object` (the track's id), `x`, `y`
-    (top left), `w`, `h` (px), `category` (the label), `occluded`, `keyframe` (bool), and a column of text for each
+    Annotations, sorted by frame: `sequence` (string), `frame` (the video's, from 0), `object` (the track's id), `x`,
+    `y` (top left), `w`, `h` (px), `category` (the label), `occluded`, `keyframe` (bool), and a column of text for each
     attribute of boxes (called attribute_NAME where the name is taken). Boxes that are outside are no rows. The frames
     are all of the task, with `width` and `height` (px) if the file tells; if it does not tell their count, None.
 

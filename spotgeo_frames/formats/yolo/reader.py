@@ -32,8 +32,8 @@ from ...tables.inputs import YOLO_FILES, copy_state, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
 from ...tables.schema import BOX, FRAME_KEY
 from ...tables.table import Table
+from ..class_names import Names, categories, class_names
 from ..documents import MOST_PROBLEMS
-from .class_names import Names, class_names
 from .frame_files import NAMES_FILE, Key, Sizes, check_known, image_sizes, label_files
 from .label_lines import Labels, read_labels
 
@@ -228,9 +228,7 @@ def _without_name(labels: Labels, names: Mapping[int, str]) -> dict[int, str]:
 
 def _score_problems(labels: Labels) -> dict[int, str]:
     """The lines that have identities, though none are wanted."""
-    wrong = {
-        row: f"has an identity behind the score; {NO_TRACKS}" for row in np.flatnonzero(labels.identity >= -np.inf)
-    }
+    wrong = dict.fromkeys(np.flatnonzero(labels.identity >= -np.inf), f"has an identity behind the score; {NO_TRACKS}")
     for row in np.flatnonzero((labels.extra < 0) | (labels.extra > 1)).tolist():
         wrong[row] = f"score {labels.extra[row]:g} is not between 0 and 1; if it is an identity, {NO_TRACKS}"
     return wrong
@@ -286,15 +284,6 @@ def _pixels(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Boxes (N, 4) as left, top, width and height (px), from centre and size in shares of images of `sizes` (N, 2)."""
     size = shares[:, 2:] * sizes
     return np.hstack([shares[:, :2] * sizes - size / 2, size])
-
-
-def categories(class_id: np.ndarray, names: Mapping[int, str] | None) -> Any:
-    """The category of each class (N,): its name, or without names its number."""
-    if names is None:
-        return class_id
-    ordered = sorted(names)
-    kind = pd.CategoricalDtype(pd.Index([names[number] for number in ordered], dtype=TEXT))
-    return pd.Categorical.from_codes(np.searchsorted(ordered, class_id), dtype=kind)
 
 
 def _tracked(table: pd.DataFrame, has_identity: np.ndarray) -> pd.DataFrame:

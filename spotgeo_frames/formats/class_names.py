@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...support.copies import local_copy
-from ...support.errors import InputError, first_line
-from ...support.extras import check_extra
-from ...support.reading import check_no_nul, read_bytes, readable
+import numpy as np
+import pandas as pd
+
+from ..support.copies import local_copy
+from ..support.errors import InputError, first_line
+from ..support.extras import check_extra
+from ..support.pandas_versions import TEXT
+from ..support.reading import check_no_nul, read_bytes, readable
 
 # What names, as `read_yolo` and others take them.
 Names = str | Path | Sequence[str] | Mapping[int, str]
@@ -67,3 +71,12 @@ def _names_of_file(path: Path, place: str) -> Any:
     if not isinstance(names, list | dict):
         raise InputError(f"{place}: has no `names`, a list or a mapping of the names of classes")
     return names
+
+
+def categories(class_id: np.ndarray, names: Mapping[int, str] | None) -> Any:
+    """The category of each class (N,): its name, or without names its number."""
+    if names is None:
+        return class_id
+    ordered = sorted(names)
+    kind = pd.CategoricalDtype(pd.Index([names[number] for number in ordered], dtype=TEXT))
+    return pd.Categorical.from_codes(np.searchsorted(ordered, class_id), dtype=kind)
