@@ -30,12 +30,12 @@ def class_names(names: Names | None, wanted_by: str) -> dict[int, str] | None:
     """
     if names is None:
         return None
-    place = f"{wanted_by}: names"
-    if isinstance(names, str | Path):
-        place = str(names)
-        with local_copy(names) as copy:
-            names = _names_of_file(copy.path, place)
-    by_class = dict(names) if isinstance(names, Mapping) else dict(enumerate(names))
+    place, given = f"{wanted_by}: names", names
+    if isinstance(given, str | Path):
+        place = str(given)
+        with local_copy(given) as copy:
+            given = _names_of_file(copy.path, place)
+    by_class = dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
     for number, name in by_class.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 0 or not isinstance(name, str):
             raise InputError(f"{place}: {number!r}: {name!r}: a number from 0 on and its name, a text, are needed")
@@ -47,7 +47,7 @@ def class_names(names: Names | None, wanted_by: str) -> dict[int, str] | None:
     return by_class
 
 
-def _names_of_file(path: Path, place: str) -> Any:
+def _names_of_file(path: Path, place: str) -> Sequence[Any] | Mapping[Any, Any]:
     """What a file says of names, unchecked."""
     with readable(path):
         if path.is_file() and path.stat().st_size > LARGEST_FILE:

@@ -72,8 +72,8 @@ def from_torchvision(
     Raises
     ------
     InputError: a key is missing, an array has another shape or numbers that are not finite, a tensor has gradients, a
-        corner lies left of or above the first, a class has no name, or `frames` has another count of rows. Every problem
-        names the item.
+        corner lies left of or above the first, a class has no name, or `frames` has another count of rows. Every
+        problem names the item.
     ValueError: no such kind of table.
 
     Examples

@@ -52,11 +52,11 @@ def flat(result: AveragePrecision | Table | Any, prefix: str = "", *, bounds: bo
 
     Returns
     -------
-    Finite numbers by name, each in the unit of its metric; counts are floats, too. What is null is left out. A number of
-    a slice is called METRIC/COLUMN=VALUE (`f1/truth_category=car`), with one part for each column (`f1/night=3/size=12
-    to 47`). In tables of tracks and poses, a null `sequence`, `category` or `joint` stands for all of them, and adds no
-    part; in other tables it is called `null`. Characters other than letters, digits, `_`, `-`, `.` and spaces become `_`
-    in metrics, columns and values. The difference of a pair is called METRIC/a=NAME/b=NAME.
+    Finite numbers by name, each in the unit of its metric; counts are floats, too. What is null is left out. A number
+    of a slice is called METRIC/COLUMN=VALUE (`f1/truth_category=car`), with one part for each column
+    (`f1/night=3/size=12 to 47`). In tables of tracks and poses, a null `sequence`, `category` or `joint` stands for all
+    of them, and adds no part; in other tables it is called `null`. Characters other than letters, digits, `_`, `-`, `.`
+    and spaces become `_` in metrics, columns and values. The difference of a pair is called METRIC/a=NAME/b=NAME.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Arrays of one batch or image as NumPy arrays: NumPy's own, and tensors of torch on any device. torch is not needed."""
+"""Arrays, lists and tensors of torch on any device as NumPy arrays; torch is not needed."""
 
 from __future__ import annotations
 

@@ -215,9 +215,9 @@ def _box_problem(corners: tuple[float, ...], flags: Mapping[str, str], given: Ma
             return f"{corner} is {given.get(corner)!r}; a finite number is needed"
     if corners[2] < corners[0] or corners[3] < corners[1]:
         return f"box {' '.join(f'{value:g}' for value in corners)}: a size is negative; the top left corner comes first"
-    for flag, value in flags.items():
-        if value not in ("0", "1"):
-            return f"{flag} is {value!r}; 0 or 1 is needed"
+    for flag, mark in flags.items():
+        if mark not in ("0", "1"):
+            return f"{flag} is {mark!r}; 0 or 1 is needed"
     if _number(given.get("rotation", "0")) != 0:
         return f"is turned by {given['rotation']} degrees; boxes have to be upright"
     return None

@@ -1,1 +1,1 @@
-"""YOLO's text files: `reader` reads folders of them, `label_lines` one file, `frame_files` finds which frames there are."""
+"""YOLO's text files: `reader` reads folders, `label_lines` one file, `frame_files` finds the frames."""

@@ -43,7 +43,7 @@ class Sizes(NamedTuple):
 
 
 def label_files(folder: Path, videos: bool) -> dict[Key, Path]:
-    """The label files below a folder by sequence and frame; raises InputError where there are none or two of a frame."""
+    """The label files below a folder by sequence and frame; raises InputError for none, and for two of a frame."""
     with readable(folder):
         if not folder.is_dir():
             raise InputError(
@@ -84,7 +84,7 @@ def image_sizes(folder: Path, videos: bool) -> dict[Key, Sizes]:
 
 
 def _size(path: Path) -> tuple[int, int]:
-    """The width and height (px) of an image as it is shown: a photo that lies on its side is turned, as in Ultralytics."""
+    """The width and height (px) of an image as it is shown: one that lies on its side is turned, as in Ultralytics."""
     from PIL import Image
 
     try:

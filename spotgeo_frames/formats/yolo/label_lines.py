@@ -76,8 +76,9 @@ def _text(content: bytes, name: str) -> str:
 def _row(fields: list[str]) -> list[float] | str:
     """A line as class, box, score, identity and the sixth of six fields, NaN where it has none; or what is wrong."""
     if not N_BOX <= len(fields) <= N_ALL:
-        what = f"{len(fields)} fields; a box has {N_BOX}: class, x and y of its centre, width, height; up to two may follow"
-        return f"{what}, a score and an identity" + (f"; {OTHER_KINDS}" if len(fields) > N_ALL else "")
+        what = f"{len(fields)} fields; a box has {N_BOX}: class, x and y of its centre, width, height"
+        more = f"; a score and an identity may follow; {OTHER_KINDS}"
+        return what + (more if len(fields) > N_ALL else "")
     try:
         values = [float(field) for field in fields]
     except ValueError:

@@ -1,7 +1,8 @@
 """read_yolo(): folders of YOLO's label files, as people label them and as Ultralytics writes predictions and tracks.
 
-A line is `class x_center y_center width height`, in shares of the image, with a score, an identity or both behind. That
-is what `save_txt` of Ultralytics 8 writes (engine/results.py): the score with `save_conf=True`, the identity by `track`.
+A line is `class x_center y_center width height`, in shares of the image, with a score, an identity or both behind.
+That is what `save_txt` of Ultralytics 8 writes (engine/results.py): the score with `save_conf=True`, the identity by
+`track`.
 
 Known differences from Ultralytics
 
@@ -78,8 +79,8 @@ def read_yolo(
         truth, when these are predictions. A frame without a label file is empty.
     videos
         Whether the images are frames of videos. Then the digits at the end of a name are the frame: plaza_000012.txt is
-        frame 12 of the sequence plaza, plaza/000012.txt (or plaza/anything_000012.txt) as well, and 000012.txt is one of
-        the sequence "video". Otherwise each image is a sequence of its own, called by its path without the ending, and
+        frame 12 of the sequence plaza, plaza/000012.txt (or plaza/anything_000012.txt) as well, and 000012.txt is one
+        of the sequence "video". Otherwise each image is a sequence of its own, called by its path without the ending, and
         its frame is 1: images are independent of each other.
     identities
         Whether lines end in an identity, as `track` of Ultralytics writes them; such images are frames of videos.
@@ -98,8 +99,8 @@ def read_yolo(
 
     Raises
     ------
-    InputError: a folder has no label files or a file is none, sizes are not known, there is no image or frame of a label
-        file, or a line is wrong: fields other than 5 to 7 (outlines, keypoints and turned boxes have others), numbers
+    InputError: a folder has no label files or a file is none, sizes are not known, there is no image or frame of a
+        label file, or a line is wrong: fields other than 5 to 7 (outlines, keypoints and turned boxes have others), numbers
         that are not finite or no shares of the image, negative sizes, a class without a name, an identity that is twice
         in a frame. Every problem names its file and line.
     ImportError: Pillow or PyYAML is needed and missing.
@@ -235,7 +236,7 @@ def _score_problems(labels: Labels) -> dict[int, str]:
 
 
 def _identity_problems(labels: Labels, both: bool) -> dict[int, str]:
-    """The lines whose identity is no whole number, or is there already; `both` says that lines have score and identity."""
+    """The lines whose identity is no whole number, or is there twice; with `both`, lines have score and identity."""
     wrong: dict[int, str] = {}
     first: dict[float, int] = {}
     identity = labels.identity if both else labels.extra
