@@ -80,8 +80,8 @@ def read_yolo(
     videos
         Whether the images are frames of videos. Then the digits at the end of a name are the frame: plaza_000012.txt is
         frame 12 of the sequence plaza, plaza/000012.txt (or plaza/anything_000012.txt) as well, and 000012.txt is one
-        of the sequence "video". Otherwise each image is a sequence of its own, called by its path without the ending, and
-        its frame is 1: images are independent of each other.
+        of the sequence "video". Otherwise each image is a sequence of its own, called by its path without the ending,
+        and its frame is 1: images are independent of each other.
     identities
         Whether lines end in an identity, as `track` of Ultralytics writes them; such images are frames of videos.
         Lines without one are detections that the tracker did not take up. They are left out, with a warning.
@@ -100,9 +100,9 @@ def read_yolo(
     Raises
     ------
     InputError: a folder has no label files or a file is none, sizes are not known, there is no image or frame of a
-        label file, or a line is wrong: fields other than 5 to 7 (outlines, keypoints and turned boxes have others), numbers
-        that are not finite or no shares of the image, negative sizes, a class without a name, an identity that is twice
-        in a frame. Every problem names its file and line.
+        label file, or a line is wrong: fields other than 5 to 7 (outlines, keypoints and turned boxes have others),
+        numbers that are not finite or no shares of the image, negative sizes, a class without a name, an identity that
+        is twice in a frame. Every problem names its file and line.
     ImportError: Pillow or PyYAML is needed and missing.
     ValueError: no such kind of table.
 
