@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from ..support.addresses import base_name
 from ..support.copies import local_copy
 from ..support.errors import InputError
 from ..support.reading import readable
@@ -21,27 +22,46 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 
+# The endings of tables that are read here; a folder may be called anything.
+TABLES = ("parquet", "csv", "gz", "arrow", "feather")
+
 # The layouts of folders that have a file for each sequence.
 Layout = Literal["motchallenge", "posetrack"]
 
 
 def read_annotations(path: str | Path) -> Annotations:
-    """Annotations from the challenge's JSON or from a table, told apart by the file's name.
+    """Annotations from the challenge's JSON, CVAT's XML or a table, told apart by the file's name.
 
-    Raises InputError as `read_spotgeo` and `read_objects` do.
+    Raises InputError as `read_spotgeo`, `read_cvat` and `read_objects` do.
     """
     return annotations_of(_read_side(path))
 
 
 def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
     """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
+    ending = Path(base_name(path)).suffix.lower().removeprefix(".")
     if is_competition_file(path):
         side = spotgeo_columns(path)
-    else:
-        from .objects import read_objects
+    elif ending == "xml":
+        from .cvat.reader import read_cvat
 
-        side = side_columns(read_objects(path))
+        side = side_columns(read_cvat(path))
+    else:
+        side = side_columns(_read_table(path, ending))
     return _with_frames(side, frames)
+
+
+def _read_table(path: str | Path, ending: str) -> Annotations:
+    """A table of objects; a file of an ending that is not known here is left to the reader of another package."""
+    if ending and ending not in TABLES:
+        from .package_readers import read_by_package
+
+        read = read_by_package(path, ending)
+        if read is not None:
+            return read
+    from .objects import read_objects
+
+    return read_objects(path)
 
 
 def _with_frames(side: SideColumns, path: str | Path | None) -> SideColumns:

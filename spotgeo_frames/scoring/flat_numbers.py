@@ -16,8 +16,7 @@ from ..support.errors import InputError
 from ..support.labels import DASH, bins_as_text, label
 from ..tables.messages import listed
 from ..tables.table import Table
-from .own_metrics import TRACK_METRIC_NAMES
-from .registry import METRICS
+from .own_metrics import known_metrics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,7 +105,7 @@ def _numbers(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
         return
     if "outcome" in table:
         raise InputError("flat: result is a match table; give what summarize() makes of it")
-    known = _known_metrics()
+    known = known_metrics()
     first = next((position for position, name in enumerate(table) if name in known), None)
     if first is None:
         raise InputError(f"flat: result has no column of a metric; there are {listed(table)}")
@@ -130,13 +129,6 @@ def _of_long_table(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, flo
         values = table[column].to_numpy(float, na_value=math.nan).tolist()
         for metric, text, value in zip(metrics, texts, values, strict=True):
             yield f"{metric}{ending}{text}", value
-
-
-def _known_metrics() -> set[Hashable]:
-    """The names of all metrics; the room of tracks is above this one, and its names stand in a list here."""
-    from .ap.numbers import AP_METRICS
-
-    return {*METRICS, *AP_METRICS, *TRACK_METRIC_NAMES.split()}
 
 
 def _is_number(values: pd.Series) -> bool:

@@ -229,7 +229,8 @@ def _without_name(labels: Labels, names: Mapping[int, str]) -> dict[int, str]:
 
 def _score_problems(labels: Labels) -> dict[int, str]:
     """The lines that have identities, though none are wanted."""
-    wrong = dict.fromkeys(np.flatnonzero(labels.identity >= -np.inf), f"has an identity behind the score; {NO_TRACKS}")
+    tracked = np.flatnonzero(~np.isnan(labels.identity)).tolist()
+    wrong = dict.fromkeys(tracked, f"has an identity behind the score; {NO_TRACKS}")
     for row in np.flatnonzero((labels.extra < 0) | (labels.extra > 1)).tolist():
         wrong[row] = f"score {labels.extra[row]:g} is not between 0 and 1; if it is an identity, {NO_TRACKS}"
     return wrong
