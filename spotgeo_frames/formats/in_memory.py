@@ -25,6 +25,9 @@ from .documents import MOST_PROBLEMS
 # Columns of objects by the name of the values in torchvision's dicts.
 OF_TARGETS = {"area": "area", "iscrowd": "crowd"}
 
+# What messages call columns.
+CALLED = {"score": "scores", "object": "identities of tracks"}
+
 # The name under which supervision's own connectors keep names of classes.
 CLASS_NAME = "class_name"
 
@@ -163,7 +166,7 @@ def _all_of(detections: Iterable[Any], taken_apart: Any, place: str) -> list[Ima
     kinds = {name for image in images for name in image.columns if len(image.corners)}
     for position, image in enumerate(images if not problems else ()):
         lacking = sorted(kinds - image.columns.keys()) if len(image.corners) else []
-        problems += [f"{place}[{position}] has no {name}, which others have" for name in lacking]
+        problems += [f"{place}[{position}] has no {CALLED.get(name, name)}, and others have" for name in lacking]
     if problems:
         raise InputError(problems[:MOST_PROBLEMS])
     return images
