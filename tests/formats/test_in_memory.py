@@ -168,20 +168,24 @@ def test_what_torchvision_detects() -> None:
     assert len(sf.from_torchvision(half).objects) == len(read.objects)
 
 
-def test_what_supervision_tracks() -> None:
-    """Its own Detections through its own tracker, and an empty frame."""
+def test_what_supervision_holds() -> None:
+    """Its own Detections, filtered, with identities and names; an empty one, and those it makes of Ultralytics."""
     sv = pytest.importorskip("supervision", reason="needs `pip install supervision`")
-    tracker = sv.ByteTrack()
-    seen = []
-    for step in range(5):
-        corners = np.array(CORNERS) + np.array([0, 0, 40, 40]) + step
-        given = sv.Detections(corners, confidence=np.array([0.9, 0.8]), class_id=np.array([0, 1]))
-        given.data["class_name"] = np.array(["car", "van"])
-        seen.append(tracker.update_with_detections(given))
-    seen.append(sv.Detections.empty())
-    frames = pd.DataFrame({"sequence": "plaza", "frame": range(1, 7)})
-    read = sf.from_supervision(seen, frames)
-    assert len(read.objects) == sum(map(len, seen)) > 0
-    assert read.objects["object"].tolist() == [int(number) for item in seen[:5] for number in item.tracker_id]
-    assert {*read.objects["category"]} <= {"car", "van"}
-    assert sf.track(read, read).summary["HOTA"].iloc[-1] == 1
+    given = sv.Detections(
+        np.array([*CORNERS, [7.0, 7.0, 9.0, 9.0]]),
+        confidence=np.array([0.9, 0.8, 0.1]),
+        class_id=np.array([0, 1, 0]),
+        tracker_id=np.array([7, 3, -1]),
+        data={"class_name": np.array(["car", "van", "car"])},
+    )
+    read = sf.from_supervision([given[given.tracker_id >= 0], sv.Detections.empty()], VIDEO)
+    assert read.objects[["frame", "object"]].to_numpy().tolist() == [[1, 7], [1, 3]]
+    assert read.objects["score"].tolist() == [0.9, 0.8]
+    assert read.objects["category"].tolist() == ["car", "van"]
+    torch = pytest.importorskip("torch", reason="the rest needs `pip install ultralytics`")
+    results = pytest.importorskip("ultralytics.engine.results", reason="the rest needs `pip install ultralytics`")
+    boxes = torch.tensor([[10, 10, 30, 20, 0.5, 1]])
+    result = results.Results(np.zeros((40, 60, 3), np.uint8), "a.jpg", {0: "car", 1: "van"}, boxes=boxes)
+    made = sf.from_supervision([sv.Detections.from_ultralytics(result)]).objects
+    assert made[["x", "y", "w", "h", "score"]].to_numpy().tolist() == [[10, 10, 20, 10, 0.5]]
+    assert made["category"].tolist() == ["van"]
