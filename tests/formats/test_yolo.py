@@ -60,6 +60,11 @@ def test_boxes_in_pixels_by_the_size_of_their_image(tmp_path: Path) -> None:
     assert sf.summarize(sf.match(read, read)).loc[0, ["tp", "fp", "n_frames"]].tolist() == [3, 0, 3]
 
 
+def test_lines_that_are_there_twice_are_two_objects(tmp_path: Path) -> None:
+    read = sf.read_yolo(folder_of(tmp_path, {"a.txt": f"{CAR}\n{CAR}\n"}), image_size=SIZE)
+    assert read.objects["object"].tolist() == [1, 2]
+
+
 def test_sizes_of_all_images_or_of_the_truths_frames(tmp_path: Path) -> None:
     labels = folder_of(tmp_path, {"a.txt": CAR, "b.txt": "\n"})
     read = sf.read_yolo(labels, image_size=SIZE)

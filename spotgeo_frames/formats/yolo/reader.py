@@ -6,9 +6,8 @@ That is what `save_txt` of Ultralytics 8 writes (engine/results.py): the score w
 
 Known differences from Ultralytics
 
-    - Ultralytics clips boxes of labels to their image; here they stay as they are.
-    - Ultralytics drops label lines that are there twice; here each is an object.
-    - Outlines of segmentation are no boxes here; Ultralytics takes the boxes around them.
+    - Ultralytics drops lines of labels that are there twice (data/utils.py); here each is an object.
+    - Outlines of segmentation are refused; Ultralytics takes the boxes around them.
 """
 
 from __future__ import annotations
