@@ -39,20 +39,33 @@ def read_annotations(path: str | Path) -> Annotations:
 
 def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
     """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
-    ending = Path(base_name(path)).suffix.lower().removeprefix(".")
-    if is_competition_file(path):
-        side = spotgeo_columns(path)
-    elif ending == "xml":
+    if _is_cvat(path):
         from .cvat.reader import read_cvat
 
         side = side_columns(read_cvat(path))
+    elif is_competition_file(path):
+        side = spotgeo_columns(path)
     else:
-        side = side_columns(_read_table(path, ending))
+        side = side_columns(_read_table(path))
     return _with_frames(side, frames)
 
 
-def _read_table(path: str | Path, ending: str) -> Annotations:
+def _ending(path: str | Path) -> str:
+    """What a file's name ends in, in small letters and without the dot."""
+    return Path(base_name(path)).suffix.lower().removeprefix(".")
+
+
+def _is_cvat(path: str | Path) -> bool:
+    """Whether a path names CVAT's XML, or an archive that holds it under the name that CVAT gives it."""
+    if _ending(path) != "zip":
+        return _ending(path) == "xml"
+    with local_copy(path) as copy:
+        return _packs(copy.path, "annotations.xml")
+
+
+def _read_table(path: str | Path) -> Annotations:
     """A table of objects; a file of an ending that is not known here is left to the reader of another package."""
+    ending = _ending(path)
     if ending and ending not in TABLES:
         from .package_readers import read_by_package
 
@@ -95,7 +108,7 @@ def sequence_layout(path: str | Path) -> Layout | None:
     with local_copy(path) as copy, readable(copy.path):
         folder = copy.path
         if not folder.is_dir():
-            return "motchallenge" if folder.suffix.lower() == ".zip" and _packs_text(folder) else None
+            return "motchallenge" if folder.suffix.lower() == ".zip" and _packs(folder, ".txt") else None
         entries = list(folder.iterdir())
         endings = Counter(entry.suffix for entry in entries)
         if endings[".parquet"]:
@@ -105,13 +118,13 @@ def sequence_layout(path: str | Path) -> Layout | None:
         return "posetrack" if endings[".json"] else None
 
 
-def _packs_text(path: Path) -> bool:
-    """Whether a file is an archive of .txt, which competition files are not."""
+def _packs(path: Path, ending: str) -> bool:
+    """Whether a file is an archive with a file of this ending, such as .txt, which competition files do not have."""
     from zipfile import BadZipFile, ZipFile  # takes a while, and few files are packed
 
     try:
         with ZipFile(path) as archive:
-            return any(name.endswith(".txt") for name in archive.namelist())
+            return any(name.endswith(ending) for name in archive.namelist())
     except (OSError, BadZipFile):
         return False  # what reads it says what is wrong
 
@@ -155,7 +168,8 @@ def read_side_columns(
 
     Raises InputError with the problems of all files.
     """
-    if similarity in ("iou", "oks") and all(is_competition_file(path) for path in (truth, *submissions)):
+    paths = (truth, *submissions)
+    if similarity in ("iou", "oks") and all(is_competition_file(path) and not _is_cvat(path) for path in paths):
         from .coco import coco_sides
 
         results: list[str | Path | None] = [*submissions] or [None]

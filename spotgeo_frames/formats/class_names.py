@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def class_names(names: Names | None, wanted_by: str) -> dict[int, str] | None:
             raise InputError(f"{place}: {number!r}: {name!r}: a number from 0 on and its name, a text, are needed")
     if not by_class:
         raise InputError(f"{place}: has no names of classes")
-    twice = sorted({name for name in by_class.values() if [*by_class.values()].count(name) > 1})
+    twice = [name for name, times in Counter(by_class.values()).items() if times > 1]
     if twice:
         raise InputError(f"{place}: two classes are called {twice[0]!r}; give them different names")
     return by_class

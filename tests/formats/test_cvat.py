@@ -120,7 +120,11 @@ def test_a_task_without_tracks(tmp_path: Path) -> None:
 
 def test_the_command_takes_it(tmp_path: Path) -> None:
     path = written(tmp_path / "a.xml", track(0, box(0), box(1)))
-    assert answer_here("score", path, path)["f1"] == 1
+    with zipfile.ZipFile(tmp_path / "task.zip", "w") as archive:
+        archive.write(path, "annotations.xml")
+    for given in (path, tmp_path / "task.zip"):
+        assert answer_here("score", given, given)["f1"] == 1
+        assert answer_here("score", given, given, "--similarity", "iou")["f1"] == 1
 
 
 @pytest.mark.parametrize(
