@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 # What is not for users may be of any version.
-DEVELOPMENT = {"test", "test-lowest", "engines", "notebooks", "docs", "bench", "release", "lint"}
+DEVELOPMENT = {"test", "test-lowest", "engines", "others", "notebooks", "docs", "bench", "release", "lint"}
 
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 extras = project["optional-dependencies"]

@@ -170,8 +170,9 @@ def compare(
     0  all  half     f1     0.333
     """
     check_options(resamples, confidence, seed)
+    metrics = names_of(metrics)
     evaluations, taus, unknown = submissions(matches, baseline, exclude, by, cluster)
-    names = check_metrics(names_of(metrics), next(iter(evaluations.values())).family)
+    names = check_metrics(metrics, next(iter(evaluations.values())).family)
     groups, boards, texts = [], [], [unknown]
     for labels, of_group in groups_of(evaluations):
         board, missing = ranked(of_group, "compare")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..scoring.package_metrics import add_metrics_of_packages
 from ..scoring.registry import Metric
 from ..support.pandas_versions import TEXT
 from ..tables.arrow import as_pandas
@@ -107,6 +108,7 @@ def non_inferiority(
     """
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
+    add_metrics_of_packages([metric])
     group, unknown = _pair(x, baseline, "non_inferiority")
     entry = _metric(group, metric)
     row = pair_table([group], [metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
@@ -205,6 +207,7 @@ def sample_size(
         raise ValueError(f"margin is {margin!r}; a number above 0 is needed, in the unit of {metric}")
     if isinstance(power, bool) or not isinstance(power, float | np.number) or not 0 < power < 1:
         raise ValueError(f"power is {power!r}; a share between 0 and 1 is needed")
+    add_metrics_of_packages([metric])
     group, unknown = _pair(x, x if baseline is None else baseline, "sample_size")
     _metric(group, metric)
     if unknown:

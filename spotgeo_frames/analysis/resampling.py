@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..scoring.evaluations import Evaluation, Family
 from ..scoring.match_sums import NamedSums
+from ..scoring.package_metrics import add_metrics_of_packages
 from ..scoring.registry import own_metrics
 from ..support.chunks import chunks
 from ..support.errors import InputError
@@ -39,8 +40,15 @@ BatchSums = Callable[[np.ndarray], np.ndarray]
 
 
 def names_of(metrics: Any) -> Any:
-    """The caller's metrics as a list if they are any iterable of names; None, and what is none, as it is."""
-    return list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else metrics
+    """The caller's metrics as a list if they are any iterable of names; None, and what is none, as it is.
+
+    Metrics that are not known are looked for in other installed packages, so call it before anything is evaluated.
+    """
+    if metrics is None or isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        return metrics
+    names = list(metrics)
+    add_metrics_of_packages(names)
+    return names
 
 
 def check_metrics(metrics: Any, family: Family) -> list[str]:

@@ -45,7 +45,7 @@ def _number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number; give one such as 10 or 0.5") from None
 
 
-_FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder) or CSV"
+_FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or CVAT's XML (.xml, .zip)"
 _FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
 _FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
 TRUTH = _argument("truth", _FILE, metavar="TRUTH", type=Path)

@@ -12,6 +12,7 @@ import pandas as pd
 from ..analysis.gates import non_inferiority
 from ..analysis.uncertainty import intervals
 from ..scoring.evaluations import asked_table
+from ..scoring.package_metrics import add_metrics_of_packages
 from ..scoring.registry import Metric
 from ..support.addresses import shown
 from ..tables.selections import excluded_sequences, without_sequences
@@ -131,6 +132,7 @@ def _without(sides: Sequence[Evaluated], exclude: Sequence[int] | Sequence[str] 
 
 def _checks(sides: Sequence[Evaluated], wanted: Sequence[Wanted]) -> list[Check]:
     """The checks of the submission, the first side, in the order in which they are wanted."""
+    add_metrics_of_packages(check.metric for check in wanted)
     asked = asked_table(sides[0], "gate")
     entries = asked.evaluate(asked.table, None, ()).family.metrics
     for check in wanted:

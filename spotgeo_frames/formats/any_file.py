@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from ..support.addresses import base_name
 from ..support.copies import local_copy
 from ..support.errors import InputError
 from ..support.reading import readable
@@ -21,27 +22,59 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 
+# The endings of tables that are read here; a folder may be called anything.
+TABLES = ("parquet", "csv", "gz", "arrow", "feather")
+
 # The layouts of folders that have a file for each sequence.
 Layout = Literal["motchallenge", "posetrack"]
 
 
 def read_annotations(path: str | Path) -> Annotations:
-    """Annotations from the challenge's JSON or from a table, told apart by the file's name.
+    """Annotations from the challenge's JSON, CVAT's XML or a table, told apart by the file's name.
 
-    Raises InputError as `read_spotgeo` and `read_objects` do.
+    Raises InputError as `read_spotgeo`, `read_cvat` and `read_objects` do.
     """
     return annotations_of(_read_side(path))
 
 
 def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
     """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
-    if is_competition_file(path):
+    if _is_cvat(path):
+        from .cvat.reader import read_cvat
+
+        side = side_columns(read_cvat(path))
+    elif is_competition_file(path):
         side = spotgeo_columns(path)
     else:
-        from .objects import read_objects
-
-        side = side_columns(read_objects(path))
+        side = side_columns(_read_table(path))
     return _with_frames(side, frames)
+
+
+def _ending(path: str | Path) -> str:
+    """What a file's name ends in, in small letters and without the dot."""
+    return Path(base_name(path)).suffix.lower().removeprefix(".")
+
+
+def _is_cvat(path: str | Path) -> bool:
+    """Whether a path names CVAT's XML, or an archive that holds it under the name that CVAT gives it."""
+    if _ending(path) != "zip":
+        return _ending(path) == "xml"
+    with local_copy(path) as copy:
+        return _packs(copy.path, "annotations.xml")
+
+
+def _read_table(path: str | Path) -> Annotations:
+    """A table of objects; a file of an ending that is not known here is left to the reader of another package."""
+    ending = _ending(path)
+    if ending and ending not in TABLES:
+        from .package_readers import read_by_package
+
+        read = read_by_package(path, ending)
+        if read is not None:
+            return read
+    from .objects import read_objects
+
+    return read_objects(path)
 
 
 def _with_frames(side: SideColumns, path: str | Path | None) -> SideColumns:
@@ -75,7 +108,7 @@ def sequence_layout(path: str | Path) -> Layout | None:
     with local_copy(path) as copy, readable(copy.path):
         folder = copy.path
         if not folder.is_dir():
-            return "motchallenge" if folder.suffix.lower() == ".zip" and _packs_text(folder) else None
+            return "motchallenge" if folder.suffix.lower() == ".zip" and _packs(folder, ".txt") else None
         entries = list(folder.iterdir())
         endings = Counter(entry.suffix for entry in entries)
         if endings[".parquet"]:
@@ -85,13 +118,13 @@ def sequence_layout(path: str | Path) -> Layout | None:
         return "posetrack" if endings[".json"] else None
 
 
-def _packs_text(path: Path) -> bool:
-    """Whether a file is an archive of .txt, which competition files are not."""
+def _packs(path: Path, ending: str) -> bool:
+    """Whether a file is an archive with a file of this ending, such as .txt, which competition files do not have."""
     from zipfile import BadZipFile, ZipFile  # takes a while, and few files are packed
 
     try:
         with ZipFile(path) as archive:
-            return any(name.endswith(".txt") for name in archive.namelist())
+            return any(name.endswith(ending) for name in archive.namelist())
     except (OSError, BadZipFile):
         return False  # what reads it says what is wrong
 
@@ -135,7 +168,8 @@ def read_side_columns(
 
     Raises InputError with the problems of all files.
     """
-    if similarity in ("iou", "oks") and all(is_competition_file(path) for path in (truth, *submissions)):
+    paths = (truth, *submissions)
+    if similarity in ("iou", "oks") and all(is_competition_file(path) and not _is_cvat(path) for path in paths):
         from .coco import coco_sides
 
         results: list[str | Path | None] = [*submissions] or [None]

@@ -134,13 +134,17 @@ def _check_name(name: Any) -> None:
     """Raises InputError if this can be no name of an own metric."""
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"metric: {name!r} is no name; use letters, digits and underscores, such as 'f2'")
-    from .ap.numbers import AP_METRICS  # imported here, because it needs the matching, and own metrics need none
-
-    others = {*TRACK_METRIC_NAMES.split(), *CURVE_METRICS, *AP_METRICS}
-    if name in others or (name in METRICS and name not in own_metrics()):
+    if name in known_metrics() - {*own_metrics()}:
         raise InputError(f"metric: {name} is a built-in metric; give yours another name")
     if name in TABLE_COLUMNS.split() or name.startswith(STARTS) or name.endswith(ENDS):
         raise InputError(f"metric: {name} is, or may become, another column of tables; give the metric another name")
+
+
+def known_metrics() -> set[str]:
+    """The names of all metrics: of match tables (own ones too), average precision, tracks and poses."""
+    from .ap.numbers import AP_METRICS  # imported here, because it needs the matching, and own metrics need none
+
+    return {*METRICS, *CURVE_METRICS, *AP_METRICS, *TRACK_METRIC_NAMES.split()}
 
 
 def own_row_sums(table: Columns, names: Iterable[str], unknown: Collection[int]) -> dict[str, np.ndarray]:

@@ -15,6 +15,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "fsspec": ("fsspec",),
         "report": ("altair", "jinja2", "vl_convert", "PIL"),
         "widget": ("anywidget", "PIL"),
+        "yolo": ("PIL", "yaml"),
     }
 )
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PARQUET_FILES = ("**/*.parquet",)
 MOTCHALLENGE_FILES = ("*/gt/gt.txt", "*.txt")
 POSETRACK_FILES = ("*.json",)
+YOLO_FILES = ("**/*.txt",)
 
 # The key in a table's attrs under which readers note which file it is from.
 SOURCE = "spotgeo_frames_source"

@@ -45,6 +45,9 @@ FIELDS = ["frame", "object", *BOX]
 # The first fields, frame and identity, have to be integers.
 N_KEYS = 2
 
+# Label files of YOLO are .txt in a folder, too, and have as many fields.
+YOLO_HINT = " (read_yolo reads YOLO's label files; save its tables for the commands)"
+
 # Texts of at most fifteen digits that count. Where the float64 of one is a whole number, so is the text.
 EXACT = r"^[+-]?(\d{1,15}(\.0*)?|\d(\.\d{0,14}0*)?[eE][+-]?\d{1,2})$"
 
@@ -202,7 +205,8 @@ def _numbers(fields: list[str], names: list[str], n_needed: int) -> list[float]:
     if fields[-1] == "":  # a comma at the end
         fields = fields[:-1]
     if len(fields) < n_needed:
-        raise ValueError(f"{len(fields)} fields; at least {n_needed} are needed: {', '.join(names[:n_needed])}")
+        wanted = f"{len(fields)} fields; at least {n_needed} are needed: {', '.join(names[:n_needed])}"
+        raise ValueError(wanted + (YOLO_HINT if 5 <= len(fields) <= 7 else ""))
     numbers = []
     for position, field in enumerate(fields):
         called = names[position] if position < len(names) else f"field {position + 1}"

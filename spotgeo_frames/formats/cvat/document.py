@@ -1,0 +1,223 @@
+"""The XML of CVAT for video, taken apart: what the head says, the boxes of all tracks, and what is wrong with them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ...support.errors import InputError
+from ...support.markup import Element
+from ...tables.schema import LARGEST_EXACT_INTEGER, OWN_COLUMNS
+from ..documents import MOST_PROBLEMS
+
+# A video of more frames is a slip, or meant to fill the memory.
+MOST_FRAMES = 10_000_000
+
+# The attributes of labels become columns, so they are few.
+MOST_ATTRIBUTES = 100
+
+CORNERS = ("xtl", "ytl", "xbr", "ybr")
+FLAGS = ("outside", "occluded", "keyframe")
+OTHER_SHAPES = ("polygon", "polyline", "points", "cuboid", "ellipse", "mask", "skeleton")
+EXPORT = "export the task from CVAT as 'CVAT for video 1.1'"
+
+# Columns that an attribute of CVAT would collide with.
+TAKEN = OWN_COLUMNS | {"occluded", "keyframe"}
+
+
+class Box(NamedTuple):
+    """A box that is not outside: its frame, track and label, `corners` as in CORNERS (px), and its marks."""
+
+    frame: int
+    track: int
+    label: str
+    corners: tuple[float, ...]
+    occluded: bool
+    keyframe: bool
+
+
+class Document:
+    """What was read of a document so far: the head of the task, and the boxes of the tracks.
+
+    Attributes
+    ----------
+    name
+        What messages call the file.
+    head
+        What the task or job says of itself, by path below it such as `size` and `original_size/width`.
+    boxes
+        The boxes that are not outside, in the order of the file.
+    attributes
+        By the name of the column, what the boxes at these positions have.
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+        self.head: dict[str, str] = {}
+        self.boxes: list[Box] = []
+        self.attributes: dict[str, dict[int, str]] = {}
+        self._problems: list[str] = []
+        self._tracks: set[int] = set()
+        self._track: tuple[int, str] | None = None
+        self._before: tuple[int, bool] | None = None  # the frame of the track's last box, and whether it was outside
+        self._row: int | None = None  # of the box that is open, unless it is outside
+
+    def opened(self, element: Element) -> None:
+        """Takes note of an element that begins."""
+        match element.path:
+            case (root,) if root != "annotations":
+                raise InputError(
+                    f"{self._at(element)}: begins with <{root}>; {EXPORT}, which begins with <annotations>"
+                )
+            case ("annotations", "image"):
+                raise InputError(f"{self._at(element)}: is CVAT for images, which has no tracks; {EXPORT}")
+            case ("annotations", "meta", "project"):
+                raise InputError(f"{self._at(element)}: is of a project; {EXPORT}, each task by itself")
+            case ("annotations", "track"):
+                self._open_track(element)
+            case ("annotations", "track", "box"):
+                self._open_box(element)
+            case ("annotations", "track", shape) if shape in OTHER_SHAPES:
+                self._add(element, f"is a {shape}; only boxes are read; take it out in CVAT, or make it a box")
+
+    def closed(self, element: Element, text: str) -> None:
+        """Takes note of an element that ends, and of the text in it."""
+        match element.path:
+            case ("annotations", "meta", "task" | "job", *below) if below:
+                self.head.setdefault("/".join(below), text.strip())
+            case ("annotations", "meta", "original_size", side):
+                self.head.setdefault(f"original_size/{side}", text.strip())
+            case ("annotations", "track", "box", "attribute") if self._row is not None:
+                self._add_attribute(element, text)
+            case ("annotations", "track"):
+                self._track = self._before = None
+
+    def _at(self, element: Element) -> str:
+        return f"{self.name}, line {element.line}"
+
+    def _add(self, element: Element, problem: str) -> None:
+        """Notes a problem; the first MOST_PROBLEMS are enough."""
+        if len(self._problems) < MOST_PROBLEMS:
+            self._problems.append(f"{self._at(element)}: {problem}")
+
+    def _open_track(self, element: Element) -> None:
+        identity = _integer(element.attributes.get("id"))
+        label = element.attributes.get("label")
+        if identity is None or not label:
+            self._add(element, "a track needs id, a whole number, and label")
+            identity, label = -1, label or ""
+        elif identity in self._tracks:
+            self._add(element, f"track {identity} is there already")
+        self._tracks.add(identity)
+        self._track, self._before = (identity, label), None
+
+    def _open_box(self, element: Element) -> None:
+        self._row = None
+        given = element.attributes
+        frame = _integer(given.get("frame"))
+        if frame is None or frame < 0:
+            return self._add(element, f"frame is {given.get('frame')!r}; a whole number from 0 on is needed")
+        corners = tuple(_number(given.get(corner)) for corner in CORNERS)
+        flags = {flag: given.get(flag, "0") for flag in FLAGS}
+        problem = _box_problem(corners, flags, given) or self._order_problem(frame)
+        if problem:
+            return self._add(element, problem)
+        self._before = frame, flags["outside"] == "1"
+        if flags["outside"] == "0" and self._track is not None:
+            self._row = len(self.boxes)
+            marks = flags["occluded"] == "1", flags["keyframe"] == "1"
+            self.boxes.append(Box(frame, *self._track, corners, *marks))
+
+    def _order_problem(self, frame: int) -> str | None:
+        """What is wrong with the frame of a box, after the one before it in its track."""
+        if self._before is None or self._track is None:
+            return None
+        before, was_outside = self._before
+        step = _step(self.head.get("frame_filter", ""))
+        if frame <= before:
+            what = "is there already" if frame == before else f"comes after frame {before}"
+            return f"track {self._track[0]}: frame {frame} {what}; frames have to rise"
+        if frame != before + step and not was_outside:
+            what = f"frame {frame} comes after frame {before}, and boxes of those between are missing"
+            return f"track {self._track[0]}: {what}; {EXPORT}, which has every frame, and restore frames deleted there"
+        return None
+
+    def _add_attribute(self, element: Element, text: str) -> None:
+        name = element.attributes.get("name")
+        if not name:
+            return self._add(element, "an attribute has no name")
+        column = f"attribute_{name}" if name in TAKEN else name
+        if column not in self.attributes and len(self.attributes) == MOST_ATTRIBUTES:
+            raise InputError(f"{self._at(element)}: has more than {MOST_ATTRIBUTES} attributes")
+        if self._row is not None:
+            self.attributes.setdefault(column, {})[self._row] = text
+
+    def check(self) -> None:
+        """Raises InputError with all that is wrong with the document, once it was read."""
+        problems = [*self._problems]
+        for name in ("size", "start_frame"):
+            value = self.head.get(name)
+            count = _integer(value) if value else 0
+            if count is None or not 0 <= count <= MOST_FRAMES:
+                problems.append(f"{self.name}: meta: {name} is {value!r}; a count of up to {MOST_FRAMES:,} is needed")
+        known = {*self.frame_numbers().tolist()} if not problems and self.head.get("size") else None
+        wrong = sorted({box.frame for box in self.boxes} - known) if known is not None else []
+        if wrong:
+            what = f"has {self.head['size']} frames, and boxes are in frame {wrong[0]}, which is none of them"
+            problems.append(f"{self.name}: meta: the task {what}")
+        if not self.head:
+            problems.append(f"{self.name}: has no <meta> with a task; {EXPORT}")
+        if problems:
+            raise InputError(problems)
+
+    def size(self) -> tuple[float, float] | None:
+        """The width and height (px) of the video, if the file tells."""
+        width, height = (_number(self.head.get(f"original_size/{side}")) for side in ("width", "height"))
+        return None if math.isnan(width + height) else (width, height)
+
+    def frame_numbers(self) -> np.ndarray:
+        """The frames of the task, as numbers of the video."""
+        first, step = int(self.head.get("start_frame") or 0), _step(self.head.get("frame_filter", ""))
+        return first + step * np.arange(int(self.head["size"]), dtype=np.int64)
+
+
+def _step(frame_filter: str) -> int:
+    """How many frames of the video a task goes on by, which `step=5` tells."""
+    found = re.fullmatch(r"\s*step\s*=\s*([1-9][0-9]{0,6})\s*", frame_filter)
+    return int(found[1]) if found else 1
+
+
+def _integer(text: str | None) -> int | None:
+    """A whole number that float64 holds exactly; None for everything else."""
+    if text is None or not re.fullmatch(r"-?[0-9]{1,16}", text.strip()):
+        return None
+    value = int(text)
+    return value if abs(value) <= LARGEST_EXACT_INTEGER else None
+
+
+def _number(text: str | None) -> float:
+    """A finite number; NaN for everything else."""
+    try:
+        value = float(text or "nan")
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def _box_problem(corners: tuple[float, ...], flags: Mapping[str, str], given: Mapping[str, str]) -> str | None:
+    """What is wrong with the attributes of a box."""
+    for corner, value in zip(CORNERS, corners, strict=True):
+        if math.isnan(value):
+            return f"{corner} is {given.get(corner)!r}; a finite number is needed"
+    if corners[2] < corners[0] or corners[3] < corners[1]:
+        return f"box {' '.join(f'{value:g}' for value in corners)}: a size is negative; the top left corner comes first"
+    for flag, mark in flags.items():
+        if mark not in ("0", "1"):
+            return f"{flag} is {mark!r}; 0 or 1 is needed"
+    if _number(given.get("rotation", "0")) != 0:
+        return f"is turned by {given['rotation']} degrees; boxes have to be upright"
+    return None

@@ -1,0 +1,314 @@
+"""Detections that other libraries hold in memory: the dicts of torchvision, and supervision's `Detections`.
+
+Both give boxes as corners (x1, y1, x2, y2) in pixels, one item for each image. Neither library has to be installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..support.errors import InputError
+from ..support.pandas_versions import TEXT
+from ..support.tensors import as_array
+from ..tables.annotations import Annotations
+from ..tables.checks import check_frames
+from ..tables.kinds import TableKind, as_kind, check_kind
+from ..tables.schema import BOX, FRAME_KEY
+from ..tables.table import Table
+from .class_names import Names, categories, class_names
+from .documents import MOST_PROBLEMS
+
+# Columns of objects by the name of the values in torchvision's dicts.
+OF_TARGETS = {"area": "area", "iscrowd": "crowd"}
+
+# What messages call columns.
+CALLED = {"score": "scores", "object": "identities of tracks"}
+
+# The name under which supervision's own connectors keep names of classes.
+CLASS_NAME = "class_name"
+
+
+class Image(NamedTuple):
+    """The objects of an image: corners (N, 4) in px, class (N,) or None, and other columns, (N,) each, by name."""
+
+    corners: np.ndarray
+    class_id: np.ndarray | None
+    columns: dict[str, np.ndarray]
+    names: np.ndarray | None = None
+
+
+def from_torchvision(
+    detections: Iterable[Mapping[str, Any]],
+    frames: Table | None = None,
+    names: Names | None = None,
+    *,
+    table: TableKind = "pandas",
+) -> Annotations:
+    """Boxes as torchvision's detection models return them, or as its targets are: a dict for each image.
+
+    Parameters
+    ----------
+    detections
+        A list of dicts: `boxes` (N, 4), corners x1, y1, x2, y2 in px; `labels` (N,), the classes; `scores` (N,) of
+        predictions; of targets `area` (px²) and `iscrowd` are taken, too. Other keys are not looked at. Tensors on any
+        device, NumPy arrays or lists.
+    frames
+        A table of frames, a row for each image in the order of the list; by default image number i, from 1, is frame 1
+        of the sequence i, since images are independent of each other. Of a video, give its name and the numbers of the
+        frames: `pd.DataFrame({"sequence": "plaza", "frame": range(1, len(detections) + 1)})`.
+    names
+        The names of the classes: a list, a dict from numbers to names, or the path of a text file with a name a line or
+        of a data.yaml. torchvision's `weights.meta["categories"]` begins with the background. By default the class is
+        the category.
+    table
+        The kind of the tables: "pandas", "polars" or "pyarrow".
+
+    Returns
+    -------
+    Annotations: `sequence`, `frame`, `object` (numbers from 1 within a frame), `x`, `y` (top left), `w`, `h` (px),
+    `score` if there are scores, `category`, `area` and `crowd` if there are such, and the frames.
+
+    Raises
+    ------
+    InputError: a key is missing, an array has another shape or numbers that are not finite, a tensor has gradients, a
+        corner lies left of or above the first, a class has no name, or `frames` has another count of rows. Every
+        problem names the item.
+    ValueError: no such kind of table.
+
+    Examples
+    --------
+    >>> detections = [{"boxes": [[10, 10, 30, 20]], "labels": [1], "scores": [0.9]}, {"boxes": [], "labels": []}]
+    >>> found = from_torchvision(detections, names=["__background__", "car"])
+    >>> found.objects[["sequence", "x", "y", "w", "h", "score", "category"]].to_dict("records")
+    [{'sequence': 1, 'x': 10.0, 'y': 10.0, 'w': 20.0, 'h': 10.0, 'score': 0.9, 'category': 'car'}]
+    >>> len(found.frames)
+    2
+    """
+    kind = check_kind(table)
+    images = _all_of(detections, _torchvision_image, "from_torchvision: detections")
+    answer = _annotations(images, frames, class_names(names, "from_torchvision"), "from_torchvision")
+    return as_kind(answer, kind)
+
+
+def from_supervision(
+    detections: Iterable[Any],
+    frames: Table | None = None,
+    names: Names | None = None,
+    *,
+    table: TableKind = "pandas",
+) -> Annotations:
+    """Boxes of supervision's `Detections`, one for each image.
+
+    Parameters
+    ----------
+    detections
+        A list of `Detections`: `xyxy` (N, 4), corners in px; where they are not None also `confidence`, `class_id` and
+        `tracker_id`, each (N,), and `data["class_name"]`. Masks are not read.
+    frames
+        A table of frames, a row for each image in the order of the list; by default image number i, from 1, is frame 1
+        of the sequence i, since images are independent of each other. Tracks need it: of a video, give its name and the
+        numbers of the frames: `pd.DataFrame({"sequence": "plaza", "frame": range(1, len(detections) + 1)})`.
+    names
+        The names of the classes: a list, a dict from numbers to names, or the path of a text file with a name a line or
+        of a data.yaml. By default `data["class_name"]` where all images with objects have it, otherwise the class's
+        number is the category.
+    table
+        The kind of the tables: "pandas", "polars" or "pyarrow".
+
+    Returns
+    -------
+    Annotations: `sequence`, `frame`, `object` (the tracker's identity, or numbers from 1 within a frame), `x`, `y` (top
+    left), `w`, `h` (px), `score` and `category` if there are such, and the frames.
+
+    Raises
+    ------
+    InputError: an array has another shape or numbers that are not finite, a corner lies left of or above the first, a
+        class has no name, some images have identities and others have not, an identity is negative or twice in a frame,
+        identities come without `frames`, or `frames` has another count of rows. Every problem names the item.
+    ValueError: no such kind of table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> image = SimpleNamespace(  # such as sv.Detections.from_ultralytics(result)
+    ...     xyxy=np.array([[10, 10, 30, 20]]), confidence=np.array([0.9]), class_id=np.array([2]), tracker_id=None,
+    ...     data={"class_name": np.array(["car"])})
+    >>> from_supervision([image]).objects[["x", "y", "w", "h", "score", "category"]].to_dict("records")
+    [{'x': 10.0, 'y': 10.0, 'w': 20.0, 'h': 10.0, 'score': 0.9, 'category': 'car'}]
+    """
+    kind = check_kind(table)
+    images = _all_of(detections, _supervision_image, "from_supervision: detections")
+    tracked = any("object" in image.columns for image in images)
+    if tracked and frames is None:
+        what = 'frames= is needed, such as pd.DataFrame({"sequence": "plaza", "frame": range(1, len(detections) + 1)})'
+        raise InputError(f"from_supervision: there are identities of tracks; {what}")
+    return as_kind(_annotations(images, frames, class_names(names, "from_supervision"), "from_supervision"), kind)
+
+
+def _all_of(detections: Iterable[Any], taken_apart: Any, place: str) -> list[Image]:
+    """The images of a list; raises InputError with the problems of all, each with the item's position."""
+    if isinstance(detections, Mapping | str) or hasattr(detections, "xyxy") or not isinstance(detections, Iterable):
+        raise InputError(f"{place} is of type {type(detections).__name__}; a list is needed, an item for each image")
+    images: list[Image] = []
+    problems: list[str] = []
+    for position, item in enumerate(detections):
+        try:
+            image = taken_apart(item, f"{place}[{position}]")
+            _check_corners(image.corners, f"{place}[{position}]")
+            images.append(image)
+        except InputError as error:
+            problems += error.problems
+    kinds = {name for image in images for name in image.columns if len(image.corners)}
+    for position, image in enumerate(images if not problems else ()):
+        lacking = sorted(kinds - image.columns.keys()) if len(image.corners) else []
+        problems += [f"{place}[{position}] has no {CALLED.get(name, name)}, and others have" for name in lacking]
+    if problems:
+        raise InputError(problems[:MOST_PROBLEMS])
+    return images
+
+
+def _torchvision_image(item: Any, place: str) -> Image:
+    """The objects of one of torchvision's dicts."""
+    if not isinstance(item, Mapping):
+        raise InputError(f"{place} is of type {type(item).__name__}; a dict with boxes and labels is needed")
+    lacking = [name for name in ("boxes", "labels") if name not in item]
+    if lacking:
+        raise InputError(f"{place} has no {' and no '.join(lacking)}")
+    corners = _corners(item["boxes"], f"{place}['boxes']")
+    given = {"scores": "score"} | OF_TARGETS
+    columns = {
+        column: _of_rows(item[name], len(corners), f"{place}['{name}']")
+        for name, column in given.items()
+        if name in item
+    }
+    if "crowd" in columns:
+        columns["crowd"] = columns["crowd"] != 0
+    return Image(corners, _classes(item["labels"], len(corners), f"{place}['labels']"), columns)
+
+
+def _supervision_image(item: Any, place: str) -> Image:
+    """The objects of one of supervision's Detections."""
+    if not hasattr(item, "xyxy"):
+        raise InputError(f"{place} is of type {type(item).__name__}; supervision's Detections are needed")
+    corners = _corners(item.xyxy, f"{place}.xyxy")
+    n_rows = len(corners)
+    columns = {}
+    if getattr(item, "confidence", None) is not None:
+        columns["score"] = _of_rows(item.confidence, n_rows, f"{place}.confidence")
+    if getattr(item, "tracker_id", None) is not None and n_rows:
+        columns["object"] = _identities(item.tracker_id, n_rows, f"{place}.tracker_id")
+    class_id = getattr(item, "class_id", None)
+    names = (getattr(item, "data", None) or {}).get(CLASS_NAME)
+    return Image(
+        corners,
+        None if class_id is None else _classes(class_id, n_rows, f"{place}.class_id"),
+        columns,
+        None if names is None else _texts(names, n_rows, f"{place}.data['{CLASS_NAME}']"),
+    )
+
+
+def _corners(values: Any, name: str) -> np.ndarray:
+    """Boxes (N, 4) as float64; an empty array of any shape is none."""
+    array = as_array(values, name)
+    if array.size == 0:
+        return np.zeros((0, 4))
+    if array.ndim != 2 or array.shape[1] != 4:
+        raise InputError(f"{name} has the shape {array.shape}; (N, 4) is needed: x1, y1, x2, y2")
+    return array.astype(np.float64)
+
+
+def _check_corners(corners: np.ndarray, place: str) -> None:
+    """Raises InputError for boxes that are not finite, or whose size is negative."""
+    for wrong, what in (
+        (~np.isfinite(corners).all(axis=1), "a corner is not finite"),
+        ((corners[:, 2:] < corners[:, :2]).any(axis=1), "a size is negative; x1, y1, x2, y2 are needed"),
+    ):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(f"{place}: box {row} is {corners[row].tolist()}: {what}")
+
+
+def _of_rows(values: Any, n_rows: int, name: str) -> np.ndarray:
+    """An array (N,) of finite numbers, as float64."""
+    array = as_array(values, name)
+    if array.shape != (n_rows,) and array.size + n_rows > 0:
+        raise InputError(f"{name} has the shape {array.shape}; ({n_rows},) is needed, one for each box")
+    array = array.astype(np.float64).reshape(n_rows)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}: row {int(np.argmin(np.isfinite(array)))} is not finite")
+    return array
+
+
+def _classes(values: Any, n_rows: int, name: str) -> np.ndarray:
+    """Classes (N,) as int64."""
+    array = _of_rows(values, n_rows, name)
+    if (array != np.floor(array)).any():
+        raise InputError(f"{name}: row {int(np.argmax(array != np.floor(array)))} is no whole number")
+    return array.astype(np.int64)
+
+
+def _identities(values: Any, n_rows: int, name: str) -> np.ndarray:
+    """The identities (N,) of tracks as int64; each is there once."""
+    array = _classes(values, n_rows, name)
+    if (array < 0).any():
+        row = int(np.argmax(array < 0))
+        raise InputError(f"{name}: row {row} is {array[row]}, so it is in no track; leave such out before")
+    values, counts = np.unique(array, return_counts=True)
+    if (counts > 1).any():
+        raise InputError(f"{name}: identity {values[np.argmax(counts > 1)]} is there more than once")
+    return array
+
+
+def _texts(values: Any, n_rows: int, name: str) -> np.ndarray:
+    """Names (N,) of classes."""
+    array = np.asarray(values, dtype=object)
+    if array.shape != (n_rows,):
+        raise InputError(f"{name} has the shape {array.shape}; ({n_rows},) is needed, one for each box")
+    return np.array([str(value) for value in array], object)
+
+
+def _annotations(
+    images: Sequence[Image], frames: Table | None, names: Mapping[int, str] | None, place: str
+) -> Annotations:
+    """The objects of all images, in the frames of a table or each in a sequence of its own."""
+    if frames is None:
+        numbers = np.arange(1, len(images) + 1)
+        known = pd.DataFrame({"sequence": numbers, "frame": np.ones(len(images), np.int64)})
+    else:
+        known = check_frames(frames, f"{place}: frames")
+    if len(known) != len(images):
+        raise InputError(f"{place}: frames has {len(known):,} rows, and there are {len(images):,} images; one for each")
+    n_rows = [len(image.corners) for image in images]
+    corners = np.concatenate([np.zeros((0, 4)), *(image.corners for image in images)])
+    box = np.hstack([corners[:, :2], corners[:, 2:] - corners[:, :2]])
+    objects = np.concatenate([np.zeros(0, np.int64), *(np.arange(1, count + 1) for count in n_rows)])
+    with_rows = [image for image in images if len(image.corners)]
+    columns = dict.fromkeys(name for image in with_rows for name in image.columns)
+    table = known[FRAME_KEY].take(np.repeat(np.arange(len(images)), n_rows)).reset_index(drop=True)
+    table = table.assign(object=objects, **dict(zip(BOX, box.T.copy(), strict=True)))
+    table = table.assign(**{name: np.concatenate([image.columns[name] for image in with_rows]) for name in columns})
+    category = _category(with_rows, names, place)
+    return Annotations(table if category is None else table.assign(category=category), known)
+
+
+def _category(images: Sequence[Image], names: Mapping[int, str] | None, place: str) -> Any:
+    """The category of each object: the name of its class, or its number; None where there are no classes."""
+    if names is None and images and all(image.names is not None for image in images):
+        return pd.Categorical(
+            pd.Series(np.concatenate([image.names for image in images if image.names is not None])).astype(TEXT)
+        )
+    known = [image.class_id for image in images if image.class_id is not None]
+    if len(known) < len(images):
+        if known:
+            raise InputError(f"{place}: some images have classes, and others have not")
+        return None
+    class_id = np.concatenate([np.zeros(0, np.int64), *known])
+    if names is not None and not np.isin(class_id, [*names]).all():
+        missing = class_id[~np.isin(class_id, [*names])][0]
+        raise InputError(f"{place}: class {missing} has no name; names has {len(names)}, {min(names)} to {max(names)}")
+    return categories(class_id, names)

@@ -1,0 +1,166 @@
+"""flat(): the numbers of a result by name, as experiment trackers log them.
+
+A name is the metric, and for a slice its column and value: `f1/truth_category=car`. MLflow stores metrics under file
+names, so of what is not the caller's own, names keep letters, digits, `_`, `-`, `.` and spaces; anything else becomes
+`_`. The `=` is left, and the page of the docs on experiment trackers says what to do about it for MLflow.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..support.errors import InputError
+from ..support.labels import DASH, bins_as_text, label
+from ..tables.messages import listed
+from ..tables.table import Table
+from .own_metrics import known_metrics
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .ap.result import AveragePrecision
+
+# The columns of tables that have one row for each metric.
+LONG = ("metric", "estimate")
+BOUNDS = ("low", "high")
+
+# The columns before the metrics that say nothing of what a row is about.
+NO_LABELS = ("rank",)
+
+# What the column `of` of intervals has where a number is that of all sequences together.
+COMBINED = "combined"
+
+
+def flat(result: AveragePrecision | Table | Any, prefix: str = "", *, bounds: bool = False) -> dict[str, float]:
+    """The numbers of a result as a flat dict, which W&B, MLflow and TensorBoard log.
+
+    Parameters
+    ----------
+    result
+        What `summarize`, `combine`, `leaderboard` or `intervals` returned, the `pairs` of `compare`, a table of what
+        `track`, `pose` or `average_precision` returned (`summary`, `categories`); of pandas, polars or pyarrow. Or what
+        these three returned as a whole: of `average_precision` these are the numbers of its `summary`, and of `track`
+        and `pose` those rows of it that combine all sequences.
+    prefix
+        What all names begin with, such as "val/".
+    bounds
+        Whether the bounds of intervals are added to their metrics, as `f1_low` and `f1_high`.
+
+    Returns
+    -------
+    Finite numbers by name, each in the unit of its metric; counts are floats, too. What is null is left out. A number
+    of a slice is called METRIC/COLUMN=VALUE (`f1/truth_category=car`), with one part for each column
+    (`f1/night=3/size=12 to 47`). In tables of tracks and poses, a null `sequence`, `category` or `joint` stands for all
+    of them, and adds no part; in other tables it is called `null`. Characters other than letters, digits, `_`, `-`, `.`
+    and spaces become `_` in metrics, columns and values. The difference of a pair is called METRIC/a=NAME/b=NAME.
+
+    Raises
+    ------
+    InputError: `result` is no such table or result, two numbers would have the same name, or `prefix` is no text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import spotgeo_frames as sf
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [10.0, 50.0], "y": 5.0})
+    >>> matches = sf.match(truth.assign(size=["small", "large"]), truth.head(1))
+    >>> numbers = sf.flat(sf.summarize(matches), prefix="val/")
+    >>> numbers["val/recall"], numbers["val/tp"]
+    (0.5, 1.0)
+    >>> sf.flat(sf.summarize(matches, by="truth_size"), prefix="val/")["val/recall/truth_size=small"]
+    1.0
+    """
+    if not isinstance(prefix, str):
+        raise InputError(f"flat: prefix is {prefix!r}; text is needed, such as 'val/'")
+    answer: dict[str, float] = {}
+    for name, value in _numbers(_table(result), bounds):
+        if f"{prefix}{name}" in answer:
+            raise InputError(f"flat: two numbers would be called {prefix}{name}; rename a column, or a value in it")
+        answer[f"{prefix}{name}"] = value
+    return {name: value for name, value in answer.items() if math.isfinite(value)}
+
+
+def _table(result: Any) -> pd.DataFrame:
+    """The table that has the numbers of what `flat` was given; of tracks and poses the rows of all sequences."""
+    from ..tables.arrow import as_pandas
+
+    fields = getattr(type(result), "_fields", ())  # a DataFrame may have any attribute; its class has not
+    summary = result.summary if "summary" in fields else None
+    if summary is None:
+        if fields:
+            what = f"give one of its tables: {listed(fields)}"
+            raise InputError(f"flat: result is of type {type(result).__name__}; {what}")
+        return bins_as_text(as_pandas(result, "flat: result"))
+    table = bins_as_text(as_pandas(summary, "flat: summary"))
+    return table[table["sequence"].isna()] if "sequence" in table else table
+
+
+def _numbers(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
+    """The name and the value of each number of a table; of a null number the value is NaN."""
+    if all(column in table for column in LONG):
+        yield from _of_long_table(table, bounds)
+        return
+    if "outcome" in table:
+        raise InputError("flat: result is a match table; give what summarize() makes of it")
+    known = known_metrics()
+    first = next((position for position, name in enumerate(table) if name in known), None)
+    if first is None:
+        raise InputError(f"flat: result has no column of a metric; there are {listed(table)}")
+    labels = [name for name in table.columns[:first] if name not in NO_LABELS]
+    metrics = [name for name in table.columns[first:] if _is_number(table[name]) and (bounds or not _is_bound(name))]
+    texts = _row_labels(table, labels, null_is_all="HOTA" in table)
+    for name in metrics:
+        values = table[name].to_numpy(float, na_value=math.nan).tolist()
+        yield from ((f"{_fit(name)}{text}", value) for text, value in zip(texts, values, strict=True))
+
+
+def _of_long_table(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
+    """The numbers of a table that has one row for each metric."""
+    labels = list(table.columns[: list(table).index("metric")])
+    texts = _row_labels(table, labels, null_is_all="of" in labels)
+    metrics = [_fit(name) for name in table["metric"]]
+    for column in ("estimate", *(BOUNDS if bounds else ())):
+        if column not in table:
+            raise InputError(f"flat: bounds=True, and column {column} is missing; intervals() makes it")
+        ending = "" if column == "estimate" else f"_{column}"
+        values = table[column].to_numpy(float, na_value=math.nan).tolist()
+        for metric, text, value in zip(metrics, texts, values, strict=True):
+            yield f"{metric}{ending}{text}", value
+
+
+def _is_number(values: pd.Series) -> bool:
+    """Whether a column holds numbers, and not flags or text."""
+    import pandas as pd
+
+    return pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
+
+
+def _is_bound(name: Hashable) -> bool:
+    """Whether a column is a bound of the interval of another."""
+    return str(name).endswith(tuple(f"_{bound}" for bound in BOUNDS))
+
+
+def _row_labels(table: pd.DataFrame, columns: list[Any], null_is_all: bool) -> list[str]:
+    """What follows the metric in the names of each row, such as `/truth_category=car`."""
+    texts = [""] * len(table)
+    for column in columns:
+        for row, value in enumerate(table[column]):
+            text = label(value)
+            if text == DASH:
+                if null_is_all:
+                    continue
+                text = "null"
+            if column == "of" and text == COMBINED:
+                continue
+            texts[row] += f"/{_fit(column)}={_fit(text)}"
+    return texts
+
+
+def _fit(name: Hashable) -> str:
+    """A name with `_` for what trackers refuse; `HOTA(0)` becomes `HOTA_0`."""
+    text = str(name)
+    fitted = re.sub(r"[^\w. -]+", "_", text)
+    return fitted if fitted == text else fitted.rstrip("_") or "_"

@@ -1,0 +1,44 @@
+"""What other installed packages add to this one, found by its name when it is asked for.
+
+A package names what it adds in its entry points (https://packaging.python.org/specifications/entry-points): a group, a
+name, and the object in its modules. Nothing of a package is imported before its name is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .errors import InputError, check_memory, first_line
+
+
+class Added(NamedTuple):
+    """What a package adds under a name: the object, and the name of the package for messages."""
+
+    value: Any
+    package: str
+
+
+def entry_point(group: str, name: str) -> Added | None:
+    """What an installed package adds to a group under this name; None if no package does.
+
+    Raises InputError, naming the package, if it cannot be loaded, or if two packages add the same name.
+    """
+    from importlib.metadata import entry_points  # takes a while, and most names are known without it
+
+    found = [*entry_points(group=group, name=name)]
+    if not found:
+        return None
+    packages = sorted({entry.dist.name if entry.dist else entry.module for entry in found})
+    if len({entry.value for entry in found}) > 1:
+        raise InputError(f"{group}: {name} is added by several packages, {' and '.join(packages)}; keep one of them")
+    try:
+        value = found[0].load()
+    except Exception as error:  # what the package's own modules raise
+        raise package_failure(packages[0], f"{group}: {name} ({found[0].value}) cannot be loaded", error) from error
+    return Added(value, packages[0])
+
+
+def package_failure(package: str, what: str, error: Exception) -> InputError:
+    """The error for what the code of a package raised; if memory ran out, raises MemoryError."""
+    check_memory(error, f"package {package}: {what}")
+    return InputError(f"package {package}: {what}: {type(error).__name__}: {first_line(error)}")

@@ -1,0 +1,308 @@
+"""Label files of YOLO, as people label them and as Ultralytics writes them."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+import spotgeo_frames as sf
+from helpers.problems import refused, warned
+
+CAR = "0 0.5 0.5 0.2 0.4"
+SIZE = (100, 50)
+BOX = {"x": 40.0, "y": 15.0, "w": 20.0, "h": 20.0}
+
+
+def folder_of(parent: Path, files: dict[str, str | bytes], name: str = "labels") -> Path:
+    """A folder of these files, by their paths in it."""
+    folder = parent / name
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def images_of(parent: Path, sizes: dict[str, tuple[int, int]]) -> Path:
+    """A folder of black images of these sizes."""
+    for path, size in sizes.items():
+        (parent / "images" / path).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L", size).save(parent / "images" / path)
+    return parent / "images"
+
+
+def keys(table: pd.DataFrame) -> list[tuple[str, int]]:
+    return list(table[["sequence", "frame"]].itertuples(index=False, name=None))
+
+
+def test_boxes_in_pixels_by_the_size_of_their_image(tmp_path: Path) -> None:
+    labels = folder_of(tmp_path, {"a.txt": f"{CAR}\n1 0.01 0.02 0.02 0.04\n", "street/b.txt": CAR})
+    images = images_of(tmp_path, {"a.png": SIZE, "street/b.jpg": (200, 100), "c.JPG": (10, 10)})
+    read = sf.read_yolo(labels, images, ["car", "van"])
+    assert read.objects.columns.tolist() == ["sequence", "frame", "object", "x", "y", "w", "h", "category"]
+    first, second, third = read.objects.to_dict("records")
+    assert first == {"sequence": "a", "frame": 1, "object": 1, **BOX, "category": "car"}
+    assert second == {"sequence": "a", "frame": 1, "object": 2, "x": 0, "y": 0, "w": 2, "h": 2, "category": "van"}
+    far = {"x": 80, "y": 30, "w": 40, "h": 40}
+    assert third == {"sequence": "street/b", "frame": 1, "object": 1, **far, "category": "car"}
+    assert read.frames is not None
+    assert read.frames.to_dict("list") == {
+        "sequence": ["a", "c", "street/b"],  # c has no label file, so it is an empty frame
+        "frame": [1, 1, 1],
+        "width": [100, 10, 200],
+        "height": [50, 10, 100],
+        "file_name": ["a.png", "c.JPG", "street/b.jpg"],
+    }
+    assert sf.summarize(sf.match(read, read)).loc[0, ["tp", "fp", "n_frames"]].tolist() == [3, 0, 3]
+
+
+def test_lines_that_are_there_twice_are_two_objects(tmp_path: Path) -> None:
+    read = sf.read_yolo(folder_of(tmp_path, {"a.txt": f"{CAR}\n{CAR}\n"}), image_size=SIZE)
+    assert read.objects["object"].tolist() == [1, 2]
+
+
+def test_sizes_of_all_images_or_of_the_truths_frames(tmp_path: Path) -> None:
+    labels = folder_of(tmp_path, {"a.txt": CAR, "b.txt": "\n"})
+    read = sf.read_yolo(labels, image_size=SIZE)
+    assert read.objects.to_dict("records") == [{"sequence": "a", "frame": 1, "object": 1, **BOX, "category": 0}]
+    assert read.frames is not None
+    assert keys(read.frames) == [("a", 1), ("b", 1)]
+    frames = pd.DataFrame(
+        {"sequence": ["b", "a", "c"], "frame": 1, "width": [1, 100, 1], "height": [1, 50, 1], "night": 7}
+    )
+    known = sf.read_yolo(labels, frames=frames)
+    pd.testing.assert_frame_equal(known.objects, read.objects)
+    assert known.frames is not None
+    assert known.frames["night"].tolist() == [7, 7, 7]
+    sized = sf.read_yolo(labels, frames=frames[["sequence", "frame"]], image_size=SIZE)
+    pd.testing.assert_frame_equal(sized.objects, read.objects)
+
+
+def test_a_photo_that_lies_on_its_side_is_turned(tmp_path: Path) -> None:
+    folder = tmp_path / "images"
+    folder.mkdir()
+    exif = Image.Exif()
+    exif[274] = 6
+    Image.new("L", (50, 100)).save(folder / "a.jpg", exif=exif)
+    read = sf.read_yolo(folder_of(tmp_path, {"a.txt": CAR}), folder)
+    assert read.objects.loc[0, ["x", "y", "w", "h"]].to_dict() == BOX
+
+
+def test_frames_of_videos_by_their_names(tmp_path: Path) -> None:
+    files = dict.fromkeys(["plaza_000012.txt", "plaza_9.txt", "7.txt", "north/img_3.txt", "north/000004.txt"], CAR)
+    read = sf.read_yolo(folder_of(tmp_path, files), image_size=SIZE, videos=True)
+    expected = [("north", 3), ("north", 4), ("plaza", 9), ("plaza", 12), ("video", 7)]
+    assert keys(read.objects) == expected
+
+
+def test_tracks_with_and_without_scores(tmp_path: Path) -> None:
+    both = folder_of(tmp_path, {"v_1.txt": f"{CAR} 0.9 7\n{CAR} 0.8 3\n", "v_2.txt": f"{CAR} 0.7 7\n"}, "both")
+    read = sf.read_yolo(both, image_size=SIZE, identities=True).objects
+    assert keys(read) == [("v", 1), ("v", 1), ("v", 2)]
+    assert read["object"].tolist() == [7, 3, 7]
+    assert read["score"].tolist() == [0.9, 0.8, 0.7]
+    alone = folder_of(tmp_path, {"v_1.txt": f"{CAR} 7\n{CAR} 1e+06\n"}, "alone")
+    read = sf.read_yolo(alone, image_size=SIZE, identities=True).objects
+    assert read["object"].tolist() == [7, 1_000_000]
+    assert "score" not in read
+
+
+def test_detections_in_no_track_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    labels = folder_of(tmp_path, {"v_1.txt": f"{CAR} 0.9\n", "v_2.txt": f"{CAR} 0.7 7\n{CAR} 0.6\n"})
+    with warned(("read_yolo", "2")):
+        read = sf.read_yolo(labels, image_size=SIZE, identities=True)
+    assert read.objects[["frame", "object", "score"]].to_dict("records") == [{"frame": 2, "object": 7, "score": 0.7}]
+    assert read.frames is not None
+    assert keys(read.frames) == [("v", 1), ("v", 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("data.yaml", "path: .\nnames: [car, van]\n"),
+        ("data.yml", "names:\n  0: car\n  1: 'van'\n"),
+        ("obj.names", "car\nvan\n\n"),
+    ],
+)
+def test_names_of_classes_from_files(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    labels = folder_of(tmp_path, {"a.txt": CAR.replace("0", "1", 1)})
+    read = sf.read_yolo(labels, names=tmp_path / name, image_size=SIZE).objects
+    assert read["category"].tolist() == ["van"]
+    assert read["category"].cat.categories.tolist() == ["car", "van"]
+
+
+def test_names_beside_the_labels(tmp_path: Path) -> None:
+    read = sf.read_yolo(folder_of(tmp_path, {"a.txt": CAR, "classes.txt": "car\n"}), image_size=SIZE)
+    assert read.objects["category"].tolist() == ["car"]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("0 0.5 0.5 0.2", ("4 fields",)),  # cut short
+        ("0 0.5 0.5 0.2 0.", ()),  # a cut that leaves a number cannot be seen
+        ("0 0.1 0.1 0.2 0.2 0.3 0.3 0.4 0.4", ("9 fields", "segment")),
+        ("0 0.5 0.5 0.2 0.4 0.3 0.2 2 0.1 0.1 2", ("11 fields", "pose")),
+        ("car 0.5 0.5 0.2 0.4", ("car",)),
+        ("1,1,10,20,30,40,1,-1,-1,-1", ("1 fields",)),  # MOTChallenge
+        ('{"images": []}', ("2 fields",)),
+        ("0 nan 0.5 0.2 0.4", ("finite",)),
+        ("0 0.5 0.5 inf 0.4", ("finite",)),
+        ("0 0.5 0.5 -0.2 0.4", ("negative",)),
+        ("0 320 240 64 64", ("pixels",)),
+        ("-1 0.5 0.5 0.2 0.4", ("class -1",)),
+        ("0.5 0.5 0.5 0.2 0.4", ("class 0.5",)),
+        ("2 0.5 0.5 0.2 0.4", ("class 2", "0 to 1")),
+        (f"{CAR} 7", ("score 7", "identities=True")),
+        (f"{CAR} 0.5 7", ("identity", "identities=True")),
+        (f"{CAR} 7 0.5", ("score 7",)),
+        (f"{CAR} 0.5 7.5", ("identity 7.5",)),
+        ("0 0.5\x00 0.5 0.2 0.4", ("NUL",)),
+    ],
+)
+def test_a_bad_line_is_refused_with_its_file_and_number(tmp_path: Path, line: str, named: tuple[str, ...]) -> None:
+    labels = folder_of(tmp_path, {"a.txt": f"{CAR}\n\n{line}\n"})
+    if not named:
+        assert len(sf.read_yolo(labels, names=["car", "van"], image_size=SIZE).objects) == 2
+        return
+    with pytest.raises(sf.InputError) as caught:
+        sf.read_yolo(labels, names=["car", "van"], image_size=SIZE)
+    [problem] = caught.value.problems
+    assert problem.startswith(f"{labels / 'a.txt'}, line 3:")
+    assert all(text in problem for text in named), problem
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (f"{CAR} 0.9 7\n{CAR} 0.8 7\n", "identity 7 is there already, in line 1"),
+        (f"{CAR} 0.9\n", "identity 0.9 is no whole number"),
+        (f"{CAR}\n", "no line has an identity"),
+    ],
+)
+def test_identities_that_name_no_tracks(tmp_path: Path, content: str, named: str) -> None:
+    labels = folder_of(tmp_path, {"v_1.txt": content})
+    with pytest.raises(sf.InputError, match=named):
+        sf.read_yolo(labels, image_size=SIZE, identities=True)
+
+
+def test_problems_of_all_files_are_told(tmp_path: Path) -> None:
+    labels = folder_of(tmp_path, {"a.txt": "x", "b.txt": CAR, "c.txt": b"\xff\xfe0"})
+    with refused(f"{labels / 'a.txt'}, line 1", str(labels / "c.txt")):
+        sf.read_yolo(labels, image_size=SIZE)
+
+
+def test_what_is_no_folder_of_labels(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file.txt").write_text(CAR)
+    for name in ("no", "empty", "file.txt"):
+        with refused(str(tmp_path / name)):
+            sf.read_yolo(tmp_path / name, image_size=SIZE)
+
+
+def test_frames_that_are_not_known_or_twice(tmp_path: Path) -> None:
+    labels = folder_of(tmp_path, {"a.txt": CAR, "b.txt": CAR})
+    images = images_of(tmp_path, {"a.png": SIZE})
+    with refused(str(labels / "b.txt")):
+        sf.read_yolo(labels, images)
+    with refused(str(labels / "b.txt")):
+        sf.read_yolo(labels, frames=pd.DataFrame({"sequence": ["a"], "frame": 1}), image_size=SIZE)
+    Image.new("L", SIZE).save(images / "a.jpg")
+    with refused(str(images / "a.png")):
+        sf.read_yolo(labels, images)
+    twice = folder_of(tmp_path, {"v_1.txt": CAR, "v_01.txt": CAR, "v.txt": CAR}, "twice")
+    with refused(str(twice / "v.txt"), str(twice / "v_1.txt")):
+        sf.read_yolo(twice, image_size=SIZE, videos=True)
+
+
+def test_sizes_that_are_not_known_or_wrong(tmp_path: Path) -> None:
+    labels = folder_of(tmp_path, {"a.txt": CAR})
+    frames = pd.DataFrame({"sequence": ["a"], "frame": 1, "width": 0.0, "height": math.nan})
+    images = images_of(tmp_path, {"a.png": SIZE})
+    for given_sizes, place in [
+        ({}, "read_yolo"),
+        ({"image_size": (0, 5)}, "read_yolo: image_size"),
+        ({"image_size": 5}, "read_yolo: image_size"),
+        ({"frames": frames}, "read_yolo: frames, row 0"),
+        ({"frames": frames[["sequence", "frame"]]}, "read_yolo: frames"),
+        ({"images": images, "image_size": SIZE}, "read_yolo"),
+        ({"images": tmp_path / "no"}, str(tmp_path / "no")),
+        ({"images": labels}, str(labels)),
+    ]:
+        with refused(place):
+            sf.read_yolo(labels, **given_sizes)
+    (images / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    with refused(str(images / "a.png")):
+        sf.read_yolo(labels, images)
+
+
+@pytest.mark.parametrize(
+    "names", [{}, {"a": "b"}, {-1: "b"}, ["a", "a"], [3], "no.yaml", "list.yaml", "bad.yaml", "deep.yaml"]
+)
+def test_names_that_are_none(tmp_path: Path, names) -> None:
+    (tmp_path / "list.yaml").write_text("- car\n")
+    (tmp_path / "bad.yaml").write_text("names: [car\n")
+    (tmp_path / "deep.yaml").write_text("names: " + "[" * 5000)
+    labels = folder_of(tmp_path, {"a.txt": CAR})
+    with pytest.raises(sf.InputError, match=names if isinstance(names, str) else "read_yolo: names"):
+        sf.read_yolo(labels, names=tmp_path / names if isinstance(names, str) else names, image_size=SIZE)
+
+
+@given(
+    st.lists(st.tuples(*[st.floats(0, 1)] * 4), max_size=5),
+    st.tuples(st.integers(1, 10_000), st.integers(1, 10_000)),
+)
+def test_boxes_come_back_from_shares(tmp_path_factory, boxes, size) -> None:
+    lines = "".join(f"0 {' '.join(map(repr, box))}\n" for box in boxes)
+    labels = folder_of(tmp_path_factory.mktemp("yolo"), {"a.txt": lines})
+    read = sf.read_yolo(labels, image_size=size).objects
+    shares = np.array(boxes).reshape(-1, 4) * np.array([*size, *size])
+    np.testing.assert_allclose(read["x"] + read["w"] / 2, shares[:, 0], atol=1e-9)
+    np.testing.assert_allclose(read["y"] + read["h"] / 2, shares[:, 1], atol=1e-9)
+    np.testing.assert_array_equal(read[["w", "h"]], shares[:, 2:])
+
+
+@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
+def test_other_kinds_of_tables(tmp_path: Path, kind) -> None:
+    pytest.importorskip(kind)
+    read = sf.read_yolo(folder_of(tmp_path, {"a.txt": CAR}), names=["car"], image_size=SIZE, table=kind)
+    assert type(read.objects).__module__.partition(".")[0] == kind
+    assert sf.match(read, read).shape[0] == 1
+
+
+def test_files_that_ultralytics_writes(tmp_path: Path) -> None:
+    """Its order of fields, and its six digits; tracks, and frames in which the tracker found none."""
+    torch = pytest.importorskip("torch", reason="needs `pip install ultralytics`")
+    results = pytest.importorskip("ultralytics.engine.results", reason="needs `pip install ultralytics`")
+    rng = np.random.default_rng(3)
+    corner = rng.uniform(0, [500, 300], (4, 2))
+    corners = np.hstack([corner, corner + rng.uniform(5, 100, (4, 2))]).astype(np.float32)
+    score, class_id, identity = np.array([0.9, 0.8, 0.123456789, 0.5]), np.array([0, 1, 0, 2]), np.array([4, 1, 7, 12])
+    names, image = {0: "car", 1: "van", 2: "bus"}, np.zeros((400, 640, 3), np.uint8)
+
+    def write(folder: str, columns: list[np.ndarray], save_conf: bool) -> Path:
+        boxes = torch.tensor(np.column_stack([corners, *columns]), dtype=torch.float32)
+        result = results.Results(image, "plaza.mp4", names, boxes=boxes)
+        result.save_txt(tmp_path / folder / "plaza_1.txt", save_conf=save_conf)
+        return tmp_path / folder
+
+    def check(read: pd.DataFrame, objects: np.ndarray) -> None:
+        np.testing.assert_allclose(read[["x", "y"]], corners[:, :2], atol=2e-3)
+        np.testing.assert_allclose(read[["w", "h"]], corners[:, 2:] - corners[:, :2], atol=2e-3)
+        assert read["category"].tolist() == [names[number] for number in class_id]
+        assert read["object"].tolist() == objects.tolist()
+
+    labels = write("found", [score, class_id], True)
+    found = sf.read_yolo(labels, names=names, image_size=(640, 400), videos=True).objects
+    check(found, np.arange(1, 5))
+    np.testing.assert_allclose(found["score"], score, rtol=1e-5)
+    for folder, save_conf in (("both", True), ("alone", False)):
+        labels = write(folder, [identity, score, class_id], save_conf)
+        tracked = sf.read_yolo(labels, names=names, image_size=(640, 400), identities=True).objects
+        check(tracked, identity)
+        assert ("score" in tracked) is save_conf
