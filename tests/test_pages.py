@@ -49,14 +49,14 @@ INSTEAD: dict[str, dict[str, dict[str, str]]] = {
         "polars": {
             "import pandas as pd": "import polars as pl",
             'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = pl.col("truth_visibility")',
-            'result.matches.groupby(visibility)["event"].value_counts()': (
+            'pd.crosstab(visibility, result.matches["event"])': (
                 'result.matches.group_by(visibility).agg(pl.col("event").value_counts())'
             ),
         },
         "pyarrow": {
             "import pandas as pd": "",
             'visibility = pd.cut(result.matches["truth_visibility"], 4)': 'visibility = "truth_visibility"',
-            'result.matches.groupby(visibility)["event"].value_counts()': (
+            'pd.crosstab(visibility, result.matches["event"])': (
                 'result.matches.group_by([visibility, "event"]).aggregate([([], "count_all")])'
             ),
         },
@@ -65,13 +65,13 @@ INSTEAD: dict[str, dict[str, dict[str, str]]] = {
     "what_did_my_model_break": {
         "polars": {
             "sf.changes(v1, v2)": 'sf.changes(v1, v2, similarity="iou", threshold=0.5)',
-            'changes.groupby(["category", "change"]).size().unstack(fill_value=0)': (
-                'changes.group_by(["category", "change"]).len()'
-            ),
+            "import pandas as pd": "",
+            'pd.crosstab(changes["category"], changes["change"])': ('changes.group_by(["category", "change"]).len()'),
             "sf.diagnose(v2)": 'sf.diagnose(v2, similarity="iou", threshold=0.5)',
         },
         "pyarrow": {
-            'changes.groupby(["category", "change"]).size().unstack(fill_value=0)': (
+            "import pandas as pd": "",
+            'pd.crosstab(changes["category"], changes["change"])': (
                 'changes.group_by(["category", "change"]).aggregate([([], "count_all")])'
             ),
         },
