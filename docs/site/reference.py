@@ -91,7 +91,7 @@ def write_name(source: Path, name: str, value: Any) -> None:
     kind = "class" if inspect.isclass(value) else "function"
     folder = "../" if kind == "class" else ""
     signature = ", ".join(docstrings.arguments_of(value))
-    lines = [f"# {name}", "", f"````{{py:{kind}}} spotgeo_frames.{name}({signature})", "````", ""]
+    lines = [f"# {name}", "", *directive(kind, f"{name}({signature})")]
     lines += docstring_of(value, folder, name, "##")
     if kind == "class":
         lines += methods_of(value, folder)
@@ -107,15 +107,14 @@ def methods_of(value: type, folder: str) -> list[str]:
     lines = []
     for name, method in methods.items():
         signature = ", ".join(docstrings.arguments_of(method)[1:])
-        lines += [
-            f"## {name}",
-            "",
-            f"````{{py:method}} spotgeo_frames.{value.__name__}.{name}({signature})",
-            "````",
-            "",
-        ]
+        lines += [f"## {name}", "", *directive("method", f"{value.__name__}.{name}({signature})")]
         lines += docstring_of(method, folder, name, "###")
     return lines
+
+
+def directive(kind: str, signature: str) -> list[str]:
+    """The signature of a name, by which the index and the search know it."""
+    return [f"````{{py:{kind}}} spotgeo_frames.{signature}", "````", ""]
 
 
 def docstring_of(value: Any, folder: str, name: str, heading: str) -> list[str]:
