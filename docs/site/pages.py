@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]+)(#[^)\s]*)?\)")
 
 def put_together(project: Path, source: Path) -> None:
     """Writes all that Sphinx needs into a new folder."""
-    left_out = shutil.ignore_patterns("site", "__pycache__", "[!c]*.py")
+    left_out = shutil.ignore_patterns("site", "__pycache__")
     shutil.copytree(project / "docs", source, ignore=left_out)
     (source / "data").symlink_to(project / "data")
     for path in sorted((project / "docs").rglob("*.md")):
