@@ -11,6 +11,7 @@ extensions = ["myst_nb"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 nitpicky = True
+toc_object_entries = False
 
 # Every page with code runs anew. Its folder is said by `build.py`, and so is how a chart is shown.
 nb_execution_mode = "force"
