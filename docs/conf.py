@@ -11,11 +11,12 @@ extensions = ["myst_nb"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 nitpicky = True
+toc_object_entries = False
 
 # Every page with code runs anew. Its folder is said by `build.py`, and so is how a chart is shown.
 nb_execution_mode = "force"
 nb_execution_timeout = 300
-nb_execution_raise_on_error = True
+nb_execution_show_tb = True  # a cell that fails is a warning, which ends the build
 nb_merge_streams = True
 nb_ipywidgets_js = {}  # scripts from the internet; a widget's line of text is shown in its place
 nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]

@@ -10,11 +10,15 @@ from spotgeo_frames.presentation.page.html.vega import vega_script
 FIRST = '''
 import json
 import os
+import warnings
 
 from IPython import get_ipython
 
 if os.path.basename(os.getcwd()) != "notebooks":
     os.chdir({folder!r})
+
+# A warning is shown without the temporary file that its cell was kept in.
+warnings.formatwarning = lambda message, category, *_, **__: f"{{category.__name__}}: {{message}}\\n"
 
 
 def _chart_of_the_page(chart, **_):

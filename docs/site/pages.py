@@ -19,7 +19,7 @@ LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]+)(#[^)\s]*)?\)")
 
 def put_together(project: Path, source: Path) -> None:
     """Writes all that Sphinx needs into a new folder."""
-    left_out = shutil.ignore_patterns("site", "__pycache__", "[!c]*.py")
+    left_out = shutil.ignore_patterns("site", "__pycache__")
     shutil.copytree(project / "docs", source, ignore=left_out)
     (source / "data").symlink_to(project / "data")
     for path in sorted((project / "docs").rglob("*.md")):
@@ -30,16 +30,6 @@ def put_together(project: Path, source: Path) -> None:
     for path in sorted((project / "notebooks").glob("*.ipynb")):
         write_notebook(path, source / "notebooks" / path.name, project, source)
     reference.write_pages(source)
-    for name in ("tasks", "guides", "project"):
-        leave_out_missing(source / f"{name}.md")
-
-
-def leave_out_missing(page: Path) -> None:
-    """Takes pages that are not written yet out of the list of a page."""
-    lines = page.read_text().splitlines(keepends=True)
-    inside = lines.index("```{toctree}\n") + 1
-    kept = [line for line in lines[inside:] if line[0] in "\n`" or (page.parent / f"{line.strip()}.md").is_file()]
-    page.write_text("".join([*lines[:inside], *kept]))
 
 
 def write_page(path: Path, target: Path, project: Path, source: Path) -> None:

@@ -90,14 +90,9 @@ def write_name(source: Path, name: str, value: Any) -> None:
     """The page of a function or a class."""
     kind = "class" if inspect.isclass(value) else "function"
     folder = "../" if kind == "class" else ""
-    head, sections = docstrings.parts(inspect.getdoc(value) or "")
-    types = docstrings.types_of(value)
     signature = ", ".join(docstrings.arguments_of(value))
-    lines = [f"# {name}", "", f"````{{py:{kind}}} spotgeo_frames.{name}({signature})", "````", ""]
-    lines.append(docstrings.linked(head, folder, {name, *types}))
-    for title, text in sections.items():
-        body = docstrings.section(title, text, types)
-        lines += [f"## {title}", "", body if title == "Examples" else docstrings.linked(body, folder, {name, *types})]
+    lines = [f"# {name}", "", *directive(kind, f"{name}({signature})")]
+    lines += docstring_of(value, folder, name, "##")
     if kind == "class":
         lines += methods_of(value, folder)
     place = place_of(name) if "." not in name else name
@@ -105,25 +100,31 @@ def write_name(source: Path, name: str, value: Any) -> None:
 
 
 def methods_of(value: type, folder: str) -> list[str]:
-    """The methods of a class that say how to call them."""
+    """The methods of a class, if they are there to be called: then one of them has an example."""
+    methods = {name: each for name, each in vars(value).items() if inspect.isfunction(each) and name[0] != "_"}
+    if not any(">>> " in (inspect.getdoc(method) or "") for method in methods.values()):
+        return []
     lines = []
-    for name, method in vars(value).items():
-        text = inspect.getdoc(method) or ""
-        if name.startswith("_") or not inspect.isfunction(method) or "\n---" not in text:
-            continue
-        head, sections = docstrings.parts(text)
-        types = docstrings.types_of(method)
+    for name, method in methods.items():
         signature = ", ".join(docstrings.arguments_of(method)[1:])
-        lines += [
-            f"## {name}",
-            "",
-            f"````{{py:method}} spotgeo_frames.{value.__name__}.{name}({signature})",
-            "````",
-            "",
-        ]
-        lines.append(docstrings.linked(head, folder, {name, *types}))
-        for title, body in sections.items():
-            lines += [f"### {title}", "", docstrings.section(title, body, types)]
+        lines += [f"## {name}", "", *directive("method", f"{value.__name__}.{name}({signature})")]
+        lines += docstring_of(method, folder, name, "###")
+    return lines
+
+
+def directive(kind: str, signature: str) -> list[str]:
+    """The signature of a name, by which the index and the search know it."""
+    return [f"````{{py:{kind}}} spotgeo_frames.{signature}", "````", ""]
+
+
+def docstring_of(value: Any, folder: str, name: str, heading: str) -> list[str]:
+    """What a docstring says, its sections under headings, with links to the pages of other names."""
+    types = docstrings.types_of(value)
+    head, sections = docstrings.parts(inspect.getdoc(value) or "")
+    lines = [docstrings.linked(head, folder, {name, *types})]
+    for title, text in sections.items():
+        body = docstrings.section(title, text, types)
+        lines += [f"{heading} {title}", "", docstrings.linked(body, folder, {name, *types})]
     return lines
 
 
