@@ -111,6 +111,13 @@ def test_tracks_with_and_without_scores(tmp_path: Path) -> None:
     assert "score" not in read
 
 
+def test_a_tracker_that_found_nothing(tmp_path: Path) -> None:
+    read = sf.read_yolo(folder_of(tmp_path, {"v_1.txt": "", "v_2.txt": ""}), image_size=SIZE, identities=True)
+    assert len(read.objects) == 0
+    assert read.frames is not None
+    assert len(read.frames) == 2
+
+
 def test_detections_in_no_track_are_left_out_with_a_warning(tmp_path: Path) -> None:
     labels = folder_of(tmp_path, {"v_1.txt": f"{CAR} 0.9\n", "v_2.txt": f"{CAR} 0.7 7\n{CAR} 0.6\n"})
     with warned(("read_yolo", "2")):
@@ -215,8 +222,9 @@ def test_frames_that_are_not_known_or_twice(tmp_path: Path) -> None:
     Image.new("L", SIZE).save(images / "a.jpg")
     with refused(str(images / "a.png")):
         sf.read_yolo(labels, images)
-    twice = folder_of(tmp_path, {"v_1.txt": CAR, "v_01.txt": CAR, "v.txt": CAR}, "twice")
-    with refused(str(twice / "v.txt"), str(twice / "v_1.txt")):
+    stamp = "v_1403636579763555584.txt"
+    twice = folder_of(tmp_path, {"v_1.txt": CAR, "v_01.txt": CAR, "v.txt": CAR, stamp: CAR}, "twice")
+    with refused(str(twice / "v.txt"), str(twice / "v_1.txt"), str(twice / stamp)):
         sf.read_yolo(twice, image_size=SIZE, videos=True)
 
 

@@ -14,8 +14,8 @@ from ...support.markup import Element
 from ...tables.schema import LARGEST_EXACT_INTEGER, OWN_COLUMNS
 from ..documents import MOST_PROBLEMS
 
-# A video of more frames is a slip, or meant to fill the memory.
-MOST_FRAMES = 10_000_000
+# A video of more frames (eleven hours) is a slip, or meant to fill the memory.
+MOST_FRAMES = 1_000_000
 
 # The attributes of labels become columns, so they are few.
 MOST_ATTRIBUTES = 100
@@ -164,9 +164,9 @@ class Document:
             count = _integer(value) if value else 0
             if count is None or not 0 <= count <= MOST_FRAMES:
                 problems.append(f"{self.name}: meta: {name} is {value!r}; a count of up to {MOST_FRAMES:,} is needed")
-        known = {*self.frame_numbers().tolist()} if not problems and self.head.get("size") else None
-        wrong = sorted({box.frame for box in self.boxes} - known) if known is not None else []
-        if wrong:
+        found = np.array([box.frame for box in self.boxes], np.int64)
+        wrong = np.setdiff1d(found, self.frame_numbers()) if not problems and self.head.get("size") else found[:0]
+        if len(wrong):
             what = f"has {self.head['size']} frames, and boxes are in frame {wrong[0]}, which is none of them"
             problems.append(f"{self.name}: meta: the task {what}")
         if not self.head:

@@ -28,7 +28,7 @@ NAMES_FILE = "classes.txt"
 ONE_VIDEO = "video"
 
 # The digits at the end of a name, and the marks before them that belong to neither the name nor the digits.
-FRAME_NUMBER = re.compile(r"(?P<name>.*?)[ _-]*(?P<digits>[0-9]{1,16})", re.DOTALL)
+FRAME_NUMBER = re.compile(r"(?P<name>.*?)[ _-]*(?P<digits>[0-9]+)", re.DOTALL)
 
 # The tag of EXIF for how an image is turned, and its values for images whose width and height change places.
 ORIENTATION, ON_ITS_SIDE = 274, (5, 6, 7, 8)
@@ -129,7 +129,8 @@ def frame_key(file: PurePath, videos: bool) -> Key | str:
         return file.with_suffix("").as_posix(), 1
     numbered = FRAME_NUMBER.fullmatch(file.stem)
     if numbered is None or int(numbered["digits"]) > LARGEST_EXACT_INTEGER:
-        return "its name does not end in the number of a frame, as plaza_000012.txt does; videos=False takes any name"
+        needed = "up to 9,007,199,254,740,992, as plaza_000012.txt does; videos=False takes any name"
+        return f"its name does not end in the number of a frame {needed}"
     folder = file.parent.as_posix()
     return (folder if folder != "." else numbered["name"] or ONE_VIDEO), int(numbered["digits"])
 

@@ -145,7 +145,7 @@ def _known_frames(
     if images is not None:
         if image_size is not None or frames is not None:
             raise InputError("read_yolo: images tell sizes and frames; leave out image_size and frames")
-        known = image_sizes(Path(images), videos)
+        known = image_sizes(Path(images).expanduser(), videos)
         check_known(files, known, f"images {images}")
         return known
     size = None if image_size is None else _checked_size(image_size, "read_yolo: image_size")
@@ -202,9 +202,9 @@ def _problems(
 ) -> list[str]:
     """What is wrong with lines that are right by themselves, each with its file and line."""
     both = any(_has(labels.identity) for labels in read.values())
-    if identities and not both and not any(_has(labels.extra) for labels in read.values()) and read:
-        folder = next(iter(files.values())).parent
-        return [f"{folder}: no line has an identity; leave out identities=True, or write the files by `track`"]
+    first = next((key for key, labels in read.items() if len(labels.box)), None)
+    if identities and first is not None and not both and not any(_has(labels.extra) for labels in read.values()):
+        return [f"{files[first].parent}: no line has an identity; leave out identities=True, or write files by `track`"]
     problems = []
     for key, labels in read.items():
         found = {} if names is None else _without_name(labels, names)
