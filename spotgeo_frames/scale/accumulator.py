@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,34 +20,21 @@ from ..matching.words import asked
 from ..scoring.registry import own_metrics
 from ..support.errors import InputError
 from ..support.keys import row_keys
-from ..tables.annotations import Annotations, SideColumns, as_side_columns
+from ..tables.annotations import SideColumns
 from ..tables.kinds import TableKind, as_kind, kind_of, taking_kind
 from ..tables.messages import listed
 from ..tables.schema import FRAME_KEY
-from ..tables.table import Table
-from .batch_arrays import arrays_of_columns, as_tables, given_arrays
-from .batch_form import NO_FORM, Form, common_form, form_of, rule_of_form
+from .batch_form import NO_FORM, Form, common_form, rule_of_form
 from .batch_sums import BatchSums, Evaluated, evaluate
-from .plain_batches import PlainSide, agreed_frames, joined_sides, plain_side
-from .seen_frames import Codes, FrameCode, coded_keys, frame_code, frame_codes, sequence_and_frame
+from .batches import Given, read_batch
+from .plain_batches import PlainSide, joined_sides
+from .seen_frames import Codes, FrameCode, coded_keys, frame_code, sequence_and_frame
 
 # Plain batches wait until both sides together have so many rows.
 WAITING_ROWS = 1 << 18
 
 # What two accumulators that are merged have in common, and what messages call it.
 MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
-
-# One side of a batch.
-Given = Annotations | Table | Mapping[str, Any]
-
-
-class Batch(NamedTuple):
-    """A batch that has been read: its form, its frames, and either plain sides, which may wait, or checked tables."""
-
-    form: Form
-    frames: set[FrameCode]
-    plain: tuple[PlainSide, PlainSide] | None = None
-    checked: tuple[SideColumns, SideColumns] | None = None
 
 
 class Accumulator:
@@ -162,8 +149,9 @@ class Accumulator:
            tp  fn  n_frames
         0   1   1         3
         """
-        batch = self._read(truth, predictions)
-        form = self._form if batch.form is self._form else common_form(self._form, batch.form, "this batch")
+        may_wait = self._keep is None and not self._own and self._words.similarity in (None, "iou", "point")
+        batch = read_batch(truth, predictions, self._sequences, self._categories, may_wait=may_wait)
+        form = self._form if batch.forms == self._last_forms else common_form("this batch", self._form, *batch.forms)
         self._check_new(batch.frames, form, "this batch")
         rule = self._known_rule() if form is self._form else rule_of_form(self._words, form)
         kind = kind_of(truth) if self._kind is None else self._kind
@@ -173,9 +161,8 @@ class Accumulator:
         elif batch.plain is not None:
             warning = self._settle() if self._n_waiting > WAITING_ROWS else None
             self._waiting.append(batch.plain)
-            self._last_forms = batch.plain[0].form, batch.plain[1].form
             self._n_waiting += sum(len(side.frame) for side in batch.plain)
-        self._form, self._rule, self._kind = form, rule, kind
+        self._form, self._rule, self._kind, self._last_forms = form, rule, kind, batch.forms
         self._seen |= batch.frames
         return self._warned(warning)
 
@@ -207,7 +194,7 @@ class Accumulator:
         if differ:
             names = listed(MADE_WITH[name] for name in differ)
             raise InputError(f"merge: other was made with another {names}; make both with the same")
-        form = common_form(self._form, other._form, "merge: other")
+        form = common_form("merge: other", self._form, other._form)
         rule = self._rule if form is self._form else rule_of_form(self._words, form)
         warnings_of_both = [self._settle(), other._settle()]
         code = self._codes_of(other)
@@ -287,48 +274,12 @@ class Accumulator:
                 "would count twice; give each frame once, and call reset() before the next epoch"
             )
 
-    def _read(self, truth: Given, predictions: Given) -> Batch:
-        """Reads a batch: as plain sides if they may wait, else as checked tables."""
-        sides = {"truth": truth, "predictions": predictions}
-        may_wait = self._keep is None and not self._own and self._words.similarity in (None, "iou", "point")
-        arrays: dict[str, Any] = {name: given_arrays(side, name) for name, side in sides.items()} if may_wait else {}
-        batch = self._plain(arrays)
-        if batch is not None:
-            return batch
-        checked = {name: as_side_columns(as_tables(side, name), name) for name, side in sides.items()}
-        batch = self._plain({name: arrays_of_columns(*side[:2]) for name, side in checked.items()} if may_wait else {})
-        if batch is not None:
-            return batch
-        form, frames = NO_FORM, set()
-        for name, side in checked.items():
-            form = common_form(form, form_of(name, side.objects, (), side.frames), name)
-            for table in filter(None, side[:2]):
-                sequence = coded_keys(table["sequence"], self._sequences)
-                assert sequence is not None  # as_side_columns() leaves integers and text only
-                frames |= frame_codes(sequence, table["frame"])
-        return Batch(form, frames, checked=(checked["truth"], checked["predictions"]))
-
-    def _plain(self, sides: Mapping[str, Any]) -> Batch | None:
-        """The batch of these sides, by name, if both are plain and agree on their frames."""
-        plain = []
-        for name, side in sides.items():
-            found = None if side is None else plain_side(side, name, self._sequences, self._categories)
-            if found is None:
-                return None
-            plain.append(found)
-        frames = agreed_frames(*plain) if plain else None
-        if frames is None:
-            return None
-        truth, predictions = plain
-        forms = truth.form, predictions.form
-        form = self._form if forms == self._last_forms else common_form(*forms, "predictions")
-        return Batch(form, frames, plain=(truth, predictions))
-
     def _evaluated(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> Evaluated:
         """What checked tables give; a similarity of the caller's gets tables of the kind that it was given."""
         if rule.measure is not None:
             rule = replace(rule, measure=taking_kind(rule.measure, kind))
-        return evaluate(truth, predictions, rule, "truth", self._own, keep=self._keep is not None)
+        own = [name for name in own_metrics() if name in self._own]  # another process may not know them all
+        return evaluate(truth, predictions, rule, "truth", own, keep=self._keep is not None)
 
     def _settle(self) -> str | None:
         """Matches the batches that wait; returns the text of a warning or None."""

@@ -169,22 +169,24 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     To take all values as one array, and the columns from that, is several times faster than to take each column.
     """
     names = table.columns.tolist()
-    if not {"sequence", "frame", "object", "x", "y"} <= {*names} or not table.columns.is_unique:
+    if not {"sequence", "frame", "object", "x", "y"} <= {*names} or len({*names}) < len(names):
         return None
     kinds = [getattr(kind, "kind", "O") for kind in table.dtypes.tolist()]
     if not {*kinds} <= {"i", "f"}:
         wanted = [name for name in names if name in NEEDED]
         return arrays_of_columns(Columns({name: array_of(table[name]) for name in wanted}))
     values = table.to_numpy(np.float64).T
-    integers = values[[kind == "i" for kind in kinds]]
-    if integers.size and np.abs(integers).max() >= LARGEST_EXACT_INTEGER:
+    place = {name: position for position, name in enumerate(names) if name in NEEDED}
+    whole = [position for position in place.values() if kinds[position] == "i"]
+    if np.abs(values[whole]).max(initial=0) >= LARGEST_EXACT_INTEGER:
         return None
+    geometry = [place[name] for name in (BOX if "w" in place and "h" in place else BOX[:2])]
     columns = {
-        name: row.astype(np.int64) if kind == "i" else row
-        for name, kind, row in zip(names, kinds, values, strict=True)
-        if name in NEEDED
+        name: values[position].astype(np.int64) if kinds[position] == "i" else values[position]
+        for name, position in place.items()
+        if position not in geometry
     }
-    return arrays_of_columns(Columns(columns))
+    return BatchSide(columns, values[geometry])
 
 
 def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchSide | None:

@@ -50,16 +50,26 @@ def _form(side: str | None, names: tuple[str, ...], sequences: bool, classes: bo
 
 def is_text(values: Any) -> bool:
     """Whether a column that holds text or numbers holds text."""
-    return getattr(values.dtype, "kind", "O") in "OU"
+    categories = getattr(values.dtype, "categories", None)
+    return (values if categories is None else categories).dtype.kind in "OU"
 
 
-def common_form(known: Form, new: Form, name: str) -> Form:
-    """The form of both, the known one itself if there is nothing new.
+def common_form(name: str, known: Form, *others: Form) -> Form:
+    """The form that is common to all, the known one itself if there is nothing new in the others.
 
-    Raises InputError if they differ, and calls the new one `name`.
+    Raises InputError if they differ, and calls the others `name`.
     """
-    if new == known:
-        return known
+    for new in others:
+        problems = _differences(name, known, new)
+        if problems:
+            raise InputError(problems)
+        both = Form({**known.columns, **new.columns}, {**known.text, **new.text})
+        known = known if both == known else both
+    return known
+
+
+def _differences(name: str, known: Form, new: Form) -> list[str]:
+    """The problems of a form that differs from the known one."""
     problems = [
         f"{name}: column {column} is {_kind(new.text[column])}, and {_kind(text)} elsewhere; make them the same"
         for column, text in known.text.items()
@@ -67,16 +77,12 @@ def common_form(known: Form, new: Form, name: str) -> Form:
     ]
     for side, columns in known.columns.items():
         others = new.columns.get(side, columns)
-        differing_columns = {"lacks": sorted(columns - others), "has": sorted(others - columns)}
         problems += [
-            f"{name}: {side}: it {verb} {listed(differing)}, unlike earlier batches; give all batches the same columns"
-            for verb, differing in differing_columns.items()
+            f"{name}: {side}: it {verb} {listed(sorted(differing))}, unlike earlier batches; give all the same columns"
+            for verb, differing in (("lacks", columns - others), ("has", others - columns))
             if differing
         ]
-    if problems:
-        raise InputError(problems)
-    both = Form({**known.columns, **new.columns}, {**known.text, **new.text})
-    return known if both == known else both
+    return problems
 
 
 def _kind(text: bool) -> str:

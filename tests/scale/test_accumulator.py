@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers import datasets
 from helpers.detectors import Detector, boxes, people, points
-from helpers.kinds import of_kind
+from helpers.kinds import CLASSES, of_kind
 from helpers.problems import refused, warned
 from spotgeo_frames.scale import accumulator
 from spotgeo_frames.scoring.registry import own_metrics
@@ -263,16 +264,28 @@ def test_batches_do_not_share_memory_with_what_was_given() -> None:
     assert total.compute().loc[0, ["tp", "n_frames"]].tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
-def test_the_summary_is_of_the_kind_of_the_truth(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow"])
+@pytest.mark.parametrize("words", [{}, {"similarity": "iou", "keep": "matches"}], ids=["sums", "matches"])
+def test_tables_are_of_the_kind_of_the_truth(kind: str, words: dict[str, Any]) -> None:
     scene = named(BOXES)
-    sides = [of_kind(side, kind) for side in (scene.truth.objects, scene.predictions)]
-    for words in ({}, {"similarity": "iou", "keep": "matches"}):
-        total = sf.Accumulator(**words).update(sf.Annotations(sides[0], of_kind(scene.truth.frames, kind)), sides[1])
-        found = total.compute()
-        assert type(found) is type(sides[0])
-        same(found.to_pandas().assign(), sf.summarize(scene.whole())) if kind == "pyarrow" else None
-        assert "keep" not in words or type(total.matches) is type(sides[0])
+    total = sf.Accumulator(**words).update(of_kind(scene.truth, kind), of_kind(scene.predictions, kind))
+    found, expected = total.compute(), sf.summarize(scene.whole())
+    assert type(found) is CLASSES[kind]
+    assert [found[name].to_pylist() if kind == "pyarrow" else found[name].to_list() for name in ("tp", "n_frames")] == [
+        expected[name].tolist() for name in ("tp", "n_frames")
+    ]
+    assert not words or type(total.matches) is CLASSES[kind]
+
+
+def test_a_function_gets_tables_of_the_kind_of_the_truth() -> None:
+    def measure(truth: pl.DataFrame, predictions: pl.DataFrame) -> np.ndarray:
+        assert isinstance(truth, pl.DataFrame)
+        return (truth["x"] == predictions["x"]).cast(float).to_numpy()
+
+    table = pl.DataFrame({"sequence": [1, 1], "frame": [1, 2], "object": [1, 1], "x": [1.0, 2.0], "y": [1.0, 2.0]})
+    summary = sf.Accumulator(similarity=measure).update(table, table).compute()
+    assert isinstance(summary, pl.DataFrame)
+    assert summary["tp"].to_list() == [2]
 
 
 def test_metrics_of_your_own() -> None:
@@ -281,6 +294,26 @@ def test_metrics_of_your_own() -> None:
     for _, frames in BOXES.truth.frames.groupby("sequence"):
         total.update(*BOXES.batch(frames))
     datasets.assert_same(total.compute(), sf.summarize(BOXES.whole()))
+
+
+def test_metrics_of_your_own_that_are_gone_are_left_out() -> None:
+    """As in another process, which does not know them."""
+    sf.metric("alarms", lambda rows: {"n": rows["outcome"] == "FP"}, lambda sums: sums["n"] / sums["n_frames"])
+    total = sf.Accumulator().update(POINT, POINT)
+    sf.metric("alarms", None, None)
+    summary = total.update(POINT | {"frame": 10}, POINT | {"frame": 10}).compute()
+    assert summary.loc[0, "tp"] == 2
+    assert "alarms" not in summary
+
+
+@pytest.mark.parametrize("classes", [[1, 2], ["car", "bus"]], ids=["numbers", "text"])
+def test_categorical_classes(classes: list[Any]) -> None:
+    total = sf.Accumulator()
+    for number, kind in enumerate(["category", None]):
+        table = pd.DataFrame({"sequence": 1, "frame": number, "object": [1, 2], "x": [1.0, 9.0], "y": 2.0})
+        side = table.assign(category=pd.Series(classes, dtype=kind))
+        total.update(side, side)
+    assert total.compute().loc[0, "tp"] == 4
 
 
 def test_reset_forgets_all_but_the_rule() -> None:
@@ -316,6 +349,22 @@ def test_no_more_rows_wait_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> No
         total.update(batch, batch)
         assert total._n_waiting <= 120
     assert total.compute().loc[0, "tp"] == 300
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_names_of_objects_do_not_keep_batches_from_waiting(kind: str) -> None:
+    table = TABLE.assign(object="left", sequence="night", score=None)
+    total = sf.Accumulator().update(*[of_kind(table, kind)] * 2)
+    assert total._n_waiting == 2
+    with refused(("truth", "2 rows", "object")):
+        total.update(of_kind(pd.concat([table, table]).assign(frame=10), kind), table)
+
+
+def test_large_batches_do_not_wait() -> None:
+    batch = {"sequence": "a", "frame": np.arange(20_000), "xy": np.ones((20_000, 2))}
+    total = sf.Accumulator().update(batch, batch)
+    assert not total._n_waiting
+    assert total.compute().loc[0, ["tp", "n_frames"]].tolist() == [20_000, 20_000]
 
 
 def test_a_copy_goes_its_own_way() -> None:
@@ -424,7 +473,7 @@ def test_batches_of_another_form_are_refused(name: str) -> None:
 
 
 def test_sides_of_other_types_are_refused() -> None:
-    with refused(("predictions: column sequence", "text", "numbers")):
+    with refused(("this batch: column sequence", "text", "numbers")):
         sf.Accumulator().update(POINT, POINT | {"sequence": "a"})
     with refused(("truth", "has boxes", "tau")):
         sf.Accumulator().update({"sequence": 1, "frame": 9, "boxes": [[1, 2, 3, 4]]}, POINT)
