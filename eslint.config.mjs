@@ -10,7 +10,7 @@ export default [
     rules: { eqeqeq: "error", "no-eval": "error", "no-implied-eval": "error", "no-var": "error", "prefer-const": "error" },
   },
   {
-    files: ["spotgeo_frames/**/*.js"],
+    files: ["spotgeo_frames/**/*.js", "docs/**/*.js"],
     languageOptions: {
       globals: globals(
         "addEventListener", "atob", "clearTimeout", "console", "document", "getComputedStyle", "history", "location", "matchMedia",
