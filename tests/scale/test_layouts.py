@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.datasets import assert_same, in_files, points, tracks, write
 from helpers.problems import refused, warned
-from spotgeo_frames.scale import blocks, layout, parts, sorting
+from spotgeo_frames.scale import blocks, checked_blocks, layout, parts, sorting
 from spotgeo_frames.scale.contents import contents_of
 from spotgeo_frames.scale.files import OpenedFiles
 from spotgeo_frames.scale.row_groups import RowGroup
@@ -119,6 +120,30 @@ def test_one_sequence_of_half_of_all_rows(order: str, group_rows: int, tmp_path:
         framed = {side: layout.with_frames(dataset, long) for side, dataset in read.items()}
         inside = [part for part in parts.parts_of(framed, long) if part.low is not None and part.low[0] == 12]
         assert len(inside) > 2  # it is shared by several cores
+
+
+@pytest.mark.parametrize("group_rows", [7, 60])
+def test_a_long_sequence_is_read_in_blocks_like_others(
+    group_rows: int, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So half of all rows in one sequence take at most half as much memory again."""
+    read, sizes = checked_blocks.read_blocks, list[int]()
+
+    def noting(*arguments: Any, **options: Any) -> Iterator[blocks.Blocks]:
+        for found in read(*arguments, **options):
+            sizes.append(sum(len(block.rows) for block in found.sides.values()))
+            yield found
+
+    monkeypatch.setattr(checked_blocks, "read_blocks", noting)
+    most = {}
+    for name, sides in (("even", points(40)), ("giant", giant(*points(40), 12, 32))):
+        paths = [
+            in_files(table, tmp_path / name / side, 1, group_rows) for side, table in zip("tp", sides, strict=True)
+        ]
+        assert_same(sf.score_dataset(*paths, workers=1), sf.summarize(sf.match(*sides)))
+        most[name] = max(sizes)
+        sizes.clear()
+    assert most["giant"] <= 1.5 * most["even"]
 
 
 def test_a_long_sequence_of_one_side_only(tmp_path: Path, small: None) -> None:
