@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
-from ..support.tensors import as_array
+from ..support.tensors import number_array
 from ..tables.annotations import Annotations
 from ..tables.checks import check_frames
 from ..tables.kinds import TableKind, as_kind, check_kind
@@ -214,7 +214,7 @@ def _supervision_image(item: Any, place: str) -> Image:
 
 def _corners(values: Any, name: str) -> np.ndarray:
     """Boxes (N, 4) as float64; an empty array of any shape is none."""
-    array = as_array(values, name)
+    array = number_array(values, name)
     if array.size == 0:
         return np.zeros((0, 4))
     if array.ndim != 2 or array.shape[1] != 4:
@@ -235,7 +235,7 @@ def _check_corners(corners: np.ndarray, place: str) -> None:
 
 def _of_rows(values: Any, n_rows: int, name: str) -> np.ndarray:
     """An array (N,) of finite numbers, as float64."""
-    array = as_array(values, name)
+    array = number_array(values, name)
     if array.shape != (n_rows,) and array.size + n_rows > 0:
         raise InputError(f"{name} has the shape {array.shape}; ({n_rows},) is needed, one for each box")
     array = array.astype(np.float64).reshape(n_rows)

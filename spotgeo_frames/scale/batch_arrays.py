@@ -1,7 +1,6 @@
 """One side of a batch as arrays: from the arrays and tensors of a training loop, or from a table.
 
-A dict of arrays is a table whose columns are arrays. NumPy arrays, lists and tensors on any device are taken. Tensors
-are told by what they can do, so torch is never imported.
+A dict of arrays is a table whose columns are arrays. NumPy arrays, lists and tensors on any device are taken.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
+from ..support.tensors import as_array
 from ..tables.annotations import Annotations
 from ..tables.columns import Columns, array_of
 from ..tables.messages import listed
@@ -85,25 +85,6 @@ def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]
     columns = {key: array if array.ndim else np.repeat(array, n_rows) for key, array in arrays.items()}
     _check_lengths(columns, n_rows, name)
     return columns
-
-
-def as_array(value: Any, place: str) -> np.ndarray:
-    """An array, a tensor on any device, a list or a single value as an array; raises InputError if it is none."""
-    try:
-        return np.asarray(_without_device(value, place) if hasattr(value, "detach") else value)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"{place}: cannot be made an array: {error}") from None
-
-
-def _without_device(tensor: Any, place: str) -> np.ndarray:
-    """A tensor in the memory that NumPy sees; raises InputError if it belongs to a gradient."""
-    if tensor.requires_grad:
-        raise InputError(f"{place}: is a tensor that requires a gradient; give tensor.detach(), or use torch.no_grad()")
-    here = tensor.cpu()
-    try:
-        return here.numpy()
-    except TypeError:  # a type that NumPy does not have, such as bfloat16
-        return here.double().numpy()
 
 
 def _geometry(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:

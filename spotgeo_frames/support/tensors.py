@@ -1,4 +1,7 @@
-"""Arrays, lists and tensors of torch on any device as NumPy arrays; torch is not needed."""
+"""Arrays, lists and tensors of torch on any device as NumPy arrays; torch is not needed.
+
+Tensors are told by what they can do, so torch is never imported.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +12,31 @@ import numpy as np
 from .errors import InputError
 
 
-def as_array(values: Any, name: str) -> np.ndarray:
-    """An array, a tensor or a list as a NumPy array; messages call it `name`.
+def as_array(value: Any, place: str) -> np.ndarray:
+    """An array, a tensor on any device, a list or a single value as an array; messages call it `place`.
 
-    Raises InputError for a tensor that has gradients, and for what is no array of numbers.
+    Raises InputError for a tensor that requires a gradient, and for what is no array.
     """
-    if hasattr(values, "detach"):
-        if getattr(values, "requires_grad", False):
-            what = "is a tensor with gradients; call the model within torch.no_grad(), or give .detach() of it"
-            raise InputError(f"{name}: {what}")
-        values = values.cpu()
-        if str(values.dtype) == "torch.bfloat16":  # which NumPy does not know
-            values = values.float()
-        values = values.numpy()
+    if getattr(value, "requires_grad", False):
+        raise InputError(f"{place}: is a tensor that requires a gradient; give tensor.detach(), or use torch.no_grad()")
     try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InputError(f"{name}: is no array: its rows have different lengths") from None
+        return np.asarray(_without_device(value) if hasattr(value, "detach") else value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"{place}: cannot be made an array: {error}") from None
+
+
+def number_array(value: Any, place: str) -> np.ndarray:
+    """The same, of numbers or truth values; raises InputError for what holds something else."""
+    array = as_array(value, place)
     if array.dtype.kind not in "biuf":
-        raise InputError(f"{name}: is of type {array.dtype}; an array of numbers is needed")
+        raise InputError(f"{place}: is of type {array.dtype}; an array of numbers is needed")
     return array
+
+
+def _without_device(tensor: Any) -> Any:
+    """A tensor in the memory that NumPy sees."""
+    here = tensor.cpu()
+    try:
+        return here.numpy()
+    except TypeError:  # a type that NumPy does not have, such as bfloat16
+        return here.double().numpy()

@@ -135,7 +135,7 @@ def test_lists_and_frames_that_do_not_fit() -> None:
 def test_tensors_with_gradients_are_refused() -> None:
     """A stand-in for a tensor, where torch is not installed."""
     tensor = SimpleNamespace(detach=None, requires_grad=True)
-    with refused(("from_torchvision: detections[0]['boxes']", "gradients")):
+    with refused(("from_torchvision: detections[0]['boxes']", "gradient")):
         sf.from_torchvision([image(boxes=tensor)])
 
 
@@ -156,7 +156,7 @@ def test_what_torchvision_detects() -> None:
         weights=None, weights_backbone=None, num_classes=3, box_score_thresh=0
     ).eval()
     images = [torch.rand(3, 60, 80), torch.rand(3, 60, 80)]
-    with pytest.raises(sf.InputError, match="gradients"):
+    with pytest.raises(sf.InputError, match="gradient"):
         sf.from_torchvision(model(images))
     with torch.no_grad():
         found = model(images)
