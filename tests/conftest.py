@@ -19,6 +19,7 @@ settings.register_profile(
 settings.load_profile("no clock")
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers() -> int:
     """A process more than there are cores: tests in a browser, and those of other processes, mostly wait."""
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
