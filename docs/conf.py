@@ -13,7 +13,7 @@ myst_heading_anchors = 4
 nitpicky = True
 toc_object_entries = False
 
-# Every page with code runs anew. Its folder is said by `build.py`, and so is how a chart is shown.
+# Every page with code runs anew; `docs/site/kernel.py` says in which folder, and how a chart is shown.
 nb_execution_mode = "force"
 nb_execution_timeout = 300
 nb_execution_show_tb = True  # a cell that fails is a warning, which ends the build
