@@ -36,9 +36,9 @@ def keeping_freed_memory() -> Iterator[None]:
     """A context, or decorator, in which this process keeps freed memory of up to 64 MiB for its next arrays.
 
     If the environment sets when memory is given back, that holds again at the end of the last such context of all
-    threads, and the memory that is free by then is given back. Otherwise, as by default, nothing changes at the end:
-    the C library keeps no more of its own accord than it does after any program has freed a large array. On other
-    systems than Linux with the GNU C library, this does nothing.
+    threads, and the memory that is free by then is given back. Otherwise the C library keeps memory by itself once a
+    large array was freed, here and afterwards, as in any program. On systems other than Linux with the GNU C library,
+    this does nothing.
     """
     asked = _asked_for()
     if not asked:
