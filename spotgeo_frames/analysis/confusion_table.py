@@ -63,7 +63,7 @@ def confusion(
     --------
     >>> import pandas as pd
     >>> import spotgeo_frames as sf
-    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3, 4], "x": [0.0, 30.0, 60.0, 90.0], "y": 0.0})
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3, 4], "x": [0.0, 30, 60, 90], "y": 0.0})
     >>> truth = truth.assign(w=20.0, h=20.0, category=["cat", "dog", "dog", "dog"])
     >>> found = truth.head(3).assign(category=["cat", "cat", "dog"], score=0.9)
     >>> counts = sf.confusion(sf.average_precision(truth, found))

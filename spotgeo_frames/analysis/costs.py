@@ -112,7 +112,7 @@ def error_costs(
 
     A dog and one of three cats are found. The detector takes the second cat for a dog and misses the third:
 
-    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3, 4], "x": [0.0, 30.0, 60.0, 90.0], "y": 0.0})
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3, 4], "x": [0.0, 30, 60, 90], "y": 0.0})
     >>> truth = truth.assign(w=9.0, h=9.0, category=["dog", "cat", "cat", "cat"])
     >>> found = truth.head(3).assign(category=["dog", "cat", "dog"], score=[0.7, 0.8, 0.9])
     >>> costs = sf.error_costs(sf.average_precision(truth, found))
