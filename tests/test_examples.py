@@ -1,7 +1,8 @@
-"""The examples in docstrings run and print what they say, and every public name has one."""
+"""The examples in docstrings run, print what they say and give no warning, and every public name has one."""
 
 import doctest
 import inspect
+import warnings
 from importlib import import_module
 
 import pytest
@@ -22,9 +23,11 @@ WITH_EXAMPLES = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.stem)
 def test_examples(path) -> None:
     module = import_module(".".join(path.relative_to(PROJECT).with_suffix("").parts))
-    found = doctest.testmod(module)
+    with warnings.catch_warnings(record=True) as given:
+        found = doctest.testmod(module)
     assert found.attempted
     assert not found.failed
+    assert [str(one.message) for one in given if issubclass(one.category, UserWarning)] == []
 
 
 def test_every_public_function_and_class_has_an_example() -> None:

@@ -63,18 +63,19 @@ def confusion(
     --------
     >>> import pandas as pd
     >>> import spotgeo_frames as sf
-    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3], "x": [0.0, 50.0, 90.0], "y": 0.0})
-    >>> truth = truth.assign(w=20.0, h=20.0, category=["cat", "dog", "dog"])
-    >>> found = truth.head(2).assign(category="cat", score=0.9)
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3, 4], "x": [0.0, 30, 60, 90], "y": 0.0})
+    >>> truth = truth.assign(w=20.0, h=20.0, category=["cat", "dog", "dog", "dog"])
+    >>> found = truth.head(3).assign(category=["cat", "cat", "dog"], score=0.9)
     >>> counts = sf.confusion(sf.average_precision(truth, found))
     >>> counts[counts["count"] > 0]
       truth_category predicted_category  count
     0            cat                cat      1
     3            dog                cat      1
+    4            dog                dog      1
     5            dog                NaN      1
     >>> square = counts.pivot(index="truth_category", columns="predicted_category", values="count")
     >>> square.loc["dog"].tolist()
-    [1, 1, 0]
+    [1, 1, 1]
     """
     matched = _checked(result, threshold, score_threshold)
     detections, scope = matched.detections, matched.scopes["all"]

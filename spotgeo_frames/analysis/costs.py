@@ -110,18 +110,18 @@ def error_costs(
     1        lost         0               0  0.5      0.0
     2  mislocated         1               1  1.0      0.5
 
-    Of two cats, one is taken for a dog, by a detection that would find it, and the other is not found:
+    A dog and one of three cats are found. The detector takes the second cat for a dog and misses the third:
 
-    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2], "x": [0.0, 90.0], "y": 0.0})
-    >>> truth = truth.assign(w=9.0, h=9.0, category="cat")
-    >>> found = truth.head(1).assign(category="dog", score=0.9)
+    >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [1, 2, 3, 4], "x": [0.0, 30, 60, 90], "y": 0.0})
+    >>> truth = truth.assign(w=9.0, h=9.0, category=["dog", "cat", "cat", "cat"])
+    >>> found = truth.head(3).assign(category=["dog", "cat", "dog"], score=[0.7, 0.8, 0.9])
     >>> costs = sf.error_costs(sf.average_precision(truth, found))
     >>> costs.loc[costs["n_misses"] > 0, ["kind", "n_misses", "n_false_alarms", "AP50_gain"]].round(3)
              kind  n_misses  n_false_alarms  AP50_gain
-    0        lost         1               0      0.000
-    2    confused         1               1      0.505
-    6  all_misses         2               0      1.000
-    8         all         2               1      1.000
+    0        lost         1               0      0.084
+    2    confused         1               1      0.413
+    6  all_misses         2               0      0.332
+    8         all         2               1      0.582
 
     The identity of the only track changes in the last of three frames:
 

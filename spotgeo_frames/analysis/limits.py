@@ -69,11 +69,11 @@ class DetectionLimit(NamedTuple):
     --------
     >>> import spotgeo_frames as sf
     >>> truth = sf.read_objects("data/sample/truth.parquet")
-    >>> matches = sf.match(truth, sf.read_objects("data/sample/eager.parquet"))
+    >>> matches = sf.match(truth, sf.read_objects("data/sample/cautious.parquet"))
     >>> sf.detection_limit(matches, "truth_brightness")
     DetectionLimit
-      recall 0.5, estimate 24.79, low –, high 35.73
-      recall 0.9, estimate 56.08, low 46.95, high 76.6
+      recall 0.5, estimate 50.73, low 43.64, high 56.4
+      recall 0.9, estimate 80.52, low 72.45, high 95.41
       limits  2 rows × 11 columns
       bins    8 rows × 8 columns
     """

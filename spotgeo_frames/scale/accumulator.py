@@ -1,7 +1,7 @@
 """Accumulator: the metrics of batches that come one by one, as in a training loop.
 
-Every metric follows from sums, and sums of different frames add up. So of what has come, a row of sums stays for each
-sequence, and which frames there were. Plain batches wait until they are many rows, and are matched together.
+Every metric follows from sums, and sums of different frames add up. So an accumulator keeps a row of sums for each
+sequence, and the frames seen. Plain batches wait until they are many rows, and are matched together.
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your
 class Accumulator:
     """Adds up the metrics of batches that come one by one, as in a training loop.
 
-    What stays of the batches is a row of sums for each sequence, and which frames there were; and up to 260,000 rows
-    that wait to be matched together. The counts equal those of one evaluation of everything, whatever the batches were
-    and in whatever order they came. Sums of errors may differ in the last digits, because they are added in another
-    order.
+    It keeps a row of sums for each sequence, the frames seen, and up to 260,000 rows that wait to be matched together.
+    The counts equal those of one evaluation of everything, whatever the batches were and in whatever order they came.
+    Sums of errors may differ in the last digits, because they are added in another order.
 
     Parameters
     ----------
