@@ -89,12 +89,12 @@ def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]
 
 def _geometry(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Takes the geometry out of the arrays, as the rows x, y and for boxes w, h of an array of float64."""
-    given = [key for key in ("xy", "boxes", "boxes_xyxy", "x") if key in arrays]
-    if len(given) != 1:
+    given = [key for key in (*GEOMETRY, *BOX) if key in arrays]
+    if not given or (len(given) > 1 and given[0] in GEOMETRY):
         what = f"keys {' and '.join(given)} all say where objects are" if given else "nothing says where objects are"
         raise InputError(f"{name}: {what}; give one of xy (n, 2), boxes (n, 4) and boxes_xyxy (n, 4)")
-    [key] = given
-    if key == "x":
+    key = given[0]
+    if key in BOX:
         names = BOX if {*BOX} <= arrays.keys() else BOX[:2]
         parts = {name: arrays.pop(name, np.zeros(0)) for name in names}
         _check_lengths(parts, parts["x"].size, name)
@@ -135,6 +135,8 @@ def given_arrays(given: Any, name: str) -> BatchSide | None:
         side: BatchSide | None = arrays_of_dict(objects, name)
     else:
         side = _arrays_of_dataframe(objects) if isinstance(objects, pd.DataFrame) else None
+    if isinstance(given, Annotations) and given.sequences is not None:
+        return None  # nothing of it is needed, but it may be wrong
     if side is None or frames is None:
         return side
     if isinstance(frames, Mapping):
@@ -152,7 +154,8 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     names = table.columns.tolist()
     if not {"sequence", "frame", "object", "x", "y"} <= {*names} or len({*names}) < len(names):
         return None
-    kinds = [getattr(kind, "kind", "O") for kind in table.dtypes.tolist()]
+    # Types of pandas itself, such as Int64, may have nulls.
+    kinds = [kind.kind if isinstance(kind, np.dtype) else "O" for kind in table.dtypes.tolist()]
     if not {*kinds} <= {"i", "f"}:
         wanted = [name for name in names if name in NEEDED]
         return arrays_of_columns(Columns({name: array_of(table[name]) for name in wanted}))

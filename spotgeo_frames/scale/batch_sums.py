@@ -17,10 +17,11 @@ from ..scoring.match_sums import SUMS
 from ..scoring.pair_sums import pair_cells
 from ..scoring.registry import own_metrics
 from ..scoring.summary import summary_of
+from ..support.keys import row_keys
 from ..tables.annotations import SideColumns
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import COUNTS_NOTED
+from ..tables.schema import COUNTS_NOTED, FRAME_KEY
 
 # The sums of no sequence.
 NOTHING = dict.fromkeys([*SUMS, "kelvins_error", "n_frames"], np.zeros(0))
@@ -51,6 +52,27 @@ def evaluate(
     counts = {name: table.attrs[name] for name in COUNTS_NOTED if name in table.attrs}
     cells = cells_of(group_rows(table, None, own=own))
     return Evaluated(cells, counts, match_dataframe(table) if keep else None, warning)
+
+
+def joined_matches(tables: Sequence[pd.DataFrame], rule: Rule) -> pd.DataFrame:
+    """The match tables of batches as one, in the order of the frames.
+
+    Until a batch had objects, the rule was not known, so tables of empty frames may lack the measure of the rule. And a
+    column that is null throughout a table does not decide of which type it is.
+    """
+    measure, other = ("distance", "similarity") if rule.by_distance else ("similarity", "distance")
+    tables = [table for table in tables if len(table)] or tables[:1]  # columns without rows may be of any type
+    tables = [table if measure in table else table.rename(columns={other: measure}) for table in tables]
+    types: dict[Hashable, set[Any]] = {}
+    for name, kind in (item for table in tables for item in table.dtypes.items()):
+        types.setdefault(name, set()).add(kind)
+    differing = {name for name, kinds in types.items() if len(kinds) > 1}
+    tables = [
+        table.drop(columns=[name for name in table if name in differing and table[name].isna().all()])
+        for table in tables
+    ]
+    table = pd.concat(tables, ignore_index=True).reindex(columns=list(types))
+    return table.take(np.argsort(row_keys(table, FRAME_KEY), kind="stable")).reset_index(drop=True)
 
 
 class BatchSums:
