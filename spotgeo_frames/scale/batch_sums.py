@@ -78,8 +78,8 @@ def joined_matches(tables: Sequence[pd.DataFrame], rule: Rule) -> pd.DataFrame:
 class BatchSums:
     """A row of sums for each of N sequences.
 
-    `place` has the row of each sequence by its name or code, `values` the sums by name, (N,), and `counts` how many
-    crowds were left out.
+    `place` has the row of each sequence by its name or code, `values` the sums by name, (N or more,), since they grow
+    by doubling, and `counts` how many crowds were left out.
     """
 
     def __init__(self) -> None:
@@ -93,12 +93,9 @@ class BatchSums:
             return
         rows = [self.place.setdefault(sequence, len(self.place)) for sequence in sequences]
         before = self.values or dict.fromkeys(values, np.zeros(0))
-        self.values = {}
-        for name in [name for name in values if name in before]:
-            added = np.zeros(len(self.place))
-            added[: len(before[name])] = before[name]
-            added[rows] += values[name]
-            self.values[name] = added
+        self.values = {name: _grown(before[name], len(self.place)) for name in values if name in before}
+        for name, sums in self.values.items():
+            sums[rows] += values[name][: len(rows)]
         self.counts = {name: self.counts.get(name, 0) + counts.get(name, 0) for name in {**self.counts, **counts}}
 
     def summary(self, names: Mapping[int, Any], rule: Rule, own: Sequence[str]) -> pd.DataFrame:
@@ -113,3 +110,13 @@ class BatchSums:
         own = [name for name in own_metrics() if name in own and values]
         notes: dict[Hashable, Any] = rule.notes | self.counts
         return summary_of(Sums(Columns({}, n_rows=1), totals(cells, 1), {}, not rule.by_distance, notes, own))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"values": {name: sums[: len(self.place)] for name, sums in self.values.items()}}
+
+
+def _grown(sums: np.ndarray, n_sequences: int) -> np.ndarray:
+    """The sums with a row for each of so many sequences, and zeros beyond: sequences that come one by one are many."""
+    if len(sums) >= n_sequences:
+        return sums
+    return np.concatenate([sums, np.zeros(max(n_sequences, 2 * len(sums)) - len(sums))])
