@@ -40,10 +40,14 @@ MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your
 class Accumulator:
     """Adds up the metrics of batches that come one by one, as in a training loop.
 
-    What stays of the batches is a row of sums for each sequence, and which frames there were; and up to 260,000 rows
-    in up to 8,200 batches that wait to be matched together. The counts equal those of one evaluation of everything, whatever the batches were
-    and in whatever order they came. Sums of errors may differ in the last digits, because they are added in another
-    order.
+    What stays of the batches is a row of sums for each sequence, and which frames there were; and up to 260,000 rows,
+    or 8,000 batches, that wait to be matched together. The counts equal those of one evaluation of everything, whatever
+    the batches were and in whatever order they came. Sums of errors may differ in the last digits, because they are
+    added in another order.
+
+    An accumulator can be pickled, so processes can send theirs to one that merges them. A copy goes its own way.
+    Metrics of your own are those that `metric()` had added when the accumulator was made; they take longer, since the
+    match table of each batch is made for them.
 
     Parameters
     ----------
@@ -57,10 +61,6 @@ class Accumulator:
     ----------
     matches
         With `keep="matches"`, the match table of all batches so far, as `match` would make it of everything.
-
-    An accumulator can be pickled, so processes can send theirs to one that merges them. Metrics of your own are those
-    that `metric()` had added when the accumulator was made; they take longer, since the match table of each batch is
-    made for them.
 
     Raises
     ------
@@ -135,8 +135,8 @@ class Accumulator:
 
         Raises
         ------
-        InputError: a table, a key or a shape is wrong; a tensor requires a gradient; a frame was in an earlier batch;
-            or columns such as `category`, or the types of keys, are not those of earlier batches.
+        InputError: a table, a key or a shape is wrong; a tensor requires a gradient; values are masked; a frame was in
+            an earlier batch; or columns such as `category`, or the types of keys, are not those of earlier batches.
 
         Examples
         --------
@@ -174,8 +174,9 @@ class Accumulator:
 
         Raises
         ------
-        InputError: `other` is none or the same, matches by another rule, or has a frame that is here, too; or columns
-            such as `category`, or the types of keys, are not those of the batches here.
+        InputError: `other` is no Accumulator or is this one, was made with another rule, another `keep` or other
+            metrics of your own, or has a frame that is here, too; or columns such as `category`, or the types of keys,
+            are not those of the batches here.
 
         Examples
         --------

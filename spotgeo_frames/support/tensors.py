@@ -26,10 +26,9 @@ def as_array(value: Any, place: str) -> np.ndarray:
         array = np.asarray(_without_device(value) if hasattr(value, "detach") else value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{place}: cannot be made an array: {error}") from None
-    # NumPy would make text of the other values.
-    if isinstance(value, list | tuple) and array.dtype.kind == "U" and array.ndim == 1:
-        if not all(isinstance(item, str) for item in value):
-            raise InputError(f"{place}: has text beside other values; give text only, or numbers only")
+    is_list_of_text = isinstance(value, list | tuple) and array.dtype.kind == "U" and array.ndim == 1
+    if is_list_of_text and not all(isinstance(item, str) for item in value):  # NumPy made text of them
+        raise InputError(f"{place}: has text beside other values; give text only, or numbers only")
     return array
 
 
