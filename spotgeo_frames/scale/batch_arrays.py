@@ -61,13 +61,15 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
     """
     if not MEANT.keys().isdisjoint(given):
         raise InputError([f"{name}: key {key} is not known; call it {MEANT[key]}" for key in given if key in MEANT])
-    arrays = {
-        COLUMNS.get(key, key): value if type(value) is np.ndarray else as_array(value, f"{name}: key {key}")
-        for key, value in given.items()
-    }
-    if len(arrays) < len(given):
+    if len({COLUMNS.get(key, key) for key in given}) < len(given):
         twice = [f"{key} and {column}" for key, column in COLUMNS.items() if key in given and column in given]
         raise InputError(f"{name}: keys {listed(twice)} are the same; give one of them")
+    if "joint" in given and "object" not in given:
+        raise InputError(f"{name}: key object is missing; say to which object each joint belongs")
+    arrays = {
+        key: value if type(value) is np.ndarray else as_array(value, f"{name}: key {key}")
+        for key, value in given.items()
+    }
     geometry = _geometry(arrays, name)
     n_rows = geometry.shape[1]
     single = [key for key in FRAME_KEY if key in arrays and not arrays[key].ndim]
@@ -75,7 +77,7 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
     for key in single:
         arrays[key] = arrays[key].repeat(n_rows)
     _check_lengths(arrays, n_rows, name)
-    return BatchSide(arrays, geometry, frames)
+    return BatchSide({COLUMNS.get(key, key): array for key, array in arrays.items()}, geometry, frames)
 
 
 def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:

@@ -426,7 +426,7 @@ BAD = {
     "a gradient": (POINT | {"xy": GRADIENT}, ("truth: key xy", "gradient")),
     "a wrong width": (POINT | {"xy": [[1.0, 2.0, 3.0]]}, ("truth: key xy", "(1, 3)", "(n, 2)")),
     "one box flat": (POINT | {"xy": [1.0, 2.0]}, ("truth: key xy", "(2,)", "(n, 2)")),
-    "unequal lengths": (POINT | {"scores": [0.5, 0.6]}, ("truth: key score", "(2,)", "(1,)")),
+    "unequal lengths": (POINT | {"scores": [0.5, 0.6]}, ("truth: key scores", "(2,)", "(1,)")),
     "no places": ({"sequence": 1, "frame": 9}, ("truth", "xy", "boxes")),
     "two places": (POINT | {"boxes": [[1, 2, 3, 4]]}, ("truth: keys xy and boxes", "one")),
     "torchvision's word": (POINT | {"labels": [1]}, ("truth: key labels", "classes")),
@@ -438,6 +438,8 @@ BAD = {
     "masked values": (POINT | {"xy": np.ma.masked_array([[1.0, 2.0]], [[0, 1]])}, ("truth: key xy", "masked")),
     "a column of the places twice": (POINT | {"y": [4.0]}, ("truth: keys xy and y", "one")),
     "sizes beside points": (POINT | {"w": [4.0], "h": [4.0]}, ("truth: keys xy and w and h", "one")),
+    "joints of no object": (POINT | {"joint": ["nose"]}, ("truth: key object", "missing")),
+    "scores twice": (POINT | {"scores": [0.5], "score": [0.5]}, ("truth: keys scores and score", "one")),
     "a null frame": (TABLE.assign(frame=pd.array([None], "Int64")), ("truth: column frame", "null")),
     "a null object": (TABLE.assign(object=pd.array([None], "Int64")), ("truth: column object", "null")),
     "sequences that are wrong": (
