@@ -200,8 +200,9 @@ class Accumulator:
         rule = self._rule if form is self._form else rule_of_form(self._words, form)
         warnings_of_both = [self._settle(), other._settle()]
         code = self._codes_of(other)
-        pairs = map(sequence_and_frame, other._seen)
-        frames = {frame_code(code.get(sequence, sequence), frame) for sequence, frame in pairs}
+        frames = other._seen
+        if code:
+            frames = {frame_code(code[sequence], frame) for sequence, frame in map(sequence_and_frame, frames)}
         self._check_new(frames, form, "merge: other")
         self._form, self._rule, self._kind = form, rule, self._kind or other._kind
         self._seen |= frames
