@@ -28,8 +28,8 @@ from .batches import Given, read_batch
 from .plain_batches import PlainSide, joined_sides
 from .seen_frames import Codes, FrameCode, coded_keys, frame_code, sequence_and_frame
 
-# Plain batches wait until both sides together have so many rows, or until they are so many. Each takes about 2 kB, even
-# without a row.
+# Plain batches wait until both sides together have so many rows, or until so many batches wait: each takes about 2 kB,
+# even without a row.
 WAITING_ROWS = 1 << 18
 WAITING_BATCHES = 1 << 13
 
