@@ -6,12 +6,12 @@ sequence, and the frames seen. Plain batches wait until they are many rows, and 
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from ..matching.rule import Rule
@@ -19,19 +19,19 @@ from ..matching.similarity import Measure
 from ..matching.words import asked
 from ..scoring.registry import own_metrics
 from ..support.errors import InputError
-from ..support.keys import row_keys
 from ..tables.annotations import SideColumns
 from ..tables.kinds import TableKind, as_kind, kind_of, taking_kind
 from ..tables.messages import listed
-from ..tables.schema import FRAME_KEY
 from .batch_form import NO_FORM, Form, common_form, rule_of_form
-from .batch_sums import BatchSums, Evaluated, evaluate
+from .batch_sums import BatchSums, Evaluated, evaluate, joined_matches
 from .batches import Given, read_batch
 from .plain_batches import PlainSide, joined_sides
 from .seen_frames import Codes, FrameCode, coded_keys, frame_code, sequence_and_frame
 
-# Plain batches wait until both sides together have so many rows.
+# Plain batches wait until both sides together have so many rows, or until so many batches wait: each takes about 2 kB,
+# even without a row.
 WAITING_ROWS = 1 << 18
+WAITING_BATCHES = 1 << 13
 
 # What two accumulators that are merged have in common, and what messages call it.
 MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your own"}
@@ -40,9 +40,13 @@ MADE_WITH = {"_words": "rule", "_keep": "keep", "_own": "list of metrics of your
 class Accumulator:
     """Adds up the metrics of batches that come one by one, as in a training loop.
 
-    It keeps a row of sums for each sequence, the frames seen, and up to 260,000 rows that wait to be matched together.
-    The counts equal those of one evaluation of everything, whatever the batches were and in whatever order they came.
-    Sums of errors may differ in the last digits, because they are added in another order.
+    It keeps a row of sums for each sequence, the frames seen, and up to 260,000 rows, or 8,000 batches, that wait to be
+    matched together. The counts equal those of one evaluation of everything, whatever the batches were and in whatever
+    order they came. Sums of errors may differ in the last digits, because they are added in another order.
+
+    An accumulator can be pickled, so processes can send theirs to one that merges them. A copy goes its own way.
+    Metrics of your own are those that `metric()` had added when the accumulator was made; they take longer, since the
+    match table of each batch is made for them.
 
     Parameters
     ----------
@@ -56,10 +60,6 @@ class Accumulator:
     ----------
     matches
         With `keep="matches"`, the match table of all batches so far, as `match` would make it of everything.
-
-    An accumulator can be pickled, so processes can send theirs to one that merges them. Metrics of your own are those
-    that `metric()` had added when the accumulator was made; they take longer, since the match table of each batch is
-    made for them.
 
     Raises
     ------
@@ -134,8 +134,8 @@ class Accumulator:
 
         Raises
         ------
-        InputError: a table, a key or a shape is wrong; a tensor requires a gradient; a frame was in an earlier batch;
-            or columns such as `category`, or the types of keys, are not those of earlier batches.
+        InputError: a table, a key or a shape is wrong; a tensor requires a gradient; values are masked; a frame was in
+            an earlier batch; or columns such as `category`, or the types of keys, are not those of earlier batches.
 
         Examples
         --------
@@ -158,7 +158,8 @@ class Accumulator:
         if batch.checked is not None:
             warning = self._add(self._evaluated(*batch.checked, rule, kind))
         elif batch.plain is not None:
-            warning = self._settle() if self._n_waiting > WAITING_ROWS else None
+            too_many = self._n_waiting > WAITING_ROWS or len(self._waiting) > WAITING_BATCHES
+            warning = self._settle() if too_many else None
             self._waiting.append(batch.plain)
             self._n_waiting += sum(len(side.frame) for side in batch.plain)
         self._form, self._rule, self._kind, self._last_forms = form, rule, kind, batch.forms
@@ -172,8 +173,9 @@ class Accumulator:
 
         Raises
         ------
-        InputError: `other` is none or the same, matches by another rule, or has a frame that is here, too; or columns
-            such as `category`, or the types of keys, are not those of the batches here.
+        InputError: `other` is no Accumulator or is this one, was made with another rule, another `keep` or other
+            metrics of your own, or has a frame that is here, too; or columns such as `category`, or the types of keys,
+            are not those of the batches here.
 
         Examples
         --------
@@ -197,8 +199,9 @@ class Accumulator:
         rule = self._rule if form is self._form else rule_of_form(self._words, form)
         warnings_of_both = [self._settle(), other._settle()]
         code = self._codes_of(other)
-        pairs = map(sequence_and_frame, other._seen)
-        frames = {frame_code(code.get(sequence, sequence), frame) for sequence, frame in pairs}
+        frames = other._seen
+        if code:
+            frames = {frame_code(code[sequence], frame) for sequence, frame in map(sequence_and_frame, frames)}
         self._check_new(frames, form, "merge: other")
         self._form, self._rule, self._kind = form, rule, self._kind or other._kind
         self._seen |= frames
@@ -233,13 +236,16 @@ class Accumulator:
             raise InputError('matches: the match tables were not kept; make the Accumulator with keep="matches"')
         if not self._matches:
             raise InputError("matches: there is no batch yet; update() adds one")
-        table = pd.concat(self._matches, ignore_index=True)
-        table = table.take(np.argsort(row_keys(table, FRAME_KEY), kind="stable")).reset_index(drop=True)
-        table.attrs = self._known_rule().notes | self._sums.counts
+        rule = self._known_rule()
+        table = joined_matches(self._matches, rule)
+        table.attrs = rule.notes | self._sums.counts
         return as_kind(table, self._kind or "pandas")
 
     def __repr__(self) -> str:
         return f"<Accumulator of {len(self._seen):,} frames>"
+
+    def __copy__(self) -> Accumulator:
+        return copy.deepcopy(self)  # two that share their sets of frames would disturb each other
 
     def __getstate__(self) -> dict[str, Any]:
         self._warned(self._settle())  # sums take less than rows

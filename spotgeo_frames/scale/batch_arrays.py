@@ -61,13 +61,15 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
     """
     if not MEANT.keys().isdisjoint(given):
         raise InputError([f"{name}: key {key} is not known; call it {MEANT[key]}" for key in given if key in MEANT])
-    arrays = {
-        COLUMNS.get(key, key): value if type(value) is np.ndarray else as_array(value, f"{name}: key {key}")
-        for key, value in given.items()
-    }
-    if len(arrays) < len(given):
+    if len({COLUMNS.get(key, key) for key in given}) < len(given):
         twice = [f"{key} and {column}" for key, column in COLUMNS.items() if key in given and column in given]
         raise InputError(f"{name}: keys {listed(twice)} are the same; give one of them")
+    if "joint" in given and "object" not in given:
+        raise InputError(f"{name}: key object is missing; say to which object each joint belongs")
+    arrays = {
+        key: value if type(value) is np.ndarray else as_array(value, f"{name}: key {key}")
+        for key, value in given.items()
+    }
     geometry = _geometry(arrays, name)
     n_rows = geometry.shape[1]
     single = [key for key in FRAME_KEY if key in arrays and not arrays[key].ndim]
@@ -75,7 +77,7 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
     for key in single:
         arrays[key] = arrays[key].repeat(n_rows)
     _check_lengths(arrays, n_rows, name)
-    return BatchSide(arrays, geometry, frames)
+    return BatchSide({COLUMNS.get(key, key): array for key, array in arrays.items()}, geometry, frames)
 
 
 def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
@@ -89,12 +91,12 @@ def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]
 
 def _geometry(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Takes the geometry out of the arrays, as the rows x, y and for boxes w, h of an array of float64."""
-    given = [key for key in ("xy", "boxes", "boxes_xyxy", "x") if key in arrays]
-    if len(given) != 1:
+    given = [key for key in (*GEOMETRY, *BOX) if key in arrays]
+    if not given or (len(given) > 1 and given[0] in GEOMETRY):
         what = f"keys {' and '.join(given)} all say where objects are" if given else "nothing says where objects are"
         raise InputError(f"{name}: {what}; give one of xy (n, 2), boxes (n, 4) and boxes_xyxy (n, 4)")
-    [key] = given
-    if key == "x":
+    key = given[0]
+    if key in BOX:
         names = BOX if {*BOX} <= arrays.keys() else BOX[:2]
         parts = {name: arrays.pop(name, np.zeros(0)) for name in names}
         _check_lengths(parts, parts["x"].size, name)
@@ -135,6 +137,8 @@ def given_arrays(given: Any, name: str) -> BatchSide | None:
         side: BatchSide | None = arrays_of_dict(objects, name)
     else:
         side = _arrays_of_dataframe(objects) if isinstance(objects, pd.DataFrame) else None
+    if isinstance(given, Annotations) and given.sequences is not None:
+        return None  # nothing of it is needed, but it may be wrong
     if side is None or frames is None:
         return side
     if isinstance(frames, Mapping):
@@ -152,7 +156,8 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     names = table.columns.tolist()
     if not {"sequence", "frame", "object", "x", "y"} <= {*names} or len({*names}) < len(names):
         return None
-    kinds = [getattr(kind, "kind", "O") for kind in table.dtypes.tolist()]
+    # Types of pandas itself, such as Int64, may have nulls.
+    kinds = [kind.kind if isinstance(kind, np.dtype) else "O" for kind in table.dtypes.tolist()]
     if not {*kinds} <= {"i", "f"}:
         wanted = [name for name in names if name in NEEDED]
         return arrays_of_columns(Columns({name: array_of(table[name]) for name in wanted}))

@@ -17,10 +17,11 @@ from ..scoring.match_sums import SUMS
 from ..scoring.pair_sums import pair_cells
 from ..scoring.registry import own_metrics
 from ..scoring.summary import summary_of
+from ..support.keys import row_keys
 from ..tables.annotations import SideColumns
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
-from ..tables.schema import COUNTS_NOTED
+from ..tables.schema import COUNTS_NOTED, FRAME_KEY
 
 # The sums of no sequence.
 NOTHING = dict.fromkeys([*SUMS, "kelvins_error", "n_frames"], np.zeros(0))
@@ -53,11 +54,32 @@ def evaluate(
     return Evaluated(cells, counts, match_dataframe(table) if keep else None, warning)
 
 
+def joined_matches(tables: Sequence[pd.DataFrame], rule: Rule) -> pd.DataFrame:
+    """The match tables of batches as one, in the order of the frames.
+
+    Until a batch had objects, the rule was not known, so tables of empty frames may lack the measure of the rule. And a
+    column that is null throughout a table does not decide of which type it is.
+    """
+    measure, other = ("distance", "similarity") if rule.by_distance else ("similarity", "distance")
+    tables = [table for table in tables if len(table)] or tables[:1]  # columns without rows may be of any type
+    tables = [table if measure in table else table.rename(columns={other: measure}) for table in tables]
+    types: dict[Hashable, set[Any]] = {}
+    for name, kind in (item for table in tables for item in table.dtypes.items()):
+        types.setdefault(name, set()).add(kind)
+    differing = {name for name, kinds in types.items() if len(kinds) > 1}
+    tables = [
+        table.drop(columns=[name for name in table if name in differing and table[name].isna().all()])
+        for table in tables
+    ]
+    table = pd.concat(tables, ignore_index=True).reindex(columns=list(types))
+    return table.take(np.argsort(row_keys(table, FRAME_KEY), kind="stable")).reset_index(drop=True)
+
+
 class BatchSums:
     """A row of sums for each of N sequences.
 
-    `place` has the row of each sequence by its name or code, `values` the sums by name, (N,), and `counts` how many
-    crowds were left out.
+    `place` has the row of each sequence by its name or code, `values` the sums by name, (N or more,), since they grow
+    by doubling, and `counts` how many crowds were left out.
     """
 
     def __init__(self) -> None:
@@ -71,12 +93,9 @@ class BatchSums:
             return
         rows = [self.place.setdefault(sequence, len(self.place)) for sequence in sequences]
         before = self.values or dict.fromkeys(values, np.zeros(0))
-        self.values = {}
-        for name in [name for name in values if name in before]:
-            added = np.zeros(len(self.place))
-            added[: len(before[name])] = before[name]
-            added[rows] += values[name]
-            self.values[name] = added
+        self.values = {name: _grown(before[name], len(self.place)) for name in values if name in before}
+        for name, sums in self.values.items():
+            sums[rows] += values[name][: len(rows)]
         self.counts = {name: self.counts.get(name, 0) + counts.get(name, 0) for name in {**self.counts, **counts}}
 
     def summary(self, names: Mapping[int, Any], rule: Rule, own: Sequence[str]) -> pd.DataFrame:
@@ -91,3 +110,13 @@ class BatchSums:
         own = [name for name in own_metrics() if name in own and values]
         notes: dict[Hashable, Any] = rule.notes | self.counts
         return summary_of(Sums(Columns({}, n_rows=1), totals(cells, 1), {}, not rule.by_distance, notes, own))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"values": {name: sums[: len(self.place)] for name, sums in self.values.items()}}
+
+
+def _grown(sums: np.ndarray, n_sequences: int) -> np.ndarray:
+    """The sums with a row for each of so many sequences, and zeros beyond: sequences that come one by one are many."""
+    if len(sums) >= n_sequences:
+        return sums
+    return np.concatenate([sums, np.zeros(max(n_sequences, 2 * len(sums)) - len(sums))])

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 LONG = ("metric", "estimate")
 BOUNDS = ("low", "high")
 
-# The columns before the metrics that say nothing of what a row is about.
-NO_LABELS = ("rank",)
-
 # What the column `of` of intervals has where a number is that of all sequences together.
 COMBINED = "combined"
 
@@ -109,7 +106,9 @@ def _numbers(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
     first = next((position for position, name in enumerate(table) if name in known), None)
     if first is None:
         raise InputError(f"flat: result has no column of a metric; there are {listed(table)}")
-    labels = [name for name in table.columns[:first] if name not in NO_LABELS]
+    labels = list(table.columns[:first])
+    if {"rank", "name"} <= {*labels}:  # of a leaderboard, where the name says it all
+        labels.remove("rank")
     metrics = [name for name in table.columns[first:] if _is_number(table[name]) and (bounds or not _is_bound(name))]
     texts = _row_labels(table, labels, null_is_all="HOTA" in table)
     for name in metrics:

@@ -360,6 +360,17 @@ def test_names_of_objects_do_not_keep_batches_from_waiting(kind: str) -> None:
         total.update(of_kind(pd.concat([table, table]).assign(frame=10), kind), table)
 
 
+def test_no_more_batches_wait_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them takes memory, even without a row."""
+    monkeypatch.setattr(accumulator, "WAITING_BATCHES", 5)
+    total = sf.Accumulator()
+    for number in range(30):
+        batch = {"sequence": number, "frame": 1, "xy": []}
+        total.update(batch, batch)
+        assert len(total._waiting) <= 6
+    assert total.compute().loc[0, "n_frames"] == 30
+
+
 def test_large_batches_do_not_wait() -> None:
     batch = {"sequence": "a", "frame": np.arange(20_000), "xy": np.ones((20_000, 2))}
     total = sf.Accumulator().update(batch, batch)
@@ -383,6 +394,29 @@ def test_what_matching_leaves_out_of_account_is_told() -> None:
     assert found[0].filename == __file__
 
 
+def test_a_shallow_copy_goes_its_own_way_too() -> None:
+    first = {"sequence": "a", "frame": 1, "xy": [[1.0, 2.0]]}
+    total = sf.Accumulator().update(first, first)
+    copy.copy(total).update(first | {"frame": 2}, first | {"frame": 2})
+    assert total.update(first | {"frame": 2}, first | {"frame": 2}).compute().loc[0, "tp"] == 2
+
+
+def test_match_tables_of_empty_batches_follow_the_rule_of_all() -> None:
+    """An empty batch does not tell that there are boxes, and its empty columns may be of any type."""
+    nothing = {"sequence": [], "frame": [], "boxes": [], "classes": []}
+    empty_frame = nothing | {"sequence": "a", "frame": 1}
+    box = {"sequence": "a", "frame": [2], "boxes": [[1, 2, 3, 4]], "classes": [1]}
+    total = sf.Accumulator(keep="matches")
+    for batch in (nothing, empty_frame, box):
+        total.update(batch, batch)
+    frames = {"sequence": ["a", "a"], "frame": [1, 2]}
+    table = pd.DataFrame({"sequence": "a", "frame": [2], "object": [0], "x": 1.0, "y": 2.0, "w": 3.0, "h": 4.0})
+    whole = sf.match(sf.Annotations(table.assign(category=1), pd.DataFrame(frames)), table.assign(category=1))
+    pd.testing.assert_frame_equal(total.matches[list(whole)], whole)
+    assert "distance" not in total.matches
+    same(sf.summarize(total.matches), total.compute())
+
+
 POINT = {"sequence": 1, "frame": 9, "xy": [[1.0, 2.0]]}
 GRADIENT = Tensor(np.ones((1, 2)))
 GRADIENT.requires_grad = True
@@ -392,11 +426,26 @@ BAD = {
     "a gradient": (POINT | {"xy": GRADIENT}, ("truth: key xy", "gradient")),
     "a wrong width": (POINT | {"xy": [[1.0, 2.0, 3.0]]}, ("truth: key xy", "(1, 3)", "(n, 2)")),
     "one box flat": (POINT | {"xy": [1.0, 2.0]}, ("truth: key xy", "(2,)", "(n, 2)")),
-    "unequal lengths": (POINT | {"scores": [0.5, 0.6]}, ("truth: key score", "(2,)", "(1,)")),
+    "unequal lengths": (POINT | {"scores": [0.5, 0.6]}, ("truth: key scores", "(2,)", "(1,)")),
     "no places": ({"sequence": 1, "frame": 9}, ("truth", "xy", "boxes")),
     "two places": (POINT | {"boxes": [[1, 2, 3, 4]]}, ("truth: keys xy and boxes", "one")),
     "torchvision's word": (POINT | {"labels": [1]}, ("truth: key labels", "classes")),
     "text for places": (POINT | {"xy": [["a", "b"]]}, ("truth: key xy", "numbers")),
+    "text beside numbers": (
+        {"sequence": 1, "frame": 9, "xy": [[1, 2], [3, 4]], "classes": [1, "car"]},
+        ("truth: key classes", "text beside other values"),
+    ),
+    "masked values": (POINT | {"xy": np.ma.masked_array([[1.0, 2.0]], [[0, 1]])}, ("truth: key xy", "masked")),
+    "a column of the places twice": (POINT | {"y": [4.0]}, ("truth: keys xy and y", "one")),
+    "sizes beside points": (POINT | {"w": [4.0], "h": [4.0]}, ("truth: keys xy and w and h", "one")),
+    "joints of no object": (POINT | {"joint": ["nose"]}, ("truth: key object", "missing")),
+    "scores twice": (POINT | {"scores": [0.5], "score": [0.5]}, ("truth: keys scores and score", "one")),
+    "a null frame": (TABLE.assign(frame=pd.array([None], "Int64")), ("truth: column frame", "null")),
+    "a null object": (TABLE.assign(object=pd.array([None], "Int64")), ("truth: column object", "null")),
+    "sequences that are wrong": (
+        sf.Annotations(TABLE, None, pd.DataFrame({"sequence": [1, 1]})),
+        ("truth sequences", "2 rows"),
+    ),
     "a ragged list": (POINT | {"xy": [[1.0], [2.0, 3.0]]}, "truth: key xy"),
     "not finite": (POINT | {"xy": [[np.nan, 2.0]]}, ("truth: column x", "not finite")),
     "no sequence": ({"frame": 9, "xy": [[1.0, 2.0]]}, ("truth: column sequence", "missing")),

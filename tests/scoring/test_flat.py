@@ -56,6 +56,11 @@ def test_bins_and_null_slices_have_names(matches) -> None:
     assert with_null["tp/truth_size=null"] == 0.0
 
 
+def test_a_slice_by_a_column_called_rank_is_no_leaderboard(matches) -> None:
+    assert sf.flat(sf.summarize(matches.assign(rank=2), by="rank"))["tp/rank=2"] == 6.0
+    assert "tp/name=new" in sf.flat(sf.leaderboard({"new": matches}))
+
+
 @pytest.mark.parametrize("kind", ["polars", "pyarrow"])
 def test_other_kinds_of_tables(matches, kind) -> None:
     table = sf.summarize(matches, by="category")
