@@ -59,5 +59,6 @@ def test_workflows_run_targets_and_extras_that_there_are(path) -> None:
     for target in re.findall(r"run: make ([\w-]+)", text):
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
     extras = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    for listed in re.findall(r"'\.\[([\w,-]+)\]'", text):
-        assert {*listed.split(",")} <= {*extras}
+    listed = re.findall(r"'\.\[([\w,-]+)\]'|extras: \[?([\w,-]+)", text)
+    assert listed
+    assert {name for pair in listed for names in pair if names for name in names.split(",")} <= {*extras}
