@@ -10,6 +10,7 @@ from helpers.reference import PROJECT
 
 CITATION = (PROJECT / "CITATION.cff").read_text("utf-8")
 WORKFLOWS = sorted((PROJECT / ".github" / "workflows").glob("*.yml"))
+PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
 MAKEFILE = (PROJECT / "Makefile").read_text("utf-8")
 
 
@@ -18,8 +19,10 @@ def cited(key: str) -> list[str]:
     return re.findall(rf"^ *(?:- )?{key}: (.*)$", CITATION, re.MULTILINE)
 
 
-def test_the_citation_has_the_version_of_the_package() -> None:
+def test_the_citation_says_what_the_package_says_of_itself() -> None:
     assert cited("version") == [sf.__version__]
+    assert cited("license") == [PYPROJECT["license"]]
+    assert re.findall(r"^  - (\w+)$", CITATION, re.MULTILINE) == PYPROJECT["keywords"]
 
 
 def test_the_citation_names_the_developers_and_invents_nothing() -> None:
@@ -35,8 +38,7 @@ def test_the_changelog_begins_with_the_version_of_the_package() -> None:
 
 
 def test_the_project_claims_the_versions_of_python_that_workflows_test() -> None:
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
-    claimed = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    claimed = re.findall(r"Python :: (3\.\d+)", " ".join(PYPROJECT["classifiers"]))
     workflow = (PROJECT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
     [listed] = re.findall(r"python: (\[.*\])", workflow)
     assert re.findall(r"3\.\d+", listed) == claimed
@@ -58,7 +60,8 @@ def test_workflows_run_targets_and_extras_that_there_are(path) -> None:
     text = path.read_text("utf-8")
     for target in re.findall(r"run: make ([\w-]+)", text):
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
-    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     listed = re.findall(r"'\.\[([\w,-]+)\]'|extras: \[?([\w,-]+)", text)
     assert listed
-    assert {name for pair in listed for names in pair if names for name in names.split(",")} <= {*extras}
+    assert {name for pair in listed for names in pair if names for name in names.split(",")} <= {
+        *PYPROJECT["optional-dependencies"]
+    }
