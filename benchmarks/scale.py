@@ -100,7 +100,7 @@ import json, os, sys, time
 from pathlib import Path
 import spotgeo_frames as sf
 truth, predictions, out, workers = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-def used():  # seconds of processors; of what has ended, the system counts hundredths
+def used():  # seconds of processors, exact for this process; those of ended ones come in hundredths
     return time.process_time() + sum(os.times()[2:4])
 def main():
 {loading}

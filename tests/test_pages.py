@@ -138,6 +138,7 @@ def _shown(value: ast.expr) -> ast.expr | None:
 def at_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").symlink_to(PROJECT / "data")
     monkeypatch.chdir(tmp_path)
+    # Where MLflow is installed, its runs stay in the test's folder.
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs_of_mlflow").as_uri())
     # The command runs as the tests' package, wherever the tests are.
