@@ -47,15 +47,13 @@ types: .venv/ready-lint
 wheel: .venv/ready-release
 	$(BIN)/python .ci/wheel.py
 
-# Runs lint and types before each commit of this clone: .pre-commit-config.yaml.
+# Has git run lint and types before each commit of this clone, as .pre-commit-config.yaml says.
 hooks: .venv/ready-lint
-	$(BIN)/python -m pip install --quiet 'pre-commit>=4'
 	$(BIN)/pre-commit install
 
 # What tests in a browser need and are skipped without: Debian's browser, axe-core from npm, and JupyterLab.
-browser: .venv/ready
+browser: .venv/ready-notebooks
 	command -v chromium && command -v chromedriver || { apt-get -q update && apt-get -q install -y chromium chromium-driver; }
-	$(BIN)/python -m pip install --quiet 'jupyterlab>=4'
 	npm install --prefix .venv/browser --no-save --no-audit --no-fund axe-core@4
 
 # Runs every notebook and keeps the executed copies in out/.
@@ -111,7 +109,8 @@ bench-page: .venv/ready-bench
 	$(BIN)/python benchmarks/page.py $(ARGUMENTS)
 
 clean:
-	rm -rf .venv .venv-lowest out build dist .coverage .coverage.*
+	rm -rf .venv .venv-lowest out build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

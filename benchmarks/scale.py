@@ -100,14 +100,16 @@ import json, os, sys, time
 from pathlib import Path
 import spotgeo_frames as sf
 truth, predictions, out, workers = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+def used():  # seconds of processors, exact for this process; those of ended ones come in hundredths
+    return time.process_time() + sum(os.times()[2:4])
 def main():
 {loading}
-    seconds, cpu = None, sum(os.times()[:4])
+    seconds, cpu = None, used()
     began = time.perf_counter()
 {code}
     seconds = seconds or time.perf_counter() - began
     numbers = numbers if isinstance(numbers, dict) else dict(numbers.iloc[0].astype(float))
-    print(json.dumps({{"seconds": seconds, "cpu": sum(os.times()[:4]) - cpu, "numbers": numbers}}))
+    print(json.dumps({{"seconds": seconds, "cpu": used() - cpu, "numbers": numbers}}))
 if __name__ == "__main__":
     main()
 """

@@ -2,7 +2,8 @@
 
 A page shows an answer in a block marked `text`, right after the block marked `python` or `sh` that gives it. Python's
 answer is what it prints, then the value of its last line, as a notebook would show it. All Python of a page runs from
-top to bottom, in a temporary folder where `data/` is at hand; of commands, only those that have an answer run.
+top to bottom, in a temporary folder where `data/` is at hand. Left out are blocks that import what is not installed,
+such as an experiment tracker, and commands that have no answer.
 `tests/test_pages.py` fails where an answer on a page is no longer what the code gives.
 """
 
@@ -16,20 +17,22 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 PROJECT = Path(__file__).parent.parent
+DOCS = ["index", "start", "tables", "command_line", "formats", "yolo", "experiment_trackers", "extending"]
 PAGES = [
     PROJECT / "README.md",
-    *(PROJECT / "docs" / f"{name}.md" for name in ("start", "tables", "command_line")),
+    *(PROJECT / "docs" / f"{name}.md" for name in DOCS),
     *sorted((PROJECT / "docs" / "tasks").glob("*.md")),
 ]
 
 # A block of code, and the block of its answer where there is one.
-BLOCK = re.compile(r"```(?P<language>python|sh)\n(?P<code>.*?)```(?P<between>\n\n```text\n)?(?(between)(.*?)```)", re.S)
+BLOCK = re.compile(r"```(?P<language>python|sh)\n(?P<code>.*?)```(?:\n\n```text\n(?P<answer>.*?)```)?", re.DOTALL)
 # docs/start.md tells its readers that tables are shown so.
 SHOWN = ("display.precision", 4, "display.width", 116, "display.max_columns", 30, "display.max_rows", 30)
 
@@ -44,17 +47,26 @@ def with_answers(text: str) -> str:
     names: dict[str, Any] = {}
 
     def answered(block: re.Match[str]) -> str:
-        if block["language"] == "sh":
-            answer = answer_of_commands(block["code"]) if block["between"] else ""
+        language, code, answer = block.groups()
+        if language == "python" and can_be_imported(code):
+            now = answer_of_python(code, names)
+        elif language == "sh" and answer is not None:
+            now = answer_of_commands(code)
         else:
-            answer = answer_of_python(block["code"], names)
-        if not block["between"]:
             return block[0]
-        return f"```{block['language']}\n{block['code']}```{block['between']}{answer}```"
+        return block[0] if answer is None else f"```{language}\n{code}```\n\n```text\n{now}```"
 
     with pd.option_context(*SHOWN), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of few sequences, which the pages explain
         return BLOCK.sub(answered, text)
+
+
+def can_be_imported(code: str) -> bool:
+    """Whether everything that the code imports is installed."""
+    nodes = [*ast.walk(ast.parse(code))]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return all(find_spec(name.partition(".")[0]) for name in names)
 
 
 def answer_of_python(code: str, names: dict[str, Any]) -> str:

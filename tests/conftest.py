@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers.own_metrics import remove_own_metrics
 from helpers.reference import PROJECT, outside
 from spotgeo_frames.presentation.page.html import vega
 
@@ -79,3 +80,10 @@ def figures_closed() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(autouse=True)
+def own_metrics_removed() -> Iterator[None]:
+    """Takes back the metrics that a test has added, so that the next one has none of them."""
+    yield
+    remove_own_metrics()

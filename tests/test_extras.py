@@ -3,6 +3,7 @@
 Modules are hidden in processes of their own.
 """
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -84,6 +85,11 @@ def test_every_extra_is_tried() -> None:
 def test_everything_else_works_without_extras() -> None:
     done = python(BASE, [module for modules in EXTRAS.values() for module in modules])
     assert done.returncode == 0, done.stderr
+
+
+def test_the_first_page_lists_every_extra() -> None:
+    page = (PROJECT / "docs" / "start.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == [*EXTRAS, "all"]
 
 
 def test_extras_are_those_of_the_package() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from helpers.kinds import CLASSES, plain, read_as, run, tables_of
 from helpers.reference import PROJECT
+from spotgeo_frames.support.extras import EXTRAS
 
 SPEC = importlib.util.spec_from_file_location("answers", PROJECT / "docs" / "answers.py")
 answers = importlib.util.module_from_spec(SPEC)
@@ -137,6 +138,9 @@ def _shown(value: ast.expr) -> ast.expr | None:
 def at_the_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").symlink_to(PROJECT / "data")
     monkeypatch.chdir(tmp_path)
+    # Where MLflow is installed, its runs stay in the test's folder.
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs_of_mlflow").as_uri())
     # The command runs as the tests' package, wherever the tests are.
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]))
     return tmp_path
@@ -175,8 +179,14 @@ def test_a_page_gives_the_same_numbers_with_each_kind(
     plt.close("all")
 
 
+def test_the_code_of_every_page_runs() -> None:
+    elsewhere = {"training_loops", "scale"}  # tests/scale/test_training_loops.py, tests/scale/test_engines.py
+    shown = {page.stem for page in (PROJECT / "docs").rglob("*.md") if "```python\n" in page.read_text("utf-8")}
+    assert shown <= {*PAGES} | elsewhere
+
+
 def test_the_readme_needs_no_extra(at_the_data: Path) -> None:
-    hidden = ["matplotlib", "altair", "loky", "jinja2", "anywidget", "shapely", "distributed", "polars"]
+    hidden = ["polars", *(module for modules in EXTRAS.values() for module in modules)]
     code = "\n".join([f"import sys; sys.modules.update(dict.fromkeys({hidden}))", *answers.code_of(PAGES["README"])])
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 

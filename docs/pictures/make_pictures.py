@@ -22,7 +22,6 @@ from spotgeo_frames import plots
 
 FOLDER = Path(__file__).parent
 DATA = FOLDER.parents[1] / "data"
-MOST_BYTES = 100_000
 PLACES = 3950  # px from the top of the page to the section that is shown
 
 # What the processes run whose memory is measured; they print it in MiB.
@@ -196,8 +195,6 @@ def main(names: list[str]) -> None:
             # Without the version of matplotlib, so that the same picture is the same file.
             DRAWN[name]().savefig(path, dpi=80, metadata={"Software": None})
             plt.close("all")
-        if path.exists() and path.stat().st_size > MOST_BYTES:
-            sys.exit(f"{path} has {path.stat().st_size:,} bytes; {MOST_BYTES:,} is the most")
 
 
 if __name__ == "__main__":

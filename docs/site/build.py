@@ -23,7 +23,7 @@ def main(target: Path) -> int:
         shutil.rmtree(folder, ignore_errors=True)
     pages.put_together(PROJECT, SOURCE)
     kernel.prepare(SOURCE)
-    options = ["--builder", "html", "--fail-on-warning", "--keep-going", "--nitpicky", "--jobs", "2", "--quiet"]
+    options = ["--builder", "html", "--fail-on-warning", "--keep-going", "--jobs", "2", "--quiet"]
     doctrees = ["--doctree-dir", str(SOURCE / ".doctrees")]
     command = [sys.executable, "-m", "sphinx", *options, *doctrees, str(SOURCE), str(target)]
     failed = subprocess.run(command, env=os.environ | kernel.settings(SOURCE), check=False).returncode

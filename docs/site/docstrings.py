@@ -101,10 +101,9 @@ def linked(text: str, folder: str, known: set[str]) -> str:
 
 def arguments_of(value: Any) -> list[str]:
     """The arguments of a call, with their defaults."""
-    found = []
-    parameters = list(_parameters(value).values())
-    for parameter in parameters:
-        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in found and not any(x.startswith("*") for x in found):
+    found: list[str] = []
+    for parameter in _parameters(value).values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not any(text.startswith("*") for text in found):
             found.append("*")
         found.append(str(parameter.replace(annotation=parameter.empty)))
     return found
@@ -118,7 +117,8 @@ def types_of(value: Any) -> dict[str, str]:
     functions = [part for part in [node, *getattr(node, "body", [])] if isinstance(part, ast.FunctionDef)]
     if functions and (functions[0] is node or functions[0].name in ("__init__", "__new__")):
         given = functions[0].args
-        types |= {one.arg: one.annotation for one in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
+        arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+        types |= {argument.arg: argument.annotation for argument in arguments}
     return {name: ast.unparse(kind).strip("'") if kind else "" for name, kind in types.items()}
 
 

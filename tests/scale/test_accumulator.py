@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from helpers.detectors import Detector, boxes, people, points
 from helpers.kinds import CLASSES, of_kind
 from helpers.problems import refused, warned
 from spotgeo_frames.scale import accumulator
-from spotgeo_frames.scoring.registry import own_metrics
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*boxes of zero")
 
@@ -88,13 +86,6 @@ SCENES = {
     "poses": made(people, similarity="oks"),
     "a function": made(points, similarity=closeness),
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_own_metric_is_left() -> Iterator[None]:
-    yield
-    for name in own_metrics():
-        sf.metric(name, None, None)
 
 
 @pytest.fixture(params=["one by one", "all together"])

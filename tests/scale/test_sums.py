@@ -1,7 +1,7 @@
 """sums() and combine(): parts evaluated anywhere give, to the last bit, what one evaluation of everything gives."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import duckdb
@@ -21,7 +21,6 @@ from helpers.problems import refused, warned
 from helpers.reference import PROJECT
 from helpers.scenes import objects
 from spotgeo_frames.scale.combined_sums import added_sums
-from spotgeo_frames.scoring.registry import own_metrics
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:boxes of zero"),
@@ -102,13 +101,6 @@ GROUPS = {
     "joint tracks": ["joint", "sequence", ["sequence", "joint"]],
 }
 GROUPED = [(name, by) for name, groups in GROUPS.items() for by in groups]
-
-
-@pytest.fixture(autouse=True)
-def _no_own_metric_is_left() -> Iterator[None]:
-    yield
-    for name in own_metrics():
-        sf.metric(name, None, None)
 
 
 def same(found: pd.DataFrame, expected: pd.DataFrame) -> None:

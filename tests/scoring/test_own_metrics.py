@@ -1,7 +1,7 @@
 """metric(): own metrics give what built-in ones give by the same formula, and say what is wrong with them."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import spotgeo_frames as sf
 from helpers.boxes import boxes
+from helpers.own_metrics import remove_own_metrics
 from helpers.problems import refused, warned
 from helpers.scenes import SCENES, grid, objects
 from spotgeo_frames.matching.rule import Rule
@@ -30,17 +31,6 @@ from spotgeo_frames.support.writing import write_together
 from spotgeo_frames.tracking import registry as of_tracks
 
 BUILT_IN = list(METRICS)
-
-
-def remove() -> None:
-    for name in own_metrics():
-        sf.metric(name, None, None)
-
-
-@pytest.fixture(autouse=True)
-def _none_is_left() -> Iterator[None]:
-    yield
-    remove()
 
 
 def nothing(rows: pd.DataFrame) -> dict[str, Any]:
@@ -130,7 +120,7 @@ def test_an_own_metric_equals_the_built_in_one_of_the_same_formula(name: str, se
             same(*(compared.pairs.loc[compared.pairs["metric"] == metric, column] for metric in both))
         same(*(sf.leaderboard(submissions)[column] for column in both))
     finally:
-        remove()
+        remove_own_metrics()
 
 
 def same(one: pd.Series, other: pd.Series) -> None:

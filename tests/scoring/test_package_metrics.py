@@ -1,6 +1,5 @@
 """Metrics that other installed packages add."""
 
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import spotgeo_frames as sf
 from helpers.commands import run_here
 from helpers.packages import installed, use_folder
 from spotgeo_frames.scoring.package_metrics import GROUP
-from spotgeo_frames.scoring.registry import own_metrics
 
 CODE = """
 def value(sums):
@@ -26,12 +24,9 @@ POINTS = {"share_found": "share_found", "x1": "no_dict", "x2": "no_function", "x
 
 
 @pytest.fixture(autouse=True)
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path, "found-metrics", CODE, GROUP, POINTS)
     use_folder(tmp_path, monkeypatch)
-    yield
-    for name in own_metrics():
-        sf.metric(name, None, None)
 
 
 @pytest.fixture(scope="module")

@@ -312,4 +312,3 @@ function drawLabels(context, size, project, layer, look) {
     context.fillText(label, place, height);
   }
 }
-
