@@ -62,8 +62,8 @@ def from_torchvision(
         frames: `pd.DataFrame({"sequence": "plaza", "frame": range(1, len(detections) + 1)})`.
     names
         The names of the classes: a list, a dict from numbers to names, or the path of a text file with a name a line or
-        of a data.yaml. torchvision's `weights.meta["categories"]` begins with the background. By default the class is
-        the category.
+        of a data.yaml. torchvision's `weights.meta["categories"]` begins with the background. Classes that share a
+        name, such as its N/A, have none. By default the class is the category.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
 

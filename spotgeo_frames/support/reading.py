@@ -30,6 +30,10 @@ MOST_MEMBERS = 1 << 16
 # packed bytes as a whole, which is at most 100 MB.
 STEP = 1 << 12
 
+# How many bytes of a file of bounded size are asked for at first. Most have no more, and memory for the largest would
+# take longer than reading them.
+AT_FIRST = 1 << 14
+
 
 def read_bytes(path: Path, largest: int | None = None, advice: str = "is this the right file?") -> bytes:
     """The content of a file, unpacked where its name ends in .gz or .zip.
@@ -52,7 +56,8 @@ def read_bytes(path: Path, largest: int | None = None, advice: str = "is this th
                 return path.read_bytes()
             case _:
                 with path.open("rb") as stream:
-                    content = stream.read(largest + 1)
+                    content = stream.read(AT_FIRST)
+                    content += stream.read(max(0, largest + 1 - AT_FIRST)) if len(content) == AT_FIRST else b""
                 if len(content) > largest:
                     raise InputError(f"{path}: has more than {largest >> 20} MiB; {advice}")
                 return content

@@ -25,6 +25,7 @@ BAD_YAML = {
     "deep.yaml": "names: " + "[" * 5000,
     "date.yaml": "date: 2001-99-99\nnames: [car]\n",
     "number.yaml": "names: [!!int x]\n",
+    "truth.yaml": "names: [yes, 3]\n",
     "digits.yaml": "names: " + "1" * 5000,
     "tag.yaml": "names: !!python/object/apply:os.getcwd []\n",
     "bomb.yaml": "a: &a [x, x]\nb: &b [*a, *a]\nnames: [*b, *b]\n",
@@ -430,3 +431,52 @@ def test_files_that_ultralytics_writes(tmp_path: Path) -> None:
         tracked = sf.read_yolo(labels, names=names, image_size=(640, 400), identities=True).objects
         check(tracked, identity)
         assert ("score" in tracked) is save_conf
+
+
+def dataset_of(parent: Path) -> tuple[Path, Path, list[str]]:
+    """The labels and images of a dataset of random boxes, some images on their sides, and the names of its classes."""
+    rng, names = np.random.default_rng(5), ["car", "van", "bus"]
+    labels, images = parent / "labels", parent / "images"
+    labels.mkdir()
+    images.mkdir()
+    for number, ending in enumerate(["jpg", "png", "webp", "bmp"] * 3):
+        exif = Image.Exif()
+        exif[274] = 1 + number % 8
+        of_format = {} if ending == "bmp" else {"exif": exif}
+        Image.new("RGB", (100 + number, 300)).save(images / f"{number}.{ending}", **of_format)
+        size = rng.uniform(0.01, 0.4, (number, 2))
+        rows = np.column_stack([rng.integers(0, 3, number), rng.uniform(size / 2, 1 - size / 2), size])
+        np.savetxt(labels / f"{number}.txt", rows, "%d %.6g %.6g %.6g %.6g")
+    return labels, images, names
+
+
+def corners_of(objects: pd.DataFrame, sequence: str) -> np.ndarray:
+    of_image = objects[objects["sequence"] == sequence]
+    return np.column_stack([of_image[["x", "y"]], of_image["x"] + of_image["w"], of_image["y"] + of_image["h"]])
+
+
+def test_boxes_are_those_that_ultralytics_reads(tmp_path: Path) -> None:
+    reason = "needs `pip install ultralytics`"
+    utils = pytest.importorskip("ultralytics.data.utils", reason=reason)
+    ops = pytest.importorskip("ultralytics.utils.ops", reason=reason)
+    labels, images, names = dataset_of(tmp_path)
+    read = sf.read_yolo(labels, images, names).objects
+    for image in images.iterdir():
+        asked = (str(image), str(labels / f"{image.stem}.txt"), "", False, len(names), 0, 0, False)
+        _, rows, (height, width), *_ = utils.verify_image_label(asked)
+        corners = ops.xywhn2xyxy(rows[:, 1:].astype(np.float64), width, height)
+        ours = corners_of(read, image.stem)
+        np.testing.assert_allclose(np.sort(ours, axis=0), np.sort(corners, axis=0), atol=1e-4)
+
+
+def test_boxes_are_those_that_supervision_reads(tmp_path: Path) -> None:
+    sv = pytest.importorskip("supervision", reason="needs `pip install supervision`")
+    labels, images, names = dataset_of(tmp_path)
+    (tmp_path / "data.yaml").write_text(f"names: {names}\n")
+    read = sf.read_yolo(labels, images, tmp_path / "data.yaml").objects
+    dataset = sv.DetectionDataset.from_yolo(str(images), str(labels), str(tmp_path / "data.yaml"))
+    for path, _, detections in dataset:
+        sequence = Path(path).stem
+        np.testing.assert_allclose(corners_of(read, sequence), detections.xyxy.reshape(-1, 4), atol=1e-3)
+        category = read.loc[read["sequence"] == sequence, "category"]
+        assert category.tolist() == [names[number] for number in detections.class_id]

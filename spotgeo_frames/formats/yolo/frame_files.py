@@ -35,6 +35,9 @@ FRAME_NUMBER = re.compile(r"(?P<name>.*?)[ _-]*(?P<digits>[0-9]+)", re.DOTALL)
 # The tag of EXIF for how an image is turned, and its values for images whose width and height change places.
 ORIENTATION, ON_ITS_SIDE = 274, (5, 6, 7, 8)
 
+# The tags of TIFF for the size of an image before it is turned.
+WIDTH, HEIGHT = 256, 257
+
 
 class Sizes(NamedTuple):
     """The width and height (px) of an image, and its file's path below the folder."""
@@ -93,8 +96,10 @@ def _size(path: Path) -> tuple[int, int]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a picture with many pixels, none of which is decoded
             with Image.open(path, formats=IMAGE_FORMATS) as image:
-                # Newer versions of Pillow have turned the size of a TIFF already.
-                width, height = (image.tag_v2[tag] for tag in (256, 257)) if image.format == "TIFF" else image.size
+                tags = getattr(
+                    image, "tag_v2", None
+                )  # of a TIFF, whose size some versions of Pillow have turned already
+                width, height = image.size if tags is None else (tags[WIDTH], tags[HEIGHT])
                 # Pillow would decode any PNG for EXIF, which may lie behind the picture.
                 early = image.format != "PNG" or "exif" in image.info or not _has_exif(path)
                 exif = Image.Image.getexif(image) if early else image.getexif()
