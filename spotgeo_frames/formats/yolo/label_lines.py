@@ -25,7 +25,7 @@ BEYOND = 0.01
 
 # More detections of an image, and longer files, are meant to fill the memory.
 MOST_LINES = 1_000_000
-LARGEST_FILE = 1 << 27
+LARGEST_FILE = 1 << 26
 
 # A number as files have it; Python knows others, such as 1_000. Those that are not finite are refused by their value.
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
