@@ -90,7 +90,9 @@ class Document:
             case ("annotations", "track", "box"):
                 self._open_box(element)
             case ("annotations", "track", shape):
-                self._add(element, f"is a {shape[:30]}; only boxes are read; take it out in CVAT, or make it a box")
+                self._add(
+                    element, f"<{shape[:30]}> is no box; only boxes are read; take it out in CVAT, or make it a box"
+                )
             case ("annotations", other) if other not in ("version", "meta"):
                 raise InputError(f"{self._at(element)}: <{other[:30]}> is no part of CVAT for video; {EXPORT}")
 
@@ -216,7 +218,7 @@ def _integer(text: str | None) -> int | None:
 
 
 def _number(text: str | None) -> float:
-    """A finite number whose digits before the point count; NaN for everything else."""
+    """A number that is finite and not too large; NaN for everything else."""
     try:
         value = float(text or "nan")
     except ValueError:
@@ -234,7 +236,7 @@ def _box_problem(corners: tuple[float, ...], flags: Mapping[str, str], given: Ma
     """What is wrong with the attributes of a box."""
     for corner, value in zip(CORNERS, corners, strict=True):
         if math.isnan(value):
-            return f"{corner} is {_shown(given, corner)}; a finite number is needed"
+            return f"{corner} is {_shown(given, corner)}; a finite number is needed, of a size that pictures have"
     if corners[2] < corners[0] or corners[3] < corners[1]:
         return f"box {' '.join(f'{value:g}' for value in corners)}: a size is negative; the top left corner comes first"
     for flag, mark in flags.items():

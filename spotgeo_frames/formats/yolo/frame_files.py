@@ -96,9 +96,8 @@ def _size(path: Path) -> tuple[int, int]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a picture with many pixels, none of which is decoded
             with Image.open(path, formats=IMAGE_FORMATS) as image:
-                tags = getattr(
-                    image, "tag_v2", None
-                )  # of a TIFF, whose size some versions of Pillow have turned already
+                # Some versions of Pillow have turned the size of a TIFF already, but not its tags.
+                tags = getattr(image, "tag_v2", None)
                 width, height = image.size if tags is None else (tags[WIDTH], tags[HEIGHT])
                 # Pillow would decode any PNG for EXIF, which may lie behind the picture.
                 early = image.format != "PNG" or "exif" in image.info or not _has_exif(path)
