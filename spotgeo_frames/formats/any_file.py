@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from ..support.addresses import base_name
 from ..support.copies import local_copy
 from ..support.errors import InputError
-from ..support.reading import readable
+from ..support.reading import check_regular, readable
 from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
 from ..tables.columns import columns_of
 from ..tables.schema import FRAME_KEY
@@ -123,9 +123,10 @@ def _packs(path: Path, ending: str) -> bool:
     from zipfile import BadZipFile, ZipFile  # takes a while, and few files are packed
 
     try:
+        check_regular(path)
         with ZipFile(path) as archive:
             return any(name.endswith(ending) for name in archive.namelist())
-    except (OSError, BadZipFile):
+    except (OSError, ValueError, RuntimeError, BadZipFile):
         return False  # what reads it says what is wrong
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..support.copies import local_copy
 from ..support.errors import InputError, first_line
 from ..support.extras import check_extra
 from ..support.pandas_versions import TEXT
-from ..support.reading import check_no_nul, read_bytes, readable
+from ..support.reading import check_no_nul, read_bytes
 
 # What names, as `read_yolo` and others take them.
 Names = str | Path | Sequence[str] | Mapping[int, str]
@@ -26,8 +26,9 @@ LARGEST_FILE = 1 << 20
 def class_names(names: Names | None, wanted_by: str) -> dict[int, str] | None:
     """The name of each class by its number; None for None. Messages about a list or dict begin with `wanted_by`.
 
-    Raises InputError if a file cannot be read or holds no names, or if a class has no text for a name, or two classes
-    have the same.
+    Classes that share a name with others are left out, as if they had none: torchvision calls ten classes N/A, none of
+    which is ever found. Raises InputError if a file cannot be read or holds no names, if a class has no text for a
+    name, or if no class has a name of its own.
     """
     if names is None:
         return None
@@ -36,42 +37,64 @@ def class_names(names: Names | None, wanted_by: str) -> dict[int, str] | None:
         place = str(given)
         with local_copy(given) as copy:
             given = _names_of_file(copy.path, place)
+    if not isinstance(given, Iterable):
+        raise InputError(f"{place} is of type {type(given).__name__}; a list, a dict or the path of a file is needed")
     by_class = dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
     for number, name in by_class.items():
         if isinstance(number, bool) or not isinstance(number, int) or number < 0 or not isinstance(name, str):
-            raise InputError(f"{place}: {number!r}: {name!r}: a number from 0 on and its name, a text, are needed")
-    if not by_class:
-        raise InputError(f"{place}: has no names of classes")
-    twice = [name for name, times in Counter(by_class.values()).items() if times > 1]
-    if twice:
-        raise InputError(f"{place}: two classes are called {twice[0]!r}; give them different names")
-    return by_class
+            found = f"{number!r:.30}: {name!r:.30}"
+            raise InputError(f"{place}: {found}: a number from 0 on and its name, a text, are needed")
+    times = Counter(by_class.values())
+    own = {number: name for number, name in by_class.items() if times[name] == 1}
+    if not own:
+        raise InputError(f"{place}: has no names of classes, or not one that differs from the others")
+    return own
+
+
+def without_name(class_id: float, names: Mapping[int, str]) -> str:
+    """What messages say of a class that is not among the names."""
+    return f"class {class_id:g} has no name of its own; names has {len(names)}, {min(names)} to {max(names)}"
 
 
 def _names_of_file(path: Path, place: str) -> Sequence[Any] | Mapping[Any, Any]:
     """What a file says of names, unchecked."""
-    with readable(path):
-        if path.is_file() and path.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{place}: has more than {LARGEST_FILE >> 20} MiB; data.yaml or a name a line is needed")
-    content = read_bytes(path)
+    content = read_bytes(path, LARGEST_FILE, "data.yaml or a name a line is needed")
     check_no_nul(content, place)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{place}: is no text in UTF-8; data.yaml or a name a line is needed") from None
     if path.suffix.lower() not in (".yaml", ".yml"):
-        return [line.strip() for line in text.splitlines() if line.strip()]
-    check_extra("yolo", f"{place}: YAML", "yaml")
-    import yaml
-
-    try:
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{place}: is no YAML: {first_line(error)}") from None
+        lines = [line.strip() for line in text.rstrip().splitlines()]
+        if "" in lines:  # left out, it would give every class below it another name
+            raise InputError(f"{place}, line {lines.index('') + 1}: is empty; a name a line is needed")
+        return lines
+    document = _yaml(text, place)
     names = document.get("names") if isinstance(document, dict) else None
     if not isinstance(names, list | dict):
         raise InputError(f"{place}: has no `names`, a list or a mapping of the names of classes")
     return names
+
+
+def _yaml(text: str, place: str) -> Any:
+    """The content of a YAML file, of plain values. References are refused: a few can stand for any number of values."""
+    check_extra("yolo", f"{place}: YAML", "yaml")
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise InputError(f"{place}: has references (*); write out what they stand for")
+            return super().compose_node(parent, index)
+
+    try:
+        return yaml.load(text, Loader)
+    except InputError:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise InputError(f"{place}{line}: is no YAML: {getattr(error, 'problem', None) or first_line(error)}") from None
 
 
 def categories(class_id: np.ndarray, names: Mapping[int, str] | None) -> Any:

@@ -17,9 +17,9 @@ from ..support.tensors import number_array
 from ..tables.annotations import Annotations
 from ..tables.checks import check_frames
 from ..tables.kinds import TableKind, as_kind, check_kind
-from ..tables.schema import BOX, FRAME_KEY
+from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER
 from ..tables.table import Table
-from .class_names import Names, categories, class_names
+from .class_names import Names, categories, class_names, without_name
 from .documents import MOST_PROBLEMS
 
 # Columns of objects by the name of the values in torchvision's dicts.
@@ -62,8 +62,8 @@ def from_torchvision(
         frames: `pd.DataFrame({"sequence": "plaza", "frame": range(1, len(detections) + 1)})`.
     names
         The names of the classes: a list, a dict from numbers to names, or the path of a text file with a name a line or
-        of a data.yaml. torchvision's `weights.meta["categories"]` begins with the background. By default the class is
-        the category.
+        of a data.yaml. torchvision's `weights.meta["categories"]` begins with the background. Classes that share a
+        name, such as its N/A, have none. By default the class is the category.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
 
@@ -179,6 +179,7 @@ def _torchvision_image(item: Any, place: str) -> Image:
     lacking = [name for name in ("boxes", "labels") if name not in item]
     if lacking:
         raise InputError(f"{place} has no {' and no '.join(lacking)}")
+    _check_form(item["boxes"], f"{place}['boxes']")
     corners = _corners(item["boxes"], f"{place}['boxes']")
     given = {"scores": "score"} | OF_TARGETS
     columns = {
@@ -189,6 +190,14 @@ def _torchvision_image(item: Any, place: str) -> Image:
     if "crowd" in columns:
         columns["crowd"] = columns["crowd"] != 0
     return Image(corners, _classes(item["labels"], len(corners), f"{place}['labels']"), columns)
+
+
+def _check_form(boxes: Any, place: str) -> None:
+    """Raises InputError for torchvision's BoundingBoxes in another form than corners."""
+    form = getattr(getattr(boxes, "format", None), "name", "XYXY")
+    if form != "XYXY":
+        advice = 'torchvision.ops.box_convert(boxes, in_fmt, "xyxy") makes corners of them'
+        raise InputError(f"{place} are in the form {form}; {advice}")
 
 
 def _supervision_image(item: Any, place: str) -> Image:
@@ -225,7 +234,7 @@ def _corners(values: Any, name: str) -> np.ndarray:
 def _check_corners(corners: np.ndarray, place: str) -> None:
     """Raises InputError for boxes that are not finite, or whose size is negative."""
     for wrong, what in (
-        (~np.isfinite(corners).all(axis=1), "a corner is not finite"),
+        (~(np.abs(corners) <= LARGEST_EXACT_INTEGER).all(axis=1), "a corner is not finite, or too large"),
         ((corners[:, 2:] < corners[:, :2]).any(axis=1), "a size is negative; x1, y1, x2, y2 are needed"),
     ):
         if wrong.any():
@@ -247,8 +256,12 @@ def _of_rows(values: Any, n_rows: int, name: str) -> np.ndarray:
 def _classes(values: Any, n_rows: int, name: str) -> np.ndarray:
     """Classes (N,) as int64."""
     array = _of_rows(values, n_rows, name)
-    if (array != np.floor(array)).any():
-        raise InputError(f"{name}: row {int(np.argmax(array != np.floor(array)))} is no whole number")
+    for wrong, what in (
+        (array != np.floor(array), "is no whole number"),
+        (np.abs(array) > LARGEST_EXACT_INTEGER, "is too large for a float64 to tell it from the next number"),
+    ):
+        if wrong.any():
+            raise InputError(f"{name}: row {int(np.argmax(wrong))} {what}")
     return array.astype(np.int64)
 
 
@@ -309,6 +322,5 @@ def _category(images: Sequence[Image], names: Mapping[int, str] | None, place: s
         return None
     class_id = np.concatenate([np.zeros(0, np.int64), *known])
     if names is not None and not np.isin(class_id, [*names]).all():
-        missing = class_id[~np.isin(class_id, [*names])][0]
-        raise InputError(f"{place}: class {missing} has no name; names has {len(names)}, {min(names)} to {max(names)}")
+        raise InputError(f"{place}: {without_name(class_id[~np.isin(class_id, [*names])][0], names)}")
     return categories(class_id, names)

@@ -33,7 +33,7 @@ def read_by_package(path: str | Path, ending: str) -> Annotations | None:
             read = added.value(copy.path)
         except InputError:
             raise  # it names the file, as those of the readers here
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise package_failure(added.package, f"cannot read {copy.name}", error) from error
     answer = as_annotations(read, f"{copy.name} (read by package {added.package})")
     note_source(answer.objects, copy.name, state)

@@ -21,24 +21,29 @@ class Added(NamedTuple):
 def entry_point(group: str, name: str) -> Added | None:
     """What an installed package adds to a group under this name; None if no package does.
 
-    Raises InputError, naming the package, if it cannot be loaded, or if two packages add the same name.
+    Raises InputError, naming the package, if it cannot be loaded, or if two packages add the same name; also if the
+    metadata of any package is damaged, since then none can be looked up.
     """
     from importlib.metadata import entry_points  # takes a while, and most names are known without it
 
-    found = [*entry_points(group=group, name=name)]
+    try:
+        found = [*entry_points(group=group, name=name)]
+    except Exception as error:  # of a parser that trusts what it reads
+        what = f"{group}: {name} cannot be looked up, since the metadata of an installed package is damaged"
+        raise InputError(f"{what}: {type(error).__name__}: {first_line(error)}") from error
     if not found:
         return None
-    packages = sorted({entry.dist.name if entry.dist else entry.module for entry in found})
+    packages = sorted({(entry.dist and entry.dist.name) or entry.value for entry in found})
     if len({entry.value for entry in found}) > 1:
         raise InputError(f"{group}: {name} is added by several packages, {' and '.join(packages)}; keep one of them")
     try:
         value = found[0].load()
-    except Exception as error:  # what the package's own modules raise
+    except (Exception, SystemExit) as error:  # what the package's own modules raise
         raise package_failure(packages[0], f"{group}: {name} ({found[0].value}) cannot be loaded", error) from error
     return Added(value, packages[0])
 
 
-def package_failure(package: str, what: str, error: Exception) -> InputError:
+def package_failure(package: str, what: str, error: BaseException) -> InputError:
     """The error for what the code of a package raised; if memory ran out, raises MemoryError."""
     check_memory(error, f"package {package}: {what}")
     return InputError(f"package {package}: {what}: {type(error).__name__}: {first_line(error)}")

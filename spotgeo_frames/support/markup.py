@@ -12,6 +12,9 @@ from xml.parsers import expat
 
 from .errors import InputError
 
+# The encodings that every parser of XML knows; those of Python would do more than decode.
+ENCODINGS = ("utf-8", "utf-16", "iso-8859-1", "us-ascii")
+
 # No real document nests deeper, or has longer texts between two tags; more of either is meant to fill the memory.
 DEEPEST, LONGEST_TEXT = 64, 1 << 20
 
@@ -59,15 +62,20 @@ def read_elements(
             raise refuse(f"a text is longer than {LONGEST_TEXT:,} characters")
         texts.append(part)
 
+    def decoded(_version: str, encoding: str | None, _standalone: int) -> None:
+        if encoding is not None and encoding.lower() not in ENCODINGS:
+            raise refuse(f"is encoded as {encoding[:30]!r}; UTF-8 is needed")
+
     def declared(*_: object) -> None:
         raise refuse("declares a document type or an entity, which no tool of annotation writes; take it out")
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
+    parser.XmlDeclHandler = decoded
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = declared
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        what = expat.errors.messages[error.code]
+        what = expat.ErrorString(error.code)
         hint = "; the file is cut short, or it is no XML" if error.code in _CUT_SHORT else "; XML is needed"
         raise InputError(f"{name}, line {error.lineno}: {what}{hint}") from None
 

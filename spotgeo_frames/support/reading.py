@@ -30,15 +30,20 @@ MOST_MEMBERS = 1 << 16
 # packed bytes as a whole, which is at most 100 MB.
 STEP = 1 << 12
 
+# How many bytes of a file of bounded size are asked for at first. Most have no more, and memory for the largest would
+# take longer than reading them.
+AT_FIRST = 1 << 14
 
-def read_bytes(path: Path) -> bytes:
+
+def read_bytes(path: Path, largest: int | None = None, advice: str = "is this the right file?") -> bytes:
     """The content of a file, unpacked where its name ends in .gz or .zip.
 
     Raises InputError if it cannot be read, is damaged, unpacks to more than LARGEST_UNPACKED bytes, or is an archive
-    that does not contain exactly one file.
+    that does not contain exactly one file; also if a file that is not packed has more than `largest` bytes, with
+    `advice` on what to do.
     """
     with readable(path):
-        _check_regular(path)
+        check_regular(path)
         match path.suffix.lower():
             case ".gz":
                 import gzip
@@ -47,8 +52,15 @@ def read_bytes(path: Path) -> bytes:
                     return _bounded(stream, path)
             case ".zip":
                 return _unzipped(path)
-            case _:
+            case _ if largest is None:
                 return path.read_bytes()
+            case _:
+                with path.open("rb") as stream:
+                    content = stream.read(AT_FIRST)
+                    content += stream.read(max(0, largest + 1 - AT_FIRST)) if len(content) == AT_FIRST else b""
+                if len(content) > largest:
+                    raise InputError(f"{path}: has more than {largest >> 20} MiB; {advice}")
+                return content
 
 
 @contextmanager
@@ -82,22 +94,30 @@ def _unreadable() -> tuple[type[Exception], ...]:
     return *plain, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ArrowException
 
 
-def files_below(folder: Path, ending: str) -> list[Path]:
-    """The files below a folder whose names have this ending, in order; raises OSError where a folder cannot be read.
+def files_below(folder: Path, *endings: str) -> list[Path]:
+    """The files below a folder whose names have one of these endings, in small or capital letters, in order.
 
-    `Path.rglob` would leave out a folder without permission, and nobody would know.
+    Links to folders are followed. Raises OSError where a folder cannot be read, and InputError where a link leads to a
+    folder that is read already. `Path.rglob` would leave out both, and nobody would know.
     """
 
     def refuse(error: OSError) -> None:
         raise error
 
-    found = os.walk(folder, onerror=refuse)
-    return sorted(Path(parent, name) for parent, _, names in found for name in names if name.endswith(ending))
+    found: list[str] = []
+    known: dict[str, str] = {}
+    for parent, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        folders.sort()
+        first = known.setdefault(os.path.realpath(parent), parent)
+        if first != parent:
+            raise InputError(f"{parent}: is the same folder as {first}, by a link; remove the link")
+        found += [os.path.join(parent, name) for name in names if name.lower().endswith(endings)]
+    return [Path(path) for path in sorted(found, key=lambda path: path.split(os.sep))]
 
 
-def _check_regular(path: Path) -> None:
+def check_regular(path: Path) -> None:
     """Raises InputError unless a path is a regular file; reading a pipe, for one, could wait forever."""
-    if path.exists() and not path.is_file():
+    if not path.is_file() and path.exists():
         raise InputError(f"{path}: is no regular file")
 
 
@@ -109,7 +129,7 @@ def read_archive(path: Path, ending: str) -> dict[str, bytes]:
     import zipfile
 
     with readable(path):
-        _check_regular(path)
+        check_regular(path)
         with zipfile.ZipFile(path) as archive:
             wanted = [member for member in _members(archive, path) if member.filename.endswith(ending)]
             return _contents(archive, wanted, path)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..support.copies import Copy
 from ..support.names import as_text
+from ..support.reading import files_below
 from .columns import Columns, dataframe_of
 
 if TYPE_CHECKING:
@@ -45,9 +46,15 @@ def sha256(path: Path, patterns: Sequence[str] = ()) -> str:
 
 def _read_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
     """The files of a folder that a reader of these patterns reads, in order."""
-    matching = ([file for file in folder.glob(pattern) if file.is_file()] for pattern in patterns)
-    files = next((files for files in matching if files), [])
-    return sorted(files + [file for file in folder.glob("*/seqinfo.ini") if file.is_file()])
+    files = next((files for pattern in patterns if (files := _matching(folder, pattern))), [])
+    return sorted(files + _matching(folder, "*/seqinfo.ini"))
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder that match a pattern; those of all folders below it are found as their readers do."""
+    anywhere = pattern.startswith("**/*")
+    files = files_below(folder, pattern.removeprefix("**/*")) if anywhere else folder.glob(pattern)
+    return [file for file in files if file.is_file()]
 
 
 class FileState(NamedTuple):

@@ -1,5 +1,6 @@
 """The XML of CVAT for video; CVAT itself cannot be installed, so files are laid out as its exporter writes them."""
 
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
-from helpers.commands import answer_here
+from helpers.commands import answer_here, run_here
 from helpers.problems import assert_places, refused
 
 # What the exporter writes at the head of a task (cvat/apps/dataset_manager/bindings.py), shortened.
@@ -58,6 +59,7 @@ def assert_refused(path: Path) -> None:
     with pytest.raises(sf.InputError) as caught:
         sf.read_cvat(path)
     assert all(problem.startswith((f"{path}: ", f"{path}, line ")) for problem in caught.value.problems), caught.value
+    assert len(str(caught.value)) < len(str(path)) + 300
 
 
 def test_tracks_frames_and_sizes(tmp_path: Path) -> None:
@@ -88,6 +90,15 @@ def test_frames_of_a_task_that_skips_some(tmp_path: Path) -> None:
     assert read.frames is not None
     assert read.frames["frame"].tolist() == [100, 105, 110, 115]
     assert {*read.frames["sequence"]} == {*read.objects["sequence"]} == {"mine"}
+
+
+def test_frames_of_a_job(tmp_path: Path) -> None:
+    """The head of a job has the first frame of the job, as a number of the video, and no name."""
+    start = head(3, 110, "step=5").replace("task>", "job>").replace("<name>plaza</name>", "")
+    path = written(tmp_path / "a.xml", track(0, box(110), box(115)), start=start)
+    read = sf.read_cvat(path, "plaza")
+    assert read.frames is not None
+    assert read.frames["frame"].tolist() == [110, 115, 120]
 
 
 def test_attributes_become_columns(tmp_path: Path) -> None:
@@ -127,6 +138,13 @@ def test_the_command_takes_it(tmp_path: Path) -> None:
         assert answer_here("score", given, given, "--similarity", "iou")["f1"] == 1
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_the_command_waits_for_no_pipe(tmp_path: Path) -> None:
+    for name in ("task.xml", "task.zip"):
+        os.mkfifo(tmp_path / name)
+        assert "no regular file" in run_here("score", tmp_path / name, tmp_path / name).err
+
+
 @pytest.mark.parametrize(
     ("parts", "line", "named"),
     [
@@ -143,6 +161,13 @@ def test_the_command_takes_it(tmp_path: Path) -> None:
         (['  <track label="car">\n', box(0), "</track>"], 18, "id"),
         ([track(0, box(0)), track(0, box(1))], 22, "track 0 is there already"),
         ([track(0, '    <polygon frame="0" points="1,2;3,4"/>\n')], 19, "polygon"),
+        ([track(0, '    <rectangle frame="0"/>\n')], 19, "rectangle"),
+        (['  <annotations><track id="0" label="car"/></annotations>'], 18, "<annotations> is no part"),
+        (["<meta><task/></meta>"], 18, "several tasks"),
+        ([track(0, box(0, xtl="9" * 10_000))], 19, "xtl"),
+        ([track(0, box(0, xtl=-1e308, xbr=1e308))], 19, "xtl"),
+        ([track(0, box("9" * 10_000))], 19, "frame"),
+        ([track(0, box(0, rotation="9" * 10_000))], 19, "turned"),
         (['  <image id="0" name="a.png" width="1" height="1"/>\n'], 18, "images"),
     ],
 )
@@ -152,6 +177,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, parts: list[str], l
         sf.read_cvat(path)
     assert_places(caught.value.problems, f"{path}, line {line}")
     assert named in caught.value.problems[0]
+    assert len(caught.value.problems[0]) < len(str(path)) + 300
 
 
 @pytest.mark.parametrize(
@@ -171,6 +197,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, parts: list[str], l
         '<!DOCTYPE a [<!ENTITY b "c">]>\n<annotations>&b;</annotations>',
         '<!DOCTYPE a SYSTEM "file:///etc/passwd">\n<annotations/>',
         "<annotations>" * 100,
+        "<" + "a" * 10_000 + "/>",
         "<annotations>\0</annotations>",
         head() + "x" * (1 << 21) + "</annotations>",
     ],
@@ -186,6 +213,8 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         sf.read_cvat(tmp_path / "no.xml")
     with refused("read_cvat: sequence"):
         sf.read_cvat(written(tmp_path / "a.xml"), 3)  # type: ignore[arg-type]
+    with refused((str(tmp_path / "a.xml"), "read_cvat")):
+        sf.read_objects(tmp_path / "a.xml")
     with pytest.raises(ValueError, match="table"):
         sf.read_cvat(written(tmp_path / "a.xml"), table="list")  # type: ignore[arg-type]
 

@@ -92,6 +92,8 @@ def test_nothing_at_all() -> None:
         (image(labels=[1, 1.5]), "from_torchvision: detections[1]['labels']"),
         (image(labels=[1, 9]), ("from_torchvision", "9")),
         (image(scores=[0.1, np.inf]), "from_torchvision: detections[1]['scores']"),
+        (image(labels=[1, 2**60 + 1]), ("from_torchvision: detections[1]['labels']", "too large")),
+        (image(boxes=[[-1e308, 0, 1e308, 1]] * 2), ("from_torchvision: detections[1]", "too large")),
     ],
 )
 def test_wrong_dicts_are_refused_with_their_position(item: Any, place: Any) -> None:
@@ -109,6 +111,7 @@ def test_wrong_dicts_are_refused_with_their_position(item: Any, place: Any) -> N
         (detections(tracker_id=None), ("from_supervision: detections[1]", "identities")),
         (detections(tracker_id=[3, 3]), "from_supervision: detections[1].tracker_id"),
         (detections(tracker_id=[3, -1]), "from_supervision: detections[1].tracker_id"),
+        (detections(tracker_id=np.array([3, 2**60 + 1])), "from_supervision: detections[1].tracker_id"),
         (detections(tracker_id=[3, np.nan]), "from_supervision: detections[1].tracker_id"),
         (detections(class_id=None, tracker_id=[1, 2]), ("from_supervision", "classes")),
         ({"xyxy": CORNERS}, ("from_supervision: detections[1]", "dict")),
@@ -164,8 +167,22 @@ def test_what_torchvision_detects() -> None:
     assert len(read.objects) == sum(len(item["boxes"]) for item in found) > 0
     first = found[0]["boxes"][0].double().numpy()
     assert read.objects.loc[0, ["x", "y", "w", "h"]].tolist() == [*first[:2], *(first[2:] - first[:2])]
+    names = models.FasterRCNN_MobileNet_V3_Large_320_FPN_Weights.DEFAULT.meta["categories"]
+    categories = sf.from_torchvision(found, names=names).objects["category"]
+    assert categories.tolist() == [names[number] for item in found for number in item["labels"]]
     half = [item | {"boxes": item["boxes"].bfloat16()} for item in found]
     assert len(sf.from_torchvision(half).objects) == len(read.objects)
+
+
+def test_boxes_of_torchvision_that_are_no_corners() -> None:
+    """Its transforms keep boxes with the name of their form."""
+    reason = "needs `pip install torchvision`"
+    tv_tensors = pytest.importorskip("torchvision.tv_tensors", reason=reason)
+    corners = tv_tensors.BoundingBoxes(CORNERS, format="XYXY", canvas_size=(100, 100))
+    assert sf.from_torchvision([image(boxes=corners)]).objects["w"].tolist() == [20, 5]
+    sizes = tv_tensors.BoundingBoxes(CORNERS, format="XYWH", canvas_size=(100, 100))
+    with refused(("from_torchvision: detections[0]['boxes']", "XYWH", "torchvision.ops.box_convert")):
+        sf.from_torchvision([image(boxes=sizes)])
 
 
 def test_what_supervision_holds() -> None:

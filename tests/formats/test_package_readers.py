@@ -28,9 +28,12 @@ def refusing(path):
 def wrong(path):
     return pd.DataFrame({"frame": [1]})
 
+def leaving(path):
+    raise SystemExit(0)
+
 nothing = 7
 """
-POINTS = {name: name for name in ("broken", "refusing", "wrong", "nothing", "lacking")} | {"stars": "read"}
+POINTS = {name: name for name in ("broken", "refusing", "wrong", "leaving", "nothing", "lacking")} | {"stars": "read"}
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +61,7 @@ def test_a_command_takes_files_of_another_packages_reader(tmp_path: Path, ending
         ("broken", ["star-files", "truth.broken", "OverflowError", "too many stars"]),
         ("refusing", ["truth.refusing, line 3"]),
         ("wrong", ["truth.wrong", "star-files", "sequence"]),
+        ("leaving", ["star-files", "truth.leaving", "SystemExit"]),
         ("nothing", ["star-files", "nothing"]),
         ("lacking", ["star-files", "lacking", "cannot be loaded"]),
         ("unknown", ["truth.unknown", "no known kind"]),
@@ -74,6 +78,27 @@ def test_packages_that_add_the_same_ending_are_named(tmp_path: Path) -> None:
     installed(tmp_path, "other-files", "def read(path):\n    pass\n", GROUP, {"stars": "read"})
     done = run_here("score", written(tmp_path, "stars"), written(tmp_path, "stars"))
     assert "other-files and star-files" in done.err
+
+
+@pytest.mark.parametrize(
+    ("code", "points", "metadata", "named"),
+    [
+        ("raise SystemExit(0)", b"odd = odd_files:read", "Name: odd-files\n", ["odd-files", "SystemExit"]),
+        ("", b"odd = odd_files:read", "", ["odd_files:read", "cannot be loaded"]),  # a package without a name
+        ("", b"odd = no module!", "Name: odd-files\n", ["odd-files", "cannot be loaded"]),
+        ("", b"odd", "Name: odd-files\n", ["odd cannot be looked up", "metadata"]),
+        ("", b"\xff\xfe", "Name: odd-files\n", ["odd cannot be looked up", "metadata"]),
+    ],
+)
+def test_packages_that_are_broken(tmp_path: Path, code: str, points: bytes, metadata: str, named: list[str]) -> None:
+    installed(tmp_path, "odd-files", code, GROUP, {})
+    folder = tmp_path / "odd_files-1.0.dist-info"
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\n{metadata}Version: 1.0\n")
+    (folder / "entry_points.txt").write_bytes(b"[%s]\n%s\n" % (GROUP.encode(), points))
+    path = written(tmp_path, "odd")
+    done = run_here("score", path, path)
+    assert done.status == 1
+    assert all(text in done.err for text in named), done.err
 
 
 def test_known_endings_are_never_looked_up(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:

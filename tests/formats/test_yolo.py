@@ -1,6 +1,9 @@
 """Label files of YOLO, as people label them and as Ultralytics writes them."""
 
 import math
+import os
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +11,26 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageFile
 
 import spotgeo_frames as sf
 from helpers.problems import refused, warned
+from spotgeo_frames.formats.yolo import reader
+
+# Files in which no names are found: of another form, cut short, deep, of values that are none, and references, of which
+# a few can stand for any number of values.
+BAD_YAML = {
+    "list.yaml": "- car\n",
+    "bad.yaml": "names: [car\n",
+    "deep.yaml": "names: " + "[" * 5000,
+    "date.yaml": "date: 2001-99-99\nnames: [car]\n",
+    "number.yaml": "names: [!!int x]\n",
+    "truth.yaml": "names: [yes, 3]\n",
+    "digits.yaml": "names: " + "1" * 5000,
+    "tag.yaml": "names: !!python/object/apply:os.getcwd []\n",
+    "bomb.yaml": "a: &a [x, x]\nb: &b [*a, *a]\nnames: [*b, *b]\n",
+    "merge.yaml": "a: &a {x: 1}\nb: {<<: [*a, *a]}\nnames: [car]\n",
+}
 
 CAR = "0 0.5 0.5 0.2 0.4"
 SIZE = (100, 50)
@@ -82,14 +101,59 @@ def test_sizes_of_all_images_or_of_the_truths_frames(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(sized.objects, read.objects)
 
 
-def test_a_photo_that_lies_on_its_side_is_turned(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["jpg", "png", "tif", "webp"])
+def test_a_photo_that_lies_on_its_side_is_turned(tmp_path: Path, ending: str) -> None:
     folder = tmp_path / "images"
     folder.mkdir()
     exif = Image.Exif()
     exif[274] = 6
-    Image.new("L", (50, 100)).save(folder / "a.jpg", exif=exif)
+    Image.new("L", (50, 100)).save(folder / f"a.{ending}", exif=exif)
     read = sf.read_yolo(folder_of(tmp_path, {"a.txt": CAR}), folder)
     assert read.objects.loc[0, ["x", "y", "w", "h"]].to_dict() == BOX
+
+
+def test_pictures_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = folder_of(tmp_path, {"a.txt": CAR, "b.txt": CAR})
+    images = images_of(tmp_path, {"a.png": SIZE, "b.jpg": SIZE})
+    content = (images / "a.png").read_bytes()
+    (images / "a.png").write_bytes(content[: content.find(b"IDAT") + 6])  # the size comes before
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("decoded")
+
+    monkeypatch.setattr(ImageFile.ImageFile, "load", refuse)
+    assert sf.read_yolo(labels, images).objects["x"].tolist() == [BOX["x"]] * 2
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_png_is_turned_by_exif_wherever_it_lies(tmp_path: Path, behind: bool) -> None:
+    images = images_of(tmp_path, {"a.png": (50, 100)})
+    content, exif = (images / "a.png").read_bytes(), Image.Exif()
+    exif[274] = 6
+    data = b"eXIf" + exif.tobytes().removeprefix(b"Exif\x00\x00")
+    chunk = struct.pack(">I", len(data) - 4) + data + struct.pack(">I", zlib.crc32(data))
+    at = content.find(b"IEND" if behind else b"IDAT") - 4
+    (images / "a.png").write_bytes(content[:at] + chunk + content[at:])
+    read = sf.read_yolo(folder_of(tmp_path, {"a.txt": CAR}), images)
+    assert read.objects.loc[0, ["x", "y", "w", "h"]].to_dict() == BOX
+
+
+@pytest.mark.parametrize("ending", ["jpg", "png"])
+def test_other_files_are_no_images_whatever_they_are_called(tmp_path: Path, ending: str) -> None:
+    """Pillow reads many formats; one of them is a language of programs."""
+    script = "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 20\n%%EndComments\n"
+    images = folder_of(tmp_path, {f"a.{ending}": script}, "images")
+    with refused((str(images / f"a.{ending}"), "no image", "image_size=")):
+        sf.read_yolo(folder_of(tmp_path, {"a.txt": CAR}), images)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    labels, images = folder_of(tmp_path, {"a.txt": CAR}), tmp_path / "images"
+    images.mkdir()
+    os.mkfifo(images / "a.png")
+    with refused((str(images / "a.png"), "no regular file")):
+        sf.read_yolo(labels, images)
 
 
 def test_frames_of_videos_by_their_names(tmp_path: Path) -> None:
@@ -143,6 +207,12 @@ def test_names_of_classes_from_files(tmp_path: Path, name: str, content: str) ->
     assert read["category"].cat.categories.tolist() == ["car", "van"]
 
 
+def test_classes_that_share_a_name_have_none(tmp_path: Path) -> None:
+    labels = folder_of(tmp_path, {"a.txt": f"{CAR}\n", "b.txt": CAR.replace("0", "1", 1)})
+    with refused((f"{labels / 'b.txt'}, line 1", "class 1 has no name of its own")):
+        sf.read_yolo(labels, names=["car", "N/A", "N/A"], image_size=SIZE)
+
+
 def test_names_beside_the_labels(tmp_path: Path) -> None:
     read = sf.read_yolo(folder_of(tmp_path, {"a.txt": CAR, "classes.txt": "car\n"}), image_size=SIZE)
     assert read.objects["category"].tolist() == ["car"]
@@ -153,8 +223,8 @@ def test_names_beside_the_labels(tmp_path: Path) -> None:
     [
         ("0 0.5 0.5 0.2", ("4 fields",)),  # cut short
         ("0 0.5 0.5 0.2 0.", ()),  # a cut that leaves a number cannot be seen
-        ("0 0.1 0.1 0.2 0.2 0.3 0.3 0.4 0.4", ("9 fields", "segment")),
-        ("0 0.5 0.5 0.2 0.4 0.3 0.2 2 0.1 0.1 2", ("11 fields", "pose")),
+        ("0 0.1 0.1 0.2 0.2 0.3 0.3 0.4 0.4", ("more than 7 fields", "segment")),
+        ("0 0.5 0.5 0.2 0.4 0.3 0.2 2 0.1 0.1 2", ("more than 7 fields", "pose")),
         ("car 0.5 0.5 0.2 0.4", ("car",)),
         ("1,1,10,20,30,40,1,-1,-1,-1", ("1 fields",)),  # MOTChallenge
         ('{"images": []}', ("2 fields",)),
@@ -169,6 +239,10 @@ def test_names_beside_the_labels(tmp_path: Path) -> None:
         (f"{CAR} 0.5 7", ("identity", "identities=True")),
         (f"{CAR} 7 0.5", ("score 7",)),
         (f"{CAR} 0.5 7.5", ("identity 7.5",)),
+        (f"{CAR} 0.5 -1", ("identity -1",)),
+        ("0 1_0 0.5 0.2 0.4", ("'1_0'",)),
+        ("0 \u0661 0.5 0.2 0.4", ("no number",)),  # a digit, though not of ASCII
+        ("0 1e400 0.5 0.2 0.4", ("finite",)),
         ("0 0.5\x00 0.5 0.2 0.4", ("NUL",)),
     ],
 )
@@ -196,6 +270,47 @@ def test_identities_that_name_no_tracks(tmp_path: Path, content: str, named: str
     labels = folder_of(tmp_path, {"v_1.txt": content})
     with pytest.raises(sf.InputError, match=named):
         sf.read_yolo(labels, image_size=SIZE, identities=True)
+
+
+@pytest.mark.parametrize("identities", [False, True])
+def test_scores_of_some_lines_alone_are_refused(tmp_path: Path, identities: bool) -> None:
+    scored = f"{CAR} 0.9 7" if identities else f"{CAR} 0.9"
+    labels = folder_of(tmp_path, {"v_1.txt": f"{scored}\n{CAR}\n", "v_2.txt": f"\n{CAR}\n"})
+    with refused((f"{labels / 'v_1.txt'}, line 2", "no score"), (f"{labels / 'v_2.txt'}, line 2", "no score")):
+        sf.read_yolo(labels, image_size=SIZE, identities=identities)
+
+
+@pytest.mark.parametrize(
+    "content", ["0 5e-1 5.E-1 .2 +0.4", "\ufeff0 0.5 0.5 0.2 0.4", "0.0\t.5 .5 .2 .4  \r\n\r\n", "-0 0.5 0.5 2E-01 0.4"]
+)
+def test_ways_to_write_the_same_line(tmp_path: Path, content: str) -> None:
+    read = sf.read_yolo(folder_of(tmp_path, {"a.txt": content}), image_size=SIZE)
+    assert read.objects.to_dict("records") == [{"sequence": "a", "frame": 1, "object": 1, **BOX, "category": 0}]
+
+
+def test_files_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "LARGEST_FILE", 100)
+    labels = folder_of(tmp_path, {"a.txt": f"{CAR}\n" * 10})
+    with refused((str(labels / "a.txt"), "more than")):
+        sf.read_yolo(labels, image_size=SIZE)
+
+
+def test_endings_in_capital_letters(tmp_path: Path) -> None:
+    labels, images = folder_of(tmp_path, {"a.TXT": CAR}), images_of(tmp_path, {"a.Jpg": SIZE, "b.Png": SIZE})
+    read = sf.read_yolo(labels, images)
+    assert keys(read.objects) == [("a", 1)]
+    assert read.frames is not None
+    assert keys(read.frames) == [("a", 1), ("b", 1)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_links_to_folders_are_followed_once(tmp_path: Path) -> None:
+    labels, elsewhere = folder_of(tmp_path, {"a.txt": CAR}), folder_of(tmp_path, {"b.txt": CAR}, "elsewhere")
+    (labels / "more").symlink_to(elsewhere, target_is_directory=True)
+    assert keys(sf.read_yolo(labels, image_size=SIZE).objects) == [("a", 1), ("more/b", 1)]
+    (elsewhere / "back").symlink_to(labels, target_is_directory=True)
+    with refused((str(labels / "more" / "back"), "same folder")):
+        sf.read_yolo(labels, image_size=SIZE)
 
 
 def test_problems_of_all_files_are_told(tmp_path: Path) -> None:
@@ -250,12 +365,14 @@ def test_sizes_that_are_not_known_or_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [{}, {"a": "b"}, {-1: "b"}, ["a", "a"], [3], "no.yaml", "list.yaml", "bad.yaml", "deep.yaml"]
+    "names",
+    [{}, {"a": "b"}, {-1: "b"}, ["a", "a"], [3], 7, "no.yaml", "gap.txt", "large.txt", *BAD_YAML],
 )
 def test_names_that_are_none(tmp_path: Path, names) -> None:
-    (tmp_path / "list.yaml").write_text("- car\n")
-    (tmp_path / "bad.yaml").write_text("names: [car\n")
-    (tmp_path / "deep.yaml").write_text("names: " + "[" * 5000)
+    for name, content in BAD_YAML.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "gap.txt").write_text("car\n\nvan\n")  # is van class 1 or 2?
+    (tmp_path / "large.txt").write_text("x" * (1 << 21))
     labels = folder_of(tmp_path, {"a.txt": CAR})
     with pytest.raises(sf.InputError, match=names if isinstance(names, str) else "read_yolo: names"):
         sf.read_yolo(labels, names=tmp_path / names if isinstance(names, str) else names, image_size=SIZE)
@@ -314,3 +431,52 @@ def test_files_that_ultralytics_writes(tmp_path: Path) -> None:
         tracked = sf.read_yolo(labels, names=names, image_size=(640, 400), identities=True).objects
         check(tracked, identity)
         assert ("score" in tracked) is save_conf
+
+
+def dataset_of(parent: Path) -> tuple[Path, Path, list[str]]:
+    """The labels and images of a dataset of random boxes, some images on their sides, and the names of its classes."""
+    rng, names = np.random.default_rng(5), ["car", "van", "bus"]
+    labels, images = parent / "labels", parent / "images"
+    labels.mkdir()
+    images.mkdir()
+    for number, ending in enumerate(["jpg", "png", "webp", "bmp"] * 3):
+        exif = Image.Exif()
+        exif[274] = 1 + number % 8
+        of_format = {} if ending == "bmp" else {"exif": exif}
+        Image.new("RGB", (100 + number, 300)).save(images / f"{number}.{ending}", **of_format)
+        size = rng.uniform(0.01, 0.4, (number, 2))
+        rows = np.column_stack([rng.integers(0, 3, number), rng.uniform(size / 2, 1 - size / 2), size])
+        np.savetxt(labels / f"{number}.txt", rows, "%d %.6g %.6g %.6g %.6g")
+    return labels, images, names
+
+
+def corners_of(objects: pd.DataFrame, sequence: str) -> np.ndarray:
+    of_image = objects[objects["sequence"] == sequence]
+    return np.column_stack([of_image[["x", "y"]], of_image["x"] + of_image["w"], of_image["y"] + of_image["h"]])
+
+
+def test_boxes_are_those_that_ultralytics_reads(tmp_path: Path) -> None:
+    reason = "needs `pip install ultralytics`"
+    utils = pytest.importorskip("ultralytics.data.utils", reason=reason)
+    ops = pytest.importorskip("ultralytics.utils.ops", reason=reason)
+    labels, images, names = dataset_of(tmp_path)
+    read = sf.read_yolo(labels, images, names).objects
+    for image in images.iterdir():
+        asked = (str(image), str(labels / f"{image.stem}.txt"), "", False, len(names), 0, 0, False)
+        _, rows, (height, width), *_ = utils.verify_image_label(asked)
+        corners = ops.xywhn2xyxy(rows[:, 1:].astype(np.float64), width, height)
+        ours = corners_of(read, image.stem)
+        np.testing.assert_allclose(np.sort(ours, axis=0), np.sort(corners, axis=0), atol=1e-4)
+
+
+def test_boxes_are_those_that_supervision_reads(tmp_path: Path) -> None:
+    sv = pytest.importorskip("supervision", reason="needs `pip install supervision`")
+    labels, images, names = dataset_of(tmp_path)
+    (tmp_path / "data.yaml").write_text(f"names: {names}\n")
+    read = sf.read_yolo(labels, images, tmp_path / "data.yaml").objects
+    dataset = sv.DetectionDataset.from_yolo(str(images), str(labels), str(tmp_path / "data.yaml"))
+    for path, _, detections in dataset:
+        sequence = Path(path).stem
+        np.testing.assert_allclose(corners_of(read, sequence), detections.xyxy.reshape(-1, 4), atol=1e-3)
+        category = read.loc[read["sequence"] == sequence, "category"]
+        assert category.tolist() == [names[number] for number in detections.class_id]

@@ -19,6 +19,14 @@ def elements(content: str) -> list[tuple[str, str, int]]:
     return closed
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF-8", "utf-16", "iso-8859-1"])
+def test_encodings_that_every_parser_knows(encoding: str) -> None:
+    found: list[str] = []
+    content = f"<?xml version='1.0' encoding='{encoding}'?><a>ä</a>".encode(encoding)
+    read_elements(content, "file.xml", lambda _: None, lambda _, text: found.append(text))
+    assert found == ["ä"]
+
+
 def test_elements_come_with_path_text_and_line() -> None:
     assert elements("<a>\n<b x='1'>one</b>\n<b/>\n</a>") == [("a/b", "one", 2), ("a/b", "", 3), ("a", "\n", 1)]
 
@@ -31,6 +39,7 @@ def test_characters_that_are_escaped() -> None:
     ("content", "line"),
     [
         ("", 1),
+        *((f"<?xml version='1.0' encoding='{name}'?><a/>", 1) for name in ("none", "rot13", "gb2312", "utf-7", "idna")),
         ("<a>\n<b>\n", 3),
         ("<a>\n</b>", 2),
         ("<a/>\n<a/>", 2),

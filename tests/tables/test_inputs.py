@@ -32,6 +32,7 @@ from spotgeo_frames.tables.inputs import (
     MOTCHALLENGE_FILES,
     POSETRACK_FILES,
     SOURCE,
+    YOLO_FILES,
     input_notes,
     inputs_of,
     sha256,
@@ -280,3 +281,14 @@ def test_commands_record_what_was_read(
     notes = pd.read_parquet(tmp_path / "tracked" / "summary.parquet").attrs
     assert notes["tracker_sha256"] == sha256(tracks / "tracker", MOTCHALLENGE_FILES)
     assert {"truth_sha256", "truth_remark"} & notes.keys() == {"truth_remark"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_files_in_folders_that_are_linked_are_the_folders_too(tmp_path: Path) -> None:
+    for name in ("labels", "elsewhere"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.txt").write_text("0 0.5 0.5 0.2 0.4\n")
+    (tmp_path / "labels" / "more").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    before = sha256(tmp_path / "labels", YOLO_FILES)
+    (tmp_path / "elsewhere" / "elsewhere.txt").write_text("0 0.5 0.5 0.2 0.3\n")
+    assert sha256(tmp_path / "labels", YOLO_FILES) != before

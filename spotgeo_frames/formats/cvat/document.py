@@ -22,7 +22,10 @@ MOST_ATTRIBUTES = 100
 
 CORNERS = ("xtl", "ytl", "xbr", "ybr")
 FLAGS = ("outside", "occluded", "keyframe")
-OTHER_SHAPES = ("polygon", "polyline", "points", "cuboid", "ellipse", "mask", "skeleton")
+
+# What is read of the head of a task.
+SIDES = ("original_size/width", "original_size/height")
+HEAD = ("name", "size", "start_frame", "frame_filter", *SIDES)
 EXPORT = "export the task from CVAT as 'CVAT for video 1.1'"
 
 # Columns that an attribute of CVAT would collide with.
@@ -48,7 +51,7 @@ class Document:
     name
         What messages call the file.
     head
-        What the task or job says of itself, by path below it such as `size` and `original_size/width`.
+        What the task or job says of itself, by the paths below it that are in HEAD.
     boxes
         The boxes that are not outside, in the order of the file.
     attributes
@@ -65,36 +68,50 @@ class Document:
         self._track: tuple[int, str] | None = None
         self._before: tuple[int, bool] | None = None  # the frame of the track's last box, and whether it was outside
         self._row: int | None = None  # of the box that is open, unless it is outside
+        self._has_head = False
 
     def opened(self, element: Element) -> None:
         """Takes note of an element that begins."""
         match element.path:
             case (root,) if root != "annotations":
                 raise InputError(
-                    f"{self._at(element)}: begins with <{root}>; {EXPORT}, which begins with <annotations>"
+                    f"{self._at(element)}: begins with <{root[:30]}>; {EXPORT}, which begins with <annotations>"
                 )
             case ("annotations", "image"):
                 raise InputError(f"{self._at(element)}: is CVAT for images, which has no tracks; {EXPORT}")
             case ("annotations", "meta", "project"):
                 raise InputError(f"{self._at(element)}: is of a project; {EXPORT}, each task by itself")
+            case ("annotations", "meta", "task" | "job"):
+                if self._has_head:
+                    raise InputError(f"{self._at(element)}: is of several tasks; {EXPORT}, each task by itself")
+                self._has_head = True
             case ("annotations", "track"):
                 self._open_track(element)
             case ("annotations", "track", "box"):
                 self._open_box(element)
-            case ("annotations", "track", shape) if shape in OTHER_SHAPES:
-                self._add(element, f"is a {shape}; only boxes are read; take it out in CVAT, or make it a box")
+            case ("annotations", "track", shape):
+                self._add(
+                    element, f"<{shape[:30]}> is no box; only boxes are read; take it out in CVAT, or make it a box"
+                )
+            case ("annotations", other) if other not in ("version", "meta"):
+                raise InputError(f"{self._at(element)}: <{other[:30]}> is no part of CVAT for video; {EXPORT}")
 
     def closed(self, element: Element, text: str) -> None:
         """Takes note of an element that ends, and of the text in it."""
         match element.path:
-            case ("annotations", "meta", "task" | "job", *below) if below:
-                self.head.setdefault("/".join(below), text.strip())
+            case ("annotations", "meta", "task" | "job", *below):
+                self._note("/".join(below), text)
             case ("annotations", "meta", "original_size", side):
-                self.head.setdefault(f"original_size/{side}", text.strip())
+                self._note(f"original_size/{side}", text)
             case ("annotations", "track", "box", "attribute") if self._row is not None:
                 self._add_attribute(element, text)
             case ("annotations", "track"):
                 self._track = self._before = None
+
+    def _note(self, path: str, text: str) -> None:
+        """Notes what the head says, if it is asked for."""
+        if path in HEAD:
+            self.head.setdefault(path, text.strip())
 
     def _at(self, element: Element) -> str:
         return f"{self.name}, line {element.line}"
@@ -120,7 +137,7 @@ class Document:
         given = element.attributes
         frame = _integer(given.get("frame"))
         if frame is None or frame < 0:
-            return self._add(element, f"frame is {given.get('frame')!r}; a whole number from 0 on is needed")
+            return self._add(element, f"frame is {_shown(given, 'frame')}; a whole number from 0 on is needed")
         corners = tuple(_number(given.get(corner)) for corner in CORNERS)
         flags = {flag: given.get(flag, "0") for flag in FLAGS}
         problem = _box_problem(corners, flags, given) or self._order_problem(frame)
@@ -163,20 +180,21 @@ class Document:
             value = self.head.get(name)
             count = _integer(value) if value else 0
             if count is None or not 0 <= count <= MOST_FRAMES:
-                problems.append(f"{self.name}: meta: {name} is {value!r}; a count of up to {MOST_FRAMES:,} is needed")
+                what = f"{name} is {_shown(self.head, name)}; a count of up to {MOST_FRAMES:,} is needed"
+                problems.append(f"{self.name}: meta: {what}")
         found = np.array([box.frame for box in self.boxes], np.int64)
         wrong = np.setdiff1d(found, self.frame_numbers()) if not problems and self.head.get("size") else found[:0]
         if len(wrong):
             what = f"has {self.head['size']} frames, and boxes are in frame {wrong[0]}, which is none of them"
             problems.append(f"{self.name}: meta: the task {what}")
-        if not self.head:
+        if not self._has_head:
             problems.append(f"{self.name}: has no <meta> with a task; {EXPORT}")
         if problems:
             raise InputError(problems)
 
     def size(self) -> tuple[float, float] | None:
         """The width and height (px) of the video, if the file tells."""
-        width, height = (_number(self.head.get(f"original_size/{side}")) for side in ("width", "height"))
+        width, height = (_number(self.head.get(side)) for side in SIDES)
         return None if math.isnan(width + height) else (width, height)
 
     def frame_numbers(self) -> np.ndarray:
@@ -200,24 +218,30 @@ def _integer(text: str | None) -> int | None:
 
 
 def _number(text: str | None) -> float:
-    """A finite number; NaN for everything else."""
+    """A number that is finite and not too large; NaN for everything else."""
     try:
         value = float(text or "nan")
     except ValueError:
         return math.nan
-    return value if math.isfinite(value) else math.nan
+    return value if abs(value) <= LARGEST_EXACT_INTEGER else math.nan
+
+
+def _shown(given: Mapping[str, str], name: str) -> str:
+    """A value as messages have it, cut if it is long."""
+    value = given.get(name)
+    return repr(value if value is None else value[:30])
 
 
 def _box_problem(corners: tuple[float, ...], flags: Mapping[str, str], given: Mapping[str, str]) -> str | None:
     """What is wrong with the attributes of a box."""
     for corner, value in zip(CORNERS, corners, strict=True):
         if math.isnan(value):
-            return f"{corner} is {given.get(corner)!r}; a finite number is needed"
+            return f"{corner} is {_shown(given, corner)}; a finite number is needed, of a size that pictures have"
     if corners[2] < corners[0] or corners[3] < corners[1]:
         return f"box {' '.join(f'{value:g}' for value in corners)}: a size is negative; the top left corner comes first"
     for flag, mark in flags.items():
         if mark not in ("0", "1"):
-            return f"{flag} is {mark!r}; 0 or 1 is needed"
+            return f"{flag} is {_shown(given, flag)}; 0 or 1 is needed"
     if _number(given.get("rotation", "0")) != 0:
-        return f"is turned by {given['rotation']} degrees; boxes have to be upright"
+        return f"is turned by {_shown(given, 'rotation')} degrees; boxes have to be upright"
     return None

@@ -22,7 +22,7 @@ from ...support.copies import local_copy
 from ...support.errors import InputError
 from ...support.markup import read_elements
 from ...support.pandas_versions import TEXT
-from ...support.reading import LARGEST_UNPACKED, check_no_nul, read_archive, read_bytes, readable
+from ...support.reading import LARGEST_UNPACKED, check_no_nul, read_archive, read_bytes
 from ...tables.annotations import Annotations
 from ...tables.inputs import copy_state, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
@@ -104,10 +104,7 @@ def read_cvat(
 def _content(path: Path) -> bytes:
     """The XML in a file or in an archive."""
     if path.suffix.lower() != ".zip":
-        with readable(path):
-            if path.is_file() and path.stat().st_size > LARGEST_UNPACKED:
-                raise InputError(f"{path}: has more than {LARGEST_UNPACKED >> 20} MiB; export fewer frames at once")
-        content = read_bytes(path)
+        content = read_bytes(path, LARGEST_UNPACKED, "export fewer frames at once")
     else:
         found = [xml for name, xml in read_archive(path, ".xml").items() if name.rpartition("/")[2] == IN_ARCHIVE]
         if len(found) != 1:

@@ -12,14 +12,16 @@ from ...support.errors import InputError, first_line
 from ...support.extras import check_extra
 from ...support.names import is_text
 from ...support.progress import progress
-from ...support.reading import files_below, readable
+from ...support.reading import check_regular, files_below, readable
 from ...tables.schema import LARGEST_EXACT_INTEGER
 
 # The sequence and the frame of a file.
 Key = tuple[str, int]
 
-# The names of images, of which Ultralytics reads more.
+# The names of images, of which Ultralytics reads more, and what Pillow calls their formats. It knows others, some of
+# which run programs.
 IMAGE_ENDINGS = (".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+IMAGE_FORMATS = ("BMP", "JPEG", "PNG", "TIFF", "WEBP")
 
 # LabelImg writes the names of classes beside the labels.
 NAMES_FILE = "classes.txt"
@@ -32,6 +34,9 @@ FRAME_NUMBER = re.compile(r"(?P<name>.*?)[ _-]*(?P<digits>[0-9]+)", re.DOTALL)
 
 # The tag of EXIF for how an image is turned, and its values for images whose width and height change places.
 ORIENTATION, ON_ITS_SIDE = 274, (5, 6, 7, 8)
+
+# The tags of TIFF for the size of an image before it is turned.
+WIDTH, HEIGHT = 256, 257
 
 
 class Sizes(NamedTuple):
@@ -58,7 +63,7 @@ def label_files(folder: Path, videos: bool) -> dict[Key, Path]:
 
 
 def image_sizes(folder: Path, videos: bool) -> dict[Key, Sizes]:
-    """The sizes of the images below a folder by sequence and frame; only the beginning of each file is read.
+    """The sizes of the images below a folder by sequence and frame; no picture is decoded.
 
     Raises InputError where there are none, or two of a frame, or one cannot be read.
     """
@@ -66,11 +71,10 @@ def image_sizes(folder: Path, videos: bool) -> dict[Key, Sizes]:
     with readable(folder):
         if not folder.is_dir():
             raise InputError(f"{folder}: there is no such folder of images")
-        found = [path for ending in IMAGE_ENDINGS for path in files_below(folder, ending)]
-        found += [path for ending in IMAGE_ENDINGS for path in files_below(folder, ending.upper())]
+        found = files_below(folder, *IMAGE_ENDINGS)
     if not found:
         raise InputError(f"{folder}: has no images ({', '.join(IMAGE_ENDINGS)})")
-    files = _by_key(sorted(found), folder, videos)
+    files = _by_key(found, folder, videos)
     sizes: dict[Key, Sizes] = {}
     problems = []
     for key, path in progress([*files.items()], "looking at images", "image"):
@@ -87,15 +91,33 @@ def _size(path: Path) -> tuple[int, int]:
     """The width and height (px) of an image as it is shown: one that lies on its side is turned, as in Ultralytics."""
     from PIL import Image
 
+    check_regular(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a picture with many pixels, none of which is decoded
-            with Image.open(path) as image:
-                width, height = image.size
-                turned = image.getexif().get(ORIENTATION) in ON_ITS_SIDE
+            with Image.open(path, formats=IMAGE_FORMATS) as image:
+                # Some versions of Pillow have turned the size of a TIFF already, but not its tags.
+                tags = getattr(image, "tag_v2", None)
+                width, height = image.size if tags is None else (tags[WIDTH], tags[HEIGHT])
+                # Pillow would decode any PNG for EXIF, which may lie behind the picture.
+                early = image.format != "PNG" or "exif" in image.info or not _has_exif(path)
+                exif = Image.Image.getexif(image) if early else image.getexif()
+                turned = exif.get(ORIENTATION) in ON_ITS_SIDE
     except Exception as error:  # a hostile file may raise anything
-        raise InputError(f"{path}: is no image that can be read: {first_line(error)}") from None
+        what = f"is no image whose size can be read: {first_line(error)}"
+        raise InputError(f"{path}: {what}; image_size= and frames= tell sizes without images") from None
     return (height, width) if turned else (width, height)
+
+
+def _has_exif(path: Path) -> bool:
+    """Whether a PNG has EXIF anywhere; of each of its chunks the length and the name are read."""
+    with path.open("rb") as stream:
+        stream.seek(8)
+        while len(header := stream.read(8)) == 8:
+            if header[4:] == b"eXIf":
+                return True
+            stream.seek(int.from_bytes(header[:4], "big") + 4, 1)
+    return False
 
 
 def _by_key(paths: Sequence[Path], folder: Path, videos: bool) -> dict[Key, Path]:

@@ -7,6 +7,7 @@ digits.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +23,12 @@ N_BOX, N_ALL = 5, 7
 # Boxes may reach so far beyond their image by rounding, as a share of its size.
 BEYOND = 0.01
 
-# More detections of an image are meant to fill the memory.
+# More detections of an image, and longer files, are meant to fill the memory.
 MOST_LINES = 1_000_000
+LARGEST_FILE = 1 << 26
+
+# A number as files have it; Python knows others, such as 1_000. Those that are not finite are refused by their value.
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 OTHER_KINDS = "outlines (segment), keypoints (pose) and turned boxes (obb) are not read"
 
@@ -50,7 +55,7 @@ def read_labels(content: bytes, name: str) -> Labels:
     problems: list[str] = []
     for number, line in enumerate(_text(content, name).splitlines(), 1):
         if line.strip():
-            row = _row(line.split())
+            row = _row(line.split(maxsplit=N_ALL))
             if isinstance(row, str):
                 problems.append(f"{name}, line {number}: {row}")
             else:
@@ -75,29 +80,21 @@ def _text(content: bytes, name: str) -> str:
 
 def _row(fields: list[str]) -> list[float] | str:
     """A line as class, box, score, identity and the sixth of six fields, NaN where it has none; or what is wrong."""
-    if not N_BOX <= len(fields) <= N_ALL:
-        what = f"{len(fields)} fields; a box has {N_BOX}: class, x and y of its centre, width, height"
-        more = f"; a score and an identity may follow; {OTHER_KINDS}"
-        return what + (more if len(fields) > N_ALL else "")
-    try:
-        values = [float(field) for field in fields]
-    except ValueError:
-        bad = next(field for field in fields if not _is_number(field))
+    needed = f"a box has {N_BOX}: class, x and y of its centre, width, height"
+    if len(fields) > N_ALL:
+        return f"more than {N_ALL} fields; {needed}; a score and an identity may follow; {OTHER_KINDS}"
+    if len(fields) < N_BOX:
+        return f"{len(fields)} fields; {needed}"
+    bad = next((field for field in fields if not NUMBER.fullmatch(field)), None)
+    if bad is not None:
         return f"{bad[:30]!r} is no number; lines such as '0 0.5 0.5 0.1 0.2' are needed"
+    values = [float(field) for field in fields]
     problem = _problem(values)
     if problem:
         return problem
     nan = float("nan")
     last = [[nan, nan, nan], [nan, nan, values[-1]], [*values[5:], nan]][len(values) - N_BOX]
     return [*values[:5], *last]
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def _problem(values: list[float]) -> str | None:
@@ -116,6 +113,7 @@ def _problem(values: list[float]) -> str | None:
     if len(others) == 2:
         if not 0 <= others[0] <= 1:
             return f"score {others[0]:g} is not between 0 and 1; the order is score, then identity"
-        if others[1] != int(others[1]):
-            return f"identity {others[1]:g} is no whole number; the order is score, then identity; {OTHER_KINDS}"
+        if others[1] < 0 or others[1] != int(others[1]):
+            what = "is no whole number from 0 on; the order is score, then identity"
+            return f"identity {others[1]:g} {what}; {OTHER_KINDS}"
     return None

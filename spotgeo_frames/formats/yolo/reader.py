@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,10 @@ from ...tables.inputs import YOLO_FILES, copy_state, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
 from ...tables.schema import BOX, FRAME_KEY
 from ...tables.table import Table
-from ..class_names import Names, categories, class_names
+from ..class_names import Names, categories, class_names, without_name
 from ..documents import MOST_PROBLEMS
 from .frame_files import NAMES_FILE, Key, Sizes, check_known, image_sizes, label_files
-from .label_lines import Labels, read_labels
+from .label_lines import LARGEST_FILE, Labels, read_labels
 
 SIZE_COLUMNS = ["width", "height"]
 
@@ -93,15 +94,15 @@ def read_yolo(
     Returns
     -------
     Annotations: `sequence` (string), `frame`, `object` (the identity, or numbers from 1 in the order of the file), `x`,
-    `y` (top left), `w`, `h` (px), `score` if any line has one, `category`. The frames are those of the images or of
+    `y` (top left), `w`, `h` (px), `score` if lines have one, `category`. The frames are those of the images or of
     `frames`, otherwise those of the label files, with `width`, `height` (px) and of images `file_name`.
 
     Raises
     ------
     InputError: a folder has no label files or a file is none, sizes are not known, there is no image or frame of a
         label file, or a line is wrong: fields other than 5 to 7 (outlines, keypoints and turned boxes have others),
-        numbers that are not finite or no shares of the image, negative sizes, a class without a name, an identity that
-        is twice in a frame. Every problem names its file and line.
+        numbers that are not finite or no shares of the image, negative sizes, a class without a name, a score that only
+        other lines have, an identity that is twice in a frame. Every problem names its file and line.
     ImportError: Pillow or PyYAML is needed and missing.
     ValueError: no such kind of table.
 
@@ -187,7 +188,7 @@ def _read(files: Mapping[Key, Path]) -> dict[Key, Labels]:
     problems: list[str] = []
     for key, path in progress([*files.items()], "reading", "file"):
         try:
-            read[key] = read_labels(read_bytes(path), str(path))
+            read[key] = read_labels(read_bytes(path, LARGEST_FILE), str(path))
         except InputError as error:
             problems += error.problems
         if len(problems) >= MOST_PROBLEMS:
@@ -205,12 +206,15 @@ def _problems(
     first = next((key for key, labels in read.items() if len(labels.box)), None)
     if identities and first is not None and not both and not any(_has(labels.extra) for labels in read.values()):
         return [f"{files[first].parent}: no line has an identity; leave out identities=True, or write files by `track`"]
-    problems = []
+    found: dict[Key, dict[int, str]] = {}
     for key, labels in read.items():
-        found = {} if names is None else _without_name(labels, names)
-        found |= _identity_problems(labels, both) if identities else _score_problems(labels)
-        problems += [f"{files[key]}, line {labels.lines[row]}: {found[row]}" for row in sorted(found)]
-    return problems[:MOST_PROBLEMS]
+        found[key] = {} if names is None else _without_name(labels, names)
+        found[key] |= _identity_problems(labels, both) if identities else _score_problems(labels)
+    scored = (both or not identities) and any(_has(labels.score) or _has(labels.extra) for labels in read.values())
+    if scored and not any(found.values()):
+        found = {key: _without_score(labels) for key, labels in read.items()}
+    told = (f"{files[key]}, line {read[key].lines[row]}: {of[row]}" for key, of in found.items() for row in sorted(of))
+    return [*islice(told, MOST_PROBLEMS)]
 
 
 def _has(values: np.ndarray) -> bool:
@@ -220,10 +224,16 @@ def _has(values: np.ndarray) -> bool:
 def _without_name(labels: Labels, names: Mapping[int, str]) -> dict[int, str]:
     """The lines of classes without a name."""
     return {
-        row: f"class {class_id:g} has no name; names has {len(names)}, {min(names)} to {max(names)}"
+        row: without_name(class_id, names)
         for row, class_id in enumerate(labels.class_id.tolist())
         if class_id not in names
     }
+
+
+def _without_score(labels: Labels) -> dict[int, str]:
+    """The lines without a score, where others have one."""
+    lacking = np.isnan(labels.score) & np.isnan(labels.extra)
+    return dict.fromkeys(np.flatnonzero(lacking).tolist(), "has no score, and other lines have")
 
 
 def _score_problems(labels: Labels) -> dict[int, str]:
@@ -242,8 +252,8 @@ def _identity_problems(labels: Labels, both: bool) -> dict[int, str]:
     identity = labels.identity if both else labels.extra
     for row in np.flatnonzero(~np.isnan(identity)).tolist():
         value = identity[row]
-        if value != int(value):
-            wrong[row] = f"identity {value:g} is no whole number; if it is a score, leave out identities=True"
+        if value < 0 or value != int(value):
+            wrong[row] = f"identity {value:g} is no whole number from 0 on; if it is a score, leave out identities=True"
         elif value in first:
             wrong[row] = f"identity {value:g} is there already, in line {labels.lines[first[value]]}"
         first.setdefault(value, row)
