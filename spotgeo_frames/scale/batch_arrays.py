@@ -191,8 +191,8 @@ def _positions(names: tuple[str, ...], types: tuple[Any, ...]) -> _Positions | N
     place = {name: position for position, name in enumerate(names) if name in NEEDED and name not in geometry}
     whole = [name for name, position in place.items() if kinds[position] == "i"]
     others = [(name, position) for name, position in place.items() if kinds[position] == "f"]
-    integers, places = np.array([place[name] for name in whole], int), np.array([names.index(name) for name in geometry])
-    return _Positions(whole, integers, others, places)
+    integers = np.array([place[name] for name in whole], np.intp)
+    return _Positions(whole, integers, others, np.array([names.index(name) for name in geometry]))
 
 
 def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchSide | None:
