@@ -6,9 +6,12 @@ name, and the object in its modules. Nothing of a package is imported before its
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import InputError, check_memory, first_line
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class Added(NamedTuple):
@@ -33,7 +36,7 @@ def entry_point(group: str, name: str) -> Added | None:
         raise InputError(f"{what}: {type(error).__name__}: {first_line(error)}") from error
     if not found:
         return None
-    packages = sorted({(entry.dist and entry.dist.name) or entry.value for entry in found})
+    packages = sorted({_package_of(entry) for entry in found})
     if len({entry.value for entry in found}) > 1:
         raise InputError(f"{group}: {name} is added by several packages, {' and '.join(packages)}; keep one of them")
     try:
@@ -41,6 +44,14 @@ def entry_point(group: str, name: str) -> Added | None:
     except (Exception, SystemExit) as error:  # what the package's own modules raise
         raise package_failure(packages[0], f"{group}: {name} ({found[0].value}) cannot be loaded", error) from error
     return Added(value, packages[0])
+
+
+def _package_of(entry: EntryPoint) -> str:
+    """The name of the package that an entry point is of; without one, the object that it names."""
+    try:
+        return (entry.dist and entry.dist.name) or entry.value
+    except KeyError:  # Python 3.11 has None for a package without a name, later versions and importlib_metadata raise
+        return entry.value
 
 
 def package_failure(package: str, what: str, error: BaseException) -> InputError:
