@@ -23,16 +23,12 @@ from scipy.optimize import linear_sum_assignment
 
 import spotgeo_frames as sf
 from spotgeo_frames.matching.alignment import align
+from spotgeo_frames.matching.similarity import keypoint_similarity
 from spotgeo_frames.tables.annotations import as_annotations
 from spotgeo_frames.tables.joints import EARS, JOINTS, RAW_JOINTS
 from spotgeo_frames.tracking.keypoints import number_keypoints
 from spotgeo_frames.tracking.metrics.hota import ALPHAS, LEAST_SIMILARITIES
-from spotgeo_frames.tracking.metrics.keypoint_hota import (
-    ZERO_DISTANCE,
-    keypoint_hota,
-    keypoint_hota_parts,
-    keypoint_hota_totals,
-)
+from spotgeo_frames.tracking.metrics.keypoint_hota import keypoint_hota, keypoint_hota_parts, keypoint_hota_totals
 from spotgeo_frames.tracking.poses import near_joints
 
 N_SEQUENCES, N_FRAMES, N_PEOPLE = 100, 75, 8
@@ -86,7 +82,7 @@ def loop(truth: pd.DataFrame, predictions: pd.DataFrame) -> np.ndarray:
         if name in claims:
             xy = [side[["x", "y"]].to_numpy() for side in (rows, claims[name])]
             distance = np.linalg.norm(xy[0][:, None] - xy[1][None], axis=2) / rows["head_size"].to_numpy()[:, None]
-            similarity = np.maximum(0, 1 - distance / ZERO_DISTANCE)
+            similarity = keypoint_similarity(distance)
             chosen = similarity[linear_sum_assignment(-similarity)]
             counts[JOINTS.index(name[2])] += (chosen[:, None] >= LEAST_SIMILARITIES).sum(axis=0)
     return counts
