@@ -228,8 +228,8 @@ def track_dataset(
 ) -> pd.DataFrame:
     """Evaluates the tracks of two Parquet datasets of any size by HOTA, CLEAR and Identity.
 
-    The files are read part by part. Memory holds the rows of a few whole sequences at a time, and about 5 kB of sums for
-    each sequence. A progress bar appears on a terminal or in Jupyter after two seconds.
+    The files are read part by part. Memory holds the rows of a few whole sequences at a time, and about 5 kB of sums
+    for each sequence. A progress bar appears on a terminal or in Jupyter after two seconds.
 
     Parameters
     ----------
