@@ -163,10 +163,12 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
 
     To take all values as one array, and the columns from that, is several times faster than to take each column.
     """
-    names, types = tuple(table.columns.tolist()), tuple(table.dtypes.tolist())
+    names = tuple(table.columns.tolist())
+    # Types of pandas itself, such as Int64, may have nulls.
+    kinds = "".join([kind.kind if isinstance(kind, np.dtype) else "O" for kind in table.dtypes.tolist()])
     if not {"sequence", "frame", "object", "x", "y"} <= {*names} or len({*names}) < len(names):
         return None
-    positions = _positions(names, types)
+    positions = _positions(names, kinds)
     if positions is None:
         wanted = [name for name in names if name in NEEDED]
         return arrays_of_columns(Columns({name: array_of(table[name]) for name in wanted}))
@@ -181,10 +183,8 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
 
 
 @lru_cache(maxsize=64)  # the batches of a loop have the same columns, and finding them would take a third of the time
-def _positions(names: tuple[str, ...], types: tuple[Any, ...]) -> _Positions | None:
-    """Where the columns are, which have these types; None unless all are signed integers or floating point."""
-    # Types of pandas itself, such as Int64, may have nulls.
-    kinds = [kind.kind if isinstance(kind, np.dtype) else "O" for kind in types]
+def _positions(names: tuple[str, ...], kinds: str) -> _Positions | None:
+    """Where the columns are, each of a kind of NumPy; None unless all are signed integers or floating point."""
     if not {*kinds} <= {"i", "f"}:
         return None
     geometry = BOX if "w" in names and "h" in names else BOX[:2]
