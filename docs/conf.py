@@ -25,7 +25,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("charts.js", {"defer": "defer"})]
+html_js_files = [
+    # Without a mode, the theme logs an error on a reader's first visit. Its own setting for this, `default_mode`, leaves
+    # a browser without scripts without colours.
+    (None, {"body": "document.documentElement.dataset.mode ||= 'auto';"}),
+    ("charts.js", {"defer": "defer"}),
+]
 html_sidebars = {page: [] for page in ("index", "gallery", "search", "genindex")}
 html_copy_source = False
 html_show_sourcelink = False
