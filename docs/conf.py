@@ -26,8 +26,8 @@ html_title = project
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [
-    # Without a mode, the theme logs an error on a reader's first visit. Its own setting for this, `default_mode`, leaves
-    # a browser without scripts without colours.
+    # Without a mode, the theme logs an error on a reader's first visit. The theme has a setting for this,
+    # `default_mode`, but that takes away all colours where scripts are off.
     (None, {"body": "document.documentElement.dataset.mode ||= 'auto';"}),
     ("charts.js", {"defer": "defer"}),
 ]
