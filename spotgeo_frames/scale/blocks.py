@@ -118,9 +118,10 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
         if n_taken:
             blocks = {side: _block(batches, sources[side]) for side, batches in taken.items()}
             del taken  # so that the caller can free the blocks
-            ends = [key for key in (begin, cut or part.high) if key is not None]
-            begin = cut
-            yield Blocks(blocks, frozenset(sequence for sequence, frame in ends if frame > FIRST))
+            # The frontier may lie beyond the part, in a row group that has rows of the next part, too.
+            end = min((key for key in (cut, part.high) if key is not None), default=None)
+            yield Blocks(blocks, frozenset(key[0] for key in (begin, end) if key is not None and key[1] > FIRST))
+            begin = end
             del blocks
         elif unfinished:  # a sequence of more rows than a block
             n_waiting += _furthest_back(unfinished).read()

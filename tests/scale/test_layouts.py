@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import spotgeo_frames as sf
 from helpers.datasets import assert_same, in_files, points, tracks, write
 from helpers.problems import refused, warned
+from helpers.scenes import objects
 from spotgeo_frames.scale import blocks, checked_blocks, layout, parts, sorting
 from spotgeo_frames.scale.contents import contents_of
 from spotgeo_frames.scale.files import OpenedFiles
@@ -158,6 +159,19 @@ def test_a_long_sequence_of_one_side_only(tmp_path: Path, small: None) -> None:
         assert_like_in_memory(*paths, tmp_path / name)
     found = sf.score_dataset(*paths, exclude=[12])
     assert_same(found, sf.summarize(sf.match(*sides), exclude=[12]))
+
+
+def test_a_row_group_leads_from_a_long_sequence_past_the_end_of_its_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first part ends between frames 2 and 3 of sequence 2, in a row group whose next rows are of sequence 3."""
+    for module, name, value in ((parts, "LEAST_ROWS", 5), (parts, "PART_ROWS", 5), (blocks, "BLOCK_ROWS", 4)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(blocks, "BATCHES", 1)
+    truth = objects([(s, f, 0.0, 0.0) for s, f in ((1, 1), (1, 2), (2, 1), (2, 3), (2, 4), (2, 5), (2, 6))])
+    predictions = objects([(s, f, 1.0, 0.0) for s, f in ((2, 2), (3, 1), (3, 2))])
+    paths = write(truth, tmp_path / "truth", [3, 4], 10), write(predictions, tmp_path / "predictions", [3], 10)
+    assert_same(sf.score_dataset(*paths, workers=1), sf.summarize(sf.match(truth, predictions)))
 
 
 def test_frames_of_a_long_sequence(tmp_path: Path, small: None) -> None:
