@@ -229,7 +229,7 @@ def made_up(folder: Path) -> tuple[Path, Path]:
 
 def time_sweep(truth: sf.Annotations, predictions: sf.Annotations) -> None:
     """Times a sweep of 50 thresholds, of scores drawn for each track or for each row, beside `track`."""
-    warnings.filterwarnings("ignore", "sweep: fewer than 20 sequences")  # the same of each round
+    warnings.filterwarnings("ignore", "sweep: fewer than 20 sequences")  # each round would warn of it
     random, objects = np.random.default_rng(0), predictions.objects
     of_rows = random.random(len(objects))
     of_tracks = pd.Series(of_rows).groupby([objects["sequence"], objects["object"]]).transform("first")

@@ -90,7 +90,7 @@ def test_no_page_is_wider_than_a_narrow_window(driver: webdriver.Chrome, site: P
 
 def test_nothing_is_loaded_from_elsewhere_and_no_script_fails(driver: webdriver.Chrome, site: Path) -> None:
     wide(driver, WIDE)
-    # Each page is the first that this reader opens: no earlier page has left what the theme keeps.
+    # The browser forgets what the theme has stored, so that each page is opened as on a first visit.
     driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "localStorage.clear()"})
     driver.get_log("browser")
     driver.get_log("performance")

@@ -164,8 +164,8 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     To take all values as one array, and the columns from that, is several times faster than to take each column.
     """
     names = tuple(table.columns.tolist())
-    # Types of pandas itself, such as Int64, may have nulls.
-    kinds = "".join([kind.kind if isinstance(kind, np.dtype) else "O" for kind in table.dtypes.tolist()])
+    # Types of pandas itself, such as Int64, may have nulls, so they do not count as numbers.
+    kinds = "".join([dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in table.dtypes.tolist()])
     if not {"sequence", "frame", "object", "x", "y"} <= {*names} or len({*names}) < len(names):
         return None
     positions = _positions(names, kinds)
@@ -184,7 +184,10 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
 
 @lru_cache(maxsize=64)  # the batches of a loop have the same columns, and finding them would take a third of the time
 def _positions(names: tuple[str, ...], kinds: str) -> _Positions | None:
-    """Where the columns are, each of a kind of NumPy; None unless all are signed integers or floating point."""
+    """Where the columns with these names are; None unless all are signed integers or floating point.
+
+    `kinds` has a letter for each column: the `kind` of its NumPy type.
+    """
     if not {*kinds} <= {"i", "f"}:
         return None
     geometry = BOX if "w" in names and "h" in names else BOX[:2]

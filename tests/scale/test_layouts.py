@@ -165,8 +165,8 @@ def test_a_row_group_leads_from_a_long_sequence_past_the_end_of_its_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first part ends between frames 2 and 3 of sequence 2, in a row group whose next rows are of sequence 3."""
-    for module, name, value in ((parts, "LEAST_ROWS", 5), (parts, "PART_ROWS", 5), (blocks, "BLOCK_ROWS", 4)):
-        monkeypatch.setattr(module, name, value)
+    shrink(monkeypatch, 8)
+    monkeypatch.setattr(parts, "PART_ROWS", 5)
     monkeypatch.setattr(blocks, "BATCHES", 1)
     truth = objects([(s, f, 0.0, 0.0) for s, f in ((1, 1), (1, 2), (2, 1), (2, 3), (2, 4), (2, 5), (2, 6))])
     predictions = objects([(s, f, 1.0, 0.0) for s, f in ((2, 2), (3, 1), (3, 2))])
