@@ -21,6 +21,7 @@ from ..matching.alignment import FrameRule
 from ..matching.rule import Rule, compared
 from ..matching.similarity import Measure
 from ..matching.whole_poses import check_pose_scores
+from ..matching.left_out import left_out
 from ..matching.words import Words, asked, asked_with_tracks, rule_of_tables
 from ..scoring.registry import METRICS, defined, values_of
 from ..support.named_tables import as_html, as_text, headline
@@ -127,6 +128,7 @@ def sweep(
     frames
         "truth": the frames are those of the truth's frames table, and predictions in other frames are refused. Without
         such a table they are the frames in which either side has objects. "union": all frames of either side.
+        "labelled": the frames in which the truth has objects or that its frames table lists; other predictions leave.
     tracks
         Whether identities count. Then `similarity` ("iou", "point" or a function) and one `tau` are all that apply, as
         in `track`; of poses neither does.
@@ -206,9 +208,9 @@ def sweep(
     swept = partial(sweep_tracks, asked_with_tracks(*given)) if tracks else partial(_sweep_detections, _words(*given))
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "sweep")
-    curve, best, notes = swept(*sides, score, frames, **options)
+    curve, best, notes, warning = swept(*sides, score, frames, **options)
     curve.attrs = best.attrs = notes | options
-    for text in null_texts(best):
+    for text in filter(None, [warning, *null_texts(best)]):
         warnings.warn(f"sweep: {text}", stacklevel=CALLER)
     return Sweep(curve, best)
 
@@ -221,8 +223,8 @@ def _sweep_detections(
     frames: FrameRule,
     confidence: float,
     seed: int,
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any]]:
-    """The tables `curve` and `best` of a Sweep, and the notes of the rule."""
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any], str | None]:
+    """The tables `curve` and `best` of a Sweep, the notes of the rule, and a warning or None."""
     rules = [rule_of_tables(of_limit, truth, predictions) for of_limit in words]
     widest = rules[-1 if rules[0].by_distance else 0]
     both = compared(widest, truth, predictions, frames)
@@ -234,7 +236,9 @@ def _sweep_detections(
         curves.append(_curve(sums, rule, by_level.thresholds))
         rows.append(_best(curves[-1], sums, rule, confidence, seed))
     notes = {key: value for key, value in rules[0].notes.items() if key != rules[0].limit}
-    return pd.concat(curves, ignore_index=True), pd.DataFrame(rows, dtype=np.float64), notes
+    notes.update(both.aligned.notes)
+    best = pd.DataFrame(rows, dtype=np.float64)
+    return pd.concat(curves, ignore_index=True), best, notes, left_out(both.aligned, widest)
 
 
 def _words(

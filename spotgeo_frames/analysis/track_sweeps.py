@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import Aligned, FrameRule, align
+from ..matching.left_out import left_out
 from ..matching.pairs import PAIRS_AT_ONCE, Pairs, join_pairs
 from ..matching.rule import HEAD_SIZES, Rule
 from ..matching.words import Words, check_no_words
@@ -85,7 +86,7 @@ def rule_with_identities(words: Words, truth: Annotations, predictions: Annotati
         check_no_words(words)
         check_keypoints(truth, predictions)
         return Rule("keypoint", head_sizes=HEAD_SIZES, identity="object")
-    return rule_of_tracks(words, side_columns(truth), side_columns(predictions))[0]
+    return rule_of_tracks(words, side_columns(truth), side_columns(predictions))
 
 
 def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
@@ -148,8 +149,8 @@ def sweep_tracks(
     frames: FrameRule,
     confidence: float,
     seed: int,
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any]]:
-    """The tables `curve` and `best` of a Sweep of tracks, and the notes of the rule."""
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[Hashable, Any], str | None]:
+    """The tables `curve` and `best` of a Sweep of tracks, the notes of the rule, and a warning or None."""
     kind = kind_of_tracks(words, truth, predictions, frames)
     aligned = align(truth, predictions, frames)
     scores = as_numbers(aligned.predictions.table["score"])
@@ -166,7 +167,8 @@ def sweep_tracks(
     curve = _curve(thresholds, rows, kind.metrics)
     by_name = dict(zip(HOTA_ALONE, np.moveaxis(sums, 2, 0), strict=True))
     best = best_threshold(curve, HOTA, by_name, FEWEST_COMBINED, confidence, seed)
-    return curve, pd.DataFrame([best], dtype=np.float64), kind.rule.notes
+    notes = {**kind.rule.notes, **aligned.notes}
+    return curve, pd.DataFrame([best], dtype=np.float64), notes, left_out(aligned, kind.rule)
 
 
 def _curve(thresholds: np.ndarray, rows: list[dict[str, Any]], metrics: Sequence[str]) -> pd.DataFrame:

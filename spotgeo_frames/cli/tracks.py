@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from ..formats.any_file import read_side_columns, read_sides
 from ..formats.motchallenge.preprocessing import read_motchallenge, read_numbered
 from ..matching.alignment import align
+from ..matching.left_out import left_out
 from ..support.addresses import shown
 from ..support.reading import files_below, readable
 from ..tables.columns import Columns, columns_of, dataframe_of
+from ..tracking.crowds import without_crowds_of_tracks
 from ..tracking.registry import TRACK_METRICS
 from ..tracking.track_tables import track_columns
 from ..tracking.tracks import evaluate_tracks, rule_of_tracks
@@ -106,8 +108,10 @@ def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str
         known, found = read_side_columns(truth, [tracker])
     else:
         known, found, names, _ = read_numbered(truth, tracker, benchmark)
-    rule, warning = rule_of_tracks(how.words, known, found, identity)
-    _, _, sums = evaluate_tracks(align(known, found), rule)
+    rule = rule_of_tracks(how.words, known, found, identity)
+    aligned = align(known, found)
+    warning = left_out(aligned, rule)
+    _, _, sums = evaluate_tracks(without_crowds_of_tracks(aligned, rule), rule)
     if warning is not None:
         warnings.warn(warning, stacklevel=2)
     labels = sums.labels["sequence"].tolist()

@@ -1,28 +1,27 @@
 """Lays truth and predictions side by side: one list of frames, and each side's rows in the order of that list.
 
 This module decides which frames count. If the truth has a frames table, its rows are the frames, and predictions in any
-other frame are refused. Otherwise the frames that occur on either side count. A frames table of the predictions says
-which frames the detector has seen. It must have exactly the truth's frames, as a competition file must: a frame that a
+other frame are refused. Otherwise the frames that occur on either side count. `frames="labelled"` leaves predictions out
+that lie in no frame of the truth. A frames table of the predictions says which frames the detector has seen. It must have exactly the truth's frames, as a competition file must: a frame that a
 detector never saw is not a frame in which it found nothing.
 
 Each joint of a frame is matched by itself. So in tables of keypoints every (sequence, frame, joint) that occurs becomes
 a frame of its own here. A frame without any joint stays, with a null joint. Joints whose visibility is 0 are left out.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ..support.errors import InputError
 from ..support.keys import distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
 from ..tables.annotations import Annotations, SideColumns, side_columns
-from ..tables.columns import Columns, first_values, joined
-from ..tables.inputs import source
-from ..tables.messages import counted, first_keys
+from ..tables.columns import Columns, joined
 from ..tables.schema import FRAME_KEY, centres, labelled_joints
+from .agreement import Unknown, category_codes, check_coverage, check_sequences, check_types, unknown_sequences
 
-FrameRule = Literal["truth", "union"]
+FrameRule = Literal["truth", "union", "labelled"]
 
 
 class Side(NamedTuple):
@@ -46,13 +45,18 @@ class Side(NamedTuple):
 class Aligned(NamedTuple):
     """`frames` (`sequence`, `frame`, `joint` for keypoints, attributes), one row a frame, and the two sides.
 
-    `sequences` has attributes of sequences, one row for each that the truth lists, or is None.
+    `sequences` has attributes of sequences, one row for each that the truth lists, or is None. `unknown` are the
+    sequences that have predictions and no truth at all, or None. `notes` count rows that were left out: `unlabelled`,
+    the predictions that lie in no frame of the truth, where such frames do not count; `crowds` and `explained`, of
+    tracks whose truth has a column `crowd`.
     """
 
     frames: Columns
     truth: Side
     predictions: Side
     sequences: Columns | None = None
+    unknown: Unknown | None = None
+    notes: Mapping[Hashable, int] = MappingProxyType({})
 
     def names_from(self, first: int) -> Callable[[int], str]:
         """A function that gives what messages call a frame, by its position counted from the frame `first` on."""
@@ -75,42 +79,67 @@ def align(
     """Aligns two checked sides.
 
     `frames` says which frames count: "truth", the rows of the truth's frames table if it has one; "union", all frames
-    that either side has. Raises InputError if the key types differ, if the sides share no sequence (`may_be_disjoint`
-    allows that, for a part of a dataset), or if predictions lie in other frames or do not cover the truth's frames.
+    that either side has; "labelled", the frames in which the truth has rows or that its frames table lists, while
+    predictions elsewhere are left out. Raises InputError if the key types differ, if the sides share no sequence
+    (`may_be_disjoint` allows that, for a part of a dataset), or if predictions lie in other frames or do not cover the
+    truth's frames.
     """
-    if frames not in ("truth", "union"):
-        raise ValueError(f"frames is {frames!r}; 'truth' or 'union' is needed")
+    if frames not in get_args(FrameRule):
+        raise ValueError(f"frames is {frames!r}; 'truth', 'union' or 'labelled' is needed")
     truth, predictions = side_columns(truth), side_columns(predictions)
-    _check_types(truth, predictions)
+    check_types(truth, predictions)
     if not may_be_disjoint:
-        _check_sequences(truth, predictions)
+        check_sequences(truth, predictions)
     given = {
         "truth": truth.objects,
         "predictions": predictions.objects,
         "truth frames": truth.frames,
-        "predictions frames": predictions.frames,
+        "predictions frames": predictions.frames if frames != "labelled" else None,
     }
     tables = {name: table for name, table in given.items() if table is not None}
     keys = dict(zip(tables, frame_keys(list(tables.values())), strict=True))
+    kept = _in_labelled_frames(keys) if frames == "labelled" else None
+    if kept is not None:
+        tables["predictions"] = tables["predictions"].filter(kept)
+        keys["predictions"] = keys["predictions"][kept]
     if frames == "truth":
-        _check_coverage(tables, keys)
+        check_coverage(tables, keys)
     ruling = ["truth frames"] if frames == "truth" and "truth frames" in tables else list(tables)
     listed, listed_keys = _list_frames([tables[name] for name in ruling], [keys[name] for name in ruling])
     if truth.frames is not None:
         listed = _with_attributes(listed, listed_keys, truth.frames, keys["truth frames"])
-    positions = [locate(listed_keys, keys[name]) for name in ("truth", "predictions")]
-    objects = [truth.objects, predictions.objects]
-    rows = [np.arange(len(table)) for table in objects]
+    places = {name: locate(listed_keys, of_rows) for name, of_rows in keys.items()}
+    unknown = None if may_be_disjoint else _unknown(listed, places)
+    objects = [tables["truth"], tables["predictions"]]
+    positions = [places["truth"], places["predictions"]]
+    rows = [np.arange(len(truth.objects)), np.arange(len(predictions.objects)) if kept is None else np.flatnonzero(kept)]
     if "joint" in truth.objects:
         labelled = [labelled_joints(table) for table in objects]
-        rows = [np.flatnonzero(marked) for marked in labelled]
+        rows = [row[marked] for row, marked in zip(rows, labelled, strict=True)]
         positions = [position[marked] for position, marked in zip(positions, labelled, strict=True)]
         objects = [table.filter(marked) for table, marked in zip(objects, labelled, strict=True)]
         listed, positions = _split_joints(listed, positions, objects[0]["joint"], objects[1]["joint"])
     sides = [
-        side_of(*columns, len(listed)) for columns in zip(objects, rows, positions, _categories(*objects), strict=True)
+        side_of(*columns, len(listed))
+        for columns in zip(objects, rows, positions, category_codes(*objects), strict=True)
     ]
-    return Aligned(listed, sides[0], sides[1], truth.sequences)
+    notes = {} if kept is None else {"unlabelled": int(np.count_nonzero(~kept))}
+    return Aligned(listed, sides[0], sides[1], truth.sequences, unknown, notes)
+
+
+def _in_labelled_frames(keys: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Marks the predictions that lie in a frame in which the truth has rows, or that its frames table lists."""
+    known = [keys[name] for name in ("truth", "truth frames") if name in keys]
+    return locate(distinct(np.concatenate(known))[0], keys["predictions"]) >= 0
+
+
+def _unknown(listed: Columns, places: Mapping[str, np.ndarray]) -> Unknown | None:
+    """The sequences that have predictions and no truth at all, by the positions of each table's rows in the list."""
+    has_truth = np.zeros(len(listed), bool)
+    for name in ("truth", "truth frames"):
+        if name in places:
+            has_truth[places[name]] = True
+    return unknown_sequences(listed, has_truth, np.bincount(places["predictions"], minlength=len(listed)))
 
 
 def at_centres(aligned: Aligned) -> Aligned:
@@ -231,33 +260,6 @@ def _split_joints(
     return split, [locate(units, key) for key in keys]
 
 
-def _categories(truth: Columns, predictions: Columns) -> list[np.ndarray | None]:
-    """The category of each row as an integer, if both sides have categories; else None for both."""
-    if "category" not in truth or "category" not in predictions:
-        return [None, None]
-    import pandas as pd
-
-    from ..tables.checks import decoded
-
-    columns = [pd.Series(side["category"], copy=False) for side in (truth, predictions)]
-    problems = [
-        f"{source(table, name)}: column category: {counted(int(column.isna().sum()), 'row')} null"
-        for name, table, column in zip(("truth", "predictions"), (truth, predictions), columns, strict=True)
-        if column.isna().any()
-    ]
-    if problems:
-        raise InputError(problems)
-    plain = [decoded(column) for column in columns]
-    kinds = {pd.api.types.is_numeric_dtype(column.dtype) for column in plain if len(column)}
-    if len(kinds) == 2:
-        raise InputError(_types_differ("category", truth, predictions, plain))
-    try:
-        codes, _ = ordinals(plain)
-    except TypeError as error:
-        raise InputError(f"column category: its values cannot be compared: {error}") from None
-    return list(codes)
-
-
 def side_of(table: Columns, row: np.ndarray, position: np.ndarray, category: np.ndarray | None, n_frames: int) -> Side:
     """Makes a side of rows and their frames, sorted by frame; `row` is each row's position in the given table."""
     if not in_order(position):
@@ -267,82 +269,3 @@ def side_of(table: Columns, row: np.ndarray, position: np.ndarray, category: np.
     counts = np.bincount(position, minlength=n_frames)
     starts = np.concatenate([[0], np.cumsum(counts)])
     return Side(table, row, (table["x"], table["y"]), position, counts, starts, category)
-
-
-def _types_differ(column: str, truth: Columns, predictions: Columns, values: Sequence[Any]) -> str:
-    return (
-        f"{source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
-        f"{source(truth, 'truth')} it is {values[0].dtype}; make them the same"
-    )
-
-
-def _telling(side: SideColumns, column: str) -> Columns:
-    """The table of a side that tells the type of a key column, which an empty table does not."""
-    tables = side if column == "sequence" else (side.objects,)
-    return next((table for table in tables if table is not None and len(table)), side.objects)
-
-
-def _check_types(truth: SideColumns, predictions: SideColumns) -> None:
-    """Raises InputError if keys are integers in one table and strings in another, or if only one side has joints."""
-    if ("joint" in truth.objects) != ("joint" in predictions.objects):
-        raise InputError("column joint is on one side only; keypoints are matched with keypoints")
-    problems = []
-    for column in ("sequence", "joint"):
-        if column in truth.objects:
-            values = [_telling(side, column)[column] for side in (truth, predictions)]
-            if len(values[0]) and len(values[1]) and values[0].dtype != values[1].dtype:
-                problems.append(_types_differ(column, truth.objects, predictions.objects, values))
-    for name, side in (("truth", truth), ("predictions", predictions)):
-        told = _telling(side, "sequence")["sequence"].dtype
-        for noun, table in (("frames", side.frames), ("sequences", side.sequences)):
-            if table is not None and len(table) and table["sequence"].dtype != told:
-                problem = f"column sequence is {told}, and in its {noun} table {table['sequence'].dtype}"
-                problems.append(f"{source(side.objects, name)}: {problem}")
-    if problems:
-        raise InputError(problems)
-
-
-def _check_sequences(truth: SideColumns, predictions: SideColumns) -> None:
-    """Raises InputError if the sides share no sequence, since they are then not about the same data."""
-    have = [(side.objects if side.frames is None else side.frames)["sequence"] for side in (truth, predictions)]
-    if not (len(have[0]) and len(have[1])) or have[0][0] == have[1][0]:
-        return
-    codes, _ = ordinals(have)
-    values = [distinct(code)[0] for code in codes]
-    if np.all(locate(values[0], values[1]) < 0):
-        names = [first_values(column, 4) for column in have]
-        listed = [", ".join([*first[:3], "..."] if len(first) > 3 else first) for first in names]
-        raise InputError(
-            f"{source(predictions.objects, 'predictions')}: shares no sequence with the truth; "
-            f"it has {listed[1]} and the truth has {listed[0]}"
-        )
-
-
-def _check_coverage(tables: Mapping[str, Columns], keys: Mapping[str, np.ndarray]) -> None:
-    """Raises InputError if objects lie outside the frames tables, or predictions do not cover the truth's frames."""
-    problems: list[str] = []
-    names = {side: source(tables[side], side) for side in ("truth", "predictions")}
-    listed = {name: distinct(keys[name])[0] for name in ("truth frames", "predictions frames") if name in keys}
-
-    def refuse(side: str, table: str, within: str, noun: str, problem: str) -> None:
-        outside = locate(listed[within], keys[table]) < 0
-        if outside.any():
-            text = first_keys(tables[table], outside, FRAME_KEY)
-            problems.append(f"{names[side]}: {counted(int(outside.sum()), noun)} {problem}: {text}")
-
-    for side in names:
-        if f"{side} frames" in listed:
-            refuse(side, side, f"{side} frames", "object", "in frames that its frames table does not have")
-    if len(listed) == 2:
-        if not np.array_equal(listed["truth frames"], listed["predictions frames"]):
-            refuse("predictions", "truth frames", "predictions frames", "frame", "missing")
-            refuse("predictions", "predictions frames", "truth frames", "frame", "not in the truth")
-    elif "truth frames" in listed:
-        how = 'list them in its frames table, or give frames="union" to functions that take it'
-        problem = f"in frames that the truth does not have ({how})"
-        refuse("predictions", "predictions", "truth frames", "object", problem)
-    elif "predictions frames" in listed:
-        problem = "in frames that are missing from its frames"
-        refuse("predictions", "truth", "predictions frames", "object of the truth", problem)
-    if problems:
-        raise InputError(problems)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ from ..support.errors import InputError
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_side_columns
 from ..tables.columns import dataframe_of
-from ..tables.kinds import same_kind_as
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
 from .alignment import Aligned, FrameRule, Side, at_centres
 from .crowds import without_crowds
+from .left_out import left_out
 from .matcher import counted_table
 from .pairs import Pairs, join_pairs, same_category
 from .rule import Rule, check_by_distance, compared
@@ -62,8 +64,10 @@ def match_frames(
         default), in pixels; 0 <= epsilon < tau.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
-        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
-        that either side has, in its objects or in its frames table.
+        InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
+        predictions have whole sequences without truth. "union": all frames that either side has, in its objects or in
+        its frames table. "labelled": the frames in which the truth has rows or that its frames table lists; predictions
+        elsewhere are left out.
     tables
         Whether the matcher gets whole rows in place of coordinates: two DataFrames of the truth's kind with all columns
         of one frame's objects, in file order. It can then use boxes, scores and categories.
@@ -98,7 +102,11 @@ def match_frames(
     words = asked(tau, epsilon)
     sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     rule = check_by_distance(rule_of_tables(words, *sides), "match_frames")
-    counting = without_crowds(compared(rule, *sides, frames), rule)
+    both = compared(rule, *sides, frames)
+    warning = left_out(both.aligned, rule)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=CALLER)
+    counting = without_crowds(both, rule)
     aligned = at_centres(counting.sides.aligned)
     given = [_rows_given(side, tables=tables) for side in (aligned.truth, aligned.predictions)]
     parts = []

@@ -70,7 +70,7 @@ def match_table(aligned: Aligned, pairs: Pairs, rule: Rule, carried: Collection[
     attributes |= {f"{PREFIXES['sequences']}{name}": values for name, values in of_sequences.items()}
     columns |= {name: values[frame] for name, values in counts.items() if _is_wanted(name, carried)}
     columns |= {name: _nullable(v).take(frame) for name, v in attributes.items() if _is_wanted(name, carried)}
-    return Columns(columns, rule.notes)
+    return Columns(columns, {**rule.notes, **aligned.notes})
 
 
 def with_events(table: Columns, switch: np.ndarray, others: Mapping[str, np.ndarray] | None = None) -> Columns:

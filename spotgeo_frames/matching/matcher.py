@@ -34,9 +34,9 @@ from .alignment import FrameRule
 from .assignment import Entries, assign
 from .crowds import WithoutCrowds, without_crowds, without_explained
 from .layout import match_table
+from .left_out import left_out
 from .pairs import Pairs, frame_chunks, join_pairs
 from .rule import Compared, Rule, compared
-from .similar_pairs import flat_boxes
 from .similarity import Measure
 from .words import Words, asked, rule_of_tables
 
@@ -91,8 +91,10 @@ def match(
         (the square root of its area). By default those of COCO's seventeen joints.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
-        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
-        that either side has, in its objects or in its frames table.
+        InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
+        predictions have whole sequences without truth. "union": all frames that either side has, in its objects or in
+        its frames table. "labelled": the frames in which the truth has rows or that its frames table lists; predictions
+        elsewhere are left out.
 
     Returns
     -------
@@ -112,7 +114,8 @@ def match(
       and as `sequence_...` those of its sequence.
 
     Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon` and `threshold`, and if the truth has a
-    column `crowd`, how many `crowds` were left out and how many predictions they explained. Notes are the `attrs` of
+    column `crowd`, how many `crowds` were left out and how many predictions they explained; with `frames="labelled"`,
+    how many predictions were left out (`unlabelled`). Notes are the `attrs` of
     pandas, or the metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
 
     Raises
@@ -152,19 +155,20 @@ def matched(
     as `match` does.
     """
     sides = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
-    rule = rule_of_tables(words, *sides)
-    matches = match_sides(*sides, rule, frames, carried=carried)
-    return matches, warning_of_sides(*sides, rule)
+    return matched_by(*sides, rule_of_tables(words, *sides), frames, carried)
 
 
-def warning_of_sides(truth: SideColumns, predictions: SideColumns, rule: Rule) -> str | None:
-    """A warning of what matching leaves out of account, or None."""
-    texts = [flat_boxes(truth.objects, predictions.objects)] if rule.name == "iou" else []
-    has_category = ["category" in side.objects for side in (truth, predictions)]
-    if any(has_category) and not all(has_category) and len(truth.objects) and len(predictions.objects):
-        only = "truth has" if has_category[0] else "predictions have"
-        texts.append(f"categories are not compared, since only the {only} a column category")
-    return "; ".join(filter(None, texts)) or None
+def matched_by(
+    truth: Annotations | SideColumns,
+    predictions: Annotations | SideColumns,
+    rule: Rule,
+    frames: FrameRule = "truth",
+    carried: Collection[str] | None = None,
+) -> tuple[Columns, str | None]:
+    """What `matched` returns, of two checked sides by a rule that fits them."""
+    sides = compared(rule, truth, predictions, frames)
+    counting = without_crowds(sides, rule)
+    return counted_table(counting, assigned(counting.sides, rule), rule, carried), left_out(sides.aligned, rule)
 
 
 def match_sides(

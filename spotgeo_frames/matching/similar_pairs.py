@@ -10,6 +10,7 @@ from ..support.errors import InputError
 from ..tables.columns import Columns, as_numbers, dataframe_of
 from ..tables.inputs import source
 from ..tables.messages import missing
+from ..tables.other_words import way_out
 from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned, select_rows
 from .near_boxes import overlapping
@@ -26,7 +27,7 @@ def check_boxes(aligned: Aligned) -> None:
     sides = {"truth": aligned.truth.table, "predictions": aligned.predictions.table}
     why = "boxes need w and h (similarity='point' compares points, 'oks' poses)"
     problems = [
-        missing(source(table, name), column, table.columns, why)
+        missing(source(table, name), column, table.columns, way_out(why, table.columns))
         for name, table in sides.items()
         for column in ("w", "h")
         if column not in table and len(table)

@@ -19,6 +19,7 @@ from ..tables.annotations import Annotations, SideColumns
 from ..tables.columns import Columns
 from ..tables.inputs import source
 from ..tables.messages import meant
+from ..tables.other_words import Told, geometry_problem, naming_problem, tidy_call
 from ..tables.schema import has_boxes
 from .rule import TAU, Rule, check_distances
 from .similarity import Measure
@@ -161,10 +162,11 @@ def _name(similarity: str | Measure | None) -> str:
 def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
     """The rule that follows from the words and the geometry of both sides.
 
-    Raises InputError if only one side has boxes and neither a similarity nor a tau is given, or if a word does not fit
-    the geometry.
+    Raises InputError if only one side has boxes and neither a similarity nor a tau is given, if a word does not fit the
+    geometry, or if columns may be those of another geometry or are called otherwise (`check_columns`).
     """
     similarity = _by_geometry(words, truth, predictions)
+    check_columns(words, truth, predictions)
     if similarity is None:
         if words.threshold is not None:
             raise InputError(
@@ -180,9 +182,11 @@ def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshol
     """The rule of tracks, which is always by similarity; for points, max(0, 1 - distance / (2 tau)).
 
     CLEAR matches from `threshold` on; `identity` is the column that names objects. Raises InputError if only one side
-    has boxes and neither a similarity nor a tau is given.
+    has boxes and neither a similarity nor a tau is given, or if columns may be those of another geometry or are called
+    otherwise.
     """
     similarity = _by_geometry(words, truth, predictions)
+    check_columns(words, truth, predictions)
     rule = similarity_rule("point" if similarity is None else similarity, words, threshold)
     return replace(rule, identity=identity)
 
@@ -210,11 +214,32 @@ def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | 
     if points:
         has_none = f"{boxes[0].name}: has boxes (w and h), and {points[0].name} has none"
         question = meant([size for size in ("w", "h") if size not in points[0].columns], points[0].columns)
+        call = tidy_call(points[0].columns)
+        question = f"{question} {call} makes boxes of them" if question and "box=" in call else question
         advice = "give tau (px) to match the centres of the boxes with the points"
         raise InputError("; ".join(part for part in (has_none, advice, question) if part))
     if words.epsilon is not None:
         raise InputError("epsilon is a distance, and boxes are matched by IoU; to match their centres give tau, too")
     return "iou"
+
+
+def told(words: Words) -> Told:
+    """What the words say about the geometry of the tables."""
+    of_similarity = Told(words.similarity == "point", words.similarity == "iou", words.similarity == "oks")
+    return of_similarity._replace(points=of_similarity.points or words.tau is not None, own=callable(words.similarity))
+
+
+def check_columns(words: Words, truth: Geometry, predictions: Geometry) -> None:
+    """Raises InputError where columns tell of something that the rule would leave out of account.
+
+    That is another geometry than the one that would be measured, unless the words say which is meant, or classes,
+    scores or crowds under other names. The message says what to call. A side without rows tells nothing.
+    """
+    sides = [(tuple(map(str, side.columns)) if side.n_rows else (), side.name) for side in (truth, predictions)]
+    problems = [geometry_problem(*side, told(words)) for side in sides]
+    problems.append(naming_problem(*(columns for columns, _ in sides)))
+    if any(problems):
+        raise InputError(list(filter(None, problems)))
 
 
 def geometry_of(table: pd.DataFrame | Columns, name: str) -> Geometry:

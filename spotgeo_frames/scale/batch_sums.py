@@ -10,7 +10,8 @@ import pandas as pd
 
 from ..matching.alignment import FrameRule
 from ..matching.crowds import without_crowds
-from ..matching.matcher import assigned, counted_table, warning_of_sides
+from ..matching.left_out import left_out
+from ..matching.matcher import assigned, counted_table
 from ..matching.rule import Rule, compared
 from ..scoring.group_sums import Cells, Sums, cells_of, group_rows, totals
 from ..scoring.match_sums import SUMS
@@ -43,9 +44,9 @@ def evaluate(
 
     The match table is made where it is to be kept, or where own metrics need it. Raises InputError as `match` does.
     """
-    counting = without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=True), rule)
-    pairs = assigned(counting.sides, rule)
-    warning = warning_of_sides(truth, predictions, rule)
+    both = compared(rule, truth, predictions, frames, may_be_disjoint=True)
+    counting = without_crowds(both, rule)
+    pairs, warning = assigned(counting.sides, rule), left_out(both.aligned, rule)
     if not keep and not own:
         return Evaluated(*pair_cells(counting, pairs, rule), None, warning)
     table = counted_table(counting, pairs, rule)

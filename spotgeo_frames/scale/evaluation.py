@@ -30,6 +30,7 @@ from ..tables.annotations import SideColumns
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import COUNTS_NOTED, PREFIXES
+from ..tracking.crowds import without_crowds_of_tracks
 from ..tracking.track_tables import track_matches
 from ..tracking.tracks import evaluate_tracks
 from .blocks import BLOCK_BYTES, BLOCK_ROWS, OutOfOrderError, Source
@@ -103,7 +104,7 @@ def track_block(
     truth: SideColumns, predictions: SideColumns, _cut: Collection[Any], *, rule: Rule, keep: bool
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
     """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut."""
-    aligned = align(truth, predictions, may_be_disjoint=True)
+    aligned = without_crowds_of_tracks(align(truth, predictions, may_be_disjoint=True), rule)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     matches = track_matches(aligned, tracks, found, rule) if keep else None
     return matches, [sums], []

@@ -1,1 +1,2 @@
 from .annotations import Annotations as Annotations
+from .tidying import tidy as tidy

@@ -12,6 +12,7 @@ from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
 from .columns import Columns, array_of
 from .messages import counted, first_keys, listed, missing, several_thresholds
+from .other_words import way_out
 from .schema import (
     FRAME_KEY,
     LARGEST_EXACT_INTEGER,
@@ -150,7 +151,8 @@ def _checked(
     problems: list[str] = []
     for column in [*key, *coordinates]:
         if column not in given:
-            problems.append(missing(name, column, given.columns, f"there are {listed(given.columns)}"))
+            why = way_out(f"there are {listed(given.columns)}", given.columns, key)
+            problems.append(missing(name, column, given.columns, why))
             continue
         convert = _number_column if column in coordinates else _key_column
         try:
@@ -210,9 +212,8 @@ def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> li
 def check_scores(predictions: pd.DataFrame, name: str, function: str) -> None:
     """Raises InputError unless every prediction has a score; messages say that `function` needs it."""
     if "score" not in predictions:
-        raise InputError(
-            missing(name, "score", predictions.columns, f"{function}() needs the score of each prediction")
-        )
+        why = way_out(f"{function}() needs the score of each prediction", predictions.columns, ["score"])
+        raise InputError(missing(name, "score", predictions.columns, why))
     null = predictions["score"].isna().to_numpy()
     if null.any():
         keys = first_keys(predictions, null, OBJECT_KEY)

@@ -60,7 +60,7 @@ OWN_COLUMNS = {
 }
 
 # Notes of a match table that are counts; those of tables that share no sequence add up.
-COUNTS_NOTED = ("crowds", "explained")
+COUNTS_NOTED = ("crowds", "explained", "unlabelled")
 
 # Larger integers are not exact as float64, which is the type of carried numbers in a match table.
 LARGEST_EXACT_INTEGER = 1 << 53

@@ -35,7 +35,7 @@ def rule_of_sides(truth: Annotations, predictions: Annotations, words: Words, tr
     if not tracks:
         return rule_of_tables(words, truth, predictions)
     if "joint" not in truth.objects or "joint" not in predictions.objects:
-        return rule_of_tracks(words, side_columns(truth), side_columns(predictions))[0]
+        return rule_of_tracks(words, side_columns(truth), side_columns(predictions))
     check_no_words(words)
     return Rule("keypoint", head_sizes=HEAD_SIZES)
 

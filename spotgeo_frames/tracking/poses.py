@@ -10,6 +10,7 @@ and fill values. Two joints are near up to 0.5 head sizes of the truth. Known di
     - If both sides have a column `category`, only joints of equal categories are near.
 """
 
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,10 +20,12 @@ import pandas as pd
 
 from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.layout import match_table, with_events
+from ..matching.left_out import left_out
 from ..matching.near_points import near_keypoints
 from ..matching.pairs import Pairs, frame_chunks, join_pairs
 from ..matching.rule import HEAD_SIZES, Rule
 from ..matching.similarity import ZERO_HEAD_SIZES
+from ..matching.words import asked, check_columns, geometry_of
 from ..scoring.evaluations import Asked, asked_table
 from ..scoring.group_sums import with_total
 from ..support.errors import InputError
@@ -34,9 +37,10 @@ from ..tables.checks import size_problems
 from ..tables.columns import Columns, as_numbers
 from ..tables.inputs import source
 from ..tables.joints import JOINTS
-from ..tables.kinds import same_kind_as
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
+from .crowds import without_crowds_of_tracks
 from .families import HOTA_SUMS, POSEVAL_SUMS, mean_of_known
 from .identities import with_nulls
 from .keypoints import Keypoints, number_keypoints
@@ -135,13 +139,15 @@ def pose(
         Annotations, or tables of keypoints, one row a joint: `sequence`, `frame`, `object`, `joint`, `x`, `y` (px).
         The truth needs `head_size` (px), and AP uses the predictions' `score`. `read_posetrack` returns such tables.
         poseval evaluates only frames in which somebody is annotated: those whose `n_annotated` in the truth's frames
-        table is above 0, and those in which the truth has a joint.
+        table is above 0, and those in which the truth has a joint. Truths whose `crowd` is true count nowhere, nor do
+        joints without a truth that lie within half a head size of one.
     identity
         The column that names an object through its sequence. A side that lacks the column uses `object`.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
-        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
-        that either side has.
+        InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
+        predictions have whole sequences without truth. "union": all frames that either side has. "labelled": the frames
+        in which the truth has rows or that its frames table lists; predictions elsewhere are left out.
 
     Returns
     -------
@@ -184,13 +190,17 @@ def pose(
     """
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     check_keypoints(*sides)
+    rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
     aligned = align(*sides, frames)
+    warning = left_out(aligned, rule)
+    aligned = without_crowds_of_tracks(aligned, rule)
     found = evaluate_poses(aligned, near_joints(aligned), identity)
     keypoints, near, evaluated = found.keypoints, found.near, found.evaluated
     hota = keypoint_hota(found.parts, found.totals)
     clear = with_total(found.clear)
     percentages = keypoint_clear_numbers(clear) | keypoint_ap(keypoints, near, evaluated)
-    rule = Rule("keypoint", head_sizes=HEAD_SIZES, identity=identity)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=CALLER)
     tables = PoseResult(
         _summary(keypoints, hota, percentages, clear),
         _curve(keypoints, hota),
@@ -198,7 +208,7 @@ def pose(
         _sums(keypoints, found.parts, found.totals, found.clear),
     )
     for table in tables:
-        table.attrs = rule.notes
+        table.attrs = {**rule.notes, **aligned.notes}
     return tables
 
 
@@ -218,9 +228,10 @@ def evaluate_poses(aligned: Aligned, similar: Pairs, identity: str) -> Evaluated
 
 def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
     """Raises InputError if a side has no column `joint`, or the truth no valid head sizes."""
+    named = ("truth", truth), ("predictions", predictions)
     problems = [
         f"{source(side.objects, name)}: column joint is missing; poses have one row a joint"
-        for name, side in (("truth", truth), ("predictions", predictions))
+        for name, side in named
         if "joint" not in side.objects
     ]
     why = "poses need the size of each head, px, to measure distances (match(similarity='oks') needs area instead)"
@@ -233,6 +244,7 @@ def check_keypoints(truth: Annotations, predictions: Annotations) -> None:
             )
     if problems:
         raise InputError(problems)
+    check_columns(asked(), *(geometry_of(side.objects, name) for name, side in named))
 
 
 def _joints_of(aligned: Aligned) -> list[Any]:

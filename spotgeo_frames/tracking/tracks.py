@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..matching.alignment import Aligned, FrameRule, align
+from ..matching.left_out import left_out
 from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
 from ..matching.rule import Rule
-from ..matching.similar_pairs import flat_boxes
 from ..matching.similarity import Measure
 from ..matching.words import Words, asked_of_tracks, geometry_of, track_rule
 from ..scoring.evaluations import Asked, asked_table
@@ -36,6 +36,7 @@ from ..tables.inputs import source
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.messages import missing
 from ..tables.table import Table
+from .crowds import without_crowds_of_tracks
 from .identities import Tracks, identify
 from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs, clear_parts
 from .metrics.hota import hota_pairs, hota_parts
@@ -134,7 +135,8 @@ def track(
         Annotations, or tables of objects (of pandas, polars or pyarrow, or what exports an Arrow stream): `sequence`,
         `frame`, `object`, `x`, `y` in pixels, and any other columns. Boxes also have `w` and `h` in pixels, and their
         `x` and `y` are the top left corner. If both sides have a column `category`, only objects of equal categories
-        match.
+        match. Truths whose `crowd` is true count nowhere, nor do predictions without a truth of which more than half
+        lies in one, as in KITTI's kit (points: that lie within tau of one).
     similarity
         "iou" for boxes; "point" for max(0, 1 - distance / (2 tau)), with the distance of points or of the centres of
         boxes; or a function that gets two DataFrames of equal length, of the truth's kind, whose rows k are a truth and
@@ -151,8 +153,9 @@ def track(
         Both sides need a column `category`. An object whose category changes is an object of each.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
-        InputError. If the truth has no frames table, the frames that occur on either side count. "union": all frames
-        that either side has.
+        InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
+        predictions have whole sequences without truth. "union": all frames that either side has. "labelled": the frames
+        in which the truth has rows or that its frames table lists; predictions elsewhere are left out.
 
     Returns
     -------
@@ -233,9 +236,10 @@ def track(
     words = asked_of_tracks(tau, similarity)
     given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     _check_by(by, *given)
-    rule, warning = rule_of_tracks(words, *given, identity)
-    rule = replace(rule, by=by)
+    rule = replace(rule_of_tracks(words, *given, identity), by=by)
     aligned = align(*given, frames)
+    warning = left_out(aligned, rule)
+    aligned = without_crowds_of_tracks(aligned, rule)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     if warning is not None:
         warnings.warn(warning, stacklevel=CALLER)
@@ -248,7 +252,7 @@ def track(
         sums_table(tracks.aligned, sums.labels, sums.values),
     )
     for table in tables:
-        table.attrs = rule.notes
+        table.attrs = {**rule.notes, **aligned.notes}
     return tables
 
 
@@ -269,13 +273,10 @@ def _check_by(by: str | None, truth: SideColumns, predictions: SideColumns) -> N
         raise InputError(problems)
 
 
-def rule_of_tracks(
-    words: Words, truth: SideColumns, predictions: SideColumns, identity: str = "object"
-) -> tuple[Rule, str | None]:
-    """The rule of tracks by these words, and the text of a warning or None; raises InputError as `track` does."""
+def rule_of_tracks(words: Words, truth: SideColumns, predictions: SideColumns, identity: str = "object") -> Rule:
+    """The rule of tracks by these words; raises InputError as `track` does."""
     geometries = geometry_of(truth.objects, "truth"), geometry_of(predictions.objects, "predictions")
-    rule = track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
-    return rule, flat_boxes(truth.objects, predictions.objects) if rule.name == "iou" else None
+    return track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
 
 
 def similar_chunks(aligned: Aligned, rule: Rule) -> Iterable[Pairs]:
@@ -305,7 +306,7 @@ def track_sums(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[ClearPairs, Sum
     found = clear_pairs(tracks, near)
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
     values = hota | clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
-    return found, Sums(tracks.labels, values, {}, True, {})
+    return found, Sums(tracks.labels, values, {}, True, dict(tracks.aligned.notes))
 
 
 class _Chunks:

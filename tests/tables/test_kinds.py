@@ -115,6 +115,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "operating_point": (lambda table: sf.operating_point(table, precision=0.9), (MATCHES,)),
     "operating_point by class": (lambda table: sf.operating_point(table, recall=0.5), (sf.match(*CLASSED),)),
     "operating_point of ap": (lambda *pair: sf.operating_point(sf.average_precision(*pair), recall=0.5), CLASSED),
+    "tidy": (lambda table: sf.tidy(table, x="y", y="x"), (TRUTH.objects,)),
     "check": (sf.check, (TRUTH, EAGER)),
     "check swapped": (sf.check, (TRUTH, TRUTH.objects.rename(columns={"x": "y", "y": "x"}))),
     "check tracks": (lambda *pair: sf.check(*pair, tracks=True), (TRUTH, RESTARTED)),

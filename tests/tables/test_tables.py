@@ -213,7 +213,7 @@ def test_objects_outside_their_own_frames() -> None:
 
 
 def test_a_choice_of_frames_that_there_is_not() -> None:
-    with refused(("frames", "'all'", "'truth' or 'union'"), error=ValueError):
+    with refused(("frames", "'all'", "'truth', 'union' or 'labelled'"), error=ValueError):
         sf.match(GOOD, GOOD, frames="all")
 
 
@@ -305,7 +305,7 @@ def test_complex_numbers_are_no_coordinates() -> None:
 def test_sizes_have_to_be_finite() -> None:
     infinite = GOOD.assign(w=1.0, h=[1.0, np.nan, 2.0])
     assert_refused(infinite, at=[("truth: column h", "1 row", "sequence 1, frame 2, object 0")])
-    assert sf.match(GOOD.assign(w=[1.0, np.nan, 1.0]), GOOD)["truth_w"].isna().sum() == 1
+    assert sf.match(GOOD.assign(w=[1.0, np.nan, 1.0]), GOOD, tau=10)["truth_w"].isna().sum() == 1
 
 
 def plain(**columns: Any) -> pa.Table:

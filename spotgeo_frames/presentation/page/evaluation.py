@@ -13,7 +13,7 @@ import pandas as pd
 from ...analysis.comparison import Comparison, compare
 from ...analysis.error_kinds import diagnose
 from ...analysis.uncertainty import interval_table
-from ...matching.matcher import match_sides
+from ...matching.matcher import matched_by
 from ...matching.rule import Rule
 from ...matching.words import Words
 from ...scoring.ap.result import AveragePrecision, average_precision
@@ -45,6 +45,9 @@ COMBINED, MACRO = "combined", "macro"
 
 # What ranks submissions: their match tables, or results that are asked the same.
 Ranked = Evaluated | AveragePrecision
+
+# The texts of warnings, each with the submissions that it is about.
+Said = dict[str, set[str]]
 
 
 class Evaluation(NamedTuple):
@@ -124,16 +127,13 @@ def evaluate(
     bins, or to None for the values as they are. Raises InputError if the sides do not fit each other, if a submission
     and the truth have neither a frame nor an object, or if no match table has the columns of an entry.
     """
-    results: dict[str, Evaluated] = {
-        name: evaluated(truth, side, words, tracks) if tracks else match_dataframe(match_sides(truth, side, rule))
-        for name, side in progress(list(submissions.items()), "matching", "submission")
-    }
+    results, said = _evaluated(truth, submissions, words, rule, tracks)
     matched = {name: matches_of(x) for name, x in results.items()}
     empty = [name for name, table in matched.items() if not len(table)]
     if empty:
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
-    precisions, said = ({}, {}) if tracks else _precisions(truth, submissions, matched, words, rule)
+    precisions = {} if tracks else _precisions(truth, submissions, matched, words, rule, said)
     of_matches = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
     ranked: Mapping[str, Ranked] = precisions or results
     of_results = _result_metrics(ranked)
@@ -166,27 +166,47 @@ def evaluate(
     )
 
 
+def _evaluated(
+    truth: Annotations, submissions: Mapping[str, Annotations], words: Words, rule: Rule, tracks: bool
+) -> tuple[dict[str, Evaluated], Said]:
+    """What each submission is evaluated to, and the warnings of that."""
+    results, said = dict[str, Evaluated](), Said()
+    for name, side in progress(list(submissions.items()), "matching", "submission"):
+        if tracks:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                results[name] = evaluated(truth, side, words, tracks)
+            texts = [str(warning.message) for warning in caught]
+        else:
+            table, text = matched_by(truth, side, rule)
+            results[name], texts = match_dataframe(table), [] if text is None else [text]
+        for text in texts:
+            said.setdefault(text, set()).add(name)
+    return results, said
+
+
 def _precisions(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
     matched: Mapping[str, pd.DataFrame],
     words: Words,
     rule: Rule,
-) -> tuple[dict[str, AveragePrecision], dict[str, set[str]]]:
-    """The average precision of each submission, and the texts of warnings, each with the submissions that it is about.
+    said: Said,
+) -> dict[str, AveragePrecision]:
+    """The average precision of each submission, whose warnings are added to those that are `said`.
 
     There is none unless all submissions have scores and are matched by IoU or by OKS.
     """
     if rule.name not in ("iou", "oks") or not all(has_scores(submissions[name], matched[name]) for name in matched):
-        return {}, {}
-    answer, texts = {}, dict[str, set[str]]()
+        return {}
+    answer = {}
     for name, side in submissions.items():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answer[name] = average_precision(truth, side, rule.name, sigmas=words.sigmas)
         for warning in caught:
-            texts.setdefault(str(warning.message).removeprefix("average_precision: "), set()).add(name)
-    return answer, texts
+            said.setdefault(str(warning.message).removeprefix("average_precision: "), set()).add(name)
+    return answer
 
 
 def has_scores(submission: Annotations, matches: pd.DataFrame) -> bool:
@@ -216,7 +236,7 @@ def _compared(results: Mapping[str, Ranked], metrics: Sequence[str]) -> tuple[Co
 
 
 def _intervals(
-    kinds: Sequence[tuple[Mapping[str, Ranked], Sequence[str]]], said: Mapping[str, set[str]]
+    kinds: Sequence[tuple[Mapping[str, Ranked], Sequence[str]]], said: Said
 ) -> tuple[pd.DataFrame, list[str]]:
     """The metrics of submissions with confidence intervals, and the texts of warnings, each once.
 

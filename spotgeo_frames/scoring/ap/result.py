@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...matching.matcher import warning_of_sides
+from ...matching.left_out import left_out
 from ...matching.similarity import Measure
 from ...matching.words import asked, rule_of_tables
 from ...support.errors import InputError
-from ...tables.annotations import Annotations, as_annotations, side_columns
+from ...tables.annotations import Annotations, as_annotations
 from ...tables.checks import check_scores
 from ...tables.inputs import source
 from ...tables.kinds import CALLER, TableKind, as_kind, categorical_columns, kind_of, same_kind_as
@@ -231,8 +231,7 @@ def average_precision(
     check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "average_precision")
     matched = matched_sides(*sides, rule)
     categories = category_table(matched, curves_by_area(matched))
-    left_out = warning_of_sides(side_columns(sides[0]), side_columns(sides[1]), rule)
-    for text in filter(None, [left_out, _one_sided(categories)]):
+    for text in filter(None, [left_out(matched.detections.aligned, rule), _one_sided(categories)]):
         warnings.warn(f"average_precision: {text}", stacklevel=CALLER)
     summary = summary_table(matched, categories) if by is None else sliced(matched, by)
     return AveragePrecision(summary, categories, matched, chosen)

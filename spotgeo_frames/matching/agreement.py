@@ -1,0 +1,175 @@
+"""Whether two sides fit each other: the types of their keys, their sequences, their frames and their categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..support.errors import InputError
+from ..support.keys import distinct, grouped, locate, ordinals, row_keys
+from ..tables.annotations import SideColumns
+from ..tables.columns import Columns, first_values
+from ..tables.inputs import source
+from ..tables.messages import MOST_NAMED, counted, first_keys
+from ..tables.schema import FRAME_KEY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Unknown(NamedTuple):
+    """Sequences of predictions that have no truth: how many there are and the first ones, and their predictions."""
+
+    n_sequences: int
+    first: list[str]
+    n_predictions: int
+
+
+def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | None]:
+    """The category of each row as an integer, if both sides have categories; else None for both."""
+    if "category" not in truth or "category" not in predictions:
+        return [None, None]
+    import pandas as pd
+
+    from ..tables.checks import decoded
+
+    columns = [pd.Series(side["category"], copy=False) for side in (truth, predictions)]
+    problems = [
+        f"{source(table, name)}: column category: {counted(int(column.isna().sum()), 'row')} null"
+        for name, table, column in zip(("truth", "predictions"), (truth, predictions), columns, strict=True)
+        if column.isna().any()
+    ]
+    if problems:
+        raise InputError(problems)
+    plain = [decoded(column) for column in columns]
+    check_no_bytes(plain, truth, predictions)
+    kinds = {pd.api.types.is_numeric_dtype(column.dtype) for column in plain if len(column)}
+    if len(kinds) == 2:
+        raise InputError(types_differ("category", truth, predictions, plain))
+    try:
+        codes, _ = ordinals(plain)
+    except TypeError as error:
+        raise InputError(f"column category: its values cannot be compared: {error}") from None
+    return list(codes)
+
+
+def check_no_bytes(values: Sequence[pd.Series], truth: Columns, predictions: Columns) -> None:
+    """Raises InputError if categories are bytes, which equal no text."""
+    problems = [
+        f"{source(table, name)}: column category: its values are bytes; make them text (decode them) or numbers"
+        for name, table, column in zip(("truth", "predictions"), (truth, predictions), values, strict=True)
+        if holds_bytes(column)
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def holds_bytes(values: pd.Series) -> bool:
+    """Whether any value of a column is bytes."""
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.ArrowDtype):
+        return values.dtype.kind == "S" or "binary" in str(values.dtype.pyarrow_dtype)
+    if values.dtype != object:
+        return False
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    return kind == "bytes" or (kind == "mixed" and any(isinstance(value, bytes | bytearray) for value in values))
+
+
+def types_differ(column: str, truth: Columns, predictions: Columns, values: Sequence[Any]) -> str:
+    """The problem of a column whose values are of other types on the two sides."""
+    return (
+        f"{source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
+        f"{source(truth, 'truth')} it is {values[0].dtype}; make them the same"
+    )
+
+
+def _telling(side: SideColumns, column: str) -> Columns:
+    """The table of a side that tells the type of a key column, which an empty table does not."""
+    tables = side if column == "sequence" else (side.objects,)
+    return next((table for table in tables if table is not None and len(table)), side.objects)
+
+
+def check_types(truth: SideColumns, predictions: SideColumns) -> None:
+    """Raises InputError if keys are integers in one table and strings in another, or if only one side has joints."""
+    if ("joint" in truth.objects) != ("joint" in predictions.objects):
+        raise InputError("column joint is on one side only; keypoints are matched with keypoints")
+    problems = []
+    for column in ("sequence", "joint"):
+        if column in truth.objects:
+            values = [_telling(side, column)[column] for side in (truth, predictions)]
+            if len(values[0]) and len(values[1]) and values[0].dtype != values[1].dtype:
+                problems.append(types_differ(column, truth.objects, predictions.objects, values))
+    for name, side in (("truth", truth), ("predictions", predictions)):
+        told = _telling(side, "sequence")["sequence"].dtype
+        for noun, table in (("frames", side.frames), ("sequences", side.sequences)):
+            if table is not None and len(table) and table["sequence"].dtype != told:
+                problem = f"column sequence is {told}, and in its {noun} table {table['sequence'].dtype}"
+                problems.append(f"{source(side.objects, name)}: {problem}")
+    if problems:
+        raise InputError(problems)
+
+
+def check_sequences(truth: SideColumns, predictions: SideColumns) -> None:
+    """Raises InputError if the sides share no sequence, since they are then not about the same data."""
+    have = [(side.objects if side.frames is None else side.frames)["sequence"] for side in (truth, predictions)]
+    if not (len(have[0]) and len(have[1])) or have[0][0] == have[1][0]:
+        return
+    codes, _ = ordinals(have)
+    values = [distinct(code)[0] for code in codes]
+    if np.all(locate(values[0], values[1]) < 0):
+        names = [first_values(column, 4) for column in have]
+        listed = [", ".join([*first[:3], "..."] if len(first) > 3 else first) for first in names]
+        raise InputError(
+            f"{source(predictions.objects, 'predictions')}: shares no sequence with the truth; "
+            f"it has {listed[1]} and the truth has {listed[0]}"
+        )
+
+
+def check_coverage(tables: Mapping[str, Columns], keys: Mapping[str, np.ndarray]) -> None:
+    """Raises InputError if objects lie outside the frames tables, or predictions do not cover the truth's frames."""
+    problems: list[str] = []
+    names = {side: source(tables[side], side) for side in ("truth", "predictions")}
+    listed = {name: distinct(keys[name])[0] for name in ("truth frames", "predictions frames") if name in keys}
+
+    def refuse(side: str, table: str, within: str, noun: str, problem: str) -> None:
+        outside = locate(listed[within], keys[table]) < 0
+        if outside.any():
+            text = first_keys(tables[table], outside, FRAME_KEY)
+            problems.append(f"{names[side]}: {counted(int(outside.sum()), noun)} {problem}: {text}")
+
+    for side in names:
+        if f"{side} frames" in listed:
+            refuse(side, side, f"{side} frames", "object", "in frames that its frames table does not have")
+    if len(listed) == 2:
+        if not np.array_equal(listed["truth frames"], listed["predictions frames"]):
+            refuse("predictions", "truth frames", "predictions frames", "frame", "missing")
+            refuse("predictions", "predictions frames", "truth frames", "frame", "not in the truth")
+    elif "truth frames" in listed:
+        how = 'list them in its frames table, or give frames="union" to functions that take it'
+        problem = f"in frames that the truth does not have ({how})"
+        refuse("predictions", "predictions", "truth frames", "object", problem)
+    elif "predictions frames" in listed:
+        problem = "in frames that are missing from its frames"
+        refuse("predictions", "truth", "predictions frames", "object of the truth", problem)
+    if problems:
+        raise InputError(problems)
+
+
+def unknown_sequences(listed: Columns, has_truth: np.ndarray, n_predicted: np.ndarray) -> Unknown | None:
+    """The sequences that have predictions and no truth at all; None if there are none.
+
+    Of each listed frame, `has_truth` says whether the truth has rows there or lists it, and `n_predicted` how many
+    predictions it has.
+    """
+    if has_truth[n_predicted > 0].all():  # as nearly always, and found out at once
+        return None
+    sequence, first = grouped(row_keys(listed, ["sequence"]))
+    n_known, n_claimed = (np.bincount(sequence, counts, len(first)) for counts in (has_truth, n_predicted))
+    alone = np.flatnonzero((n_known == 0) & (n_claimed > 0))
+    if not len(alone):
+        return None
+    names = first_values(listed.take(first[alone])["sequence"], MOST_NAMED + 1)
+    return Unknown(len(alone), names, int(n_claimed[alone].sum()))

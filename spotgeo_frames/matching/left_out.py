@@ -1,0 +1,84 @@
+"""What matching leaves out of account, in words: warnings of columns, rows and sequences that decide nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..tables.columns import Columns, first_values
+from ..tables.inputs import source
+from ..tables.messages import MOST_NAMED, first_listed
+from ..tables.other_words import in_other_words, third_left_out
+from .agreement import Unknown
+from .alignment import Aligned
+from .rule import Rule
+from .similar_pairs import flat_boxes
+
+# Distances below this are hardly meant in pixels, and degrees have such.
+SMALL = 0.1
+
+
+def left_out(aligned: Aligned, rule: Rule) -> str | None:
+    """A warning of what matching two aligned sides by this rule leaves out of account, or None."""
+    truth, predictions = aligned.truth.table, aligned.predictions.table
+    texts = [flat_boxes(truth, predictions)] if rule.name == "iou" else []
+    if rule.measure is None:
+        texts += [third_left_out(side, source(side, name)) for name, side in _named(aligned)]
+    texts += [_degrees(aligned, rule), _one_sided_categories(aligned), _no_category_shared(aligned)]
+    texts.append(None if aligned.unknown is None else _unknown_text(aligned.unknown))
+    return "; ".join(filter(None, texts)) or None
+
+
+def _named(aligned: Aligned) -> tuple[tuple[str, Columns], ...]:
+    """The tables of the two sides with their names."""
+    return (("truth", aligned.truth.table), ("predictions", aligned.predictions.table))
+
+
+def _degrees(aligned: Aligned, rule: Rule) -> str | None:
+    """A warning of coordinates that look like degrees and are measured as if the sky were flat; or None."""
+    if rule.measure is not None or rule.tau is None or rule.tau >= SMALL:
+        return None
+    filled = [side.xy for side in (aligned.truth, aligned.predictions) if len(side.frame)]
+    if not filled or not all(_are_degrees(x, y) for x, y in filled):
+        return None
+    how = "give distance= a function that measures great circles, if they are"
+    return f"x and y may be degrees, within 360 and 90, and tau is {rule.tau:g}; they are measured as flat; {how}"
+
+
+def _are_degrees(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether coordinates may be longitudes and latitudes, in degrees, and not shares of an image."""
+    within = bool(np.abs(x).max() <= 360 and np.abs(y).max() <= 90)
+    return within and bool(x.min() < 0 or y.min() < 0 or x.max() > 1 or y.max() > 1)
+
+
+def _one_sided_categories(aligned: Aligned) -> str | None:
+    """A warning of categories that only one side has; or None."""
+    has_category = {name: "category" in table for name, table in _named(aligned) if len(table)}
+    if len(has_category) < 2 or len({*has_category.values()}) < 2:
+        return None
+    has = next(name for name, category in has_category.items() if category)
+    [lacks] = [(name, table) for name, table in _named(aligned) if name != has]
+    only = "truth has" if has == "truth" else "predictions have"
+    text = f"categories are not compared, since only the {only} a column category"
+    found = in_other_words("category", lacks[1])
+    return f'{text}; if {found[0]} is that of the {lacks[0]}, call tidy(table, category="{found[0]}")' if found else text
+
+
+def _no_category_shared(aligned: Aligned) -> str | None:
+    """A warning where both sides have categories and none in common; or None."""
+    codes = aligned.truth.category, aligned.predictions.category
+    if codes[0] is None or codes[1] is None or not (len(codes[0]) and len(codes[1])):
+        return None
+    if codes[0][0] == codes[1][0] or np.isin(codes[1], np.unique(codes[0])).any():
+        return None
+    names = [first_listed(map(repr, first_values(side["category"], MOST_NAMED + 1))) for _, side in _named(aligned)]
+    return f"no category is on both sides, so nothing can match: the truth has {names[0]}; the predictions {names[1]}"
+
+
+def _unknown_text(unknown: Unknown) -> str:
+    """The warning of sequences that have predictions and no truth."""
+    which = f"{unknown.n_sequences:,} sequences" if unknown.n_sequences > 1 else "1 sequence"
+    how = 'frames="labelled" leaves out what lies in no frame of the truth'
+    text = f"{which} of the predictions ({first_listed(unknown.first)})"
+    has = "have" if unknown.n_sequences > 1 else "has"
+    count = f"{unknown.n_predictions:,} predictions there count" if unknown.n_predictions > 1 else "1 prediction counts"
+    return f"{text} {has} no truth at all; {count} as false alarms; {how}"

@@ -1,0 +1,263 @@
+"""Columns in other words than this package's: what they may stand for, and the call of `tidy` that would mend them.
+
+Nothing here renames a column. A table in other words is refused, because an answer about the columns that happen to
+have the right names would be an answer about something else: boxes with `width` and `height` would be taken for points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from .schema import BOX, has_boxes
+
+# What else a column is called, as `plain` has names. Those that stand first are taken where several are there.
+SPELLINGS: dict[str, tuple[str, ...]] = {
+    "sequence": ("sequenceid", "sequencename", "seq", "seqid", "seqname", "video", "videoid", "videoname", "scene"),
+    "frame": ("frameid", "frameindex", "framenumber", "frameidx", "imageid", "imgid", "image", "imageindex"),
+    "object": ("objectid", "objid", "trackid", "trackerid", "instanceid", "annotationid", "annid", "detectionid", "id"),
+    "joint": ("jointid", "jointname", "keypoint", "keypointid", "keypointname"),
+    "score": ("scores", "confidence", "confidences", "conf", "probability", "prob", "certainty"),
+    "category": (
+        *("categoryid", "categoryname", "categories", "cat", "catid", "catname", "label", "labels", "labelid"),
+        *("labelname", "class", "classes", "classid", "classids", "classname", "cls", "objectclass", "type"),
+    ),
+    "crowd": ("iscrowd", "crowds"),
+    "visibility": ("visible", "vis"),
+}
+
+# The four columns of a box, as `plain` has names, with the format that they are in.
+BOXES: list[tuple[str, tuple[str, str, str, str]]] = [
+    ("xywh", ("x", "y", "w", "h")),
+    ("xywh", ("x", "y", "width", "height")),
+    ("xywh", ("x", "y", "bw", "bh")),
+    ("xywh", ("left", "top", "width", "height")),
+    ("xywh", ("left", "top", "w", "h")),
+    ("xywh", ("bbleft", "bbtop", "bbwidth", "bbheight")),
+    ("xywh", ("bboxleft", "bboxtop", "bboxwidth", "bboxheight")),
+    ("xywh", ("bboxx", "bboxy", "bboxw", "bboxh")),
+    ("xywh", ("bboxx", "bboxy", "bboxwidth", "bboxheight")),
+    ("xyxy", ("xmin", "ymin", "xmax", "ymax")),
+    ("xyxy", ("minx", "miny", "maxx", "maxy")),
+    ("xyxy", ("x1", "y1", "x2", "y2")),
+    ("xyxy", ("x0", "y0", "x1", "y1")),
+    ("xyxy", ("x", "y", "x2", "y2")),
+    ("xyxy", ("left", "top", "right", "bottom")),
+    ("xyxy", ("bboxx1", "bboxy1", "bboxx2", "bboxy2")),
+    ("xywh", ("xmin", "ymin", "width", "height")),
+    ("xywh", ("xmin", "ymin", "w", "h")),
+    *(
+        ("cxcywh", (*centre, *size))
+        for centre in (("cx", "cy"), ("xc", "yc"), ("xcenter", "ycenter"), ("xcentre", "ycentre"))
+        for size in (("w", "h"), ("width", "height"))
+    ),
+    *(
+        ("cxcywh", (*centre, *size))
+        for centre in (("centerx", "centery"), ("centrex", "centrey"))
+        for size in (("w", "h"), ("width", "height"))
+    ),
+]
+
+# What points are called, as `plain` has names.
+POINTS = [("x", "y"), ("xpx", "ypx"), ("cx", "cy"), ("xc", "yc"), ("xcenter", "ycenter"), ("xcentre", "ycentre")]
+POINTS += [("centerx", "centery"), ("centrex", "centrey"), ("xcentroid", "ycentroid"), ("posx", "posy"), ("px", "py")]
+
+# Columns that tell of another geometry than points, as `plain` has names.
+SIZES = {*"wh", "width", "height", "bw", "bh", "bbwidth", "bbheight", "bboxw", "bboxh", "bboxwidth", "bboxheight"}
+CORNERS = {"xmin", "ymin", "xmax", "ymax", "minx", "miny", "maxx", "maxy", "x0", "y0", "x1", "y1", "x2", "y2"}
+EDGES = {"left", "top", "right", "bottom"}  # a single one may be anything
+LISTS = {"bbox", "bboxes", "box", "boxes", "xyxy", "xywh", "cxcywh", "bndbox", "boundingbox"}
+ANGLES = {"angle", "angledeg", "anglerad"}
+TURNED = ANGLES | {"theta", "rotation", "rot", "yaw"}  # of boxes; points may carry such columns
+SKY = {"ra", "radeg", "raj2000", "rightascension", "dec", "decdeg", "dej2000", "decj2000", "declination"}
+SKY |= {"lon", "lat", "lng", "longitude", "latitude"}
+MASKS = {"mask", "masks", "segmentation", "segmentations", "rle", "polygon", "polygons"}
+JOINTS = {"keypoints", "landmarks"}
+
+CARRIED = "give {them} another name if {they} only to be carried along"
+
+
+class Told(NamedTuple):
+    """What the caller has said about the geometry.
+
+    `points` is true where points are meant, by a tau or similarity="point"; `boxes` and `poses` where a similarity says
+    so; `own` where pairs are measured by a function of the caller's, which knows its columns.
+    """
+
+    points: bool = False
+    boxes: bool = False
+    poses: bool = False
+    own: bool = False
+
+
+def plain(name: Hashable) -> str:
+    """A name in lower case and without what stands between its words.
+
+    >>> plain("X_min"), plain("bbox.x1")
+    ('xmin', 'bboxx1')
+    """
+    text = str(name).casefold()
+    return "".join(letter for letter in text if letter not in "_-. ")
+
+
+def in_other_words(column: str, columns: Iterable[Hashable]) -> list[str]:
+    """The columns that may be `column` under another name, the likeliest first; none where it is there itself."""
+    there = [str(name) for name in columns]
+    if column in there:
+        return []
+    known = {name: place for place, name in enumerate((column, *SPELLINGS.get(column, ())))}
+    return sorted((name for name in there if plain(name) in known), key=lambda name: known[plain(name)])
+
+
+def tidy_call(columns: Iterable[Hashable], name: str = "table", wanted: Collection[str] = ()) -> str:
+    """The call of `tidy` that mends a table with these columns, or an empty text if nothing in it is known.
+
+    `wanted` are the columns to look for, besides the key and the geometry, which are always looked for.
+
+    >>> tidy_call(["video", "image_id", "object", "xmin", "ymin", "xmax", "ymax"])
+    'tidy(table, sequence="video", frame="image_id", box=["xmin", "ymin", "xmax", "ymax"], box_format="xyxy")'
+    """
+    there = [str(column) for column in columns]
+    words = [
+        f'{column}="{found[0]}"'
+        for column in ("sequence", "frame", "object", *wanted)
+        if column not in ("w", "h") and (found := in_other_words(column, there))
+    ]
+    words += _geometry_words(there)
+    return f"tidy({name}, {', '.join(words)})" if words else ""
+
+
+def way_out(why: str, columns: Iterable[Hashable], wanted: Collection[str] = ()) -> str:
+    """The reason why a column is needed, with the call of `tidy` that would make it, if there is one.
+
+    >>> way_out("frames need it", ["sequence", "frame_id", "x", "y"])
+    'frames need it; tidy(table, frame="frame_id") makes it'
+    >>> way_out("frames need it", ["sequence", "x", "y"])
+    'frames need it'
+    """
+    call = tidy_call(columns, wanted=wanted)
+    return f"{why}; {call} makes it" if call else why
+
+
+def _geometry_words(there: list[str]) -> list[str]:
+    """The arguments of `tidy` that name the columns of the geometry; none where nothing has to be renamed."""
+    if {*BOX} <= {*there} or ("joint" in there and {"x", "y"} <= {*there}):
+        return []
+    by_plain: dict[str, str] = {}
+    for name in there:
+        by_plain.setdefault(plain(name), name)
+    by_plain |= {name: name for name in BOX if name in there}  # w may stand beside W
+    for box_format, names in BOXES:
+        if all(name in by_plain for name in names):
+            box = ", ".join(f'"{by_plain[name]}"' for name in names)
+            return [f"box=[{box}]", *([f'box_format="{box_format}"'] if box_format != "xywh" else [])]
+    if {"x", "y"} <= {*there}:
+        return []
+    for x, y in POINTS:
+        if x in by_plain and y in by_plain:
+            return [f'{axis}="{by_plain[name]}"' for axis, name in (("x", x), ("y", y)) if by_plain[name] != axis]
+    return []
+
+
+@lru_cache(maxsize=256)  # the batches of a loop have the same columns
+def geometry_problem(columns: tuple[str, ...], name: str, told: Told) -> str | None:
+    """What is wrong with a table of such columns that would be taken for another geometry than it may be of; or None.
+
+    Messages call the table `name`. Columns that lack x or y are refused elsewhere.
+    """
+    if told.own or not {"x", "y"} <= {*columns}:
+        return None
+    found: dict[str, str] = {}
+    for column in columns:
+        found.setdefault(plain(column), column)
+    if "joint" in columns:
+        return None if told.points or told.poses else _third(found, name)
+    if has_boxes(columns):
+        if told.points:
+            return None
+        return _turned(found, name) or _third(found, name)
+    return None if told.points or told.boxes else _as_points(columns, found, name)
+
+
+def _as_points(columns: tuple[str, ...], found: Mapping[str, str], name: str) -> str | None:
+    """The problem of a table with x and y, and without w and h, that may be no table of points; or None."""
+    signs = [found[sign] for sign in found if sign in SIZES | CORNERS | LISTS]
+    edges = [found[sign] for sign in found if sign in EDGES]
+    signs += edges if len(edges) > 1 or signs else []
+    if signs:
+        call = tidy_call(columns, "table")
+        mend = f"call {call}" if call else "make columns x, y (top left), w and h of them"
+        return _problem(name, signs, "of boxes, which need x, y, w and h", mend)
+    signs = [found[sign] for sign in found if sign in ANGLES]
+    if signs:
+        return _problem(name, signs, "of an oriented box, which points are not", "")
+    signs = [found[sign] for sign in found if sign in SKY]
+    if signs:
+        mend = "give distance= a function (a great circle) and tau to measure in the sky"
+        return _problem(name, signs, "of a place in the sky, and x and y would be measured", mend)
+    signs = [found[sign] for sign in found if sign in MASKS]
+    if signs:
+        mend = "give similarity= a function to compare masks"
+        return _problem(name, signs, "of masks, and x and y would be matched as points", mend)
+    signs = [found[sign] for sign in found if sign in JOINTS]
+    if signs:
+        mend = "make a row of each joint, with a column joint"
+        return _problem(name, signs, "of keypoints, and x and y would be matched as points", mend)
+    return _third(found, name)
+
+
+def _problem(name: str, signs: list[str], of_what: str, mend: str) -> str:
+    """The problem of a table in which these columns are signs of another geometry, with the ways out."""
+    looks = f"column {signs[0]} looks like that" if len(signs) == 1 else f"columns {', '.join(signs)} look like those"
+    ways = [mend] if mend else []
+    ways.append("give tau (px) or similarity='point' if x and y are points")
+    return f"{name}: {looks} {of_what}; {'; or '.join([*ways, _carried(signs)])}"
+
+
+def _carried(signs: list[str]) -> str:
+    them, they = ("it", "it is") if len(signs) == 1 else ("them", "they are")
+    return CARRIED.format(them=them, they=they)
+
+
+def _turned(found: Mapping[str, str], name: str) -> str | None:
+    """The problem of boxes with a column that says how they are turned; or None."""
+    signs = [found[sign] for sign in found if sign in TURNED]
+    if not signs:
+        return None
+    problem = f"column {signs[0]} says how boxes are turned, and the IoU is that of upright boxes"
+    mend = "give similarity= a function that compares oriented boxes"
+    return f"{name}: {problem}; {mend}; or {_carried(signs[:1])}"
+
+
+def _third(found: Mapping[str, str], name: str) -> str | None:
+    """The problem of a table with a third coordinate, which is not measured; or None."""
+    if "z" not in found:
+        return None
+    problem = f"column {found['z']} is a third coordinate, and only x and y are measured"
+    mend = "give distance= a function that measures all three, and tau"
+    return f"{name}: {problem}; {mend}; or {_carried([found['z']])}"
+
+
+def third_left_out(columns: Iterable[Hashable], name: str) -> str | None:
+    """A warning that a third coordinate plays no part where x and y are measured; or None."""
+    third = next((column for column in columns if plain(column) == "z"), None)
+    return None if third is None else f"{name}: column {third} plays no part; only x and y are measured"
+
+
+@lru_cache(maxsize=256)
+def naming_problem(truth: tuple[str, ...], predictions: tuple[str, ...]) -> str | None:
+    """What is wrong where both sides call their classes or scores, or the truth its crowds, otherwise; or None."""
+    for column, noun in (("category", "classes"), ("score", "scores")):
+        names = [in_other_words(column, columns) for columns in (truth, predictions)]
+        if all(names) and column not in truth and column not in predictions:
+            call = ", ".join(dict.fromkeys(f'tidy(table, {column}="{found[0]}")' for found in names))
+            signs = list(dict.fromkeys(found[0] for found in names))
+            looks = f"column {signs[0]} looks" if len(signs) == 1 else f"columns {' and '.join(signs)} look"
+            problem = f"{looks} like {noun}, which are called {column} here, so they would play no part"
+            return f"truth and predictions: {problem}; call {call}; or {_carried(signs)}"
+    crowds = in_other_words("crowd", truth)
+    if crowds:
+        problem = f"column {crowds[0]} looks like that of crowds, which is called crowd here, so it would play no part"
+        return f'truth: {problem}; call tidy(table, crowd="{crowds[0]}"); or {_carried(crowds[:1])}'
+    return None
