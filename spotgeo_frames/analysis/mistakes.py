@@ -15,6 +15,8 @@ have signs of their own:
     listed twice               several predictions of a frame lie at the same place
     capped                     most frames with more truths than any frame has predictions have exactly the largest
                                count of predictions
+    sequences without truth    the predictions have whole sequences in which the truth has nothing
+    no class is the truth's    both sides have categories, and none in common
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,6 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..matching.alignment import FrameRule, check_frame_rule, labelled_only
 from ..matching.matcher import counted_table
 from ..matching.rule import TAU, Rule
 from ..matching.similarity import Measure
@@ -37,7 +40,17 @@ from .correction_scores import Score, best_correction, gained_objects, highest_f
 from .corrections import GAIN, GUESSED, GUESSED_OF_TRACKS, SHOWN, SHOWN_BY_TRACKS
 from .evidence import enough
 from .identity_signs import identity_mistakes
-from .signs import Suspicion, capped, exchanged, larger, nothing_shared, offset, twice
+from .signs import (
+    Suspicion,
+    capped,
+    exchanged,
+    larger,
+    no_class_shared,
+    nothing_shared,
+    offset,
+    twice,
+    without_truth,
+)
 from .track_sweeps import rule_with_identities
 
 # The least gain in F1 from a correction, as a share of 1 - F1; more than a difference of two F1 can be rounded by.
@@ -54,19 +67,22 @@ def check(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    frames: FrameRule = "truth",
     tracks: bool = False,
 ) -> pd.DataFrame:
     """Searches a submission for common mistakes.
 
     The mistakes are: x and y swapped, an axis counted from the other edge, frames or sequences numbered one too low or
     too high, coordinates halved, doubled or normalised to 0 to 1, truth and predictions exchanged, sequences named
-    differently, a mean offset, objects listed twice, and a cap on the count of predictions in a frame. Of boxes also:
+    differently, sequences without any truth, a mean offset, objects listed twice, and a cap on the count of predictions
+    in a frame. Of boxes also:
     the centre instead of the top left corner, the far corner instead of the size, width and height swapped, and sizes
     that are a pixel too large or too small. Of joints also: left and right swapped, an order shifted by one, and a
-    visibility that is misread. Of categories: numbers one too low or too high, and names with other case or spaces. Of
-    tracks also: frames that begin at any other number than the truth's, and identities, of either side, that are new in
-    every frame, that only count the rows of each frame, or that are the same for all objects of a sequence. Whether
-    identities begin anew in each sequence or not is no mistake, since an identity belongs to its sequence.
+    visibility that is misread. Of categories: numbers one too low or too high, names with other case or spaces, and
+    none that both sides have. Of tracks also: frames that begin at any other number than the truth's, and identities,
+    of either side, that are new in every frame, that only count the rows of each frame, or that are the same for all
+    objects of a sequence. Whether identities begin anew in each sequence or not is no mistake, since an identity
+    belongs to its sequence.
 
     Few objects are little evidence: a correction has to gain hits for five objects (people, of joints), and exchanged
     sides or an offset show in 20 sequences or more.
@@ -82,6 +98,9 @@ def check(
     tau, epsilon, similarity, threshold, sigmas
         The rule to match by, in the words of `match`. Without any, points and joints are matched by distance with tau
         10 and epsilon 3 (px), and boxes from an IoU of 0.5 on.
+    frames
+        "labelled" leaves out predictions that lie in no frame of the truth: where the truth has no rows, and its frames
+        table does not list the frame. "truth" and "union" leave out none here.
     tracks
         Whether `object` is an identity that follows an object through its sequence. Then `similarity` and `tau` are all
         that apply, as in `track`; joints match as in `pose`, and neither applies.
@@ -108,17 +127,23 @@ def check(
     ['x and y are swapped']
     """
     words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas)
-    known, claims = as_annotations(truth, "truth"), as_annotations(predictions, "predictions").objects
-    rule = (rule_with_identities if tracks else rule_of_tables)(words, known, Annotations(claims))
-    if len(known.objects) and len(claims) and known.objects["sequence"].dtype != claims["sequence"].dtype:
-        kinds = f"{claims['sequence'].dtype} in the predictions and {known.objects['sequence'].dtype} in the truth"
-        raise InputError(f"check: column sequence is {kinds}; make them the same")
+    known, found = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
+    check_frame_rule(frames)
+    rule = (rule_with_identities if tracks else rule_of_tables)(words, known, Annotations(found.objects))
+    if len(known.objects) and len(found.objects) and known.objects["sequence"].dtype != found.objects["sequence"].dtype:
+        kinds = [side.objects["sequence"].dtype for side in (found, known)]
+        raise InputError(
+            f"check: column sequence is {kinds[0]} in the predictions and {kinds[1]} in the truth; make them the same"
+        )
+    claims = (labelled_only(known, found)[0] if frames == "labelled" else found).objects
     now = score(known, claims, rule)
     suspicions = list(_corrected(known, claims, now, rule, tracks)) if len(known.objects) and len(claims) else []
     # Wrong coordinates, wrong numbering and an exchange also show the signs of the mistakes further down.
     suspicions = suspicions or list(nothing_shared(known.objects, claims, now.f1))
     suspicions = suspicions or list(exchanged(known.objects, claims, now.f1))
+    suspicions = suspicions or list(no_class_shared(now.counting.sides.aligned, now.f1))
     if not suspicions:
+        suspicions += without_truth(known, claims, now.f1, lambda others: score(known, others, rule).f1)
         suspicions += identity_mistakes(known, claims, rule, now) if tracks else []
         suspicions += _small_signs(known, claims, now, rule)
     suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))

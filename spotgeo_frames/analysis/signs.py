@@ -9,7 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..matching.alignment import Aligned
+from ..matching.left_out import classes_apart
 from ..matching.rule import Rule
+from ..tables.annotations import Annotations
+from ..tables.messages import first_listed
 from ..tables.schema import FRAME_KEY, OBJECT_KEY, SIDE_PREFIXES, TP, frame_columns, has_boxes
 from .corrections import geometry
 from .evidence import enough
@@ -56,6 +60,26 @@ def nothing_shared(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Ite
         names = [", ".join(map(str, of_side[:3])) for of_side in sequences]
         advice = f"name sequences as the truth does: it has {names[0]}, ..., the predictions have {names[1]}, ..."
         yield Suspicion("no sequence is the truth's", now, np.nan, advice)
+
+
+def no_class_shared(aligned: Aligned, now: float) -> Iterator[Suspicion]:
+    """Reports that both sides have categories, and none in common."""
+    names = classes_apart(aligned)
+    if names is not None:
+        advice = f"name classes as the truth does: it has {names[0]}, the predictions have {names[1]}"
+        yield Suspicion("no class is the truth's", now, np.nan, advice)
+
+
+def without_truth(truth: Annotations, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
+    """Reports sequences that have predictions and neither truths nor frames of the truth."""
+    known = [table["sequence"] for table in (truth.objects, truth.frames) if table is not None and len(table)]
+    unknown = ~claims["sequence"].isin(pd.concat(known)).to_numpy() if known else np.zeros(0, bool)
+    if not unknown.any():
+        return
+    names = claims["sequence"][unknown].unique()
+    reason = f"{unknown.sum():,} of {len(claims):,} predictions are in such a sequence ({first_listed(names)})"
+    advice = f'label them, or leave them out with frames="labelled" (--labelled): {reason}, and count as false alarms'
+    yield Suspicion("sequences of the predictions have no truth at all", now, f1_of(claims[~unknown]), advice)
 
 
 def exchanged(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import FrameRule
+from ..matching.left_out import left_out
 from ..matching.rule import Rule, compared
 from ..matching.similarity import Measure
 from ..matching.whole_poses import check_pose_scores
-from ..matching.left_out import left_out
 from ..matching.words import Words, asked, asked_with_tracks, rule_of_tables
 from ..scoring.registry import METRICS, defined, values_of
 from ..support.named_tables import as_html, as_text, headline

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..formats.any_file import Layout, read_sides, sequence_layout
 from ..formats.motchallenge.benchmarks import BENCHMARKS
+from ..matching.alignment import FrameRule
 from ..matching.words import Words, asked, asked_with_tracks
 from ..support.addresses import is_address, shown
 from ..support.errors import InputError
@@ -25,12 +26,14 @@ class How(NamedTuple):
 
     `words` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
     file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
+    `frames` says which frames count.
     """
 
     words: Words
     tracks: bool
     layout: Layout | None
     benchmark: str | None
+    frames: FrameRule
 
 
 def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,7 +43,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     the options do not fit each other or the truth.
     """
     rule = {name: given[name] for name in ("tau", "epsilon", "similarity", "threshold")}
-    others = {name: value for name, value in given.items() if name not in (*rule, "tracks", "benchmark")}
+    others = {name: value for name, value in given.items() if name not in (*rule, "tracks", "benchmark", "labelled")}
     tracks, benchmark, layout = given["tracks"], given.get("benchmark"), None
     if not (given.get("dataset") and is_address(given["truth"])):  # such a dataset is evaluated where it is
         layout = sequence_layout(given["truth"])
@@ -55,7 +58,7 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUsage(str(error).replace("with tracks=True", "to tracks")) from None
     if layout == "posetrack" and any(word is not None for word in words):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
-    return others | {"how": How(words, tracks, layout, benchmark)}
+    return others | {"how": How(words, tracks, layout, benchmark, "labelled" if given["labelled"] else "truth")}
 
 
 def read_pair(truth: Path, submission: Path, how: How) -> tuple[Annotations, Annotations]:

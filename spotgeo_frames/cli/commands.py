@@ -69,6 +69,7 @@ _MATCHING = (
         metavar="iou|oks|point",
     ),
     _argument("--threshold", "Least similarity of a true positive; 0.5 by default", metavar="<float>", type=_number),
+    _argument("--labelled", "Leave out predictions that lie in no frame of the truth", action="store_true"),
 )
 _BENCHMARK = _argument(
     "--benchmark",

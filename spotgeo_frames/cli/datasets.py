@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from ..matching.words import Words
 from ..scale.columns import dataset_rule, opened
 from ..scale.dask import connected
 from ..scale.datasets import summaries, track_dataset
@@ -13,7 +12,7 @@ from ..scale.run import RunOptions
 from ..scale.sorted_copies import repartitioned
 from ..support.addresses import shown
 from ..support.storage import place_of, write_all
-from .arguments import sequence_names
+from .arguments import How, sequence_names
 from .as_json import summary_json
 from .printing import one_line, tell
 from .problems import problems_reported
@@ -24,31 +23,34 @@ def score_datasets(
     submission: str,
     frames: str | None,
     slices: Sequence[Mapping[str, int | None]],
-    words: Words,
+    how: How,
     exclude: str,
     out: str | None,
     scheduler: str | None,
 ) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
     """Scores datasets of any size, here or on a cluster; returns the summary, and one for each slicing."""
     client = None if scheduler is None else connected(scheduler)
-    contents = opened(truth, submission, frames, words.similarity)
+    contents = opened(truth, submission, frames, how.words.similarity)
     left_out = sequence_names(exclude, contents["truth"].numbered)
-    how = RunOptions(None if out is None else place_of(out), client, left_out)
-    tables, texts = summaries(contents, [{}, *slices], dataset_rule(words, contents), how)
+    options = RunOptions(None if out is None else place_of(out), client, left_out)
+    tables, texts = summaries(contents, [{}, *slices], dataset_rule(how.words, contents), options, how.frames)
     for text in texts:
         warnings.warn(text, stacklevel=2)
     by_slice = {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}
-    if how.out is not None:
-        write_all(how.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
+    if options.out is not None:
+        write_all(options.out.inside("score.json"), f"{summary_json(tables[0], by_slice)}\n".encode())
     return tables[0], by_slice
 
 
 def track_datasets(
-    truth: str, tracker: str, words: Words, identity: str, out: str | None, scheduler: str | None
+    truth: str, tracker: str, how: How, identity: str, out: str | None, scheduler: str | None
 ) -> pd.DataFrame:
     """Evaluates the tracks of datasets of any size, here or on a cluster; returns the summary."""
-    client = None if scheduler is None else connected(scheduler)
-    return track_dataset(truth, tracker, out, client, similarity=words.similarity, identity=identity, tau=words.tau)
+    client, words = None if scheduler is None else connected(scheduler), how.words
+    frames = "labelled" if how.frames == "labelled" else None
+    return track_dataset(
+        truth, tracker, out, client, similarity=words.similarity, identity=identity, tau=words.tau, frames=frames
+    )
 
 
 def repartition(dataset: str, out: str, scheduler: str | None) -> None:

@@ -24,7 +24,7 @@ def diagnose(
     with problems_reported():
         check_out(out, [truth, submission])
         known, found = read_pair(truth, submission, how)
-        result = evaluated(known, found, how.words, how.tracks)
+        result = evaluated(known, found, how.words, how.tracks, frames=how.frames)
         diagnosed = error_kinds.diagnose(matches_of(result))
         costed = costs.error_costs(result if how.tracks else diagnosed)
         answer = formatted({"kinds": plain_rows(costed)} | rule_words(diagnosed.attrs))

@@ -41,6 +41,7 @@ def report(
             slices,
             **how.words._asdict(),
             tracks=how.tracks,
+            frames=how.frames,
             exclude=left_out,
             images=images,
             tables=tables,

@@ -62,7 +62,7 @@ def read_evaluated(
     left_out = names_to_exclude(exclude, [known, *sides.values()])
     check_saved(known, list(saved.values()), how, left_out)
     results = {
-        name: evaluated(known, side, how.words, how.tracks)
+        name: evaluated(known, side, how.words, how.tracks, frames=how.frames)
         for name, side in progress(list(sides.items()), "matching", "submission")
     } | {name: side.result for name, side in saved.items()}
     return known, named, {name: results[name] for name in named}, left_out

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ..formats.any_file import read_side_columns
 from ..matching.matcher import matched
-from ..matching.words import Words
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
 from ..support.addresses import shown
@@ -42,7 +41,7 @@ def score(
     """Scores a submission, and prints its summary and a summary for each slicing."""
     if how.tracks:
         raise WrongUsage("score evaluates detections; give the same files to track, which evaluates identities")
-    slices, words = slices_of(by), how.words
+    slices = slices_of(by)
     if scheduler is not None and not dataset:
         raise WrongUsage("--scheduler: is for a --dataset; give both")
     summary: pd.DataFrame | Columns
@@ -50,9 +49,9 @@ def score(
         if dataset:
             from .datasets import score_datasets  # what evaluates in parts is imported only here
 
-            summary, by_slice = score_datasets(truth, submission, frames, slices, words, exclude, out, scheduler)
+            summary, by_slice = score_datasets(truth, submission, frames, slices, how, exclude, out, scheduler)
         else:
-            summary, by_slice = _score_files(truth, submission, frames, slices, words, exclude, out)
+            summary, by_slice = _score_files(truth, submission, frames, slices, how, exclude, out)
     if as_json:
         tell(summary_json(summary, by_slice))
     else:
@@ -68,7 +67,7 @@ def _score_files(
     submission: str,
     frames: str | None,
     slices: Sequence[Mapping[str, int | None]],
-    words: Words,
+    how: How,
     exclude: str,
     out: str | None,
 ) -> tuple[Columns, dict[tuple[str, ...], pd.DataFrame]]:
@@ -76,8 +75,9 @@ def _score_files(
     folder = None if out is None else Path(out)
     given = [Path(path) for path in (truth, submission, frames) if path is not None]
     check_out(folder, given)
-    sides = read_side_columns(truth, [submission], frames, words.similarity)
-    matches, warning = matched(sides[0], sides[1], words, carried=None if slices or out is not None else ())
+    sides = read_side_columns(truth, [submission], frames, how.words.similarity)
+    carried = None if slices or out is not None else ()
+    matches, warning = matched(sides[0], sides[1], how.words, how.frames, carried)
     left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])
     for text in filter(None, (warning, unknown)):
         warnings.warn(text, stacklevel=2)

@@ -20,7 +20,7 @@ def check(
     """Searches for common mistakes of a submission, and prints those that are suspected."""
     with problems_reported():
         known, found = read_pair(truth, submission, how)
-        suspicions = mistakes.check(known, found, **how.words._asdict(), tracks=how.tracks)
+        suspicions = mistakes.check(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
     if as_json:
         tell(formatted({"suspicions": plain_rows(suspicions)}))
     elif not len(suspicions):

@@ -23,7 +23,7 @@ def sweep(
     with problems_reported():
         check_out(out, [truth, submission])
         known, found = read_pair(truth, submission, how)
-        swept = sweeps.sweep(known, found, **how.words._asdict(), tracks=how.tracks)
+        swept = sweeps.sweep(known, found, **how.words._asdict(), tracks=how.tracks, frames=how.frames)
         answer = formatted({name: plain_rows(table) for name, table in swept._asdict().items()})
         keep(out, "sweep", swept, answer, {"truth": known.objects, "submission": found.objects})
     if as_json:

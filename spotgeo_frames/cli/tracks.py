@@ -62,7 +62,7 @@ def _track_dataset(
         from ..support.storage import place_of, write_all  # imported only here, as is what evaluates in parts
         from .datasets import track_datasets
 
-        summary = track_datasets(truth, tracker, how.words, identity, out, scheduler)
+        summary = track_datasets(truth, tracker, how, identity, out, scheduler)
         sequences = [str(name) for name in summary["sequence"].tolist()[:-1]]
         found = Found(sequences, columns_of(summary), summary.attrs)
         if out is not None:
@@ -109,7 +109,7 @@ def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str
     else:
         known, found, names, _ = read_numbered(truth, tracker, benchmark)
     rule = rule_of_tracks(how.words, known, found, identity)
-    aligned = align(known, found)
+    aligned = align(known, found, how.frames)
     warning = left_out(aligned, rule)
     _, _, sums = evaluate_tracks(without_crowds_of_tracks(aligned, rule), rule)
     if warning is not None:
@@ -125,7 +125,7 @@ def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str |
         known, found = read_sides(truth, [tracker])
     else:
         known, found = read_motchallenge(truth, tracker, benchmark)
-    result = track_sides(known, found, how.words.similarity, identity, tau=how.words.tau)
+    result = track_sides(known, found, how.words.similarity, identity, tau=how.words.tau, frames=how.frames)
     sequences = [str(name) for name in result.summary["sequence"].tolist()[:-1]]
     answer = Found(sequences, columns_of(result.summary), result.summary.attrs)
     read = {"truth": known.objects, "tracker": found.objects}

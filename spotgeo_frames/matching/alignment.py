@@ -1,9 +1,10 @@
 """Lays truth and predictions side by side: one list of frames, and each side's rows in the order of that list.
 
 This module decides which frames count. If the truth has a frames table, its rows are the frames, and predictions in any
-other frame are refused. Otherwise the frames that occur on either side count. `frames="labelled"` leaves predictions out
-that lie in no frame of the truth. A frames table of the predictions says which frames the detector has seen. It must have exactly the truth's frames, as a competition file must: a frame that a
-detector never saw is not a frame in which it found nothing.
+other frame are refused. Otherwise the frames that occur on either side count. `frames="labelled"` leaves out
+predictions that lie in no frame of the truth. A frames table of the predictions says which frames the detector has
+seen. It must have exactly the truth's frames, as a competition file must: a frame that a detector never saw is not a
+frame in which it found nothing.
 
 Each joint of a frame is matched by itself. So in tables of keypoints every (sequence, frame, joint) that occurs becomes
 a frame of its own here. A frame without any joint stays, with a null joint. Joints whose visibility is 0 are left out.
@@ -84,8 +85,7 @@ def align(
     (`may_be_disjoint` allows that, for a part of a dataset), or if predictions lie in other frames or do not cover the
     truth's frames.
     """
-    if frames not in get_args(FrameRule):
-        raise ValueError(f"frames is {frames!r}; 'truth', 'union' or 'labelled' is needed")
+    check_frame_rule(frames)
     truth, predictions = side_columns(truth), side_columns(predictions)
     check_types(truth, predictions)
     if not may_be_disjoint:
@@ -112,7 +112,8 @@ def align(
     unknown = None if may_be_disjoint else _unknown(listed, places)
     objects = [tables["truth"], tables["predictions"]]
     positions = [places["truth"], places["predictions"]]
-    rows = [np.arange(len(truth.objects)), np.arange(len(predictions.objects)) if kept is None else np.flatnonzero(kept)]
+    of_predictions = np.arange(len(predictions.objects))
+    rows = [np.arange(len(truth.objects)), of_predictions if kept is None else of_predictions[kept]]
     if "joint" in truth.objects:
         labelled = [labelled_joints(table) for table in objects]
         rows = [row[marked] for row, marked in zip(rows, labelled, strict=True)]
@@ -123,8 +124,28 @@ def align(
         side_of(*columns, len(listed))
         for columns in zip(objects, rows, positions, category_codes(*objects), strict=True)
     ]
-    notes = {} if kept is None else {"unlabelled": int(np.count_nonzero(~kept))}
+    notes: dict[Hashable, int] = {} if kept is None else {"unlabelled": int(np.count_nonzero(~kept))}
     return Aligned(listed, sides[0], sides[1], truth.sequences, unknown, notes)
+
+
+def check_frame_rule(frames: str) -> None:
+    """Raises ValueError unless this says which frames count."""
+    if frames not in get_args(FrameRule):
+        raise ValueError(f"frames is {frames!r}; 'truth', 'union' or 'labelled' is needed")
+
+
+def labelled_only(truth: Annotations, predictions: Annotations) -> tuple[Annotations, int]:
+    """The predictions that `frames="labelled"` keeps, without their frames table, and how many it leaves out.
+
+    Raises InputError if the key types of the sides differ.
+    """
+    known, found = side_columns(truth), side_columns(predictions)
+    check_types(known, found)
+    tables = {"truth": known.objects, "predictions": found.objects}
+    tables |= {} if known.frames is None else {"truth frames": known.frames}
+    kept = _in_labelled_frames(dict(zip(tables, frame_keys(list(tables.values())), strict=True)))
+    left = predictions.objects[kept] if len(kept) else predictions.objects
+    return Annotations(left.reset_index(drop=True), None, predictions.sequences), int(np.count_nonzero(~kept))
 
 
 def _in_labelled_frames(keys: Mapping[str, np.ndarray]) -> np.ndarray:

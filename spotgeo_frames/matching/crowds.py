@@ -8,6 +8,7 @@ crowd by the rule.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -57,7 +58,7 @@ def without_crowds(sides: Compared, rule: Rule, farthest: float | None = None) -
     )
 
 
-def without_explained(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, Pairs, dict[str, int]]:
+def without_explained(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, Pairs, dict[Hashable, int]]:
     """Takes out the predictions that have no pair and cover a crowd.
 
     Returns the sides without them, the same pairs as rows of these sides, and the notes `crowds` and `explained`, how
@@ -69,7 +70,7 @@ def without_explained(counting: WithoutCrowds, pairs: Pairs) -> tuple[Aligned, P
     explained = np.zeros(len(aligned.predictions.frame), bool)
     explained[counting.covering.prediction] = True
     explained[pairs.prediction] = False
-    notes = {"crowds": counting.n_crowds, "explained": int(explained.sum())}
+    notes: dict[Hashable, int] = {"crowds": counting.n_crowds, "explained": int(explained.sum())}
     if not counting.n_crowds:
         return aligned, pairs, notes
     left = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), ~explained)

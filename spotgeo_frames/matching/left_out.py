@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..tables.columns import Columns, first_values
@@ -12,19 +14,28 @@ from .agreement import Unknown
 from .alignment import Aligned
 from .rule import Rule
 from .similar_pairs import flat_boxes
+from .words import Geometry, geometry_of
 
 # Distances below this are hardly meant in pixels, and degrees have such.
 SMALL = 0.1
 
 
-def left_out(aligned: Aligned, rule: Rule) -> str | None:
-    """A warning of what matching two aligned sides by this rule leaves out of account, or None."""
+def left_out(aligned: Aligned, rule: Rule, *, of_part: bool = False) -> str | None:
+    """A warning of what matching two aligned sides by this rule leaves out of account, or None.
+
+    A part of the data (`of_part`) may lack categories that others have, so there it is no matter if none is shared.
+    """
     truth, predictions = aligned.truth.table, aligned.predictions.table
     texts = [flat_boxes(truth, predictions)] if rule.name == "iou" else []
     if rule.measure is None:
         texts += [third_left_out(side, source(side, name)) for name, side in _named(aligned)]
-    texts += [_degrees(aligned, rule), _one_sided_categories(aligned), _no_category_shared(aligned)]
-    texts.append(None if aligned.unknown is None else _unknown_text(aligned.unknown))
+    texts += [
+        _degrees(aligned, rule),
+        one_sided_categories(*(geometry_of(side, name) for name, side in _named(aligned))),
+    ]
+    apart = None if of_part else classes_apart(aligned)
+    texts.append(None if apart is None else apart_text(apart))
+    texts.append(None if aligned.unknown is None else unknown_text(aligned.unknown))
     return "; ".join(filter(None, texts)) or None
 
 
@@ -50,35 +61,40 @@ def _are_degrees(x: np.ndarray, y: np.ndarray) -> bool:
     return within and bool(x.min() < 0 or y.min() < 0 or x.max() > 1 or y.max() > 1)
 
 
-def _one_sided_categories(aligned: Aligned) -> str | None:
+def one_sided_categories(truth: Geometry, predictions: Geometry) -> str | None:
     """A warning of categories that only one side has; or None."""
-    has_category = {name: "category" in table for name, table in _named(aligned) if len(table)}
+    sides = {"truth": truth, "predictions": predictions}
+    has_category = {name: "category" in side.columns for name, side in sides.items() if side.n_rows}
     if len(has_category) < 2 or len({*has_category.values()}) < 2:
         return None
     has = next(name for name, category in has_category.items() if category)
-    [lacks] = [(name, table) for name, table in _named(aligned) if name != has]
+    [lacks] = [name for name in sides if name != has]
     only = "truth has" if has == "truth" else "predictions have"
     text = f"categories are not compared, since only the {only} a column category"
-    found = in_other_words("category", lacks[1])
-    return f'{text}; if {found[0]} is that of the {lacks[0]}, call tidy(table, category="{found[0]}")' if found else text
+    found = in_other_words("category", sides[lacks].columns)
+    return f'{text}; if {found[0]} is that of the {lacks}, call tidy(table, category="{found[0]}")' if found else text
 
 
-def _no_category_shared(aligned: Aligned) -> str | None:
-    """A warning where both sides have categories and none in common; or None."""
+def apart_text(names: Sequence[str]) -> str:
+    """The warning of sides that have no category in common, by the first ones of each."""
+    return f"no category is on both sides, so nothing can match: the truth has {names[0]}; the predictions {names[1]}"
+
+
+def classes_apart(aligned: Aligned) -> list[str] | None:
+    """The first categories of the truth and of the predictions, if both have some and none in common; else None."""
     codes = aligned.truth.category, aligned.predictions.category
     if codes[0] is None or codes[1] is None or not (len(codes[0]) and len(codes[1])):
         return None
     if codes[0][0] == codes[1][0] or np.isin(codes[1], np.unique(codes[0])).any():
         return None
-    names = [first_listed(map(repr, first_values(side["category"], MOST_NAMED + 1))) for _, side in _named(aligned)]
-    return f"no category is on both sides, so nothing can match: the truth has {names[0]}; the predictions {names[1]}"
+    return [first_listed(map(repr, first_values(side["category"], MOST_NAMED + 1))) for _, side in _named(aligned)]
 
 
-def _unknown_text(unknown: Unknown) -> str:
-    """The warning of sequences that have predictions and no truth."""
+def unknown_text(unknown: Unknown, *, labelled: bool = True) -> str:
+    """The warning of sequences that have predictions and no truth; `labelled` says that `frames="labelled"` helps."""
     which = f"{unknown.n_sequences:,} sequences" if unknown.n_sequences > 1 else "1 sequence"
     how = 'frames="labelled" leaves out what lies in no frame of the truth'
     text = f"{which} of the predictions ({first_listed(unknown.first)})"
     has = "have" if unknown.n_sequences > 1 else "has"
     count = f"{unknown.n_predictions:,} predictions there count" if unknown.n_predictions > 1 else "1 prediction counts"
-    return f"{text} {has} no truth at all; {count} as false alarms; {how}"
+    return f"{text} {has} no truth at all; {count} as false alarms" + (f"; {how}" if labelled else "")

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
-from ..matching.words import asked
+from ..matching.words import asked, check_columns
 from ..scoring.registry import own_metrics
 from ..support.errors import InputError
 from ..tables.annotations import SideColumns
@@ -27,6 +27,7 @@ from .batch_sums import BatchSums, Evaluated, evaluate, joined_matches
 from .batches import Given, read_batch
 from .plain_batches import PlainSide, joined_sides
 from .seen_frames import Codes, FrameCode, coded_keys, frame_code, sequence_and_frame
+from .seen_sides import SeenSides
 
 # Plain batches wait until both sides together have so many rows, or until so many batches wait: each takes about 2 kB,
 # even without a row.
@@ -104,6 +105,7 @@ class Accumulator:
         self._last_forms: tuple[Form, Form] | None = None
         self._kind: TableKind | None = None
         self._seen: set[FrameCode] = set()
+        self._sides = SeenSides()
         self._sums = BatchSums()
         self._matches: list[pd.DataFrame] = []
         self._waiting: list[tuple[PlainSide, PlainSide]] = []
@@ -151,6 +153,7 @@ class Accumulator:
         may_wait = self._keep is None and not self._own and self._words.similarity in (None, "iou", "point")
         batch = read_batch(truth, predictions, self._sequences, self._categories, may_wait=may_wait)
         form = self._form if batch.forms == self._last_forms else common_form("this batch", self._form, *batch.forms)
+        check_columns(self._words, *batch.geometries)
         self._check_new(batch.frames, form, "this batch")
         rule = self._known_rule() if form is self._form else rule_of_form(self._words, form)
         kind = kind_of(truth) if self._kind is None else self._kind
@@ -164,6 +167,10 @@ class Accumulator:
             self._n_waiting += sum(len(side.frame) for side in batch.plain)
         self._form, self._rule, self._kind, self._last_forms = form, rule, kind, batch.forms
         self._seen |= batch.frames
+        if batch.plain is not None:
+            self._sides.add_plain(*batch.plain, self._categories)
+        elif batch.checked is not None:
+            self._sides.add_checked(*batch.checked, self._sequences)
         return self._warned(warning)
 
     def merge(self, other: Accumulator) -> Accumulator:
@@ -205,6 +212,7 @@ class Accumulator:
         self._check_new(frames, form, "merge: other")
         self._form, self._rule, self._kind = form, rule, self._kind or other._kind
         self._seen |= frames
+        self._sides.add(other._sides, code)
         self._sums.add(
             [code.get(sequence, sequence) for sequence in other._sums.place], other._sums.values, other._sums.counts
         )
@@ -224,8 +232,10 @@ class Accumulator:
            tp  fn  fp   f1
         0   2   0   0  1.0
         """
-        self._warned(self._settle())
         names = self._sequences.names if self._form.text.get("sequence") else {}
+        settled = self._settle()
+        fitting = self._sides.warning([*self._sums.place], self._sums.n_predicted(), names)
+        self._warned("; ".join(filter(None, (settled, fitting))) or None)
         summary = self._sums.summary(names, self._known_rule(), self._own)
         return as_kind(summary, self._kind or "pandas")
 

@@ -17,6 +17,7 @@ from ..support.tensors import as_array
 from ..tables.annotations import Annotations
 from ..tables.columns import Columns, array_of
 from ..tables.messages import listed
+from ..tables.other_words import in_other_words, plain
 from ..tables.schema import BOX, FRAME_KEY, LARGEST_EXACT_INTEGER
 
 # What may be given for the columns of the geometry, with how many numbers each row has there.
@@ -28,17 +29,13 @@ COLUMNS = {"scores": "score", "classes": "category"}
 # The columns of a table that are looked at, besides the geometry.
 NEEDED = {*FRAME_KEY, "object", "joint", *BOX, "category", "crowd", "score"}
 
-# What other packages call what is called otherwise here.
+# The key of a dict for what other packages call otherwise, by `plain` names and by the columns of tables.
 MEANT = {
-    "labels": "classes",
-    "class_id": "classes",
-    "cls": "classes",
-    "conf": "scores",
-    "confidence": "scores",
     "xyxy": "boxes_xyxy",
     "bboxes": "boxes (x, y, w, h; x, y is the top left corner) or boxes_xyxy",
     "xywh": "boxes, whose x, y is the top left corner and not the centre",
 }
+KEYS = {"category": "classes", "score": "scores", "crowd": "crowd"}
 
 
 class BatchSide(NamedTuple):
@@ -46,12 +43,13 @@ class BatchSide(NamedTuple):
 
     `columns` are arrays (n,) by name, but for the geometry: x, y and for boxes w, h (px) as the rows of one array of
     float64, (2, n) or (4, n), which shares no memory with what was given. `frames` has the arrays `sequence` and
-    `frame`, (m,), or is None.
+    `frame`, (m,), or is None. `names` are those of all columns that were given, also of those that nothing here needs.
     """
 
     columns: dict[str, Any]
     geometry: np.ndarray
     frames: dict[str, Any] | None = None
+    names: tuple[Any, ...] = ()
 
 
 def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
@@ -60,8 +58,9 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
     Where `sequence` and `frame` are single values, they are those of all rows, and the frame is listed. Messages call
     the dict `name`.
     """
-    if not MEANT.keys().isdisjoint(given):
-        raise InputError([f"{name}: key {key} is not known; call it {MEANT[key]}" for key in given if key in MEANT])
+    unknown = _in_other_words(tuple(given))
+    if unknown:
+        raise InputError([f"{name}: key {key} is not known; call it {meant}" for key, meant in unknown])
     if len({COLUMNS.get(key, key) for key in given}) < len(given):
         twice = [f"{key} and {column}" for key, column in COLUMNS.items() if key in given and column in given]
         raise InputError(f"{name}: keys {listed(twice)} are the same; give one of them")
@@ -78,7 +77,16 @@ def arrays_of_dict(given: Mapping[str, Any], name: str) -> BatchSide:
     for key in single:
         arrays[key] = arrays[key].repeat(n_rows)
     _check_lengths(arrays, n_rows, name)
-    return BatchSide({COLUMNS.get(key, key): array for key, array in arrays.items()}, geometry, frames)
+    columns = {COLUMNS.get(key, key): array for key, array in arrays.items()}
+    return BatchSide(columns, geometry, frames, (*columns, *BOX[: len(geometry)]))
+
+
+@lru_cache(maxsize=64)  # the batches of a loop have the same keys
+def _in_other_words(keys: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The keys of a dict that are called otherwise here, each with the key that is meant."""
+    found = [(key, MEANT[plain(key)]) for key in keys if plain(key) in MEANT]
+    columns = [COLUMNS.get(key, key) for key in keys]
+    return found + [(key, KEYS[column]) for column in KEYS for key in in_other_words(column, columns)]
 
 
 def frames_of_dict(given: Mapping[str, Any], name: str) -> dict[str, np.ndarray]:
@@ -171,7 +179,8 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
     positions = _positions(names, kinds)
     if positions is None:
         wanted = [name for name in names if name in NEEDED]
-        return arrays_of_columns(Columns({name: array_of(table[name]) for name in wanted}))
+        side = arrays_of_columns(Columns({name: array_of(table[name]) for name in wanted}))
+        return None if side is None else side._replace(names=names)
     values = table.to_numpy(np.float64).T
     integers = values.take(positions.integers, axis=0)
     # The sum of the squares is found several times faster than the largest, and is mostly small enough.
@@ -179,7 +188,7 @@ def _arrays_of_dataframe(table: pd.DataFrame) -> BatchSide | None:
         return None
     columns = dict(zip(positions.names, integers.astype(np.int64), strict=True))
     columns |= {name: values[position] for name, position in positions.others}
-    return BatchSide(columns, values.take(positions.geometry, axis=0))
+    return BatchSide(columns, values.take(positions.geometry, axis=0), names=names)
 
 
 @lru_cache(maxsize=64)  # the batches of a loop have the same columns, and finding them would take a third of the time
@@ -205,7 +214,8 @@ def arrays_of_columns(objects: Columns, frames: Columns | None = None) -> BatchS
     if any(not isinstance(part, np.ndarray) or part.dtype != np.float64 for part in parts):
         return None
     listed = None if frames is None else {name: frames[name] for name in FRAME_KEY}
-    return BatchSide({name: objects[name] for name in objects if name not in names}, np.array(parts), listed)
+    columns = {name: objects[name] for name in objects if name not in names}
+    return BatchSide(columns, np.array(parts), listed, (*objects,))
 
 
 def as_dataframe(side: BatchSide) -> pd.DataFrame:

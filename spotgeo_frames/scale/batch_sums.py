@@ -32,7 +32,7 @@ class Evaluated(NamedTuple):
     """What two sides give: the sums of each sequence, the counts of crowds, a match table or None, and a warning."""
 
     cells: Cells
-    counts: dict[str, int]
+    counts: dict[Hashable, int]
     matches: pd.DataFrame | None
     warning: str | None
 
@@ -46,11 +46,11 @@ def evaluate(
     """
     both = compared(rule, truth, predictions, frames, may_be_disjoint=True)
     counting = without_crowds(both, rule)
-    pairs, warning = assigned(counting.sides, rule), left_out(both.aligned, rule)
+    pairs, warning = assigned(counting.sides, rule), left_out(both.aligned, rule, of_part=True)
     if not keep and not own:
         return Evaluated(*pair_cells(counting, pairs, rule), None, warning)
     table = counted_table(counting, pairs, rule)
-    counts = {name: table.attrs[name] for name in COUNTS_NOTED if name in table.attrs}
+    counts: dict[Hashable, int] = {name: table.attrs[name] for name in COUNTS_NOTED if name in table.attrs}
     cells = cells_of(group_rows(table, None, own=own))
     return Evaluated(cells, counts, match_dataframe(table) if keep else None, warning)
 
@@ -86,9 +86,9 @@ class BatchSums:
     def __init__(self) -> None:
         self.place: dict[int, int] = {}
         self.values: dict[str, np.ndarray] = {}
-        self.counts: dict[str, int] = {}
+        self.counts: dict[Hashable, int] = {}
 
-    def add(self, sequences: Sequence[int], values: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
+    def add(self, sequences: Sequence[int], values: Mapping[str, np.ndarray], counts: Mapping[Hashable, int]) -> None:
         """Adds sums of some sequences, each of which occurs once; sums of own metrics stay only if both have them."""
         if not values:  # those of an accumulator without batches
             return
@@ -98,6 +98,11 @@ class BatchSums:
         for name, sums in self.values.items():
             sums[rows] += values[name][: len(rows)]
         self.counts = {name: self.counts.get(name, 0) + counts.get(name, 0) for name in {**self.counts, **counts}}
+
+    def n_predicted(self) -> np.ndarray:
+        """How many predictions each sequence has, those that count, in the order of `place`."""
+        counts = [self.values[name][: len(self.place)] for name in ("tp", "fp") if name in self.values]
+        return np.sum(counts, axis=0) if counts else np.zeros(0)
 
     def summary(self, names: Mapping[int, Any], rule: Rule, own: Sequence[str]) -> pd.DataFrame:
         """What `summarize` returns of all of them, added in the order of the sequences.

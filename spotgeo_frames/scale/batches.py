@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..matching.words import Geometry, geometry_of
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.table import Table
 from .batch_arrays import BatchSide, arrays_of_columns, as_tables, given_arrays
@@ -23,9 +24,10 @@ Given = Annotations | Table | Mapping[str, Any]
 
 
 class Batch(NamedTuple):
-    """A batch: the form of each side, its frames, and either plain sides or checked tables."""
+    """A batch: the form and all columns of each side, its frames, and either plain sides or checked tables."""
 
     forms: tuple[Form, Form]
+    geometries: tuple[Geometry, Geometry]
     frames: set[FrameCode]
     plain: tuple[PlainSide, PlainSide] | None = None
     checked: tuple[SideColumns, SideColumns] | None = None
@@ -45,18 +47,19 @@ def read_batch(truth: Given, predictions: Given, sequences: Codes, categories: C
         as_side_columns(as_tables(truth, "truth"), "truth"),
         as_side_columns(as_tables(predictions, "predictions"), "predictions"),
     )
+    geometries = geometry_of(checked[0].objects, "truth"), geometry_of(checked[1].objects, "predictions")
     if may_wait:
         arrays = _arrays_of_checked(checked[0]), _arrays_of_checked(checked[1])
         batch = _plain_batch(*arrays, sequences, categories)
         if batch is not None:
-            return batch
+            return batch._replace(geometries=geometries)
     frames: set[FrameCode] = set()
     for table in [table for side in checked for table in side[:2] if table is not None]:
         keys = coded_keys(table["sequence"], sequences)
         assert keys is not None  # as_side_columns() leaves integers and text only
         frames |= frame_codes(keys, table["frame"])
     true, claimed = (form_of(name, side.objects, (), side.frames) for name, side in zip(SIDES, checked, strict=True))
-    return Batch((true, claimed), frames, checked=checked)
+    return Batch((true, claimed), geometries, frames, checked=checked)
 
 
 def _arrays_of_checked(side: SideColumns) -> BatchSide | None:
@@ -76,4 +79,11 @@ def _plain_batch(
     if true is None or claimed is None:
         return None
     frames = agreed_frames(true, claimed)
-    return None if frames is None else Batch((true.form, claimed.form), frames, plain=(true, claimed))
+    if frames is None:
+        return None
+    geometries = _geometry(truth, "truth"), _geometry(predictions, "predictions")
+    return Batch((true.form, claimed.form), geometries, frames, plain=(true, claimed))
+
+
+def _geometry(side: BatchSide, name: str) -> Geometry:
+    return Geometry(name, side.names, side.geometry.shape[1])

@@ -11,7 +11,6 @@ Known differences from evaluating the tables in memory
       sorted by value.
 """
 
-import hashlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..matching.alignment import FrameRule
 from ..matching.matcher import match_sides
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
@@ -31,20 +31,19 @@ from ..scoring.slice_files import slice_file
 from ..scoring.summary import summary_of
 from ..support.addresses import Storage
 from ..support.errors import InputError
-from ..support.extras import check_extra
 from ..support.storage import place_of
 from ..support.writing import as_arrow
 from ..tables.selections import By, check_column, column_bins, listed_sequences
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.track_tables import track_summary
 from .checked_blocks import empty_sides
-from .columns import columns_to_read, dataset_rule, geometries, opened
+from .columns import category_texts, columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .evaluation import score_block, track_block
 from .folder import RunFolder, written_for
 from .quantiles import bins_of_codes, dataset_bin_edges
 from .results import noted, warnings_of
-from .run import RunOptions, check_out, run, sources_of
+from .run import RunOptions, check_out, described, run, sources_of
 
 
 def score_dataset(
@@ -102,7 +101,7 @@ def score_dataset(
         by default COCO's.
     frames
         The truth's frames, a Parquet dataset with `sequence`, `frame`, and any attributes. By default the frames that
-        occur on either side count.
+        occur on either side count. "labelled": those in which the truth has rows; predictions elsewhere are left out.
     exclude
         Sequences to leave out, strings or integers. A warning names those that no dataset has.
     on_error
@@ -145,8 +144,9 @@ def score_dataset(
     left_out = None if exclude is None else listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
     options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
+    frames, ruling = _frames_given(frames)
     contents = opened(truth, predictions, frames, similarity, on_error, storage)
-    [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), options)
+    [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), options, ruling)
     for text in texts:
         warnings.warn(text, stacklevel=2)
     return table
@@ -157,12 +157,13 @@ def summaries(
     groupings: Sequence[Mapping[str, int | None]],
     rule: Rule,
     options: RunOptions,
+    frames: FrameRule = "truth",
 ) -> tuple[list[pd.DataFrame], list[str]]:
     """The summaries by each of several groupings, from one pass over the datasets, and the texts of warnings.
 
-    A grouping is a dict from column to how many quantile bins it gets (None: its values as they are), or empty. Raises
-    InputError if a grouping does not fit the datasets, a file or a row is wrong, or results cannot be written;
-    ValueError if an option is out of range.
+    A grouping is a dict from column to how many quantile bins it gets (None: its values as they are), or empty.
+    `frames` says which frames count. Raises InputError if a grouping does not fit the datasets, a file or a row is
+    wrong, or results cannot be written; ValueError if an option is out of range.
     """
     check_out(options.out, contents)
     names = [list(grouping) for grouping in groupings]
@@ -183,18 +184,19 @@ def summaries(
     excluded = options.excluded(contents)
     edges = {name: dataset_bin_edges(contents, name, count, excluded) for name, count in bins.items()}
     keep = options.out is not None
-    method = partial(score_block, groupings=names, edges=edges, rule=rule, keep=keep)
+    method = partial(score_block, groupings=names, edges=edges, rule=rule, frames=frames, keep=keep)
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule))
     plan = {
         "groupings": [list(grouping.items()) for grouping in groupings],
-        **_described(rule),
+        **described(rule, frames),
     }
     with run(contents, sources, method, plan, options, cut_frames=True) as (result, folder):
         tables = [noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
             _write_table(plain, name, folder, contents)
-    return tables, [*warnings_of(result, options.exclude), *_own_metrics_left_out()]
+    texts = [*warnings_of(result, options.exclude, frames), *category_texts(contents, excluded, result)]
+    return tables, [*texts, *_own_metrics_left_out()]
 
 
 def _own_metrics_left_out() -> list[str]:
@@ -258,7 +260,7 @@ def track_dataset(
         means that their centres are compared.
     frames
         The truth's frames, a Parquet dataset with `sequence`, `frame`, and any attributes. By default the frames that
-        occur on either side count.
+        occur on either side count. "labelled": those in which the truth has rows; predictions elsewhere are left out.
     exclude
         Sequences to leave out, strings or integers. A warning names those that no dataset has.
     on_error
@@ -307,34 +309,29 @@ def track_dataset(
     left_out = None if exclude is None else listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
     options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
+    frames, ruling = _frames_given(frames)
     contents = opened(truth, predictions, frames, similarity, on_error, storage)
     check_out(options.out, contents)
     rule = track_rule(words, *geometries(contents), threshold=THRESHOLD, identity=identity)
     keep = options.out is not None
-    method = partial(track_block, rule=rule, keep=keep)
+    method = partial(track_block, rule=rule, frames=ruling, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
-    plan = _described(rule)
+    plan = described(rule, ruling)
     sources = sources_of(contents, None if keep else columns)
     with run(contents, sources, method, plan, options, cut_frames=False) as (result, folder):
         summary = track_summary(result.sums[0])
-        summary.attrs = rule.notes
+        summary.attrs = rule.notes | result.sums[0].attrs
         summary = noted(summary, result)
         _write_table(summary, "summary", folder, contents)
-    for text in warnings_of(result, options.exclude):
+    excluded = options.excluded(contents)
+    for text in [*warnings_of(result, options.exclude, ruling), *category_texts(contents, excluded, result)]:
         warnings.warn(text, stacklevel=2)
     return summary
 
 
-def _described(rule: Rule) -> dict[str, Any]:
-    """A description of a rule that differs for different rules, with the digest of a caller's function."""
-    description = {str(key): value for key, value in rule.notes.items()}
-    description["sigmas"] = None if rule.sigmas is None else dict(rule.sigmas)
-    if rule.measure is None:
-        return description
-    check_extra("parallel", "a similarity that is a function", "cloudpickle")
-    import cloudpickle
-
-    return description | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}
+def _frames_given(frames: Any) -> tuple[Any, FrameRule]:
+    """The dataset of frames, or None, and which frames count, from the argument `frames`."""
+    return (None, "labelled") if isinstance(frames, str) and frames == "labelled" else (frames, "truth")
 
 
 def _write_table(table: pd.DataFrame, name: str, folder: RunFolder | None, contents: Mapping[str, Contents]) -> None:

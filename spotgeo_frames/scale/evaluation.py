@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..matching.alignment import align
+from ..matching.alignment import FrameRule, align
 from ..matching.crowds import without_crowds
 from ..matching.matcher import assigned, counted_table
 from ..matching.noted_rule import shared_notes
@@ -73,6 +73,7 @@ def score_block(
     groupings: Sequence[Sequence[str]],
     edges: Mapping[str, np.ndarray],
     rule: Rule,
+    frames: FrameRule,
     keep: bool,
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
     """The match table of a block by the rule (None unless `keep`), and its sums by each of the groupings.
@@ -82,7 +83,7 @@ def score_block(
     A grouping is a list of columns of the match table, or empty. The values of a column that has `edges` are replaced
     by the positions of their bins.
     """
-    counting = without_crowds(compared(rule, truth, predictions, may_be_disjoint=True), rule)
+    counting = without_crowds(compared(rule, truth, predictions, frames, may_be_disjoint=True), rule)
     pairs = assigned(counting.sides, rule)
     if not (keep or cut or any(groupings)):
         return None, [pair_sums(counting, pairs, rule) for _ in groupings], []
@@ -101,10 +102,10 @@ def score_block(
 
 
 def track_block(
-    truth: SideColumns, predictions: SideColumns, _cut: Collection[Any], *, rule: Rule, keep: bool
+    truth: SideColumns, predictions: SideColumns, _cut: Collection[Any], *, rule: Rule, frames: FrameRule, keep: bool
 ) -> tuple[pd.DataFrame | None, list[Sums], list[Sums]]:
     """CLEAR's match table of a block (None unless `keep`), and the sums of each sequence; tracks are never cut."""
-    aligned = without_crowds_of_tracks(align(truth, predictions, may_be_disjoint=True), rule)
+    aligned = without_crowds_of_tracks(align(truth, predictions, frames, may_be_disjoint=True), rule)
     tracks, found, sums = evaluate_tracks(aligned, rule)
     matches = track_matches(aligned, tracks, found, rule) if keep else None
     return matches, [sums], []

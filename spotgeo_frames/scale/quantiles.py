@@ -52,7 +52,7 @@ def dataset_bin_edges(
 def _values(source: Contents, name: str, crowds: Sequence[str], exclude: Sequence[int | str]) -> Iterator[np.ndarray]:
     """The values of a column in pieces, without nulls, joints that are absent, and crowds if `crowds` has a column."""
     of_joints = ["joint", "visibility"] if {"joint", "visibility"} <= {*source.schema.names} else []
-    for table in _tables(source, [name, *of_joints, *crowds], exclude):
+    for table in column_tables(source, [name, *of_joints, *crowds], exclude):
         if of_joints:
             table = table[labelled_joints(table)]
         if crowds:
@@ -63,7 +63,9 @@ def _values(source: Contents, name: str, crowds: Sequence[str], exclude: Sequenc
 
 def _has_crowds(truth: Contents, exclude: Sequence[int | str]) -> bool:
     """Whether any truth is a crowd."""
-    return "crowd" in truth.schema.names and any(_is_crowd(table).any() for table in _tables(truth, ["crowd"], exclude))
+    return "crowd" in truth.schema.names and any(
+        _is_crowd(table).any() for table in column_tables(truth, ["crowd"], exclude)
+    )
 
 
 def _is_crowd(table: pd.DataFrame) -> np.ndarray:
@@ -71,8 +73,8 @@ def _is_crowd(table: pd.DataFrame) -> np.ndarray:
     return table["crowd"].eq(1).to_numpy(bool, na_value=False)
 
 
-def _tables(source: Contents, columns: Sequence[str], exclude: Sequence[int | str]) -> Iterator[pd.DataFrame]:
-    """Columns of a dataset in pieces, without the sequences in `exclude`."""
+def column_tables(source: Contents, columns: Sequence[str], exclude: Sequence[int | str]) -> Iterator[pd.DataFrame]:
+    """Columns of a dataset, and its sequences, in pieces, without the sequences in `exclude`."""
     schema = pa.schema([source.schema.field(column) for column in dict.fromkeys(["sequence", *columns])])
     files = OpenedFiles()
     for group in source.groups:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..matching.alignment import FrameRule
 from ..scoring.group_sums import Sums, add_sums, whole_sums
 from ..support.errors import InputError
 from ..support.memory import check_at_hand
@@ -162,10 +163,12 @@ def _listed(of_results: Sequence[tuple[int, list[Any]]]) -> tuple[int, list[Any]
     return sum(count for count, _ in of_results), names[:MOST_LISTED]
 
 
-def warnings_of(result: Result, exclude: Sequence[int | str] | None) -> list[str]:
+def warnings_of(result: Result, exclude: Sequence[int | str] | None, frames: FrameRule) -> list[str]:
     """The warnings of damaged results, skipped files, sequences of only one side, and unknown names to exclude."""
     texts = [*result.remarks, *(f"skipped: {text}" for text in result.skipped)]
-    meaning = {"truth": "their objects count as missed", "predictions": "theirs count as false alarms"}
+    meaning = {"truth": "their objects count as missed", "predictions": "theirs are left out"}
+    if frames != "labelled":
+        meaning["predictions"] = 'theirs count as false alarms; frames="labelled" leaves them out'
     for side, (count, names) in result.one_sided.items():
         if count:
             listed = ", ".join([*map(str, names[:5]), *(["..."] if count > 5 else [])])

@@ -1,5 +1,6 @@
 """Evaluates all parts of two datasets: resumes finished parts, distributes the others, and checks for lost rows."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -7,7 +8,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from ..matching.alignment import FrameRule
+from ..matching.rule import Rule
 from ..support.errors import InputError
+from ..support.extras import check_extra
 from ..support.progress import progress_bar
 from ..support.storage import Place, local_paths
 from ..support.targets import check_inputs_kept
@@ -66,6 +70,18 @@ def sources_of(
         side: Source(dataset.name, pa.schema([dataset.schema.field(name) for name in named[side]]))
         for side, dataset in contents.items()
     }
+
+
+def described(rule: Rule, frames: FrameRule) -> dict[str, Any]:
+    """A description that differs for different rules, and for other frames; with the digest of a caller's function."""
+    description = {str(key): value for key, value in rule.notes.items()} | {"frames": frames}
+    description["sigmas"] = None if rule.sigmas is None else dict(rule.sigmas)
+    if rule.measure is None:
+        return description
+    check_extra("parallel", "a similarity that is a function", "cloudpickle")
+    import cloudpickle
+
+    return description | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}
 
 
 @contextmanager

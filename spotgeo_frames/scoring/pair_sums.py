@@ -1,5 +1,7 @@
 """The sums of a match table, from its pairs alone: where only the sums are wanted, no table need be made."""
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from ..matching.crowds import WithoutCrowds, without_explained
@@ -20,10 +22,10 @@ def pair_sums(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> Sums:
     return Sums(Columns({}, n_rows=1), totals(cells, 1), {}, not rule.by_distance, rule.notes | notes)
 
 
-def pair_cells(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> tuple[Cells, dict[str, int]]:
-    """What `cells_of` returns of the match table of these pairs: the sums of each sequence; and the counts of crowds.
+def pair_cells(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> tuple[Cells, dict[Hashable, int]]:
+    """What `cells_of` returns of the match table of these pairs: the sums of each sequence; and counts for the notes.
 
-    The counts are the notes `crowds` and `explained`; there are none where the truth has no column `crowd`.
+    The counts are those of rows that were left out, such as `crowds` and `explained`, where there may be any.
     """
     aligned, pairs, notes = without_explained(counting, pairs)
     truth, predictions, frames = aligned.truth, aligned.predictions, aligned.frames
@@ -51,4 +53,4 @@ def pair_cells(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> tuple[Cells
         "kelvins_error": added(of_pair, kelvins) + np.where(unpaired > 0, unpaired * kelvins_missed, 0.0),
         "n_frames": added(of_frame[listed]),
     }
-    return Cells(np.zeros(len(first), np.int64), frames["sequence"].take(first), values), notes
+    return Cells(np.zeros(len(first), np.int64), frames["sequence"].take(first), values), {**aligned.notes, **notes}

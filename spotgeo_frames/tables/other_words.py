@@ -27,17 +27,16 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "visibility": ("visible", "vis"),
 }
 
-# The four columns of a box, as `plain` has names, with the format that they are in.
+# The columns of a corner, a middle and a size, as `plain` has names.
+TOP_LEFT = [("x", "y"), ("left", "top"), ("xmin", "ymin"), ("minx", "miny"), ("x1", "y1"), ("x0", "y0")]
+TOP_LEFT += [("bbleft", "bbtop"), ("bboxleft", "bboxtop"), ("bboxx", "bboxy"), ("xtl", "ytl")]
+MIDDLES = [("cx", "cy"), ("xc", "yc"), ("xcenter", "ycenter"), ("xcentre", "ycentre")]
+MIDDLES += [("centerx", "centery"), ("centrex", "centrey")]
+WIDTH_HEIGHT = [("w", "h"), ("width", "height"), ("bw", "bh"), ("bbwidth", "bbheight")]
+WIDTH_HEIGHT += [("bboxw", "bboxh"), ("bboxwidth", "bboxheight")]
+
+# The four columns of a box, as `plain` has names, with the format that they are in. The first that are there are meant.
 BOXES: list[tuple[str, tuple[str, str, str, str]]] = [
-    ("xywh", ("x", "y", "w", "h")),
-    ("xywh", ("x", "y", "width", "height")),
-    ("xywh", ("x", "y", "bw", "bh")),
-    ("xywh", ("left", "top", "width", "height")),
-    ("xywh", ("left", "top", "w", "h")),
-    ("xywh", ("bbleft", "bbtop", "bbwidth", "bbheight")),
-    ("xywh", ("bboxleft", "bboxtop", "bboxwidth", "bboxheight")),
-    ("xywh", ("bboxx", "bboxy", "bboxw", "bboxh")),
-    ("xywh", ("bboxx", "bboxy", "bboxwidth", "bboxheight")),
     ("xyxy", ("xmin", "ymin", "xmax", "ymax")),
     ("xyxy", ("minx", "miny", "maxx", "maxy")),
     ("xyxy", ("x1", "y1", "x2", "y2")),
@@ -45,27 +44,18 @@ BOXES: list[tuple[str, tuple[str, str, str, str]]] = [
     ("xyxy", ("x", "y", "x2", "y2")),
     ("xyxy", ("left", "top", "right", "bottom")),
     ("xyxy", ("bboxx1", "bboxy1", "bboxx2", "bboxy2")),
-    ("xywh", ("xmin", "ymin", "width", "height")),
-    ("xywh", ("xmin", "ymin", "w", "h")),
-    *(
-        ("cxcywh", (*centre, *size))
-        for centre in (("cx", "cy"), ("xc", "yc"), ("xcenter", "ycenter"), ("xcentre", "ycentre"))
-        for size in (("w", "h"), ("width", "height"))
-    ),
-    *(
-        ("cxcywh", (*centre, *size))
-        for centre in (("centerx", "centery"), ("centrex", "centrey"))
-        for size in (("w", "h"), ("width", "height"))
-    ),
+    ("xyxy", ("xtl", "ytl", "xbr", "ybr")),
+    *(("xywh", (*corner, *size)) for corner in TOP_LEFT for size in WIDTH_HEIGHT),
+    *(("cxcywh", (*middle, *size)) for middle in MIDDLES for size in WIDTH_HEIGHT),
 ]
 
 # What points are called, as `plain` has names.
-POINTS = [("x", "y"), ("xpx", "ypx"), ("cx", "cy"), ("xc", "yc"), ("xcenter", "ycenter"), ("xcentre", "ycentre")]
-POINTS += [("centerx", "centery"), ("centrex", "centrey"), ("xcentroid", "ycentroid"), ("posx", "posy"), ("px", "py")]
+POINTS = [("x", "y"), ("xpx", "ypx"), *MIDDLES, ("xcentroid", "ycentroid"), ("posx", "posy"), ("px", "py")]
 
 # Columns that tell of another geometry than points, as `plain` has names.
-SIZES = {*"wh", "width", "height", "bw", "bh", "bbwidth", "bbheight", "bboxw", "bboxh", "bboxwidth", "bboxheight"}
+SIZES = {name for pair in WIDTH_HEIGHT for name in pair}
 CORNERS = {"xmin", "ymin", "xmax", "ymax", "minx", "miny", "maxx", "maxy", "x0", "y0", "x1", "y1", "x2", "y2"}
+CORNERS |= {"xtl", "ytl", "xbr", "ybr"}
 EDGES = {"left", "top", "right", "bottom"}  # a single one may be anything
 LISTS = {"bbox", "bboxes", "box", "boxes", "xyxy", "xywh", "cxcywh", "bndbox", "boundingbox"}
 ANGLES = {"angle", "angledeg", "anglerad"}
@@ -121,7 +111,7 @@ def tidy_call(columns: Iterable[Hashable], name: str = "table", wanted: Collecti
     there = [str(column) for column in columns]
     words = [
         f'{column}="{found[0]}"'
-        for column in ("sequence", "frame", "object", *wanted)
+        for column in dict.fromkeys(("sequence", "frame", "object", *wanted))
         if column not in ("w", "h") and (found := in_other_words(column, there))
     ]
     words += _geometry_words(there)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from ..matching.alignment import FrameRule
 from ..matching.matcher import match
 from ..matching.rule import HEAD_SIZES, Rule
 from ..matching.words import Words, check_no_words, rule_of_tables
@@ -16,18 +17,23 @@ Evaluated = pd.DataFrame | TrackResult | PoseResult
 
 
 def evaluated(
-    truth: Annotations, predictions: Annotations, words: Words, tracks: bool, identity: str = "object"
+    truth: Annotations,
+    predictions: Annotations,
+    words: Words,
+    tracks: bool,
+    identity: str = "object",
+    frames: FrameRule = "truth",
 ) -> Evaluated:
     """The match table of two checked sides, or with `tracks` what `track` returns, or `pose` of joints.
 
-    With `tracks`, the words are those of tracks, and `identity` is the column that says who is who. Raises InputError
-    as these functions do, and if words are given for joints.
+    With `tracks`, the words are those of tracks, and `identity` is the column that says who is who. `frames` says
+    which frames count. Raises InputError as these functions do, and if words are given for joints.
     """
     if not tracks:
-        return match(truth, predictions, **words._asdict())
+        return match(truth, predictions, **words._asdict(), frames=frames)
     if rule_of_sides(truth, predictions, words, tracks).name == "keypoint":
-        return pose(truth, predictions, identity)
-    return track(truth, predictions, words.similarity, identity, tau=words.tau)
+        return pose(truth, predictions, identity, frames=frames)
+    return track(truth, predictions, words.similarity, identity, tau=words.tau, frames=frames)
 
 
 def rule_of_sides(truth: Annotations, predictions: Annotations, words: Words, tracks: bool) -> Rule:

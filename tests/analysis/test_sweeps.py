@@ -305,7 +305,8 @@ def test_one_sequence_has_no_other_to_try_its_threshold() -> None:
 def test_a_sequence_without_objects_at_the_threshold() -> None:
     """The other sequence has false alarms alone, all of them below the threshold; nothing tells how others differ."""
     truth, predictions = of_scores({"a": ([0.8], []), "b": ([], [0.3])})
-    with warned(("sweep", "only one sequence has objects at the threshold", "f1_cross_validated has no interval")):
+    few = ("sweep", "only one sequence has objects at the threshold", "f1_cross_validated has no interval")
+    with warned(("sweep", "1 sequence of the predictions (b)"), few):
         _, best = sf.sweep(truth, predictions)
     assert best[["f1", "f1_cross_validated"]].iloc[0].tolist() == [1, 1]
 

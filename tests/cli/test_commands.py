@@ -93,15 +93,16 @@ def test_score_with_other_thresholds_and_without_some_sequences(sample: Path) ->
 
 
 def test_crossed_slices(sample: Path, tmp_path: Path) -> None:
-    truth, eager = sample / "truth.parquet", sample / "eager.parquet"
-    got = answer("score", truth, eager, "--by", "truth_brightness:3*frame", "--out", tmp_path)["by"]
+    truth, eager, frames = (sample / f"{name}.parquet" for name in ("truth", "eager", "frames"))
+    given = truth, eager, "--frames", frames
+    got = answer("score", *given, "--by", "truth_brightness:3*frame", "--out", tmp_path)["by"]
     assert list(got) == ["truth_brightness*frame"]
-    matches = sf.match(sf.read_objects(truth), sf.read_objects(eager))
+    matches = sf.match(sf.read_objects(truth, frames=frames), sf.read_objects(eager))
     expected = sf.summarize(matches, by={"truth_brightness": 3, "frame": None})
     assert [row["tp"] for row in got["truth_brightness*frame"]] == expected["tp"].tolist()
     assert [row["value"][1] for row in got["truth_brightness*frame"]] == expected["frame"].tolist()
     assert (tmp_path / "by_truth_brightness_frame.parquet").exists()
-    report = ["report", truth, eager, "--out", tmp_path / "r.html", "--tables", tmp_path / "tables"]
+    report = ["report", *given, "--out", tmp_path / "r.html", "--tables", tmp_path / "tables"]
     assert run_here(*report, "--by", "truth_brightness:3*frame").status == 0
     assert "By truth_brightness and frame" in (tmp_path / "r.html").read_text("utf-8")
     kept = pd.read_parquet(tmp_path / "tables" / "by_truth_brightness_frame.parquet")
@@ -109,13 +110,14 @@ def test_crossed_slices(sample: Path, tmp_path: Path) -> None:
 
 
 def test_bins_read_as_from_to(sample: Path) -> None:
-    truth, eager = sample / "truth.parquet", sample / "eager.parquet"
-    by_brightness = answer("score", truth, eager, "--by", "truth_brightness:4")["by"]["truth_brightness"]
+    truth, eager, frames = (sample / f"{name}.parquet" for name in ("truth", "eager", "frames"))
+    command = ["score", truth, eager, "--frames", frames, "--by", "truth_brightness:4"]
+    by_brightness = answer(*command)["by"]["truth_brightness"]
     bins = [row["value"].split(" to ") for row in by_brightness]
     assert [low for low, _ in bins[1:]] == [high for _, high in bins[:-1]]
     brightness = pd.read_parquet(truth)["brightness"]
     assert float(bins[0][0]) == pytest.approx(brightness.min(), abs=0.002)
-    assert " to ".join(bins[1]) in run_here("score", truth, eager, "--by", "truth_brightness:4").out
+    assert " to ".join(bins[1]) in run_here(*command).out
 
 
 def test_the_first_ten_problems_and_a_count(sample: Path, tmp_path: Path) -> None:
@@ -163,6 +165,7 @@ def test_out_writes_tables_that_say_what_they_were_made_from(sample: Path, tmp_p
     out = tmp_path / "new" / "out"
     truth, submission = sample / "truth.parquet", sample / "eager.parquet"
     command = ["score", truth, submission, "--by", "truth_brightness:3", "--by", "frame", "--exclude", "7"]
+    command += ["--frames", sample / "frames.parquet"]
     done = run_here(*command, "--out", out)
     assert (done.status, done.err) == (0, "")
     names = ["by_frame.parquet", "by_truth_brightness.parquet", "matches.parquet", "summary.parquet"]
@@ -230,7 +233,7 @@ def test_a_command_takes_the_arguments_that_its_help_lists(name: str) -> None:
     module = importlib.import_module(f"spotgeo_frames.cli.{COMMANDS[name].module}")
     taken = {*inspect.signature(getattr(module, name)).parameters}
     if "how" in taken:  # what the options of the rule are collected to
-        rule = {"tau", "epsilon", "similarity", "threshold", "tracks", "benchmark"}
+        rule = {"tau", "epsilon", "similarity", "threshold", "labelled", "tracks", "benchmark"}
         taken = taken - {"how"} | (rule - {"benchmark"} if name == "score" else rule)
     assert taken == {
         argument.details.get("dest", argument.name.removeprefix("--")) for argument in COMMANDS[name].arguments

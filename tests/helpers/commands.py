@@ -44,9 +44,9 @@ def run_process(*arguments: object) -> Done:
 
 
 def complaints(said: str | list[str]) -> list[str]:
-    """The lines on standard error, without the warnings that small scenes have too few sequences for intervals."""
+    """The lines on standard error, without the warnings that scenes are small, or that truths are in few sequences."""
     lines = said.splitlines() if isinstance(said, str) else said
-    return [line for line in lines if not re.match(r"warning: .*\b(fewer than|only one) ", line)]
+    return [line for line in lines if not re.match(r"warning: .*\b(fewer than|only one|no truth at all)\b", line)]
 
 
 def answer_here(*arguments: object) -> dict[str, Any]:

@@ -644,7 +644,7 @@ def test_wrong_rows_name_their_file(tmp_path: Path, small: None) -> None:
     key = ", ".join(f"{name} {predictions[name].iloc[-1]}" for name in ("sequence", "frame", "object"))
     with refused((f"{twice / 'part-000.parquet'}: 2 rows", "(sequence, frame, object)", key)):
         sf.score_dataset(in_files(points(40)[0], tmp_path / "right"), twice)
-    huge = in_files(points(40)[0].assign(sequence=np.uint64(1 << 63)), tmp_path / "huge", 1, 1000)
+    huge = in_files(predictions.assign(sequence=np.uint64(1 << 63)), tmp_path / "huge", 1, 1000)
     with refused((f"{huge / 'part-000.parquet'}: row group 0: column sequence: cannot be read", str(1 << 63))):
         sf.score_dataset(huge, huge)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...matching.alignment import FrameRule, labelled_only
 from ...matching.similarity import Measure
 from ...matching.words import asked, asked_with_tracks
 from ...support.errors import InputError
@@ -38,6 +39,7 @@ def report(
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
     tracks: bool = False,
+    frames: FrameRule = "truth",
     exclude: Iterable[int] | Iterable[str] | None = None,
     images: str | Path | None = None,
     tables: str | Path | None = None,
@@ -88,6 +90,9 @@ def report(
     tracks
         Whether identities count. The tables are then evaluated as `track` does (by `similarity` and `tau`), those of
         joints as `pose` does. HOTA, MOTA and IDF1 (of poses HOTA and mota) come first, and HOTA ranks submissions.
+    frames
+        "labelled" leaves out predictions that lie in no frame of the truth, and the page counts them. "truth", the
+        default: they count as false alarms, or are refused if the truth has a frames table.
     exclude
         Sequences to leave out, a list of strings or of integers like the tables'. A warning names those that no table
         has.
@@ -125,6 +130,8 @@ def report(
     ['report.html']
     """
     words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas)
+    if frames not in ("truth", "labelled"):
+        raise ValueError(f"frames is {frames!r}; 'truth' or 'labelled' is needed")
     page_path = Path(path)
     folder = None if tables is None else Path(tables)
     images_folder = None if images is None else Path(images)
@@ -141,8 +148,13 @@ def report(
     left_out = left_out or []
     if left_out:
         known, named = _without(known, left_out), {name: _without(side, left_out) for name, side in named.items()}
+    unlabelled = dict[str, int]()
+    if frames == "labelled":
+        kept = {name: labelled_only(known, side) for name, side in named.items()}
+        named = {name: side for name, (side, _) in kept.items()}
+        unlabelled = {name: count for name, (_, count) in kept.items()}
     [rule, *_] = [rule_of_sides(known, side, words, tracks) for side in named.values()]
-    about = made_with(inputs, rule, left_out, known)
+    about = made_with(inputs, rule, left_out, known, unlabelled)
     evaluation, sections, content = _evaluation_and_page(
         lambda: evaluate(known, named, slices, words, rule, tracks, images_folder), about
     )

@@ -1,0 +1,99 @@
+"""tidy(): tables in other words as tables of this package."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import spotgeo_frames as sf
+from helpers.problems import refused
+
+TABLE = pd.DataFrame(
+    {
+        "image_id": [7, 7],
+        "video": ["a", "a"],
+        "track_id": [1, 2],
+        "label": ["car", "bus"],
+        "xmin": [10.0, 0.0],
+        "ymin": [20, 5],
+        "xmax": [40.0, 2.5],
+        "ymax": [25, 5],
+        "note": ["", "far"],
+    }
+)
+NAMES = {"sequence": "video", "frame": "image_id", "object": "track_id", "category": "label"}
+CORNERS = ["xmin", "ymin", "xmax", "ymax"]
+
+
+def test_names_and_corners() -> None:
+    before = TABLE.copy()
+    tidied = sf.tidy(TABLE, **NAMES, box=CORNERS, box_format="xyxy")
+    assert [*tidied] == ["frame", "sequence", "object", "category", "x", "y", "w", "h", "note"]
+    assert tidied[["x", "y", "w", "h"]].to_numpy().tolist() == [[10, 20, 30, 5], [0, 5, 2.5, 0]]
+    assert tidied["note"].tolist() == ["", "far"]
+    pd.testing.assert_frame_equal(TABLE, before)
+
+
+@pytest.mark.parametrize(
+    ("box_format", "values"),
+    [("xywh", [10, 20, 30, 5]), ("xyxy", [10, 20, 40, 25]), ("cxcywh", [25, 22.5, 30, 5])],
+)
+def test_formats_of_boxes(box_format: Any, values: list[float]) -> None:
+    table = pd.DataFrame([values], columns=["a", "b", "c", "d"])
+    tidied = sf.tidy(table, box=["a", "b", "c", "d"], box_format=box_format)
+    assert tidied.iloc[0].to_dict() == {"x": 10, "y": 20, "w": 30, "h": 5}
+
+
+def test_columns_that_change_places() -> None:
+    swapped = sf.tidy(pd.DataFrame({"x": [1.0], "y": [2.0]}), x="y", y="x")
+    assert swapped.to_dict("list") == {"y": [1.0], "x": [2.0]}
+
+
+def test_boxes_whose_corner_is_called_like_a_centre() -> None:
+    """x and y are replaced where the box names them, whatever they were."""
+    table = pd.DataFrame({"x": [25.0], "y": [22.5], "width": [30.0], "height": [5.0]})
+    tidied = sf.tidy(table, box=["x", "y", "width", "height"], box_format="cxcywh")
+    assert tidied.to_dict("list") == {"x": [10.0], "y": [20.0], "w": [30.0], "h": [5.0]}
+
+
+def test_what_is_wrong() -> None:
+    with refused(("tidy: table: column vidoe is missing", "sequence", "video")):
+        sf.tidy(TABLE, sequence="vidoe")
+    with refused(("tidy: table: column video is named more than once",)):
+        sf.tidy(TABLE, sequence="video", category="video")
+    with refused(("tidy: table: column label is to be category, and there is a column category already", "drop")):
+        sf.tidy(TABLE.assign(category=1), category="label")
+    with refused(("tidy: table: column label", "numbers")):
+        sf.tidy(TABLE, box=["label", "ymin", "xmax", "ymax"])
+    for wrong in ("xmin", ["xmin"], 4):
+        with refused(("tidy: box is", "four columns"), error=ValueError):
+            sf.tidy(TABLE, box=wrong)
+    with refused(("tidy: box_format is 'ltrb'", "'xyxy'"), error=ValueError):
+        sf.tidy(TABLE, box=CORNERS, box_format="ltrb")
+    with refused(("tidy: x and box", "one of them"), error=ValueError):
+        sf.tidy(TABLE, x="xmin", box=CORNERS)
+
+
+def test_a_table_that_is_tidy_stays_as_it_is() -> None:
+    tidy = sf.tidy(TABLE, **NAMES, box=CORNERS, box_format="xyxy")
+    pd.testing.assert_frame_equal(sf.tidy(tidy), tidy)
+    pd.testing.assert_frame_equal(sf.tidy(tidy, sequence="sequence", box=["x", "y", "w", "h"]), tidy)
+
+
+numbers = st.floats(-1e6, 1e6).map(lambda value: round(value * 8) / 8)
+
+
+@given(st.lists(st.tuples(numbers, numbers, numbers, numbers), min_size=1))
+def test_all_formats_of_the_same_boxes(boxes: list[tuple[float, float, float, float]]) -> None:
+    expected = pd.DataFrame(boxes, columns=["x", "y", "w", "h"])
+    x, y, w, h = (expected[name] for name in ("x", "y", "w", "h"))
+    corners = pd.DataFrame({"l": x, "t": y, "r": x + w, "b": y + h})
+    centres = pd.DataFrame({"cx": x + w / 2, "cy": y + h / 2, "w": w, "h": h})
+    found = [
+        sf.tidy(corners, box=["l", "t", "r", "b"], box_format="xyxy"),
+        sf.tidy(centres, box=["cx", "cy", "w", "h"], box_format="cxcywh"),
+    ]
+    for table in found:
+        pd.testing.assert_frame_equal(table, expected)
