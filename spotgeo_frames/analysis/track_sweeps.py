@@ -11,23 +11,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..matching.alignment import Aligned, FrameRule, align
+from ..matching.alignment import Aligned, FrameRule, align, select_rows
 from ..matching.left_out import left_out
 from ..matching.pairs import PAIRS_AT_ONCE, Pairs, join_pairs
 from ..matching.rule import HEAD_SIZES, Rule
 from ..matching.words import Words, check_no_words
+from ..scoring.group_sums import Sums
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import values_of
 from ..support.chunks import chunks
 from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import as_numbers
+from ..tracking.crowds import without_crowds_of_tracks
 from ..tracking.families import pose_numbers, track_numbers
 from ..tracking.identities import with_predictions
 from ..tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
 from ..tracking.poses import check_keypoints, evaluate_poses, near_joints
 from ..tracking.registry import HOTA_METRICS
-from ..tracking.tracks import identify_whole, rule_of_tracks, similar_chunks, track_sums
+from ..tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, similar_chunks, track_sums
 from .cross_validation import best_threshold
 from .sweep_sums import score_thresholds
 from .uncertainty import FEWEST_COMBINED
@@ -76,7 +78,7 @@ def kind_of_tracks(words: Words, truth: Annotations, predictions: Annotations, f
     """
     rule, sides = rule_with_identities(words, truth, predictions), (side_columns(truth), side_columns(predictions))
     if rule.name == "keypoint":
-        return Kind(rule, ["HOTA", "mota"], partial(_evaluate_poses, *sides, frames), pose_numbers)
+        return Kind(rule, ["HOTA", "mota"], partial(_evaluate_poses, rule, *sides, frames), pose_numbers)
     return Kind(rule, ["HOTA", "MOTA", "IDF1"], partial(_evaluate_tracks, rule), track_numbers)
 
 
@@ -90,16 +92,31 @@ def rule_with_identities(words: Words, truth: Annotations, predictions: Annotati
 
 
 def _evaluate_tracks(rule: Rule, aligned: Aligned) -> Evaluate:
-    """What `track` adds up; frames that have lost all their objects change nothing of that."""
+    """What `track` adds up; frames that have lost all their objects change nothing of that.
+
+    Which predictions a crowd explains depends on which are left, so with crowds all is evaluated anew.
+    """
+    if "crowd" in aligned.truth.table:
+        return partial(_evaluate_with_crowds, rule, aligned)
     tracks, similar = identify_whole(aligned, rule), list(similar_chunks(aligned, rule))
     tracks = tracks._replace(aligned=_without_other_columns(aligned))
 
     def evaluate(kept: np.ndarray) -> Evaluated:
         _, sums = track_sums(with_predictions(tracks, kept), _in_fewer([_left(chunk, kept) for chunk in similar]))
-        counts = {name: int(sums.values[name.upper()].sum()) for name in ("tp", "fn", "fp")}
-        return Evaluated(sums.labels["sequence"], sums.values, counts)
+        return _of_sums(sums)
 
     return evaluate
+
+
+def _evaluate_with_crowds(rule: Rule, aligned: Aligned, kept: np.ndarray) -> Evaluated:
+    """What `track` adds up of the predictions that are left, where the truth may have crowds."""
+    left = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), kept)
+    return _of_sums(evaluate_tracks(without_crowds_of_tracks(left, rule), rule)[2])
+
+
+def _of_sums(sums: Sums) -> Evaluated:
+    counts = {name: int(sums.values[name.upper()].sum()) for name in ("tp", "fn", "fp")}
+    return Evaluated(sums.labels["sequence"], sums.values, counts)
 
 
 def _without_other_columns(aligned: Aligned) -> Aligned:
@@ -108,7 +125,9 @@ def _without_other_columns(aligned: Aligned) -> Aligned:
     return aligned._replace(predictions=predictions._replace(table=predictions.table.select(["x", "y"])))
 
 
-def _evaluate_poses(truth: SideColumns, predictions: SideColumns, frames: FrameRule, whole: Aligned) -> Evaluate:
+def _evaluate_poses(
+    rule: Rule, truth: SideColumns, predictions: SideColumns, frames: FrameRule, whole: Aligned
+) -> Evaluate:
     """What `pose` adds up, average precision aside.
 
     Keypoint HOTA also counts frames without any joint, so the sides are aligned anew: unless a table lists them, frames
@@ -120,7 +139,12 @@ def _evaluate_poses(truth: SideColumns, predictions: SideColumns, frames: FrameR
         rows = np.ones(len(predictions.objects), bool)
         rows[whole.predictions.row[~kept]] = False
         left = predictions._replace(objects=predictions.objects.filter(rows))
-        aligned, pairs = align(truth, left, frames, may_be_disjoint=True), _left(similar, kept)
+        aligned = align(truth, left, frames, may_be_disjoint=True)
+        if "crowd" in truth.objects:  # which predictions they explain depends on which are left
+            aligned = without_crowds_of_tracks(aligned, rule)
+            pairs = near_joints(aligned)
+        else:
+            pairs = _left(similar, kept)
         found = evaluate_poses(aligned, pairs, "object")
         tp = len(found.matched.pairs.truth)
         counts = {"tp": tp, "fn": len(aligned.truth.frame) - tp, "fp": len(aligned.predictions.frame) - tp}

@@ -66,5 +66,12 @@ def by_class(aligned: Aligned) -> Sequences:
 def rows_in(aligned: Aligned, laid: Aligned) -> tuple[np.ndarray, np.ndarray]:
     """For each row of the truth and of the predictions as they are laid out, its position in `aligned`."""
     sides = (aligned.truth, laid.truth), (aligned.predictions, laid.predictions)
-    truth, predictions = (np.argsort(side.row)[other.row] for side, other in sides)
+    truth, predictions = (_places(side.row)[other.row] for side, other in sides)
     return truth, predictions
+
+
+def _places(row: np.ndarray) -> np.ndarray:
+    """The position of each row of a table among those that are left, some of which may be left out."""
+    places = np.zeros(row.max(initial=-1) + 1, np.int64)
+    places[row] = np.arange(len(row))
+    return places
