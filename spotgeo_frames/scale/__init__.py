@@ -33,6 +33,7 @@ may use it; it uses `tracking` and `formats`. Each module uses only modules abov
                       batch_form        what all batches have in common
                       seen_frames       which frames there were
                       plain_batches     plain batches, which wait to be matched together
+                      seen_sides        how the two sides of all batches fit each other
                       batches           reads a batch
                       batch_sums        what batches add up to
                       accumulator       Accumulator

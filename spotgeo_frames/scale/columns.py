@@ -1,19 +1,15 @@
 """Opens the datasets of an evaluation: checks that both sides fit together, and chooses the columns to read."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ..matching.left_out import apart_text, one_sided_categories
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import Geometry, Words, rule_for
 from ..support.addresses import Storage
 from ..support.errors import InputError
-from ..tables.messages import first_listed
 from ..tables.schema import FRAME_KEY, PREFIXES
 from .contents import ON_ERROR, Contents, contents_of
-from .quantiles import column_tables
-from .results import Result
 
 SIDES = ("truth", "predictions")
 
@@ -85,28 +81,6 @@ def columns_to_read(
             or (side != "frames" and rule.reads_all_columns)
         ]
     return columns
-
-
-def category_texts(contents: Mapping[str, Contents], exclude: Sequence[int | str], result: Result) -> list[str]:
-    """Warnings of categories that only one side has, or of which both sides have none in common."""
-    apart = None
-    if _nothing_matched(result) and all("category" in contents[side].schema.names for side in SIDES):
-        truth, predictions = (
-            {
-                name
-                for table in column_tables(contents[side], ["category"], exclude)
-                for name in table["category"].unique()
-            }
-            for side in SIDES
-        )
-        if truth and predictions and truth.isdisjoint(predictions):
-            apart = apart_text([first_listed(map(repr, sorted(names, key=str))) for names in (truth, predictions)])
-    return list(filter(None, [one_sided_categories(*geometries(contents)), apart]))
-
-
-def _nothing_matched(result: Result) -> bool:
-    """Whether no pair was found, of detections or of tracks."""
-    return not any(sums.values[name].any() for sums in result.sums[:1] for name in ("tp", "TP") if name in sums.values)
 
 
 def check_alike(contents: Mapping[str, Contents]) -> None:

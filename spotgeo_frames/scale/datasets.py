@@ -37,12 +37,12 @@ from ..tables.selections import By, check_column, column_bins, listed_sequences
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.track_tables import track_summary
 from .checked_blocks import empty_sides
-from .columns import category_texts, columns_to_read, dataset_rule, geometries, opened
+from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .evaluation import score_block, track_block
 from .folder import RunFolder, written_for
 from .quantiles import bins_of_codes, dataset_bin_edges
-from .results import noted, warnings_of
+from .results import category_texts, noted, warnings_of
 from .run import RunOptions, check_out, described, run, sources_of
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..matching.alignment import FrameRule
+from ..matching.left_out import apart_text, one_sided_categories
 from ..scoring.group_sums import Sums, add_sums, whole_sums
 from ..support.errors import InputError
 from ..support.memory import check_at_hand
@@ -17,8 +18,12 @@ from ..support.reading import readable
 from ..support.storage import Digest, read_all
 from ..tables.arrow import PANDAS_TYPES
 from ..tables.columns import Columns, columns_of, dataframe_of
+from ..tables.messages import first_listed
 from ..tables.selections import unknown_text
+from .columns import SIDES, geometries
+from .contents import Contents
 from .folder import RunFolder, written_for
+from .quantiles import column_tables
 
 # The most sequences of only one side that a result names.
 MOST_LISTED = 1000
@@ -178,6 +183,28 @@ def warnings_of(result: Result, exclude: Sequence[int | str] | None, frames: Fra
         unknown = unknown_text(exclude, {*result.excluded})
         texts += [] if unknown is None else [unknown]
     return texts
+
+
+def category_texts(contents: Mapping[str, Contents], exclude: Sequence[int | str], result: Result) -> list[str]:
+    """Warnings of categories that only one side has, or of which both sides have none in common."""
+    apart = None
+    if _nothing_matched(result) and all("category" in contents[side].schema.names for side in SIDES):
+        truth, predictions = (
+            {
+                name
+                for table in column_tables(contents[side], ["category"], exclude)
+                for name in table["category"].unique()
+            }
+            for side in SIDES
+        )
+        if truth and predictions and truth.isdisjoint(predictions):
+            apart = apart_text([first_listed(map(repr, sorted(names, key=str))) for names in (truth, predictions)])
+    return list(filter(None, [one_sided_categories(*geometries(contents)), apart]))
+
+
+def _nothing_matched(result: Result) -> bool:
+    """Whether no pair was found, of detections or of tracks."""
+    return not any(sums.values[name].any() for sums in result.sums[:1] for name in ("tp", "TP") if name in sums.values)
 
 
 def noted(table: pd.DataFrame, result: Result) -> pd.DataFrame:
