@@ -131,8 +131,15 @@ def way_out(why: str, columns: Iterable[Hashable], wanted: Collection[str] = ())
 
 
 def _geometry_words(there: list[str]) -> list[str]:
-    """The arguments of `tidy` that name the columns of the geometry; none where nothing has to be renamed."""
-    if {*BOX} <= {*there} or ("joint" in there and {"x", "y"} <= {*there}):
+    """The arguments of `tidy` that name the columns of the geometry; none where nothing has to be renamed.
+
+    There are none for boxes that are turned either: without their angle they would be other boxes.
+    """
+    if (
+        any(plain(name) in ANGLES for name in there)
+        or {*BOX} <= {*there}
+        or ("joint" in there and {"x", "y"} <= {*there})
+    ):
         return []
     by_plain: dict[str, str] = {}
     for name in there:

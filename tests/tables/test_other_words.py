@@ -164,6 +164,13 @@ def test_boxes_that_are_turned() -> None:
         assert len(sf.match(*sides, similarity="point", tau=10))
 
 
+def test_boxes_with_an_angle_are_not_made_upright() -> None:
+    table = objects(ROWS).rename(columns={"x": "cx", "y": "cy"}).assign(**BOX_COLUMNS, angle=45.0)
+    with pytest.raises(sf.InputError) as caught:
+        sf.match(table, table)
+    assert not any("tidy(" in problem for problem in caught.value.problems)
+
+
 def test_a_function_of_ones_own_knows_its_columns() -> None:
     def equal(truth: pd.DataFrame, predictions: pd.DataFrame) -> Any:
         return (truth["angle"].to_numpy() == predictions["angle"].to_numpy()).astype(float)
