@@ -10,7 +10,9 @@ The table is long, like all others here, so that it can be filtered, joined and 
 makes it square.
 """
 
+from collections.abc import Hashable
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,9 +52,9 @@ def confusion(
     DataFrame (of the kind that `result` has) with one row for each pair of categories: `truth_category`,
     `predicted_category` and `count`, 0 where there are none. A null stands for background: missed truths have no
     predicted category, and false alarms have no true one. The counts of a `truth_category` add up to its truths, those
-    of a `predicted_category` to its detections. As in average precision, at most 100 detections (poses: 20) of a frame
-    and category count, ignored truths such as crowds do not, nor do detections that are matched with them. To make the
-    square table, pivot it as in the example; background comes first there.
+    of a `predicted_category` to its detections. Ignored truths such as crowds count nowhere, nor do
+    detections that are matched with them, or that are beyond the most of a frame and category in `result`; the notes
+    (`attrs`) say how many. To make the square table, pivot it as in the example; background comes first there.
 
     Raises
     ------
@@ -93,7 +95,8 @@ def confusion(
     np.add.at(counts, (detections.truth_category[found.truth], detections.category[found.prediction]), 1)
     counts[:-1, -1] = np.bincount(detections.truth_category[is_missed], minlength=n_categories)
     counts[-1, :-1] = np.bincount(detections.category[is_wrong], minlength=n_categories)
-    return _long(counts, matched)
+    n_explained = int(enough.sum() - counts[:, :-1].sum())
+    return _long(counts, matched, {"threshold": float(threshold), "explained": n_explained})
 
 
 def _checked(result: object, threshold: float, score_threshold: float | None) -> Matched:
@@ -126,13 +129,13 @@ def _pairs(matched: Matched, threshold: float, enough: np.ndarray) -> Pairs:
     return pairs._replace(prediction=by_score[pairs.prediction])
 
 
-def _long(counts: np.ndarray, matched: Matched) -> pd.DataFrame:
-    """A square table of counts, whose last row and column are background, as one with a row a count."""
+def _long(counts: np.ndarray, matched: Matched, notes: dict[Hashable, Any]) -> pd.DataFrame:
+    """A square table of counts, whose last row and column are background, as one with a row a count, with its notes."""
     names = pd.Series(matched.detections.categories, copy=False)
     names = names.astype("Int64") if pd.api.types.is_integer_dtype(names.dtype) else names
     positions = np.indices(counts.shape).reshape(2, -1)
     codes = np.where(positions == len(names), -1, positions)
     columns = {column: names.array.take(of, allow_fill=True) for column, of in zip(COLUMNS, codes, strict=True)}
     table = pd.DataFrame(columns | {"count": counts.ravel()})
-    table.attrs = matched.rule.notes
+    table.attrs = matched.notes | notes
     return table

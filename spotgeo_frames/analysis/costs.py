@@ -65,9 +65,10 @@ def error_costs(
 
     Of average precision, the kinds are those of TIDE, which `diagnose` lists. Before `all` there are `all_misses`, with
     which no missed truth counts, and `all_false_alarms`, with which all of them come after the true positives. Counts
-    are those at the threshold 0.5. `AP50` and `AP` are what `average_precision` would give after the correction, each
-    with its gain; for AP, the errors are corrected that there are at each of the ten thresholds. `dAP` is the gain as
-    tidecv 1.0.1 has it, for comparison with published figures: percentage points of its own AP50, which takes
+    are those at the lowest threshold of AP, which is 0.5 unless `thresholds` said otherwise. `AP50` and `AP` are what
+    `average_precision` would give after the correction, each with its gain; for AP, the errors are corrected that there
+    are at each of its thresholds, and AP50 is null where 0.5 is none of these. `dAP` is the gain as tidecv 1.0.1 has
+    it, for comparison with published figures: percentage points of its own AP at the lowest threshold, which takes
     categories without truths for 0 where AP50 leaves them out.
 
     Raises

@@ -13,11 +13,14 @@ import pandas as pd
 from ..matching.pairs import Pairs
 from ..scoring.ap.curves import RECALLS, curves_of
 from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.numbers import THRESHOLDS, limits_of
+from ..scoring.ap.numbers import limits_of
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.scopes import Scope
 from ..support.pandas_versions import TEXT
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
+
+# The threshold of AP50.
+HALF = 0.5
 
 # The rows of the result besides the kinds: all missed truths, all false alarms, and all kinds.
 ALL_MISSES, ALL_FALSE_ALARMS, ALL = "all_misses", "all_false_alarms", "all"
@@ -51,7 +54,7 @@ def detection_costs(result: AveragePrecision) -> pd.DataFrame:
     """The costs of each kind of error of what `average_precision` returned."""
     matched = result.matched
     nearest = nearest_truths(matched)
-    errors = [errors_at(matched, nearest, position) for position in range(len(THRESHOLDS))]
+    errors = [errors_at(matched, nearest, position) for position in range(len(matched.thresholds))]
     places = np.argsort(matched.detections.by_score)
     names = [*kinds_of(matched), ALL_MISSES, ALL_FALSE_ALARMS, ALL]
     sides = {"n_misses": (errors[0].truth_kind, ALL_MISSES), "n_false_alarms": (errors[0].kind, ALL_FALSE_ALARMS)}
@@ -62,12 +65,14 @@ def detection_costs(result: AveragePrecision) -> pd.DataFrame:
     # The first row is that of nothing mended.
     rows = ["", *names]
     values = np.array([[_ap(matched, _left(matched, places, of, name)) for of in errors] for name in rows])
-    for column, of_rows in (("AP50", values[:, 0]), ("AP", values.mean(axis=1))):
+    at_half = values[:, matched.thresholds == HALF]
+    half = at_half[:, 0] if at_half.size else np.full(len(rows), np.nan)
+    for column, of_rows in (("AP50", half), ("AP", values.mean(axis=1))):
         columns |= {column: of_rows[1:], f"{column}_gain": of_rows[1:] - of_rows[0] + 0.0}  # no -0.0
     tide = 100 * np.array([_ap(matched, _left(matched, places, errors[0], name), as_tide=True) for name in rows])
     columns["dAP"] = tide[1:] - tide[0] + 0.0
     answer = pd.DataFrame({"kind": names} | columns).astype({"kind": TEXT})
-    answer.attrs = matched.rule.notes
+    answer.attrs = matched.notes
     return answer
 
 

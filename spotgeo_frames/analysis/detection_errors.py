@@ -22,9 +22,9 @@ import pandas as pd
 from ..matching.pairs import Pairs
 from ..scoring.ap.detections import Detections, similar_of_any_category
 from ..scoring.ap.evaluate import Matched
-from ..scoring.ap.numbers import THRESHOLDS
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.tables import match_tables
+from ..tables.checks import check_matches
 from ..tables.schema import FN, FP, TP
 
 KINDS = ["lost", "mislocated", "confused", "confused_and_mislocated", "duplicate", "background"]
@@ -99,7 +99,7 @@ def errors_at(
     is_missed = scope.counts.copy()
     is_missed[pairs.truth] = False
 
-    threshold, (same, other) = THRESHOLDS[position], nearest
+    threshold, (same, other) = matched.thresholds[position], nearest
     by_kind = {
         MISLOCATED: (same.truth >= 0) & (same.similarity <= threshold),
         CONFUSED: other.similarity >= threshold,
@@ -134,7 +134,7 @@ def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataF
     """The match table at the threshold of this position, without what is ignored, with the kind of each error."""
     matched = result.matched
     errors = errors_at(matched, nearest_truths(matched, least), position, least)
-    table = match_tables(matched, [THRESHOLDS[position]])
+    table = match_tables(matched, [matched.thresholds[position]])
     outcome = table["outcome"].array.codes
     kind, similarity = np.full(len(table), -1), np.full(len(table), np.nan)
 
@@ -154,8 +154,8 @@ def diagnosed(result: AveragePrecision, position: int, least: float) -> pd.DataF
     codes = np.array([possible.index(name) if name in possible else -1 for name in KINDS] + [-1])  # the last for none
     table["kind"] = pd.Categorical.from_codes(codes[kind], dtype=pd.CategoricalDtype(possible))
     table["pair_similarity"] = similarity
-    table.attrs |= {"least_similarity": least, "threshold": float(THRESHOLDS[position])}
-    return table[~table["ignored"]].reset_index(drop=True)
+    table.attrs |= {"least_similarity": least}
+    return check_matches(table).reset_index(drop=True)
 
 
 def kinds_of(matched: Matched) -> list[str]:

@@ -35,7 +35,7 @@ from ..matching.pairs import Pairs, same_category
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
-from ..scoring.ap.numbers import THRESHOLDS, threshold_position
+from ..scoring.ap.numbers import shown_position
 from ..scoring.ap.result import AveragePrecision
 from ..support.errors import InputError
 from ..tables.checks import check_matches
@@ -109,8 +109,8 @@ def diagnose(
         object; 0.1 by default, above 0 and at most the threshold.
     similarity, threshold, sigmas
         The rule of a table by similarity, in the words of `match`. Needed only where the table has lost its notes; a
-        similarity that is a function is needed always. Of average precision only `threshold` is asked for, one of its
-        ten: 0.5 by default.
+        similarity that is a function is needed always. Of average precision only `threshold` is asked for, one of those
+        that it is the mean over: the lowest by default, which is 0.5 unless `thresholds` said otherwise.
 
     Returns
     -------
@@ -173,9 +173,9 @@ def diagnose(
     """
     if isinstance(matches, AveragePrecision):
         _check_left_out(reach=reach, tau=tau, similarity=similarity, sigmas=sigmas)
-        position = threshold_position(THRESHOLDS[0] if threshold is None else threshold)
+        position = shown_position(matches.matched.thresholds, threshold)
         least = LEAST_SIMILARITY if least_similarity is None else least_similarity
-        _check_least(least, float(THRESHOLDS[position]))
+        _check_least(least, float(matches.matched.thresholds[position]))
         return diagnosed(matches, position, least)
     table = check_matches(matches, by_groups=True)
     if is_of_precision(table.columns):

@@ -34,7 +34,8 @@ def operating_point(
     precision, recall
         The precision or the recall to reach, above 0 and at most 1; give one of them.
     threshold
-        Of average precision, the similarity from which on a detection is right, one of its ten: 0.5 by default.
+        Of average precision, the similarity from which on a detection is right, one of those that it is the mean over:
+        the lowest by default, which is 0.5 unless `thresholds` said otherwise.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def operating_point(
     ------
     InputError: `x` is no match table, holds those of several thresholds, or has no scores.
     ValueError: neither or both of `precision` and `recall` are given, one of them is out of range, or `threshold` is
-        none of the ten, or is given with a match table.
+        none of those that `x` is the mean over, or is given with a match table.
 
     Examples
     --------

@@ -103,7 +103,8 @@ def calibration(
         How many bins of the score there are, 2 to 1000, with equally many detections in each; fewer where many have the
         same score.
     threshold
-        Of average precision, the similarity from which on a detection is right, one of its ten: 0.5 by default.
+        Of average precision, the similarity from which on a detection is right, one of those that it is the mean over:
+        the lowest by default, which is 0.5 unless `thresholds` said otherwise.
     confidence
         The share of intervals that contain the true value, between 0 and 1.
 

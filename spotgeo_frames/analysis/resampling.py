@@ -57,7 +57,7 @@ def check_metrics(metrics: Any, family: Family) -> list[str]:
     `metrics` are what `names_of` returned.
     """
     if metrics is None:
-        return list(family.asked)
+        return [name for name in family.asked if name in family.metrics]
     known = ", ".join(family.metrics)
     if not isinstance(metrics, list) or not metrics:
         raise ValueError(f"metrics is {metrics!r}; a list is needed, of {known}")

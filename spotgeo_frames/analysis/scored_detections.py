@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..scoring.ap.numbers import THRESHOLDS, threshold_position
+from ..scoring.ap.numbers import shown_position
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.tables import match_tables
 from ..support.errors import InputError
@@ -16,13 +16,13 @@ SCORE = "predicted_score"
 
 
 def scored_matches(x: Table | AveragePrecision, threshold: float | None, name: str) -> pd.DataFrame:
-    """The rows that count of a match table, or of an average precision at a threshold, by default 0.5.
+    """The rows that count of a match table, or of an average precision at a threshold, by default its lowest.
 
     Raises InputError, whose message begins with `name`, unless every detection has a score; ValueError if `threshold`
-    is given with a match table, or is none of the ten of average precision.
+    is given with a match table, or is none of those of the average precision.
     """
     if isinstance(x, AveragePrecision):
-        chosen = THRESHOLDS[threshold_position(THRESHOLDS[0] if threshold is None else threshold)]
+        chosen = x.matched.thresholds[shown_position(x.matched.thresholds, threshold)]
         return check_matches(match_tables(x.matched, [chosen]))
     table = check_matches(x, f"{name}: x")
     if threshold is not None:

@@ -45,6 +45,13 @@ def _number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number; give one such as 10 or 0.5") from None
 
 
+def _count(text: str) -> int:
+    """Parses the value of an option that is a count."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no count; give an integer of 1 or more, such as 300")
+    return int(text)
+
+
 _FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or CVAT's XML (.xml, .zip)"
 _FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
 _FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
@@ -257,12 +264,18 @@ AP = Command(
         ),
         _argument("results", "COCO's results, or a table of objects with a score", metavar="RESULTS", type=Path),
         _argument("--keypoints", "Poses by OKS instead of boxes by IoU", action="store_true"),
+        _argument(
+            "--max-detections",
+            "The most detections of an image and class that count; 100 by default, 20 of poses",
+            metavar="<int>",
+            type=_count,
+        ),
         JSON,
         OUT,
     ),
     "The numbers are those of pycocotools: at most 100 detections an image and class (20 poses), ten thresholds from "
-    "0.50 to 0.95, 101 recall points. A dash (null in JSON) stands where pycocotools has -1. The JSON also has AP by "
-    "category.",
+    "0.50 to 0.95, 101 recall points. A warning counts the detections that are left out. A dash (null in JSON) stands "
+    "where pycocotools has -1. The JSON also has AP by category.",
 )
 
 TRACK = Command(

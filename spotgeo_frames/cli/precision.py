@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..formats.any_file import read_sides
-from ..scoring.ap.numbers import BOX_NUMBERS, POSE_NUMBERS, Number
+from ..scoring.ap.numbers import Number
 from ..scoring.ap.result import average_precision
 from ..tables.columns import columns_of
 from .as_json import formatted, plain_rows
@@ -25,13 +26,16 @@ KEPT_THRESHOLDS = (0.5, 0.75)
 OF_CATEGORIES = ("AP", "AP50", "AP75")
 
 
-def ap(truth: Path, results: Path, keypoints: bool, as_json: bool, out: Path | None) -> None:
+def ap(
+    truth: Path, results: Path, keypoints: bool, max_detections: int | None, as_json: bool, out: Path | None
+) -> None:
     """Prints the official numbers of detections."""
-    similarity, numbers = ("oks", POSE_NUMBERS) if keypoints else ("iou", BOX_NUMBERS)
+    similarity = "oks" if keypoints else "iou"
     with problems_reported():
         check_out(out, [truth, results])
         known, found = read_sides(truth, [results], similarity=similarity)
-        result = average_precision(known, found, similarity=similarity, thresholds=KEPT_THRESHOLDS)
+        result = average_precision(known, found, similarity=similarity, max_detections=max_detections)
+        result, numbers = replace(result, thresholds=KEPT_THRESHOLDS), result.matched.numbers
         [row] = plain_rows(result.summary)
         answer = formatted({name: row[name] for name in numbers} | {"categories": _by_category(result.categories)})
         keep(out, "ap", result, answer, {"truth": known.objects, "results": found.objects})

@@ -13,7 +13,17 @@ import pandas as pd
 
 from ..support.errors import InputError
 from ..tables.messages import missing
-from ..tables.schema import BOX, COUNTS_NOTED, FN, FP, SIDE_PREFIXES, TP, measure_of, pose_columns
+from ..tables.schema import (
+    BOX,
+    COUNTS_NOTED,
+    FN,
+    FP,
+    PRECISION_NOTED,
+    SIDE_PREFIXES,
+    TP,
+    measure_of,
+    pose_columns,
+)
 from .rule import HEAD_SIZES, NOTED, Rule, check_distances
 from .similarity import Measure
 from .words import SIMILARITIES, Words, similarity_rule
@@ -102,7 +112,7 @@ def distance_rule(table: pd.DataFrame, needs: Distances = TAU_ONLY, tau: float |
 
 def rule_notes(table: pd.DataFrame) -> dict[Hashable, Any]:
     """The notes of a table that say by which rule it was made; tables from other libraries may have none."""
-    return {key: table.attrs[key] for key in ("rule", *NOTED) if key in table.attrs}
+    return {key: table.attrs[key] for key in ("rule", *NOTED, *PRECISION_NOTED) if key in table.attrs}
 
 
 def shared_notes(table: pd.DataFrame) -> dict[Hashable, Any]:

@@ -178,11 +178,14 @@ def precision_to_draw(curve: Table, who: Who) -> pd.DataFrame:
 
 
 def mean_lines(rows: pd.DataFrame) -> dict[str, pd.Series]:
-    """Precision by recall as means over categories: at two thresholds, and of all."""
-    named = {f"threshold {threshold:.2f}": rows[np.isclose(rows["threshold"], threshold)] for threshold in THRESHOLDS}
+    """Precision by recall as means over categories: at two thresholds, as far as there are these, and of all."""
+    there = np.sort(rows["threshold"].unique())
+    drawn = THRESHOLDS if len(there) > 1 else there
+    named = {f"threshold {threshold:.2f}": rows[np.isclose(rows["threshold"], threshold)] for threshold in drawn}
     named = {name: of for name, of in named.items() if len(of)}
-    whole = f"mean of {rows['threshold'].min():.2f} to {rows['threshold'].max():.2f}"
-    return {name: of.groupby("recall")["precision"].mean() for name, of in (named | {whole: rows}).items()}
+    if len(there) > 1:
+        named[f"mean of {there[0]:.2f} {'to' if len(there) > 2 else 'and'} {there[-1]:.2f}"] = rows
+    return {name: of.groupby("recall")["precision"].mean() for name, of in named.items()}
 
 
 def category_lines(rows: pd.DataFrame, threshold: float, who: Who) -> dict[str, pd.Series]:

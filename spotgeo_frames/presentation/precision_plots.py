@@ -37,7 +37,7 @@ def precision_recall(curve: Table, ax: Axes | None = None, threshold: float | No
         The Axes to draw into; a new figure without it.
     threshold
         One of the table's thresholds, to draw a line for each category. Without it, the lines are means over
-        categories: at the thresholds 0.50 and 0.75, and the mean of all thresholds.
+        categories: at the thresholds 0.50 and 0.75, as far as the table has them, and the mean of all its thresholds.
 
     Returns
     -------

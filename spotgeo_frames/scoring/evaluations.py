@@ -94,7 +94,8 @@ class Evaluation(NamedTuple):
     summary
         The table that `summarize` returns: the labels and metrics of each group.
     missing
-        The text of a warning if a match table lacks rows of its frames, otherwise None.
+        The text of a warning if a match table lacks rows of its frames, or if the predictions of an average precision
+        share no value of a column with the truths; otherwise None.
     singles
         Of tracks and poses, the metrics of each sequence by itself.
     sizes
@@ -202,7 +203,8 @@ def summary_of_result(
     """The table that `summarize` returns of a result, and the text of a warning or None."""
     asked = asked_table(x, "summarize: matches")
     left_out, unknown = excluded_sequences(exclude, [asked.table])
-    return asked.evaluate(without_sequences(asked.table, left_out), by, ()).summary, unknown
+    evaluation = asked.evaluate(without_sequences(asked.table, left_out), by, ())
+    return evaluation.summary, "; ".join(filter(None, (unknown, evaluation.missing))) or None
 
 
 def match_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str] = ()) -> Evaluation:

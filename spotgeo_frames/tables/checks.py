@@ -137,9 +137,12 @@ def _counting(matches: pd.DataFrame, name: str, by_groups: bool) -> pd.DataFrame
     thresholds = matches["threshold"].unique()
     if not by_groups and len(thresholds) > 1:
         raise InputError(several_thresholds(name, "give the rows of one"))
-    counting = matches[~marks.to_numpy(bool, na_value=False)]
+    is_ignored = marks.to_numpy(bool, na_value=False)
+    counting = matches[~is_ignored]
     if len(thresholds) == 1:  # it is part of the rule then
-        counting.attrs = matches.attrs | {"threshold": thresholds.tolist()[0]}
+        n_explained = int((is_ignored & (matches["outcome"] != "FN").to_numpy()).sum())
+        explained = matches.attrs.get("explained", 0) + n_explained
+        counting.attrs = matches.attrs | {"threshold": thresholds.tolist()[0], "explained": explained}
     return counting
 
 

@@ -60,7 +60,10 @@ OWN_COLUMNS = {
 }
 
 # Notes of a match table that are counts; those of tables that share no sequence add up.
-COUNTS_NOTED = ("crowds", "explained", "unlabelled")
+COUNTS_NOTED = ("crowds", "explained", "ignored", "beyond_max_detections", "unlabelled")
+
+# Notes of average precision that say, beside the rule, what its numbers are means over and which detections count.
+PRECISION_NOTED = ("thresholds", "max_detections")
 
 # Larger integers are not exact as float64, which is the type of carried numbers in a match table.
 LARGEST_EXACT_INTEGER = 1 << 53

@@ -15,7 +15,7 @@ class Arrays(NamedTuple):
     """pycocotools' arrays, with -1 where nothing is known.
 
     `precision` and `scores` are (thresholds, recalls, classes, areas), at the most detections; `recall` is (thresholds,
-    classes, areas, limits); `stats` are the numbers that it prints.
+    classes, areas, limits); `stats` are the numbers that it prints, in whose first one of boxes the limit is always 100.
     """
 
     precision: np.ndarray
@@ -24,13 +24,15 @@ class Arrays(NamedTuple):
     stats: np.ndarray
 
 
-def official(truth: Document, results: list[Document], kind: str) -> Arrays:
-    """What pycocotools makes of them; `kind` is "bbox" or "keypoints"."""
+def official(truth: Document, results: list[Document], kind: str, **params: Any) -> Arrays:
+    """What pycocotools makes of them; `kind` is "bbox" or "keypoints", and `params` are set in its Params."""
     with contextlib.redirect_stdout(io.StringIO()):
         known = COCO()
         known.dataset = truth
         known.createIndex()
         evaluation = COCOeval(known, known.loadRes(results), kind)
+        for name, value in params.items():
+            setattr(evaluation.params, name, value)
         evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()

@@ -135,9 +135,95 @@ def test_area_ranges_have_both_their_ends() -> None:
 
 def test_at_most_a_hundred_detections_of_an_image_and_class_count() -> None:
     flood = scored(*((500, 1 - k / 1000) for k in range(100)), (10, 0.1))
-    assert sf.average_precision(squares((10,)), flood).summary["AR100"].iloc[0] == 0.0
+    with warned(("average_precision", "1 detection is left out")):
+        assert sf.average_precision(squares((10,)), flood).summary["AR100"].iloc[0] == 0.0
     row = sf.average_precision(squares((10,)), flood[1:]).summary.iloc[0]
     assert (row["AR100"], row["AP50"]) == (1.0, pytest.approx(0.01))
+
+
+def test_detections_beyond_the_most_are_counted_in_a_warning_and_max_detections_takes_them() -> None:
+    """Three frames of 300, 150 and 100 flawless detections: of the first two, 200 and 50 are left out."""
+    sizes = (300, 150, 100)
+    truth = pd.concat([squares(*((20.0 * k,) for k in range(n))).assign(frame=f) for f, n in enumerate(sizes)])
+    found = truth.assign(score=0.5)
+    with warned(("average_precision", "250 detections in 2 frames are left out, beyond the 100", "max_detections=")):
+        result = sf.average_precision(truth, found)
+    assert result.summary["AR100"].iloc[0] == pytest.approx(300 / 550)
+    assert result.summary["n_predicted"].iloc[0] == 300
+    assert result.summary.attrs["max_detections"] == 100
+    assert result.summary.attrs["beyond_max_detections"] == 250
+    assert "left out: 250 detections" in str(result)
+    with warned():
+        every = sf.average_precision(truth, found, max_detections=300)
+    row = every.summary.iloc[0]
+    assert row[["AP", "APs", "AR300", "ARs"]].tolist() == pytest.approx([1.0] * 4)
+    assert row[["AR1", "AR10", "AR100"]].tolist() == pytest.approx([3 / 550, 30 / 550, 300 / 550])
+    assert every.summary.attrs["beyond_max_detections"] == 0
+    assert "left out" not in str(every)
+    with warned():
+        sf.average_precision(truth[truth["frame"] == 2], found[found["frame"] == 2])
+
+
+def test_the_most_poses_of_an_image_are_twenty() -> None:
+    joints = {"sequence": 1, "frame": 1, "joint": "nose", "y": 0.0, "area": 1.0, "category": "person"}
+    truth = pd.DataFrame([joints | {"object": k, "x": 10.0 * k} for k in range(25)])
+    with warned(("average_precision", "5 detections in 1 frame are left out, beyond the 20")):
+        result = sf.average_precision(truth, truth.assign(score=0.5))
+    assert result.summary["AR"].iloc[0] == pytest.approx(20 / 25)
+    with warned():
+        every = sf.average_precision(truth, truth.assign(score=0.5), max_detections=25)
+    assert [*every.summary][:10] == [*POSE_NUMBERS]
+    assert every.summary[["AP", "AR"]].iloc[0].tolist() == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.filterwarnings("ignore:average_precision")
+@pytest.mark.parametrize("most", [1, 5, 50, 150])
+def test_max_detections_are_those_of_pycocotools(most: int, tmp_path: Path) -> None:
+    """AR1, AR10 and AR100 stay as far as fewer detections count for them, and AR of the most follows."""
+    truth, results = coco_scenes.boxes(5, 120)
+    limits = [*(limit for limit in (1, 10, 100) if limit < most), most]
+    wanted = official(truth, results, "bbox", maxDets=[0] * (3 - len(limits)) + limits)
+    read = sf.read_coco(*written(tmp_path, truth, results), boxes=True)
+    result = sf.average_precision(*read, max_detections=most)
+    assert [name for name in result.summary if name[2:].isdecimal()] == [
+        *("AP50", "AP75"),
+        *(f"AR{limit}" for limit in limits),
+    ]
+    known = wanted.precision > -1
+    means = {"AP": wanted.precision[..., 0][known[..., 0]].mean()}
+    means |= {"APs": wanted.precision[..., 1][known[..., 1]].mean()}
+    for position, limit in enumerate(limits, -len(limits)):
+        recall = wanted.recall[..., 0, position]
+        means[f"AR{limit}"] = recall[recall > -1].mean()
+    assert result.summary[[*means]].iloc[0].tolist() == pytest.approx([*means.values()], abs=1e-12)
+    n_counted = result.summary["n_predicted"].iloc[0]
+    assert n_counted + result.summary.attrs["beyond_max_detections"] == len(results)
+
+
+@pytest.mark.filterwarnings("ignore:average_precision")
+@pytest.mark.parametrize("kind", ["bbox", "keypoints"])
+@pytest.mark.parametrize("thresholds", [[0.5], [0.75], [0.9, 0.5, 0.6]])
+def test_numbers_are_means_over_the_thresholds_given(kind: str, thresholds: list[float], tmp_path: Path) -> None:
+    """As pycocotools has it with these iouThrs; a number of another threshold is null where it has -1."""
+    truth, results = SCENES[kind](6, 60)
+    wanted = official(truth, results, kind, iouThrs=np.sort(thresholds)).stats
+    read = sf.read_coco(*written(tmp_path, truth, results), boxes=kind == "bbox")
+    result = sf.average_precision(*read, thresholds=thresholds)
+    names = [*(BOX_NUMBERS if kind == "bbox" else POSE_NUMBERS)]
+    assert np.nan_to_num(result.summary[names].iloc[0].to_numpy(float), nan=-1) == pytest.approx(wanted, abs=1e-12)
+    assert result.summary.attrs["thresholds"] == sorted(thresholds)
+    assert result.summary["thresholds"].tolist() == [", ".join(f"{value:.2f}" for value in sorted(thresholds))]
+    assert f"mean over similarity {result.summary['thresholds'][0]}" in str(result)
+    assert result.curve["threshold"].unique().tolist() == pytest.approx(sorted(thresholds))
+    of_all = result.curve[result.curve["area"] == "all"]
+    assert of_all.groupby("category")["precision"].mean().mean() == pytest.approx(wanted[0])
+    assert result.matches["threshold"].unique().tolist() == pytest.approx(sorted(thresholds))
+
+
+def test_all_ten_thresholds_are_those_without_a_word() -> None:
+    truth, found = squares((10,), (100,)), scored((10, 0.9), (101, 0.8))
+    every = sf.average_precision(truth, found, thresholds=np.arange(0.5, 1, 0.05))
+    pd.testing.assert_frame_equal(every.summary, sf.average_precision(truth, found).summary)
 
 
 def test_an_object_may_be_called_0() -> None:
@@ -192,6 +278,9 @@ def test_what_cannot_be_evaluated_is_refused() -> None:
         sf.average_precision(truth.assign(area=np.nan), found)
     with refused(("truth", "crowd")):
         sf.average_precision(truth.assign(crowd=2), found)
+    for wrong in (0, -1, 1.5, "100", True, [1, 10, 300]):
+        with refused(("max_detections is", "1 or more"), error=ValueError):
+            sf.average_precision(truth, found, max_detections=wrong)  # type: ignore[arg-type]
     for wrong in ([0.51], "0.5", [], [None], [True]):
         with pytest.raises(ValueError, match=r"thresholds .*0\.50, 0\.55"):
             sf.average_precision(truth, found, thresholds=wrong)

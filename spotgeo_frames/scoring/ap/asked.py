@@ -38,7 +38,7 @@ SEED = 0
 def asked_precision(matched: Matched) -> Asked:
     """What an AveragePrecision is evaluated by: its frames, and its truths as a match table."""
     table = frame_table(matched.detections)
-    table.attrs = matched.rule.notes
+    table.attrs = matched.notes
     return Asked(table, _truths(matched), partial(_evaluation, matched), list(table), CALLED, in_groups=True)
 
 
@@ -76,7 +76,7 @@ def _evaluation(
         "groups": np.eye(len(labels))[of_cell],
     }
     family = Family(
-        entries_of(matched.numbers),
+        entries_of(matched.numbers, matched.thresholds),
         RANKING,
         ASKED,
         partial(_values, weighted, group),
@@ -85,7 +85,14 @@ def _evaluation(
     )
     summary = slice_summary(weighted)
     return Evaluation(
-        family, slices.labels, position, labels.take(of_cell), sums, summary, sizes=sizes[position, of_cell]
+        family,
+        slices.labels,
+        position,
+        labels.take(of_cell),
+        sums,
+        summary,
+        slices.warning,
+        sizes=sizes[position, of_cell],
     )
 
 

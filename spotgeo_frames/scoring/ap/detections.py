@@ -16,7 +16,13 @@ from ...tables.checks import decoded, size_problems
 from ...tables.columns import Columns, array_of, as_numbers, dataframe_of
 from ...tables.inputs import source
 from ...tables.schema import OBJECT_KEY, pose_columns
-from .numbers import THRESHOLDS
+
+
+class Beyond(NamedTuple):
+    """How many detections are beyond the most of a frame and category, and in how many frames."""
+
+    n_detections: int = 0
+    n_frames: int = 0
 
 
 class Detections(NamedTuple):
@@ -44,6 +50,8 @@ class Detections(NamedTuple):
         Marks the truths that are crowds, and those that never count: crowds, and poses without a labelled joint, (G,).
     pairs
         The detections, as positions in this order, and the truths that are similar enough for the lowest threshold.
+    beyond
+        The detections that do not count, since there are more of their frame and category.
     """
 
     aligned: Aligned
@@ -59,6 +67,7 @@ class Detections(NamedTuple):
     is_crowd: np.ndarray
     is_ignored: np.ndarray
     pairs: Pairs
+    beyond: Beyond
 
     @property
     def starts(self) -> np.ndarray:
@@ -76,15 +85,21 @@ class Detections(NamedTuple):
         return self.aligned.truth.category is not None and self.aligned.predictions.category is not None
 
 
-def sorted_detections(aligned: Aligned, rule: Rule, most: int, pairs: Pairs | None = None) -> Detections:
+def sorted_detections(
+    aligned: Aligned, rule: Rule, most: int, least: float, kept: tuple[Pairs, Beyond] | None = None
+) -> Detections:
     """Sorts the predictions of aligned sides; of each frame and category, the `most` with the highest scores count.
 
-    `pairs` are the similar rows of the two sides where they are known already, and no more than `most` predictions.
+    Rows are similar from `least` on. `kept` are the similar rows and what was beyond the most, where both are known
+    already: the predictions are then those that count.
     Raises InputError if areas or flags of crowds are null or of the wrong type.
     """
     truth_category, category, names = _categories(aligned)
     order, rank = _order(aligned, category)
+    beyond = Beyond() if kept is None else kept[1]
     if np.any(rank >= most):
+        crowded = np.bincount(aligned.predictions.frame[order[rank >= most]])
+        beyond = Beyond(int(crowded.sum()), int(np.count_nonzero(crowded)))
         counting = np.zeros(len(order), bool)
         counting[order[rank < most]] = True
         aligned = select_rows(aligned, np.ones(len(aligned.truth.frame), bool), counting)
@@ -93,7 +108,7 @@ def sorted_detections(aligned: Aligned, rule: Rule, most: int, pairs: Pairs | No
     truth, predictions = aligned.truth.table, aligned.predictions
     is_crowd = crowd_flags(truth) if "crowd" in truth else np.zeros(len(truth), bool)
     is_ignored = is_crowd | (_labelled_joints(truth, rule) == 0) if rule.of_whole_poses else is_crowd
-    pairs = _similar(aligned, rule, is_crowd, THRESHOLDS[0]) if pairs is None else pairs
+    pairs = _similar(aligned, rule, is_crowd, least) if kept is None else kept[0]
     return Detections(
         aligned,
         order,
@@ -108,6 +123,7 @@ def sorted_detections(aligned: Aligned, rule: Rule, most: int, pairs: Pairs | No
         is_crowd,
         is_ignored,
         _in_order(pairs, order),
+        beyond,
     )
 
 

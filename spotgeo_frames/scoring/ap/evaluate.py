@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,33 +14,53 @@ from ...tables.annotations import Annotations
 from ...tables.inputs import source
 from .curves import Curves, curves_of
 from .detections import Detections, sorted_detections
-from .numbers import BOX_NUMBERS, POSE_NUMBERS, Numbers, areas_of, limits_of
+from .numbers import Numbers, areas_of, limits_of, numbers_of
 from .scopes import Scope, area_scope, matched_pairs
 
 
 class Matched(NamedTuple):
-    """Detections, with the pairs that are matched at each threshold, for each scope by its name."""
+    """Detections, with the pairs that are matched at each of T rising thresholds, for each scope by its name."""
 
     detections: Detections
     rule: Rule
     numbers: Numbers
+    thresholds: np.ndarray
     scopes: Mapping[str, Scope]
     pairs: Mapping[str, Sequence[Pairs]]
 
+    @property
+    def notes(self) -> dict[Hashable, Any]:
+        """What the tables of a result note: the rule, what the numbers are means over, and what is left out of them."""
+        detections = self.detections
+        shown = [round(float(threshold), 2) for threshold in self.thresholds]
+        notes = {**self.rule.notes, "thresholds": shown, "max_detections": limits_of(self.numbers)[-1]}
+        if "crowd" in detections.aligned.truth.table:
+            notes["crowds"] = int(detections.is_crowd.sum())
+        if self.rule.of_whole_poses:
+            notes["ignored"] = int((detections.is_ignored & ~detections.is_crowd).sum())
+        return notes | {"beyond_max_detections": detections.beyond.n_detections}
 
-def matched_sides(truth: Annotations, predictions: Annotations, rule: Rule) -> Matched:
-    """Matches two checked sides within all area ranges; raises InputError if they do not fit the rule or each other."""
-    numbers = POSE_NUMBERS if rule.of_whole_poses else BOX_NUMBERS
+
+def matched_sides(
+    truth: Annotations, predictions: Annotations, rule: Rule, thresholds: np.ndarray, most: int | None = None
+) -> Matched:
+    """Matches two checked sides within all area ranges at the thresholds.
+
+    `most` detections of a frame and category count, or as many as officially. Raises InputError if the sides do not fit
+    the rule or each other.
+    """
+    numbers = numbers_of(rule.of_whole_poses, most)
     aligned = compared(rule, truth, predictions).aligned
     check_pose_scores(aligned, source(predictions.objects, "predictions"))
-    return matched_detections(sorted_detections(aligned, rule, limits_of(numbers)[-1]), rule, numbers)
+    detections = sorted_detections(aligned, rule, limits_of(numbers)[-1], thresholds[0])
+    return matched_detections(detections, rule, numbers, thresholds)
 
 
-def matched_detections(detections: Detections, rule: Rule, numbers: Numbers) -> Matched:
-    """Matches detections within the area ranges of the numbers."""
+def matched_detections(detections: Detections, rule: Rule, numbers: Numbers, thresholds: np.ndarray) -> Matched:
+    """Matches detections within the area ranges of the numbers at the thresholds."""
     scopes = {area: area_scope(detections, area) for area in areas_of(numbers)}
-    pairs = {area: matched_pairs(detections, scope) for area, scope in scopes.items()}
-    return Matched(detections, rule, numbers, scopes, pairs)
+    pairs = {area: matched_pairs(detections, scope, thresholds) for area, scope in scopes.items()}
+    return Matched(detections, rule, numbers, thresholds, scopes, pairs)
 
 
 def curves_by_area(matched: Matched, weights: np.ndarray | None = None) -> dict[str, Curves]:

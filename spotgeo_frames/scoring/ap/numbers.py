@@ -1,12 +1,13 @@
 """The official numbers of average precision: what each is the mean of.
 
-AP is the mean of the precision at 101 recall points, at ten thresholds, of all categories that have truths; AR is that
-of the recall that a number of detections a frame and category reaches (cocoeval.py, summarize).
+AP is the mean of the precision at 101 recall points, at ten thresholds or those of them that were asked for, of all
+categories that have truths; AR is that of the recall that so many detections a frame and category reach (cocoeval.py,
+summarize).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 # The similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
 
-# The same, as messages list them.
-LISTED = ", ".join(f"{threshold:.2f}" for threshold in THRESHOLDS)
 
 # Areas in px², both ends included (cocoeval.py, Params).
 AREAS = {"all": (0.0, 1e10), "small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}
@@ -37,6 +36,13 @@ class Number(NamedTuple):
     threshold: float | None = None
     limit: int = 100
 
+    def is_at(self, thresholds: np.ndarray) -> np.ndarray:
+        """Marks the thresholds that it is the mean over; none where its own is not among them."""
+        return np.full(len(thresholds), True) if self.threshold is None else thresholds == self.threshold
+
+
+# The numbers of one kind of evaluation, by name.
+Numbers = Mapping[str, Number]
 
 # In the official order.
 BOX_NUMBERS = {
@@ -66,21 +72,73 @@ POSE_NUMBERS = {
     "ARl": Number("recall", "large", limit=20),
 }
 
+# The numbers of boxes that are called by their limit.
+BY_LIMIT = ("AR1", "AR10", "AR100")
+
 # The number that orders a leaderboard, and those that intervals and comparisons have by default.
 RANKING = ["AP"]
 ASKED = ("AP", "AP50", "AP75")
 
-# The numbers of one kind of evaluation, by name.
-Numbers = Mapping[str, Number]
+
+def numbers_of(of_poses: bool, most: int | None = None) -> Numbers:
+    """The numbers of poses or of boxes, in the official order; `most` detections of a frame and category count.
+
+    AR1, AR10 and AR100 stay where fewer than the most count for them, and that of the most follows, such as AR300.
+    """
+    official = POSE_NUMBERS if of_poses else BOX_NUMBERS
+    if most is None:
+        return official
+    answer: dict[str, Number] = {}
+    for name, number in official.items():
+        if name not in BY_LIMIT:
+            answer[name] = number._replace(limit=most)
+        elif number.limit < most:
+            answer[name] = number
+        if name == BY_LIMIT[-1]:
+            answer[f"AR{most}"] = Number("recall", limit=most)
+    return answer
 
 
-def threshold_position(threshold: Any, name: str = "threshold") -> int:
-    """The position of a threshold in THRESHOLDS; raises ValueError, which calls it `name`, if it is none of them."""
+def listed(thresholds: Iterable[float]) -> str:
+    """Thresholds as messages list them: 0.50, 0.75."""
+    return ", ".join(f"{threshold:.2f}" for threshold in thresholds)
+
+
+def thresholds_text(thresholds: Sequence[float] | np.ndarray) -> str:
+    """Thresholds as people read them; the official ten are 0.50 to 0.95."""
+    return "0.50 to 0.95" if len(thresholds) == len(THRESHOLDS) else listed(thresholds)
+
+
+def threshold_position(threshold: Any, name: str = "threshold", among: np.ndarray = THRESHOLDS) -> int:
+    """The position of a threshold `among` others; raises ValueError, which calls it `name`, if it is none of them."""
     is_number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    near = np.flatnonzero(np.isclose(THRESHOLDS, threshold if is_number else np.nan))
+    near = np.flatnonzero(np.isclose(among, threshold if is_number else np.nan))
     if not len(near):
-        raise ValueError(f"{name} is {threshold!r}; one of {LISTED} is needed")
+        raise ValueError(f"{name} is {threshold!r}; one of {listed(among)} is needed")
     return int(near[0])
+
+
+def checked_thresholds(given: Any = None) -> np.ndarray:
+    """The thresholds that are asked for, rising, as they stand in THRESHOLDS; all ten for None.
+
+    Raises ValueError if one is none of the ten, or there are none.
+    """
+    if given is None:
+        return THRESHOLDS
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(f"thresholds is {given!r}; a list is needed, of {listed(THRESHOLDS)}")
+    chosen = {threshold_position(value, "a value of thresholds") for value in given}
+    if not chosen:
+        raise ValueError(f"thresholds is empty; give some of {listed(THRESHOLDS)}")
+    return THRESHOLDS[sorted(chosen)]
+
+
+def shown_position(thresholds: np.ndarray, asked: float | None = None) -> int:
+    """The position of the threshold whose matches are looked at: that which is asked for, else the lowest.
+
+    Raises ValueError if the one that is asked for is none of the thresholds.
+    """
+    return 0 if asked is None else threshold_position(asked, among=thresholds)
 
 
 def limits_of(numbers: Numbers) -> list[int]:
@@ -93,15 +151,18 @@ def areas_of(numbers: Numbers) -> list[str]:
     return [area for area in AREAS if any(number.area == area for number in numbers.values())]
 
 
-def by_category(numbers: Numbers, curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
-    """The numbers of each category, (K,), from the curves of each area range; null without truths."""
+def by_category(numbers: Numbers, thresholds: np.ndarray, curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
+    """The numbers of each category, (K,), from the curves of each area range at the thresholds.
+
+    They are null without truths, and where the threshold of a number is none of those.
+    """
     limits = limits_of(numbers)
     values = {}
     for name, number in numbers.items():
         of = curves[number.area]
         cells = of.precision.mean(axis=2) if number.of == "precision" else of.recall[..., limits.index(number.limit)]
-        at = slice(None) if number.threshold is None else number.threshold == THRESHOLDS
-        values[name] = cells[at].mean(axis=0)
+        at = np.flatnonzero(number.is_at(thresholds))
+        values[name] = cells[at].mean(axis=0) if len(at) else np.full(cells.shape[1], np.nan)
     return values
 
 
@@ -110,10 +171,10 @@ def combined(values: Mapping[str, np.ndarray]) -> dict[str, float]:
     return {name: float(np.nanmean(of)) if not np.isnan(of).all() else np.nan for name, of in values.items()}
 
 
-def _metric(name: str, number: Number) -> Metric:
+def _metric(name: str, number: Number, thresholds: np.ndarray) -> Metric:
     """The entry of a number in the registry of metrics."""
     noun = {"precision": "average precision", "recall": "average recall"}[number.of]
-    at = "0.50 to 0.95" if number.threshold is None else f"{number.threshold:.2f}"
+    at = thresholds_text(thresholds[number.is_at(thresholds)])
     formula = f"mean of the {number.of}{' at 101 recall points' if number.of == 'precision' else ''}, similarity {at}"
     low, high = (f"{np.sqrt(bound):.0f}²" for bound in AREAS[number.area])
     sizes = {"all": "", "small": f", area up to {high} px²", "large": f", area from {low} px²"}
@@ -122,9 +183,10 @@ def _metric(name: str, number: Number) -> Metric:
     return Metric(name, name, formula, note=note, higher_is_better=True, high=1.0, written="share")
 
 
-def entries_of(numbers: Numbers) -> dict[str, Metric]:
-    """The entries of numbers in the registry of metrics, by name."""
-    return by_name(*(_metric(name, number) for name, number in numbers.items()))
+def entries_of(numbers: Numbers, thresholds: np.ndarray = THRESHOLDS) -> dict[str, Metric]:
+    """The entries of numbers in the registry of metrics, by name, without those that the thresholds do not give."""
+    given = {name: number for name, number in numbers.items() if number.is_at(thresholds).any()}
+    return by_name(*(_metric(name, number, thresholds) for name, number in given.items()))
 
 
 # The entries of all numbers; where boxes and poses share a name, the entry of boxes.

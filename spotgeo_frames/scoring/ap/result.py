@@ -11,10 +11,12 @@ The numbers are those of pycocotools 2.0.11 to the last digits, with null where 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from ...matching.left_out import left_out
 from ...matching.similarity import Measure
@@ -29,13 +31,20 @@ from ...tables.selections import By
 from ...tables.table import Table
 from ..evaluations import Asked, asked_table
 from .evaluate import Matched, curves_by_area, matched_sides
-from .kept import KEPT, OPTIONAL, kept_tables, matched_again
-from .numbers import LISTED, THRESHOLDS, threshold_position
+from .kept import KEPT, OPTIONAL, kept_tables, matched_again, thresholds_kept
+from .numbers import checked_thresholds, thresholds_text
 from .tables import category_table, curve_table, match_tables, summary_table
 from .weighted import sliced
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# The notes of what is left out, and what they count.
+LEFT_OUT = {
+    "crowds": "crowds",
+    "ignored": "poses without a labelled joint",
+    "beyond_max_detections": "detections beyond the most",
+}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -76,7 +85,7 @@ class AveragePrecision:
     summary: pd.DataFrame
     categories: pd.DataFrame
     matched: Matched
-    thresholds: Sequence[float]
+    thresholds: Sequence[float]  # of `matches`
     kind: TableKind = "pandas"
     categorical: Collection[str] = field(default=())
 
@@ -99,9 +108,9 @@ class AveragePrecision:
     def of_kept(cls, tables: Mapping[str, Any]) -> AveragePrecision:
         """The result that was kept as these tables."""
         summary, categories = tables["summary"], tables["categories"]
-        thresholds = tables["pairs"].attrs["thresholds"]
+        _, of_matches = thresholds_kept(tables["pairs"].attrs)
         categorical = categorical_columns(categories, tables["matches"])
-        return cls(summary, categories, matched_again(tables), thresholds, kind_of(summary), categorical)
+        return cls(summary, categories, matched_again(tables), of_matches.tolist(), kind_of(summary), categorical)
 
     def in_kind(self, kind: TableKind, categorical: Collection[str]) -> AveragePrecision:
         """The same result with tables of another kind."""
@@ -125,7 +134,15 @@ class AveragePrecision:
     def _headline(self) -> list[str]:
         from ...support.named_tables import headline
 
-        return headline(self.summary, ["AP", "AP50", "AP75"])
+        return [*headline(self.summary, ["AP", "AP50", "AP75"]), *self._counted()]
+
+    def _counted(self) -> list[str]:
+        """What the numbers are means over, and what they leave out, as lines."""
+        notes = self.matched.notes
+        over = f"mean over similarity {thresholds_text(self.matched.thresholds)}"
+        left = [f"{notes[key]:,} {text}" for key, text in LEFT_OUT.items() if notes.get(key)]
+        most = f"at most {notes['max_detections']:,} detections a frame and category"
+        return [f"{over}; {most}", *([f"left out: {', '.join(left)}"] if left else [])]
 
 
 @asked_table.register(AveragePrecision)
@@ -144,6 +161,7 @@ def average_precision(
     *,
     sigmas: Mapping[Any, float] | None = None,
     thresholds: Sequence[float] | None = None,
+    max_detections: int | None = None,
 ) -> AveragePrecision:
     """Computes COCO's average precision of boxes or poses, as pycocotools 2.0.11 does.
 
@@ -220,7 +238,8 @@ def average_precision(
     3       0.95         2      FN         NaN
     4       0.95         2      FP         NaN
     """
-    words, chosen = asked(similarity=similarity, sigmas=sigmas), _checked_thresholds(thresholds)
+    words, chosen = asked(similarity=similarity, sigmas=sigmas), checked_thresholds(thresholds)
+    most = _checked_most(max_detections)
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     if words.similarity is None and all("joint" in side.objects for side in sides):
         words = words._replace(similarity="oks")
@@ -229,24 +248,33 @@ def average_precision(
         how = "give similarity= a function; sweep() has an average precision by distance"
         raise InputError(f"average_precision: COCO's rules are for boxes and poses, and these are points; {how}")
     check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "average_precision")
-    matched = matched_sides(*sides, rule)
+    matched = matched_sides(*sides, replace(rule, threshold=float(chosen[0])), chosen, most)
     categories = category_table(matched, curves_by_area(matched))
-    for text in filter(None, [left_out(matched.detections.aligned, rule), _one_sided(categories)]):
+    summary, of_slices = (summary_table(matched, categories), None) if by is None else sliced(matched, by)
+    texts = [left_out(matched.detections.aligned, rule), _crowded_out(matched), _one_sided(categories), of_slices]
+    for text in filter(None, texts):
         warnings.warn(f"average_precision: {text}", stacklevel=CALLER)
-    summary = summary_table(matched, categories) if by is None else sliced(matched, by)
-    return AveragePrecision(summary, categories, matched, chosen)
+    return AveragePrecision(summary, categories, matched, chosen.tolist())
 
 
-def _checked_thresholds(given: Any) -> list[float]:
-    """The thresholds that are asked for, as they stand in THRESHOLDS; raises ValueError if one is none of those."""
+def _checked_most(given: Any) -> int | None:
+    """The most detections of a frame and category that are asked for; raises ValueError unless it is an integer."""
     if given is None:
-        given = THRESHOLDS
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ValueError(f"thresholds is {given!r}; a list is needed, of {LISTED}")
-    chosen = {threshold_position(value, "a value of thresholds") for value in given}
-    if not chosen:
-        raise ValueError(f"thresholds is empty; give some of {LISTED}")
-    return [float(THRESHOLDS[position]) for position in sorted(chosen)]
+        return None
+    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < 1:
+        raise ValueError(f"max_detections is {given!r}; an integer is needed, 1 or more")
+    return int(given)
+
+
+def _crowded_out(matched: Matched) -> str | None:
+    """A warning of detections that do not count because there are too many of their frame and category, or None."""
+    beyond = matched.detections.beyond
+    if not beyond.n_detections:
+        return None
+    n, n_frames = beyond
+    which = f"{n:,} detections in {n_frames:,} frame{'s' * (n_frames > 1)} are" if n > 1 else "1 detection is"
+    most = f"beyond the {matched.notes['max_detections']:,} with the highest scores of a frame and category"
+    return f"{which} left out, {most}; max_detections= of average_precision(), or ap --max-detections, takes more"
 
 
 def _one_sided(categories: pd.DataFrame) -> str | None:

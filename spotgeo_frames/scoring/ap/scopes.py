@@ -12,7 +12,7 @@ import numpy as np
 from ...matching.greedy import greedy_pairs, preferred_order
 from ...matching.pairs import Pairs
 from .detections import Detections
-from .numbers import AREAS, THRESHOLDS
+from .numbers import AREAS
 
 # A threshold of 1 is lowered by this much (cocoeval.py, evaluateImg).
 ALMOST_ONE = 1 - 1e-10
@@ -37,12 +37,12 @@ def _in_range(areas: np.ndarray, name: str) -> np.ndarray:
     return within | np.isnan(areas) if name == "all" else within
 
 
-def matched_pairs(detections: Detections, scope: Scope) -> list[Pairs]:
+def matched_pairs(detections: Detections, scope: Scope, thresholds: np.ndarray) -> list[Pairs]:
     """The matched pairs at each of the thresholds, in the order of the detections."""
     pairs = detections.pairs
     pairs = pairs.take(preferred_order(pairs, ~scope.counts))
     matched = []
-    for threshold in THRESHOLDS:
+    for threshold in thresholds:
         pairs = pairs.take(np.flatnonzero(pairs.measure >= min(threshold, ALMOST_ONE)))
         matched.append(pairs.take(greedy_pairs(pairs, detections.is_crowd)))
     return matched

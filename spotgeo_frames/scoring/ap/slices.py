@@ -2,7 +2,8 @@
 
 Frames are picked by their weights, so matches stay as they are. Truths that lack a value are ignored, as COCO ignores
 those outside an area range, and a detection without a match is wrong only if the predictions have the column, too, with
-that value. If no false alarm has a value, nothing is known of them, so precision is null and recall stands.
+that value. A false alarm whose value no truth has is of no slice. If no false alarm has a value, or only values of
+another kind (text where the truths have numbers), nothing is known of them, so precision is null and recall stands.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...support.errors import InputError, SliceError
 from ...support.keys import distinct, locate, pack
 from ...tables.checks import decoded
 from ...tables.columns import Columns, array_of, dataframe_of, rows_with_null
+from ...tables.messages import first_listed
 from ...tables.schema import FRAME_KEY, PREFIXES
 from ...tables.selections import By, binned, check_column, column_bins, number_groups
 from .detections import Detections
@@ -65,6 +67,8 @@ class Slices(NamedTuple):
         Whether `by` has a column of truths.
     knows_alarms
         Whether it is known which false alarms belong to a slice.
+    warning
+        The text of a warning if predictions have values and share none with the truths; otherwise None.
     """
 
     labels: dict[str, Any]
@@ -76,6 +80,7 @@ class Slices(NamedTuple):
     by_frame: bool
     by_truth: bool
     knows_alarms: bool
+    warning: str | None
 
     def __len__(self) -> int:
         return len(self.parts.frame)
@@ -126,13 +131,14 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     frame = np.full(len(kept), -1)
     frame[kept] = _numbered(labels, int(kept.sum()))
     at_truth = kept[detections.aligned.truth.frame]
-    of_truths, truth, detection = _of_truths(detections, tables[1], {name: asked[name] for name in truths}, at_truth)
+    columns = _truth_columns(detections, tables[1], {name: asked[name] for name in truths}, at_truth)
+    truth, detection = _parts_of_truths(columns, at_truth, len(detections.row))
     by_category = "category" in asked
     category = np.arange(len(detections.categories)) if by_category else np.zeros(len(detections.categories), np.int64)
     rows = _rows(detections, kept, bool(truths), by_category, bool(frames))
     place = np.cumsum(kept) - 1, np.cumsum(at_truth) - 1
     named = {name: values.take(place[0][rows.frame]) for name, values in labels.items()}
-    named |= {name: values.take(place[1][rows.truth]) for name, values in of_truths.items()}
+    named |= {name: of.labels.take(place[1][rows.truth]) for name, of in columns.items()}
     if by_category:
         named["category"] = detections.categories.take(rows.category)
     none = np.zeros(len(rows.frame), np.int64)
@@ -143,16 +149,17 @@ def slices_of(matched: Matched, by: By | None, kept: np.ndarray) -> Slices:
     _, first = number_groups(named, len(filled)) if asked else (None, np.zeros(1, np.int64))
     labels = {name: values.take(first) for name, values in named.items()}
     of_slices = parts.take(filled[first]) if asked else Parts(*np.zeros((3, 1), np.int64))
-    knows = not truths or _knows_alarms(matched, detection)
-    return Slices(labels, of_slices, frame, category, truth, detection, bool(frames), bool(truths), knows)
+    knows = all(_knows_alarms(matched, of.has_value) for of in columns.values())
+    warning = "; ".join(filter(None, (of.warning for of in columns.values()))) or None
+    return Slices(labels, of_slices, frame, category, truth, detection, bool(frames), bool(truths), knows, warning)
 
 
-def _knows_alarms(matched: Matched, detection: np.ndarray) -> bool:
-    """Whether at each threshold a false alarm is part of a slice, or there is none."""
+def _knows_alarms(matched: Matched, has_value: np.ndarray) -> bool:
+    """Whether at each threshold a false alarm has a value in a column of truths, or there is none."""
     for pairs in matched.pairs["all"]:
-        is_alarm = np.ones(len(detection), bool)
+        is_alarm = np.ones(len(has_value), bool)
         is_alarm[pairs.prediction] = False
-        if is_alarm.any() and not (is_alarm & (detection >= 0)).any():
+        if is_alarm.any() and not (is_alarm & has_value).any():
             return False
     return True
 
@@ -178,25 +185,41 @@ def _truth_table(detections: Detections) -> pd.DataFrame:
     return dataframe_of(Columns(columns | {f"{PREFIXES['truth']}area": detections.truth_area}, n_rows=len(table)))
 
 
-def _of_truths(
+class _TruthColumn(NamedTuple):
+    """A column of truths that slices are asked by.
+
+    `labels` are those of the kept truths; `truth` and `detection` are codes of the values of kept truths and of all
+    detections, -1 for those of no slice; `has_value` marks the detections of which a value is known, (D,).
+    """
+
+    labels: Any
+    truth: np.ndarray
+    detection: np.ndarray
+    has_value: np.ndarray
+    warning: str | None = None
+
+
+def _truth_columns(
     detections: Detections, table: pd.DataFrame, asked: Mapping[str, int | None], kept: np.ndarray
-) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
-    """The labels of the kept truths by column; and the part of each truth, (G,), and of each detection, (D,)."""
-    if not asked:
-        return {}, np.zeros(len(table), np.int64), np.zeros(len(detections.row), np.int64)
-    labels, codes = {}, []
-    for name, bins in asked.items():
-        claimed = _claimed(detections, name.removeprefix(PREFIXES["truth"]))
-        values, code = _coded(table[kept], name, bins, claimed)
-        labels[name] = array_of(values)
-        codes.append(code)
-    of_truths, of_detections = zip(*codes, strict=True)
-    keys = _keys(of_truths, of_detections)
+) -> dict[str, _TruthColumn]:
+    """The columns of truths that are asked for, by name."""
+    claimed = {name: _claimed(detections, name.removeprefix(PREFIXES["truth"])) for name in asked}
+    return {name: _coded(table[kept], name, bins, claimed[name]) for name, bins in asked.items()}
+
+
+def _parts_of_truths(
+    columns: Mapping[str, _TruthColumn], kept: np.ndarray, n_detections: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The part of each truth, (G,), and of each detection, (D,)."""
+    if not columns:
+        return np.zeros(len(kept), np.int64), np.zeros(n_detections, np.int64)
+    of_truths = [of.truth for of in columns.values()]
+    keys = _keys(of_truths, [of.detection for of in columns.values()])
     known = (np.stack(of_truths) >= 0).all(axis=0)
     combinations, _ = distinct(keys[0][known])
-    truth = np.full(len(table), -1)
+    truth = np.full(len(kept), -1)
     truth[kept] = np.where(known, locate(combinations, keys[0]), -1)
-    return labels, truth, locate(combinations, keys[1])
+    return truth, locate(combinations, keys[1])
 
 
 def _claimed(detections: Detections, column: str) -> pd.Series:
@@ -211,10 +234,8 @@ def _claimed(detections: Detections, column: str) -> pd.Series:
     return pd.Series(table[column].take(detections.row))
 
 
-def _coded(
-    table: pd.DataFrame, name: str, bins: int | None, claimed: pd.Series
-) -> tuple[pd.Series, tuple[np.ndarray, np.ndarray]]:
-    """The labels of truths, and codes of the values of truths and of predictions; -1 for those of no slice.
+def _coded(table: pd.DataFrame, name: str, bins: int | None, claimed: pd.Series) -> _TruthColumn:
+    """A column of the kept truths, and what the detections claim of it.
 
     Bins are those of the truths. Predictions beyond them are in the outermost ones.
     """
@@ -226,13 +247,21 @@ def _coded(
     if isinstance(labels.dtype, pd.CategoricalDtype) and isinstance(labels.dtype.categories, pd.IntervalIndex):
         edges = bin_edges(table[name].dropna().to_numpy(np.float64), bins or 1)
         numbers = pd.to_numeric(claimed, errors="coerce").astype(np.float64).clip(edges[0], edges[-1])
-        return labels, (labels.cat.codes.to_numpy(), binned_values(numbers, edges).cat.codes.to_numpy())
-    truths = decoded(labels)
+        codes = binned_values(numbers, edges).cat.codes.to_numpy()
+        return _TruthColumn(array_of(labels), labels.cat.codes.to_numpy(), codes, numbers.notna().to_numpy())
+    truths, claims = decoded(labels), decoded(claimed)
     try:
         known = pd.Index(truths.dropna().unique())
     except TypeError as error:  # lists and other values that are no keys
         raise SliceError(f"by: {name} cannot be grouped by: {error}") from None
-    return labels, (known.get_indexer(pd.Index(truths)), known.get_indexer(pd.Index(decoded(claimed))))
+    codes, has_value, warning = known.get_indexer(pd.Index(claims)), claims.notna().to_numpy(), None
+    if len(known) and has_value.any() and not (codes >= 0).any():
+        of_truths, others = (first_listed(map(repr, values.tolist())) for values in (known, claims.dropna().unique()))
+        warning = f"by: {name}: the truths have {of_truths}, the predictions {others}, so no false alarm is in a slice"
+        # Values of another kind, such as text where the truths have numbers, tell nothing.
+        kinds = [pd.api.types.is_numeric_dtype(values.dtype) for values in (truths, claims)]
+        has_value = has_value & (kinds[0] == kinds[1])
+    return _TruthColumn(array_of(labels), known.get_indexer(pd.Index(truths)), codes, has_value, warning)
 
 
 def _rows(detections: Detections, kept: np.ndarray, by_truth: bool, by_category: bool, by_frame: bool) -> Parts:

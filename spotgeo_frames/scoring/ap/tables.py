@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...matching.layout import match_table
+from ...support.pandas_versions import TEXT
 from ...tables.columns import Columns, array_of, dataframe_of
 from ...tables.match_tables import match_dataframe
 from ...tables.schema import SIDE_PREFIXES
 from .curves import RECALLS, Curves
 from .evaluate import Matched, curves_by_area
-from .numbers import THRESHOLDS, by_category, combined
+from .numbers import THRESHOLDS, by_category, combined, threshold_position, thresholds_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,9 @@ COUNTS = ("n_truth", "n_predicted")
 
 # Marks what is ignored on its way into the match table. The space keeps it apart from the user's own columns.
 MARK = " ignored"
+
+# Notes of the thresholds, which are a column of match tables.
+OF_COLUMNS = ("threshold", "thresholds")
 
 # The columns of match tables that would count each frame's objects once a threshold, with those that are ignored.
 FRAME_COUNTS = ("frame_n_truth", "frame_n_predicted")
@@ -35,8 +39,14 @@ def summary_table(matched: Matched, categories: pd.DataFrame) -> pd.DataFrame:
     numbers = combined({name: categories[name].to_numpy() for name in matched.numbers})
     counts = {name: int(categories[name].sum()) for name in COUNTS}
     n_frames = {"n_frames": len(matched.detections.aligned.frames)}
-    summary = pd.DataFrame([numbers | n_frames | counts])
-    summary.attrs = matched.rule.notes
+    return noted_summary(pd.DataFrame([numbers | n_frames | counts]), matched)
+
+
+def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
+    """A summary with its notes, and with a last column that names the thresholds unless they are the official ten."""
+    if len(matched.thresholds) < len(THRESHOLDS):
+        summary = summary.assign(thresholds=thresholds_text(matched.thresholds)).astype({"thresholds": TEXT})
+    summary.attrs = matched.notes
     return summary
 
 
@@ -44,7 +54,7 @@ def category_table(matched: Matched, curves: Mapping[str, Curves]) -> pd.DataFra
     """One row a category: its numbers, and how many truths and detections count."""
     counts = {name: getattr(curves["all"], name).astype(np.int64) for name in COUNTS}
     names = {"category": matched.detections.categories}
-    return _dataframe(names | by_category(matched.numbers, curves) | counts, matched)
+    return _dataframe(names | by_category(matched.numbers, matched.thresholds, curves) | counts, matched)
 
 
 def curve_table(matched: Matched) -> pd.DataFrame:
@@ -53,12 +63,12 @@ def curve_table(matched: Matched) -> pd.DataFrame:
 
     curves = curves_by_area(matched)
     names = matched.detections.categories
-    shape = len(names), len(curves), len(THRESHOLDS), len(RECALLS)
+    shape = len(names), len(curves), len(matched.thresholds), len(RECALLS)
     places = np.indices(shape).reshape(len(shape), -1)
     keys = {
         "category": names.take(places[0]),
         "area": np.array([*curves], object).take(places[1]),
-        "threshold": THRESHOLDS.take(places[2]),
+        "threshold": matched.thresholds.take(places[2]),
         "recall": RECALLS.take(places[3]),
     }
     values = {
@@ -69,12 +79,13 @@ def curve_table(matched: Matched) -> pd.DataFrame:
 
 
 def match_tables(matched: Matched, thresholds: Sequence[float]) -> pd.DataFrame:
-    """The match tables of all area ranges together, one after another, at these of the thresholds."""
+    """The match tables of all area ranges together, one after another, at these of its thresholds."""
     import pandas as pd
 
-    tables = [_match_table(matched, int(np.flatnonzero(threshold == THRESHOLDS)[0])) for threshold in thresholds]
+    positions = [threshold_position(threshold, among=matched.thresholds) for threshold in thresholds]
+    tables = [_match_table(matched, position) for position in positions]
     matches = pd.concat(tables, ignore_index=True) if len(tables) > 1 else tables[0]
-    matches.attrs = {key: value for key, value in matched.rule.notes.items() if key != "threshold"}
+    matches.attrs = {key: value for key, value in matched.notes.items() if key not in OF_COLUMNS}
     return matches
 
 
@@ -101,12 +112,12 @@ def _match_table(matched: Matched, position: int) -> pd.DataFrame:
     names = [name for name in table if name not in FRAME_COUNTS and not name.endswith(MARK)]
     place = names.index("outcome")
     columns = {name: table[name] for name in names}
-    added = {"threshold": np.full(len(table), THRESHOLDS[position]), "ignored": marks[0] | marks[1]}
+    added = {"threshold": np.full(len(table), matched.thresholds[position]), "ignored": marks[0] | marks[1]}
     ordered = [*names[:place], "threshold", "outcome", "ignored", *names[place + 1 :]]
     return match_dataframe(Columns(columns | added, table.attrs).select(ordered))
 
 
 def _dataframe(columns: dict[str, Any], matched: Matched) -> pd.DataFrame:
     table = dataframe_of(Columns({name: array_of(values) for name, values in columns.items()}))
-    table.attrs = matched.rule.notes
+    table.attrs = matched.notes
     return table

@@ -16,7 +16,7 @@ from .evaluate import Matched
 from .numbers import areas_of, by_category, combined, limits_of
 from .scopes import Scope, matched_pairs
 from .slices import Slices, slices_of
-from .tables import COUNTS
+from .tables import COUNTS, noted_summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,7 @@ class Weighted:
         scope, pairs = self._matches(part, area)
         numbers = {name: number for name, number in matched.numbers.items() if number.area == area}
         curves = curves_of(matched.detections, scope, pairs, limits_of(numbers), np.frombuffer(weights))
-        found = by_category(numbers, {area: curves})
+        found = by_category(numbers, matched.thresholds, {area: curves})
         of_alarms = [name for name, number in numbers.items() if number.of == "precision"]
         if area == "all":
             found |= {name: getattr(curves, name) for name in COUNTS}
@@ -94,13 +94,14 @@ class Weighted:
         if not self.slices.by_truth:
             return matched.scopes[area], matched.pairs[area]
         scope = self.slices.scope(part, matched.scopes[area])
-        return scope, matched_pairs(matched.detections, scope)
+        return scope, matched_pairs(matched.detections, scope, matched.thresholds)
 
 
-def sliced(matched: Matched, by: By | None) -> pd.DataFrame:
-    """The summary of the slices that `by` asks for."""
+def sliced(matched: Matched, by: By | None) -> tuple[pd.DataFrame, str | None]:
+    """The summary of the slices that `by` asks for, and the text of a warning or None."""
     everything = np.ones(len(matched.detections.aligned.frames), bool)
-    return slice_summary(Weighted(matched, slices_of(matched, by, everything)))
+    slices = slices_of(matched, by, everything)
+    return slice_summary(Weighted(matched, slices)), slices.warning
 
 
 def slice_summary(weighted: Weighted) -> pd.DataFrame:
@@ -118,6 +119,4 @@ def slice_summary(weighted: Weighted) -> pd.DataFrame:
         counts = np.array([np.nansum(of) if not np.isnan(of).all() else np.nan for of in of_slices])
         whole = np.nan_to_num(counts).astype(np.int64)
         columns[name] = pd.arrays.IntegerArray(whole, np.isnan(counts)) if slices.labels else whole
-    summary = dataframe_of(Columns({**slices.labels, **columns}))
-    summary.attrs = matched.rule.notes
-    return summary
+    return noted_summary(dataframe_of(Columns({**slices.labels, **columns})), matched)
