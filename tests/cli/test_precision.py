@@ -58,6 +58,43 @@ def test_json_has_the_numbers_in_their_order_and_the_categories(files: list[Path
     assert sorted(kept.matches["threshold"].unique()) == [0.5, 0.75]
 
 
+def test_what_is_left_out_is_told_and_max_detections_takes_it(tmp_path: Path) -> None:
+    """150 flawless boxes of one image: AP at 100 of them, and at all."""
+    truth = squares(*((20 * k, "cat", 0.9) for k in range(150)))
+    truth.to_parquet(tmp_path / "both.parquet")
+    files = [tmp_path / "both.parquet"] * 2
+    done = run_here("ap", *files, "--json")
+    assert done.status == 0
+    assert_places(
+        done.err.splitlines(),
+        ("warning: average_precision", "50 detections in 1 frame are left out", "beyond the 100", "--max-detections"),
+    )
+    assert json.loads(done.out)["AR100"] == pytest.approx(2 / 3)
+    every = run_here("ap", *files, "--json", "--max-detections", "150")
+    assert every.err == ""
+    numbers = json.loads(every.out)
+    assert [numbers[name] for name in ("AP", "AR100", "AR150")] == pytest.approx([1.0, 2 / 3, 1.0])
+    printed = run_here("ap", *files, "--max-detections", "150").out.splitlines()
+    assert [line.split("maxDets=")[1][:3] for line in printed] == ["150"] * 6 + ["  1", " 10", "100"] + ["150"] * 4
+    for wrong in ("0", "-5", "1.5", "many"):
+        done = run_here("ap", *files, "--max-detections", wrong)
+        assert done.status == 2
+        assert "--max-detections" in done.err
+
+
+def test_what_was_kept_has_the_numbers_that_were_printed(files: list[Path], tmp_path: Path) -> None:
+    """Matches are kept at two thresholds, and AP is the mean over ten all the same."""
+    printed = json.loads(run_here("ap", *files[:2], "--out", tmp_path / "kept", "--max-detections", "7", "--json").out)
+    kept = sf.load(tmp_path / "kept")
+    assert kept.matches["threshold"].unique().tolist() == [0.5, 0.75]
+    for again in (kept.summary, sf.summarize(kept)):
+        assert again["AP"][0] == pytest.approx(printed["AP"])
+        assert again.attrs["max_detections"] == 7
+    assert sf.intervals(kept, metrics=["AP75", "AR7"])["estimate"][:2].tolist() == pytest.approx(
+        [printed["AP75"], printed["AR7"]]
+    )
+
+
 def test_tables_are_taken_as_well(files: list[Path], tmp_path: Path) -> None:
     truth, found = sf.read_coco(*files[:2], boxes=True)
     for name, side in (("truth", truth), ("found", found)):

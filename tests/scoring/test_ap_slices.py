@@ -9,7 +9,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.detectors import Detector, boxes
-from helpers.problems import refused
+from helpers.problems import refused, warned
 from spotgeo_frames.scoring.ap.numbers import BOX_NUMBERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:average_precision")
@@ -98,8 +98,58 @@ def test_a_slice_that_cannot_know_its_false_alarms_has_recall_only() -> None:
     alone = TRUTH._replace(objects=TRUTH.objects[TRUTH.objects["seen"] == "well"])
     recall = sf.average_precision(alone, CLAIMS).summary["AR100"][0]
     assert found.set_index("truth_seen").loc["well", "AR100"] == pytest.approx(recall, abs=0.02)
-    strange = CLAIMS.assign(seen=7)  # no value that a truth has
+    strange = CLAIMS.assign(seen=7)  # a number, where truths have text
     assert sf.average_precision(TRUTH, strange, by="truth_seen").summary["AP"].isna().all()
+
+
+def test_a_false_alarm_whose_value_no_truth_has_is_of_no_slice() -> None:
+    """It is not unknown whose it is: of a colour that is not looked for."""
+    truth = FRAME.assign(colour=["red", "blue"])
+    claims = FRAME.assign(score=[0.8, 0.7], colour=["red", "blue"])
+    green = claims.assign(x=200.0, score=0.9, object=2, colour="green")
+    found = sf.average_precision(truth, pd.concat([claims, green]), by="truth_colour").summary
+    alone = sf.average_precision(truth, claims, by="truth_colour").summary
+    # One detection a frame is that with the highest score, of whatever slice, as in area ranges.
+    pd.testing.assert_frame_equal(found.drop(columns="AR1"), alone.drop(columns="AR1"))
+    assert found[["AP", "n_predicted"]].to_numpy().tolist() == [[pytest.approx(1.0), 1]] * 2
+    red = pd.concat([claims, green, green.iloc[:1].assign(x=300.0, colour="red", object=3)])
+    found = sf.average_precision(truth, red, by="truth_colour").summary.set_index("truth_colour")
+    assert found["AP"].to_dict() == pytest.approx({"blue": 1.0, "red": 0.5})
+    numbered = [side.assign(colour=side["colour"].map({"red": 1, "blue": 2, "green": 3})) for side in (truth, red)]
+    by_number = sf.average_precision(*numbered, by="truth_colour").summary.set_index("truth_colour")
+    assert by_number["AP"].to_dict() == pytest.approx({1: 0.5, 2: 1.0})
+
+
+def test_crossed_columns_are_known_one_by_one() -> None:
+    """A false alarm without a size is of no slice, whatever its colour; if none has a size, nothing is known of them."""
+    truth = FRAME.assign(colour=["red", "blue"], size="big")
+    claims = truth.assign(score=[0.8, 0.7])
+    wrong = claims.assign(x=200.0, score=0.9, object=2)
+    by = ["truth_colour", "truth_size"]
+    for colours, sizes, known in (
+        (["green", "green"], [None, "big"], True),
+        (["green", None], [None, "big"], True),
+        (["red", "blue"], [None, None], False),
+        ([None, None], ["big", "big"], False),
+    ):
+        found = sf.average_precision(truth, pd.concat([claims, wrong.assign(colour=colours, size=sizes)]), by=by)
+        assert found.summary["AP"].fillna(-1).tolist() == pytest.approx([1.0 if known else -1] * 2), (colours, sizes)
+
+
+def test_values_of_which_truths_have_none_are_told() -> None:
+    """Small is not small: no false alarm is in a slice, which a warning says wherever slices are asked for."""
+    truth, claims = FRAME.assign(size="small"), FRAME.assign(size="Small", score=0.5)
+    wrong = claims.assign(x=200.0, object=2)
+    text = ("by: truth_size: the truths have 'small', the predictions 'Small', so no false alarm is in a slice",)
+    with warned(("average_precision", *text)):
+        result = sf.average_precision(truth, pd.concat([claims, wrong]), by="truth_size")
+    assert result.summary["AP"][0] == pytest.approx(1.0)
+    with warned(("summarize", *text)):
+        sf.summarize(result, by="truth_size")
+    with pytest.warns(UserWarning, match=text[0]):
+        sf.intervals(result, by="truth_size")
+    with warned():
+        sf.summarize(sf.average_precision(truth, pd.concat([FRAME.assign(score=0.5), wrong.assign(size=None)])))
 
 
 def test_by_hand() -> None:
