@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import FrameRule
+from ..matching.crowds import crowd_flags
 from ..matching.left_out import left_out
 from ..matching.rule import Rule, compared
 from ..matching.similarity import Measure
@@ -237,6 +238,8 @@ def _sweep_detections(
         rows.append(_best(curves[-1], sums, rule, confidence, seed))
     notes = {key: value for key, value in rules[0].notes.items() if key != rules[0].limit}
     notes.update(both.aligned.notes)
+    if "crowd" in both.aligned.truth.table:
+        notes["crowds"] = int(crowd_flags(both.aligned.truth.table).sum())
     best = pd.DataFrame(rows, dtype=np.float64)
     return pd.concat(curves, ignore_index=True), best, notes, left_out(both.aligned, widest)
 

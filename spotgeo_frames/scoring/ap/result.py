@@ -6,6 +6,7 @@ The numbers are those of pycocotools 2.0.11 to the last digits, with null where 
       that finds annotation 0 as a false alarm.
     - The frames are those of the truth's frames table; without one, those in which either side has objects.
     - Without a column `area`, the area of a box is w * h; pycocotools needs areas.
+    - Detections beyond the most of a frame and category are left out, as there, and a warning counts them.
 """
 
 from __future__ import annotations
@@ -165,10 +166,11 @@ def average_precision(
 ) -> AveragePrecision:
     """Computes COCO's average precision of boxes or poses, as pycocotools 2.0.11 does.
 
-    At each of ten thresholds (0.50, 0.55 ... 0.95), the detections of a frame and category choose truths, the highest
-    score first: the most similar truth that is free and counts, or else an ignored one. Precision is then taken at 101
-    recall points, as the highest precision at that recall or beyond. AP is the mean over recall points, thresholds and
-    categories (Lin et al. 2014, doi:10.1007/978-3-319-10602-1_48; cocodataset.org/#detection-eval).
+    Of each frame and category the 100 detections with the highest scores count (poses: 20). At each of ten thresholds
+    (0.50, 0.55 ... 0.95) they choose truths, the highest score first: the most similar truth that is free and counts,
+    or else an ignored one. Precision is then taken at 101 recall points, as the highest precision at that recall or
+    beyond. AP is the mean over recall points, thresholds and categories (Lin et al. 2014,
+    doi:10.1007/978-3-319-10602-1_48; cocodataset.org/#detection-eval).
 
     Parameters
     ----------
@@ -187,38 +189,50 @@ def average_precision(
         Slices, for each of which `summary` has a row: a column of frames or sequences as in `matches` (`sequence`,
         `frame_<column>`, `sequence_<column>`); `category`, for the numbers of each class; a column of truths
         (`truth_<column>`): other truths are ignored, as those outside an area range are, and so are detections without
-        a match that do not have the same value in that column. If the predictions lack it, precision is null. A list of
-        columns, whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Rows
-        that are null in a column are in no slice.
+        a match that do not have the same value in that column; one whose value no truth has is in no slice. If the
+        predictions lack the column, or no false alarm has a value in it, precision is null. A list of columns, whose
+        values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Rows that are null
+        in a column are in no slice.
     sigmas
         For "oks": a dict from joint to its sigma; by default those of COCO's seventeen joints.
     thresholds
-        The thresholds for which `matches` has rows; by default all ten.
+        The thresholds that all numbers are means over, some of the ten; by default all.
+    max_detections
+        The most detections of a frame and category that count, those with the highest scores; by default 100, and 20
+        of poses, as COCO has it. A warning counts those that are left out.
 
     Returns
     -------
     AveragePrecision, whose tables are of the truth's kind (polars or pyarrow; otherwise pandas):
 
-    summary: one row. Boxes have `AP` (thresholds 0.50 to 0.95), `AP50`, `AP75`, `APs`, `APm`, `APl` (area up to 32²
+    summary: one row. Boxes have `AP` (mean over the thresholds), `AP50`, `AP75`, `APs`, `APm`, `APl` (area up to 32²
         px², 32² to 96², from 96² on), `AR1`, `AR10`, `AR100` (the recall that 1, 10 or 100 detections a frame and
         category reach), `ARs`, `ARm`, `ARl`. Poses have `AP`, `AP50`, `AP75`, `APm`, `APl`, `AR`, `AR50`, `AR75`,
-        `ARm`, `ARl`, with at most 20 detections. Numbers are null where no truth counts. Then `n_frames`, `n_truth` and
-        `n_predicted`, how many count. With `by` one row a slice, which begins with the columns of `by`.
+        `ARm`, `ARl`. With `max_detections=300` all are of 300 detections but for AR1, AR10 and AR100, which stay, and
+        `AR300` follows; of `AR1`, `AR10` and `AR100` only those of fewer than `max_detections` are there. Numbers are
+        null where no truth counts, and those of a threshold that is not among `thresholds`. Then `n_frames`, `n_truth`
+        and `n_predicted`, how many count, and with `thresholds`, unless they are all ten, a text that names them. With
+        `by` one row a slice, which begins with the columns of `by`. The notes (`attrs`) have `thresholds`,
+        `max_detections`, and how much is left out: `crowds`, of poses `ignored` (those without a labelled joint), and
+        detections `beyond_max_detections`.
     categories: one row a category, `category` (null if there are none) and the same numbers but for `n_frames`. A
         category without truths has nulls, and is left out of the means.
-    curve: one row a category, `area` ("all", "small", "medium", "large"), `threshold` and `recall` (0 to 1 in steps of
-        0.01): `precision`, 0 where the recall is not reached, and `score`, that of the detection that reaches it.
-    matches: the match tables of all areas, one for each `threshold`, with a row for each detection and for each truth
-        that it misses. `ignored` marks rows that count nowhere: ignored truths and the detections matched with them.
-        All functions that take a match table leave these rows out, and they take the rows of one threshold, or group by
-        `threshold`; so keep both columns. A detection matched with a crowd has no `truth_*` values.
+    curve: one row a category, `area` ("all", "small", "medium", "large"), `threshold` (those given) and `recall` (0 to
+        1 in steps of 0.01): `precision`, 0 where the recall is not reached, and `score`, that of the detection that
+        reaches it.
+    matches: the match tables of all areas, one for each `threshold` given, with a row for each detection and for each
+        truth that it misses. `ignored` marks rows that count nowhere: ignored truths and the detections matched with
+        them. All functions that take a match table leave these rows out, count them in the note `explained`, and take
+        the rows of one threshold, or group by `threshold`; so keep both columns. A detection matched with a crowd has
+        no `truth_*` values.
 
     Raises
     ------
     InputError: a table lacks a column or has invalid values, `score` is missing or null, `by` is or holds a Series or a
         column that there is not, the words do not fit the tables, the sides share no sequence, or predictions lie in
         frames that the truth does not have.
-    ValueError: `similarity` or `sigmas` is not possible, or `thresholds` has one that is none of the ten.
+    ValueError: `similarity`, `sigmas` or `max_detections` is not possible, or `thresholds` has one that is none of the
+        ten.
 
     Examples
     --------
@@ -229,7 +243,7 @@ def average_precision(
     >>> result = sf.average_precision(truth, found, thresholds=[0.5, 0.95])
     >>> result.summary[["AP", "AP50", "AP75", "APm", "APl"]].round(3)
           AP  AP50  AP75    APm  APl
-    0  0.802   1.0   1.0  0.802  NaN
+    0  0.752   1.0   NaN  0.752  NaN
     >>> result.matches[["threshold", "sequence", "outcome", "similarity"]].round(3)
        threshold  sequence outcome  similarity
     0       0.50         1      TP       1.000

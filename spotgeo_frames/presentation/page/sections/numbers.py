@@ -13,7 +13,7 @@ from ....tracking.poses import PoseResult
 from ...display import texts
 from ...metric_text import arrow, definition, reading, title
 from ...rule_texts import first_title, rule_text
-from ..evaluation import COMBINED, MACRO, Evaluation, rows_of
+from ..evaluation import COMBINED, MACRO, Evaluation, matches_of_name, rows_of
 from ..html.blocks import Kept, Numbers, Section, Text
 
 CAPTION = "With 95% intervals, by leaving out one sequence at a time; ↑ more is better, ↓ less is better"
@@ -67,7 +67,19 @@ def section(evaluation: Evaluation) -> Section:
     table = Numbers(CAPTION, evaluation.names, headline(evaluation), _below(evaluation))
     cautions = [Text(f"Caution: {text}.", "note") for text in evaluation.warnings]
     tables = {name: Kept(getattr(evaluation, name), meaning) for name, meaning in TABLES.items()}
-    return Section("numbers", "Numbers", "Numbers", [table, Text(ABOUT, "note"), *cautions], tables)
+    blocks = [table, Text(ABOUT, "note"), *_left_out(evaluation), *cautions]
+    return Section("numbers", "Numbers", "Numbers", blocks, tables)
+
+
+def _left_out(evaluation: Evaluation) -> list[Text]:
+    """How many crowds the truth has, and how many predictions of each submission they explain."""
+    notes = {name: matches_of_name(evaluation, name).attrs for name in evaluation.names}
+    crowds = next(iter(notes.values())).get("crowds")
+    if not crowds:
+        return []
+    explained = ", ".join(f"{of['explained']:,} of {name}" for name, of in notes.items())
+    truths = f"{crowds:,} crowds" if crowds > 1 else "1 crowd"
+    return [Text(f"Left out are {truths} of the truth, and predictions that crowds explain: {explained}.", "note")]
 
 
 def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
