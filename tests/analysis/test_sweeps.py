@@ -316,3 +316,12 @@ def test_cross_validation_without_truths() -> None:
     [row] = sf.sweep(truth._replace(objects=truth.objects.head(0)), predictions).best.to_dict("records")
     assert (row["f1"], row["f1_cross_validated"], row["f1_cross_validated_low"]) == (0, 0, 0)
     assert sf.sweep(truth, predictions.head(0)).best[["f1", *VALIDATED]].isna().all(axis=None)
+
+
+def test_the_notes_count_crowds() -> None:
+    """The curve's lowest threshold keeps all predictions but those that crowds explain, as `match` does."""
+    truth, predictions = of_kind("boxes with crowds", 3, whole=True)
+    swept = sf.sweep(truth, predictions)
+    matches = sf.match(truth, predictions)
+    assert swept.curve.attrs["crowds"] == swept.best.attrs["crowds"] == matches.attrs["crowds"] > 0
+    assert swept.curve["n_predicted"].iloc[0] + matches.attrs["explained"] == len(predictions)

@@ -15,7 +15,7 @@ class Arrays(NamedTuple):
     """pycocotools' arrays, with -1 where nothing is known.
 
     `precision` and `scores` are (thresholds, recalls, classes, areas), at the most detections; `recall` is (thresholds,
-    classes, areas, limits); `stats` are the numbers that it prints, in whose first one of boxes the limit is always 100.
+    classes, areas, limits); `stats` are the numbers that it prints. AP of boxes has the limit 100 there, whatever `maxDets`.
     """
 
     precision: np.ndarray

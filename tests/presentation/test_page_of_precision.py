@@ -171,6 +171,25 @@ def test_a_category_without_truths_is_told(tmp_path: Path) -> None:
     assert any("no truths and is left out of the means" in text for text in Page(tmp_path / "report.html").text)
 
 
+def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+    """Crowds and what they explain of each submission, and the detections beyond the most of AP."""
+    truth, predictions = many_boxes(24)
+    crowd = truth._replace(objects=truth.objects.assign(crowd=truth.objects["object"] == 1))
+    first = predictions["sequence"] == predictions["sequence"].iloc[0]
+    flood = predictions[first & (predictions["frame"] == 1)].iloc[[0] * 120]
+    found = pd.concat([predictions, flood.assign(object=range(1000, 1120), score=0.01)])
+    submissions = {"few": predictions, "many": found}
+    notes = {name: sf.match(crowd, side).attrs for name, side in submissions.items()}
+    with pytest.warns(UserWarning, match="many: .* detections in 1 frame are left out, beyond the 100"):
+        sf.report(crowd, submissions, tmp_path / "report.html")
+    said = [text for text in Page(tmp_path / "report.html").text if "left out" in text.lower()]
+    assert any("many: " in text and "beyond the 100" in text for text in said)
+    explained = {name: f"{of['explained']:,} of {name}" for name, of in notes.items()}
+    [text] = [text for text in said if "crowds explain" in text]
+    assert text.startswith(f"Left out are {notes['few']['crowds']:,} crowds of the truth")
+    assert all(of in text for of in explained.values())
+
+
 def test_costs_that_take_too_long_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precision, "MOST_COSTED", 10)
     truth, predictions = many_boxes(6)

@@ -24,7 +24,7 @@ AP = RESULT.summary["AP"][0]
 
 
 def test_every_function_has_the_same_number(tmp_path: Path) -> None:
-    assert AP != sf.average_precision(TRUTH, CLAIMS).summary["AP"][0]
+    assert sf.average_precision(TRUTH, CLAIMS).summary["AP"][0] != AP
     assert sf.flat(RESULT)["AP"] == AP
     assert sf.summarize(RESULT)["AP"][0] == AP
     assert sf.intervals(RESULT, metrics=["AP"])["estimate"][0] == AP

@@ -121,7 +121,7 @@ def test_a_false_alarm_whose_value_no_truth_has_is_of_no_slice() -> None:
 
 
 def test_crossed_columns_are_known_one_by_one() -> None:
-    """A false alarm without a size is of no slice, whatever its colour; if none has a size, nothing is known of them."""
+    """A false alarm without a size is of no slice, whatever its colour; if none has one, nothing is known of them."""
     truth = FRAME.assign(colour=["red", "blue"], size="big")
     claims = truth.assign(score=[0.8, 0.7])
     wrong = claims.assign(x=200.0, score=0.9, object=2)

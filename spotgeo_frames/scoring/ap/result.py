@@ -265,7 +265,7 @@ def average_precision(
     matched = matched_sides(*sides, replace(rule, threshold=float(chosen[0])), chosen, most)
     categories = category_table(matched, curves_by_area(matched))
     summary, of_slices = (summary_table(matched, categories), None) if by is None else sliced(matched, by)
-    texts = [left_out(matched.detections.aligned, rule), _crowded_out(matched), _one_sided(categories), of_slices]
+    texts = [left_out(matched.detections.aligned, rule), _beyond_text(matched), _one_sided(categories), of_slices]
     for text in filter(None, texts):
         warnings.warn(f"average_precision: {text}", stacklevel=CALLER)
     return AveragePrecision(summary, categories, matched, chosen.tolist())
@@ -280,7 +280,7 @@ def _checked_most(given: Any) -> int | None:
     return int(given)
 
 
-def _crowded_out(matched: Matched) -> str | None:
+def _beyond_text(matched: Matched) -> str | None:
     """A warning of detections that do not count because there are too many of their frame and category, or None."""
     beyond = matched.detections.beyond
     if not beyond.n_detections:

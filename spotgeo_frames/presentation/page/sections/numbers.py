@@ -14,7 +14,7 @@ from ...display import texts
 from ...metric_text import arrow, definition, reading, title
 from ...rule_texts import first_title, rule_text
 from ..evaluation import COMBINED, MACRO, Evaluation, matches_of_name, rows_of
-from ..html.blocks import Kept, Numbers, Section, Text
+from ..html.blocks import Block, Kept, Numbers, Section, Text
 
 CAPTION = "With 95% intervals, by leaving out one sequence at a time; ↑ more is better, ↓ less is better"
 ABOUT = "The intervals answer what the metric of many more sequences like these would be, each weighted by its size."
@@ -67,7 +67,7 @@ def section(evaluation: Evaluation) -> Section:
     table = Numbers(CAPTION, evaluation.names, headline(evaluation), _below(evaluation))
     cautions = [Text(f"Caution: {text}.", "note") for text in evaluation.warnings]
     tables = {name: Kept(getattr(evaluation, name), meaning) for name, meaning in TABLES.items()}
-    blocks = [table, Text(ABOUT, "note"), *_left_out(evaluation), *cautions]
+    blocks: list[Block] = [table, Text(ABOUT, "note"), *_left_out(evaluation), *cautions]
     return Section("numbers", "Numbers", "Numbers", blocks, tables)
 
 
