@@ -52,9 +52,9 @@ def confusion(
     DataFrame (of the kind that `result` has) with one row for each pair of categories: `truth_category`,
     `predicted_category` and `count`, 0 where there are none. A null stands for background: missed truths have no
     predicted category, and false alarms have no true one. The counts of a `truth_category` add up to its truths, those
-    of a `predicted_category` to its detections. Ignored truths such as crowds count nowhere, nor do
-    detections that are matched with them, or that are beyond the most of a frame and category in `result`; the notes
-    (`attrs`) say how many. To make the square table, pivot it as in the example; background comes first there.
+    of a `predicted_category` to its detections. Ignored truths such as crowds count nowhere, nor do detections that are
+    matched with them, or that are beyond the most of a frame and category in `result`; the notes (`attrs`) say how
+    many. To make the square table, pivot it as in the example; background comes first there.
 
     Raises
     ------

@@ -19,9 +19,6 @@ from ..scoring.ap.scopes import Scope
 from ..support.pandas_versions import TEXT
 from .detection_errors import KINDS, LOST, DetectionErrors, errors_at, kinds_of, nearest_truths
 
-# The threshold of AP50.
-HALF = 0.5
-
 # The rows of the result besides the kinds: all missed truths, all false alarms, and all kinds.
 ALL_MISSES, ALL_FALSE_ALARMS, ALL = "all_misses", "all_false_alarms", "all"
 
@@ -65,9 +62,9 @@ def detection_costs(result: AveragePrecision) -> pd.DataFrame:
     # The first row is that of nothing mended.
     rows = ["", *names]
     values = np.array([[_ap(matched, _left(matched, places, of, name)) for of in errors] for name in rows])
-    at_half = values[:, matched.thresholds == HALF]
-    half = at_half[:, 0] if at_half.size else np.full(len(rows), np.nan)
-    for column, of_rows in (("AP50", half), ("AP", values.mean(axis=1))):
+    for column in ("AP50", "AP"):
+        at = np.flatnonzero(matched.numbers[column].is_at(matched.thresholds))
+        of_rows = values[:, at].mean(axis=1) if len(at) else np.full(len(rows), np.nan)
         columns |= {column: of_rows[1:], f"{column}_gain": of_rows[1:] - of_rows[0] + 0.0}  # no -0.0
     tide = 100 * np.array([_ap(matched, _left(matched, places, errors[0], name), as_tide=True) for name in rows])
     columns["dAP"] = tide[1:] - tide[0] + 0.0

@@ -267,6 +267,7 @@ AP = Command(
         _argument(
             "--max-detections",
             "The most detections of an image and class that count; 100 by default, 20 of poses",
+            dest="max_detections",
             metavar="<int>",
             type=_count,
         ),

@@ -15,7 +15,8 @@ class Arrays(NamedTuple):
     """pycocotools' arrays, with -1 where nothing is known.
 
     `precision` and `scores` are (thresholds, recalls, classes, areas), at the most detections; `recall` is (thresholds,
-    classes, areas, limits); `stats` are the numbers that it prints. AP of boxes has the limit 100 there, whatever `maxDets`.
+    classes, areas, limits); `stats` are the numbers that it prints.
+    AP of boxes has the limit 100 there, whatever `maxDets`.
     """
 
     precision: np.ndarray

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # The similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
 
-
 # Areas in px², both ends included (cocoeval.py, Params).
 AREAS = {"all": (0.0, 1e10), "small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2), "large": (96.0**2, 1e10)}
 
