@@ -73,9 +73,7 @@ def detect(random: np.random.Generator, images: Images, detector: Detector) -> p
 def evaluated(random: np.random.Generator, n: int, n_classes: int, *detectors: Detector) -> list[sf.AveragePrecision]:
     """The results of detectors on the same n images."""
     images = draw_images(random, n, n_classes)
-    return [
-        sf.average_precision(images.truth, detect(random, images, detector), thresholds=[0.5]) for detector in detectors
-    ]
+    return [sf.average_precision(images.truth, detect(random, images, detector)) for detector in detectors]
 
 
 def true_numbers(n_classes: int, detector: Detector) -> np.ndarray:
