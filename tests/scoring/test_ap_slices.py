@@ -136,6 +136,12 @@ def test_crossed_columns_are_known_one_by_one() -> None:
         assert found.summary["AP"].fillna(-1).tolist() == pytest.approx([1.0 if known else -1] * 2), (colours, sizes)
 
 
+def test_lists_in_the_predictions_are_refused_as_in_the_truth() -> None:
+    truth, claims = FRAME.assign(tag="a"), FRAME.assign(tag=[["a"], ["b"]], score=0.5)
+    with refused(("by: truth_tag cannot be grouped by", "list")):
+        sf.average_precision(truth, claims, by="truth_tag")
+
+
 def test_values_of_which_truths_have_none_are_told() -> None:
     """Small is not small: no false alarm is in a slice, which a warning says wherever slices are asked for."""
     truth, claims = FRAME.assign(size="small"), FRAME.assign(size="Small", score=0.5)

@@ -251,12 +251,12 @@ def _coded(table: pd.DataFrame, name: str, bins: int | None, claimed: pd.Series)
         return _TruthColumn(array_of(labels), labels.cat.codes.to_numpy(), codes, numbers.notna().to_numpy())
     truths, claims = decoded(labels), decoded(claimed)
     try:
-        known = pd.Index(truths.dropna().unique())
+        known, told = [pd.Index(values.dropna().unique()) for values in (truths, claims)]
     except TypeError as error:  # lists and other values that are no keys
         raise SliceError(f"by: {name} cannot be grouped by: {error}") from None
     codes, has_value, warning = known.get_indexer(pd.Index(claims)), claims.notna().to_numpy(), None
     if len(known) and has_value.any() and not (codes >= 0).any():
-        of_truths, others = (first_listed(map(repr, values.tolist())) for values in (known, claims.dropna().unique()))
+        of_truths, others = (first_listed(map(repr, values.tolist())) for values in (known, told))
         warning = f"by: {name}: the truths have {of_truths}, the predictions {others}, so no false alarm is in a slice"
         # Values of another kind, such as text where the truths have numbers, tell nothing.
         kinds = [pd.api.types.is_numeric_dtype(values.dtype) for values in (truths, claims)]
