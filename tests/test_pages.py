@@ -81,13 +81,13 @@ INSTEAD: dict[str, dict[str, dict[str, str]]] = {
         "polars": {
             'breaks[breaks["break"] == "switch"]': 'breaks.filter(breaks["break"] == "switch")',
             "sf.error_costs(result)": 'sf.error_costs(result, similarity="iou")',
-            'objects.sort_values("n_switches", ascending=False).head(4)[columns]': "",
+            'objects.sort_values(["n_switches", "longest_gap"], ascending=False).head(4)[columns]': "",
         },
         "pyarrow": {
             'breaks[breaks["break"] == "switch"]': (
                 'breaks.filter(__import__("pyarrow.compute").compute.equal(breaks["break"], "switch"))'
             ),
-            'objects.sort_values("n_switches", ascending=False).head(4)[columns]': "",
+            'objects.sort_values(["n_switches", "longest_gap"], ascending=False).head(4)[columns]': "",
         },
     },
     "own_metric": {"polars": {}, "pyarrow": {}},

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..matching.alignment import align
 from ..matching.rule import Rule
+from ..support.elementary import log
 from ..tables.annotations import Annotations
 from ..tables.checks import decoded
 from ..tables.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS
@@ -136,7 +137,7 @@ def _image_sizes(truth: Annotations, claims: pd.DataFrame) -> tuple[Any, Any] | 
     scales = []
     for true, claimed in zip(*_all_pairs(truth.objects, claims.head(SCALED_BY)), strict=True):
         positive = (true > 0) & (claimed > 0)
-        logarithm = _most_frequent(np.log(true[positive]) - np.log(claimed[positive]), SAME_SCALE)
+        logarithm = _most_frequent(log(true[positive]) - log(claimed[positive]), SAME_SCALE)
         if logarithm is None:
             return None
         scales.append(float(np.round(np.exp(logarithm))))
@@ -217,7 +218,7 @@ def of_frames_beyond(truth: Annotations, claims: pd.DataFrame, reach: float) -> 
         return bool((moved["min"] >= listed["min"]).all() and (moved["max"] <= listed["max"]).all())
 
     if not inside(0):
-        for shift in sorted(_frame_shifts(truth.objects, claims) | {-1, 1}, key=abs):
+        for shift in sorted(_frame_shifts(truth.objects, claims) | {-1, 1}, key=lambda shift: (abs(shift), -shift)):
             if inside(shift):
                 yield _with_frames_shifted(truth, claims, shift)._replace(least_gain=0.0)
                 return
@@ -256,7 +257,7 @@ def of_joints(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterato
 
 def _other_sides(names: list[Any]) -> dict[Any, Any]:
     """For each joint, that of the other side of the body; itself where there is none."""
-    text = {name for name in names if isinstance(name, str)}
+    text = [name for name in names if isinstance(name, str)]
     pairs = [(name, name.replace(*sides, 1)) for sides in BODY_SIDES for name in text]
     swapped = {left: right for left, right in pairs if right != left and right in text}
     swapped |= {right: left for left, right in swapped.items()}

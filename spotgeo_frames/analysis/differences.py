@@ -143,7 +143,7 @@ def _truth_rows(before: pd.DataFrame, after: pd.DataFrame) -> tuple[np.ndarray, 
         ordinals([decoded(table[name]).take(taken) for table, taken in zip(tables, rows, strict=True)]) for name in key
     ]
     keys = [pack([codes[side] for codes, _ in numbered], [span for _, span in numbered]) for side in (0, 1)]
-    order = np.argsort(keys[1])
+    order = np.argsort(keys[1], kind="stable")
     return rows[0], rows[1][order[locate(keys[1][order], keys[0])]]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.rule import Rule
+from ..support.elementary import exp, log
 from ..tables.match_sides import offsets
 from ..tables.schema import SIDE_PREFIXES, has_boxes, pose_columns
 
@@ -75,7 +76,7 @@ def _point_offsets(hits: pd.DataFrame, rule: Rule) -> np.ndarray:
 def _box_offsets(hits: pd.DataFrame, rule: Rule) -> np.ndarray:
     true, predicted = sizes_of(hits)
     known = (true > 0) & (predicted > 0)  # after matching by distance, a box may be flat
-    logarithms = np.where(known, np.log(np.where(known, predicted, 1)) - np.log(np.where(known, true, 1)), np.nan)
+    logarithms = np.where(known, log(np.where(known, predicted, 1)) - log(np.where(known, true, 1)), np.nan)
     return np.concatenate([_point_offsets(hits, rule), logarithms[:, None]], axis=2)
 
 
@@ -94,7 +95,7 @@ def _moved_points(predictions: pd.DataFrame, rule: Rule, offset: np.ndarray) -> 
 
 def _moved_boxes(predictions: pd.DataFrame, rule: Rule, offset: np.ndarray) -> pd.DataFrame:
     dx, dy, *logarithms = offset[:, 0].T
-    w, h = (predictions[side] / np.exp(size) for side, size in zip("wh", logarithms, strict=True))
+    w, h = (predictions[side] / exp(size) for side, size in zip("wh", logarithms, strict=True))
     # The centre moves by the offset and stays where it is when the size changes; an offset of 0 changes no bit.
     x = predictions["x"] - dx - (w - predictions["w"]) / 2
     y = predictions["y"] - dy - (h - predictions["h"]) / 2
@@ -112,7 +113,7 @@ def _as_they_are(offset: np.ndarray) -> np.ndarray:
 
 
 def _with_ratios(offset: np.ndarray) -> np.ndarray:
-    return np.concatenate([offset[..., :2], np.exp(offset[..., 2:])], axis=-1)
+    return np.concatenate([offset[..., :2], exp(offset[..., 2:])], axis=-1)
 
 
 PLACE = ["dx", "dy"]

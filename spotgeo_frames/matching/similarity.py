@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..support.elementary import exp
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -145,5 +147,5 @@ def oks(
         dx, dy = (np.where(any_labelled, predictions[..., axis] - truth[..., axis], outside[axis]) for axis in (0, 1))
         exponents = (dx * dx + dy * dy) / variances / (area[:, None] + np.spacing(1)) / 2
     counted = labelled | ~any_labelled
-    near = np.where(counted & ~np.isnan(exponents), np.exp(-exponents), 0.0)
+    near = np.where(counted & ~np.isnan(exponents), exp(-exponents), 0.0)
     return near.sum(axis=1) / np.count_nonzero(counted, axis=1)

@@ -112,7 +112,7 @@ def error_costs(costs: Table, ax: Axes | None = None) -> Axes:
     """
     table, metric = costs_to_draw(costs, "plots")
     gain = f"{metric}_gain"
-    rows = table.sort_values(gain)
+    rows = table.sort_values(gain, kind="stable")
     ax = axes_or_new(ax)
     bars = ax.barh(rows["kind"].map(words), rows[gain], color=BLUE)
     nouns = {"n_misses": "missed", "n_false_alarms": "false", "n_breaks": "breaks"}

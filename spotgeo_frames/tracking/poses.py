@@ -186,7 +186,7 @@ def pose(
     >>> truth, predictions = sf.read_posetrack("data/poses/truth", "data/poses/tracker")
     >>> result = sf.pose(truth, predictions)
     >>> result.summary.iloc[-1][["HOTA", "mota", "ap"]].astype(float).round(3).to_dict()
-    {'HOTA': 0.337, 'mota': 65.939, 'ap': 76.899}
+    {'HOTA': 0.337, 'mota': 65.939, 'ap': 76.903}
     """
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     check_keypoints(*sides)

@@ -232,7 +232,8 @@ def curve(scores: np.ndarray, right: np.ndarray, n_truth: float) -> tuple[float,
         return 0.0, 0.0, 0.0
     if not n_truth:
         return np.nan, 0.0, np.nan
-    right = right[scores.argsort()[::-1]]
+    # poseval leaves ties to NumPy's quicksort, which orders them as the processor pleases.
+    right = right[scores.argsort(kind="stable")[::-1]]
     precision = [0.0, *(np.cumsum(right) / np.arange(1, len(right) + 1)), 0.0]
     recall = [0.0, *(np.cumsum(right) / n_truth), 1.0]
     for place in range(len(precision) - 2, -1, -1):

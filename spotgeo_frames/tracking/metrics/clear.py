@@ -27,6 +27,7 @@ from ...matching.assignment import Entries, dominant, solve
 from ...matching.pairs import Pairs
 from ...matching.similarity import ROUNDING
 from ...scoring.match_sums import NamedSums
+from ...support.elementary import log10
 from ...support.keys import stable_order
 from ..identities import Tracks
 
@@ -97,7 +98,7 @@ def clear_numbers(parts: NamedSums, combined: np.ndarray) -> dict[str, np.ndarra
         "MOTP": parts["similarity"] / np.maximum(1, tp),
         "MODA": known * (tp - fp) / truths,
         "sMOTA": known * (parts["similarity"] - fp - switches) / truths,
-        "MOTAL": known * (tp - fp - np.log10(np.maximum(1, switches))) / truths,
+        "MOTAL": known * (tp - fp - log10(np.maximum(1, switches))) / truths,
         "CLR_F1": tp / np.maximum(1, tp + 0.5 * fn + 0.5 * fp),
         "CLR_Re": tp / truths,
         "CLR_Pr": tp / np.maximum(1, tp + fp),

@@ -13,12 +13,15 @@ These oddities are poseval's (eval_helpers.py):
     - Frames in which nobody is annotated do not count, even if they have predictions. A frame whose people were all
       taken out with an ignore region does count; all its predictions are wrong.
     - A joint that is predicted without a score gets -9999.
-    - Equal scores are in the order that NumPy's quicksort, reversed, gives them.
     - If no joint is predicted, ap, ap_pre and ap_rec are 0. If there is no truth but there are predictions, ap and
       ap_rec are null, and left out of the mean.
 
-Known differences: here sequences are in the order of their names; in poseval they are in the order of the file system.
-That matters only for equal scores.
+Known differences, which matter only for equal scores:
+
+    - Of equal scores, the last in the file comes first, as in poseval with a stable sort: it sorts by rising score and
+      reverses that. But its sort is NumPy's quicksort, which leaves equal scores in an order that depends on the
+      processor, and so does its ap.
+    - Here sequences are in the order of their names; in poseval they are in the order of the file system.
 """
 
 from itertools import pairwise
@@ -92,7 +95,7 @@ def _curve(scores: np.ndarray, right: np.ndarray, n_truth: int) -> tuple[float, 
     """The area under the curve of precision over recall, and both at its end."""
     if not len(scores):
         return 0.0, 0.0, 0.0
-    n_right = np.cumsum(right[np.argsort(scores)[::-1]])
+    n_right = np.cumsum(right[np.argsort(scores, kind="stable")[::-1]])
     precision = n_right / np.arange(1, len(scores) + 1)
     if not n_truth:
         return np.nan, float(precision[-1]), np.nan
