@@ -1,7 +1,7 @@
 """Prints a pip constraint for the lowest version of every package that users install, as pyproject.toml has it.
 
-These are what the package needs, and what its extra `all` brings; all else may be of any version. Markers say from which
-Python on a higher version is the lowest, and those of the Python that runs this count.
+These are what the package needs, and what its extra `all` brings; all else may be of any version. A marker says from
+which Python on a version is the lowest; those that hold for the Python that runs this count.
 """
 
 import re

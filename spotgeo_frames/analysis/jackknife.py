@@ -221,7 +221,7 @@ def _variance(
 def added_rows(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     """Adds the rows of values (C, ...) by their group: float64 (G, ...)."""
     flat = values.reshape(len(values), int(np.prod(values.shape[1:], dtype=np.int64)))
-    if n_groups == 1:  # adds columns side by side, several times as fast; BLAS adds in an order of the processor's
+    if n_groups == 1:  # several times as fast; BLAS would add in an order that the processor decides
         return np.einsum("ij->j", flat, dtype=np.float64).reshape(1, *values.shape[1:])
     sums = [np.bincount(group, column, n_groups) for column in flat.T]
     return np.stack(sums, axis=-1).reshape(n_groups, *values.shape[1:]) if sums else np.zeros((n_groups, 0))
