@@ -8,6 +8,9 @@ from typing import Any
 
 from .labels import label
 
+# What Windows takes for a device, whatever ending follows. Python's own list moved from pathlib to os.path with 3.13.
+RESERVED = re.compile(r"(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[1-9¹²³]) *(\..*)?", re.IGNORECASE)
+
 
 def stem(path: Path) -> str:
     """A file's name without the endings that tell its format and packing, such as `.json.gz`."""
@@ -16,9 +19,9 @@ def stem(path: Path) -> str:
 
 def is_file_name(name: str) -> bool:
     """Whether a name can be that of a file in a folder, on any operating system."""
-    path = PureWindowsPath(name)  # knows both kinds of separators, drives, and the names that Windows reserves
+    path = PureWindowsPath(name)  # knows both kinds of separators, and drives
     plain = name == path.name != "" and name.isprintable() and not set(name) & set('<>:"|?*')
-    return plain and not path.is_reserved() and not name.startswith(".") and not name.endswith((".", " "))
+    return plain and not RESERVED.fullmatch(name) and not name.startswith(".") and not name.endswith((".", " "))
 
 
 def is_text(name: str) -> bool:
