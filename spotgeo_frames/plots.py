@@ -18,7 +18,7 @@ from .matching.noted_rule import distance_rule
 from .presentation.drawn_tables import check_offsets, count_to_draw
 from .presentation.frame_panels import image_plane
 from .presentation.frame_plots import frame, gallery, sequence
-from .presentation.image_plane import recall_grid
+from .presentation.image_plane import offset_reach, recall_grid
 from .presentation.limit_plots import detection_limit
 from .presentation.plot_parts import (
     BLUE,
@@ -28,10 +28,11 @@ from .presentation.plot_parts import (
     axis_label,
     legend_beside,
     nothing_to_draw,
+    plain,
 )
 from .presentation.precision_plots import calibration, confusion, precision_recall
 from .presentation.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
-from .support.labels import label
+from .presentation.rule_texts import in_unit, measure_title
 from .tables.checks import check_matches
 from .tables.match_sides import offsets
 from .tables.schema import TP, measure_of
@@ -132,13 +133,16 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     if not len(values):
         return nothing_to_draw(ax, "no true positives")
     ax.hist(values, bins=bins, color=BLUE, edgecolor="white", linewidth=0.3)
+    measure_label = measure
     if measure == "distance":
         rule = distance_rule(table, needs=())
         for name, mark, style, color in (("epsilon", rule.epsilon, "--", GREY), ("tau", rule.tau, "-", RED)):
             if mark is not None:
-                ax.axvline(mark, linestyle=style, color=color, label=f"{name}, {label(mark)} px")
+                text = plain(f"{name}, {in_unit(mark, rule.unit)}")
+                ax.axvline(mark, linestyle=style, color=color, label=text)
+        measure_label = plain(measure_title(rule))
     ax.axvline(values.mean(), linestyle=":", color="black", label=f"mean, {values.mean():.3g}")
-    ax.set(xlabel=f"{measure}{', px' if measure == 'distance' else ''}", ylabel="true positives")
+    ax.set(xlabel=measure_label, ylabel="true positives")
     ax.set(title=f"{measure.capitalize()} of {len(values):,} true positives")
     legend_beside(ax)
     return ax
@@ -172,7 +176,7 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     'predicted - true x, px'
     """
     table = check_matches(matches)
-    tau = distance_rule(table, ["tau"], tau).largest_cost
+    rule = distance_rule(table, ["tau"], tau)
     check_offsets(table, "plots")
     dx, dy = offsets(table)
     hits = ~(np.isnan(dx) | np.isnan(dy)) & (table["outcome"].array.codes == TP)
@@ -183,12 +187,16 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     from matplotlib.patches import Circle
 
     ax.scatter(dx, dy, s=float(np.clip(4000 / len(dx), 1, 20)), color=BLUE, alpha=0.4, linewidths=0)
-    ax.add_patch(Circle((0, 0), tau, fill=False, linestyle="-", edgecolor=GREY, label=f"tau, {label(tau)} px"))
-    mean = f"mean, {dx.mean():+.2f}, {dy.mean():+.2f} px"
+    reach, px = 1.05 * offset_reach(table, rule), "" if rule.own_distance else ", px"
+    if rule.image_tau is not None:
+        text = f"tau, {in_unit(rule.tau, rule.unit)}"
+        ax.add_patch(Circle((0, 0), rule.image_tau, fill=False, linestyle="-", edgecolor=GREY, label=text))
+    form = "+.3g" if rule.own_distance else "+.2f"  # of coordinates in any unit
+    mean = f"mean, {dx.mean():{form}}, {dy.mean():{form}}{px.replace(',', '')}"
     ax.plot(dx.mean(), dy.mean(), "P", color=RED, markeredgecolor="white", markersize=12, label=mean)
     ax.axhline(0, color=GREY, linewidth=0.5)
     ax.axvline(0, color=GREY, linewidth=0.5)
-    ax.set(xlabel="predicted - true x, px", ylabel="predicted - true y, px", title=f"Residuals of {len(dx):,} hits")
-    ax.set(xlim=(-1.05 * tau, 1.05 * tau), ylim=(1.05 * tau, -1.05 * tau), aspect="equal")
+    ax.set(xlabel=f"predicted - true x{px}", ylabel=f"predicted - true y{px}", title=f"Residuals of {len(dx):,} hits")
+    ax.set(xlim=(-reach, reach), ylim=(reach, -reach), aspect="equal")
     legend_beside(ax)
     return ax

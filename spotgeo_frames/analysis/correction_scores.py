@@ -48,8 +48,13 @@ def best_correction(corrections: Iterable[Correction], rule: Rule, least: float)
     """The first correction of the highest F1, with its score; None if no F1 reaches `least`."""
     best = None
     for correction in corrections:
-        counting = _counting(correction.truth, correction.claims, rule)
-        pairs = _pairs_reaching(counting, rule, least)
+        try:
+            counting = _counting(correction.truth, correction.claims, rule)
+            pairs = _pairs_reaching(counting, rule, least)
+        except Exception:
+            if rule.measure is None:
+                raise
+            continue  # a wrong guess can make coordinates that the caller's function refuses, such as a latitude of 200
         if pairs is None:
             continue
         found = _score(counting, pairs)

@@ -35,6 +35,7 @@ def error_costs(
     similarity: str | Measure | None = None,
     tau: float | None = None,
     identity: str | None = None,
+    distance: Measure | None = None,
 ) -> pd.DataFrame:
     """Computes the cost of each kind of error: the metrics if all errors of this kind, and no others, were corrected.
 
@@ -46,10 +47,10 @@ def error_costs(
     ----------
     x
         The table that `diagnose` returned, or rows of it; or what `track`, `pose` or `average_precision` returned.
-    similarity, tau, identity
+    similarity, tau, identity, distance
         The words of `track`, and `identity` also of `pose`. Needed only where the result has lost its notes, as one of
-        polars has; a similarity that is a function is needed always. `tau` is in pixels, and without notes `identity`
-        is "object".
+        polars has; a similarity or distance that is a function is needed always. `tau` is in pixels or in the unit of
+        `distance`, and without notes `identity` is "object".
 
     Returns
     -------
@@ -133,8 +134,8 @@ def error_costs(
     6         1  1.0   1.0      0.255      0.333
     """
     if isinstance(x, TrackResult | PoseResult):
-        return track_costs(x, similarity, tau, identity)
-    given = {"similarity": similarity, "tau": tau, "identity": identity}
+        return track_costs(x, identity, tau, similarity, distance)
+    given = {"similarity": similarity, "tau": tau, "identity": identity, "distance": distance}
     named = [name for name, value in given.items() if value is not None]
     if named:
         raise ValueError(f"{named[0]} goes with what track() or pose() returned; leave it out")

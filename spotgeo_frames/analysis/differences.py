@@ -44,6 +44,7 @@ def changes(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
 ) -> pd.DataFrame:
     """Lists what differs between two submissions to the same truth, such as two versions of a detector.
 
@@ -51,9 +52,9 @@ def changes(
     ----------
     before, after
         The match tables of the two submissions, made by the same rule.
-    tau, similarity, threshold, sigmas
+    tau, similarity, threshold, sigmas, distance
         The rule of the tables, in the words of `match`. Needed only where the tables have lost their notes; a
-        similarity that is a function is needed always.
+        similarity or distance that is a function is needed always.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def changes(
     ------
     InputError: a table is no match table, the tables have different truths (the message names one) or rules, a column
         that the rule needs is missing, or the rule is not known.
-    ValueError: `tau`, `similarity`, `threshold` or `sigmas` is out of range.
+    ValueError: `tau`, `similarity`, `threshold`, `sigmas` or `distance` is out of range.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def changes(
     if problems:
         raise InputError(problems)
     first, second = tables.values()
-    words = asked_of_matches(tau, None, similarity, threshold, sigmas)
+    words = asked_of_matches(tau, None, similarity, threshold, sigmas, distance)
     noted = "before" if rule_notes(first) else "after"  # either may have lost its notes in another library
     rule = noted_rule(tables[noted], words, name=f"changes: {noted}")
     for name, table in tables.items():

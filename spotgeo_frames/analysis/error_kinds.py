@@ -90,6 +90,7 @@ def diagnose(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
 ) -> pd.DataFrame:
     """Adds the kind of each error to a match table: why it is a miss or a false alarm.
 
@@ -111,14 +112,16 @@ def diagnose(
         The rule of a table by similarity, in the words of `match`. Needed only where the table has lost its notes; a
         similarity that is a function is needed always. Of average precision only `threshold` is asked for, one of those
         that it is the mean over: the lowest by default, which is 0.5 unless `thresholds` said otherwise.
+    distance
+        The function of distances that the table was matched by; needed always where there was one.
 
     Returns
     -------
-    DataFrame of the same kind, the match table with two more columns. `pair_distance` (px), or `pair_similarity` after
-    matching by similarity, is that of a mislocated miss and its false alarm, and null elsewhere; of tables of `pose` it
-    is `pair_head_sizes`, a distance in head sizes of the truth. `kind` is categorical, null for true positives and
-    empty frames. A pair is near if its distance is at most tau or 0.5 head sizes, or its similarity at least the
-    threshold. The kinds of misses are
+    DataFrame of the same kind, the match table with two more columns. `pair_distance` (in the unit of `distance`), or
+    `pair_similarity` after matching by similarity, is that of a mislocated miss and its false alarm, and null
+    elsewhere; of tables of `pose` it is `pair_head_sizes`, a distance in head sizes of the truth. `kind` is
+    categorical, null for true positives and empty frames. A pair is near if its distance is at most tau or 0.5 head
+    sizes, or its similarity at least the threshold. The kinds of misses are
 
     taken: a prediction of the same category is near, but was matched with another truth.
     confused: a prediction of another category is near.
@@ -141,7 +144,7 @@ def diagnose(
     Raises
     ------
     InputError: `matches` is no match table, it lacks columns that its rule needs, or its rule is not known.
-    ValueError: `reach`, `tau`, `least_similarity`, `similarity`, `threshold` or `sigmas` is out of range.
+    ValueError: `reach`, `tau`, `least_similarity`, `similarity`, `threshold`, `sigmas` or `distance` is out of range.
 
     Notes
     -----
@@ -172,7 +175,7 @@ def diagnose(
     2      FP  mislocated           15.0
     """
     if isinstance(matches, AveragePrecision):
-        _check_left_out(reach=reach, tau=tau, similarity=similarity, sigmas=sigmas)
+        _check_left_out(reach=reach, tau=tau, similarity=similarity, sigmas=sigmas, distance=distance)
         position = shown_position(matches.matched.thresholds, threshold)
         least = LEAST_SIMILARITY if least_similarity is None else least_similarity
         _check_least(least, float(matches.matched.thresholds[position]))
@@ -180,7 +183,7 @@ def diagnose(
     table = check_matches(matches, by_groups=True)
     if is_of_precision(table.columns):
         raise InputError("diagnose: give what average_precision() returned, instead of its matches")
-    rule = noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas))
+    rule = noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas, distance))
     farthest, notes = _farthest(rule, reach, least_similarity)
     kinds = kinds_of_errors(table, rule, farthest)
     possible = possible_kinds(table)

@@ -67,6 +67,8 @@ def check(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
     frames: FrameRule = "truth",
     tracks: bool = False,
 ) -> pd.DataFrame:
@@ -95,15 +97,17 @@ def check(
     truth, predictions
         Annotations, or tables of objects, boxes or keypoints: `sequence`, `frame`, `object`, `x`, `y` in pixels, and
         the columns that the rule needs.
-    tau, epsilon, similarity, threshold, sigmas
+    tau, epsilon, similarity, threshold, sigmas, distance, unit
         The rule to match by, in the words of `match`. Without any, points and joints are matched by distance with tau
-        10 and epsilon 3 (px), and boxes from an IoU of 0.5 on.
+        10 and epsilon 3 (px), and boxes from an IoU of 0.5 on. With a `distance` of yours in another unit than "px",
+        the mistakes that are told by pixels are not searched for: a mean offset, sizes a pixel off, and objects listed
+        twice.
     frames
         "labelled" leaves out predictions that lie in no frame of the truth: where the truth has no rows, and its frames
         table does not list the frame. "truth" and "union" leave out none here.
     tracks
-        Whether `object` is an identity that follows an object through its sequence. Then `similarity` and `tau` are all
-        that apply, as in `track`; joints match as in `pose`, and neither applies.
+        Whether `object` is an identity that follows an object through its sequence. Then `similarity` or `distance`,
+        and `tau`, are all that apply, as in `track`; joints match as in `pose`, and none applies.
 
     Returns
     -------
@@ -126,7 +130,7 @@ def check(
     >>> sf.check(truth, swapped)["suspicion"].tolist()
     ['x and y are swapped']
     """
-    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas)
+    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     known, found = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     check_frame_rule(frames)
     rule = (rule_with_identities if tracks else rule_of_tables)(words, known, Annotations(found.objects))
@@ -159,7 +163,7 @@ def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule,
     Other corrections may help, too, and less: whoever is mirrored has left and right swapped.
     """
 
-    reach = TAU if rule.tau is None else rule.tau
+    reach = TAU if rule.image_tau is None else rule.image_tau
     shown, guessed = (SHOWN_BY_TRACKS, GUESSED_OF_TRACKS) if tracks else (SHOWN, GUESSED)
     told = set()
     for correction in (found for corrections in shown for found in corrections(truth, claims, reach)):
@@ -187,9 +191,12 @@ def _small_signs(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rul
     def f1_of(others: pd.DataFrame) -> float:
         return score(truth, others, rule).f1
 
-    if now.f1 >= GAIN:
+    # Of a caller's distance, only its unit tells whether x and y are pixels.
+    in_pixels = not rule.own_distance or rule.unit == "px"
+    if in_pixels and now.f1 >= GAIN:
         matches = match_dataframe(counted_table(now.counting, now.pairs, rule))
         # Boxes that are a pixel too large have their centres half a pixel off.
         yield from list(larger(matches, claims, now.f1, f1_of)) or offset(matches, now.f1, rule)
-    yield from twice(claims, now.f1, f1_of)
+    if in_pixels:
+        yield from twice(claims, now.f1, f1_of)
     yield from capped(truth.objects, claims, now.f1)

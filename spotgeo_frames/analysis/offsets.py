@@ -58,6 +58,7 @@ def bias(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
 ) -> pd.DataFrame:
     """Estimates the mean offset of the predictions, and computes the score as if it had been removed.
 
@@ -80,19 +81,21 @@ def bias(
         The share of intervals that contain the true offset, between 0 and 1.
     seed
         Equal seeds give equal intervals.
-    tau, epsilon, similarity, threshold, sigmas
+    tau, epsilon, similarity, threshold, sigmas, distance
         The rule to match again with, in the words of `match`. Needed only where the match table has lost its own, as a
-        table of polars has; a similarity that is a function is needed always.
+        table of polars has; a similarity or distance that is a function is needed always.
 
     Returns
     -------
     DataFrame of the match table's kind with the `by` columns, `metric`, `estimate`, `low` and `high`. Each group has
     these metrics:
 
-    - `dx` and `dy` (px): the offset, with percentile bootstrap intervals;
+    - `dx` and `dy`: the offset, in the unit of x and y (px, whatever that of `distance` is), with percentile bootstrap
+      intervals;
     - for boxes also `width_ratio` and `height_ratio`: the geometric mean of predicted over true width and height, with
       intervals; above 1 where predictions are too large;
-    - `f1` and `mse` (px²) as they are, or `f1` and `loc_a` after matching by similarity;
+    - `f1` and `mse` (px², or the square of the unit of `distance`) as they are, or `f1` and `loc_a` after matching by
+      similarity;
     - the same with `_corrected`: after predictions are moved back by the offset, the sizes of boxes are divided by the
       ratios about their centres, and all are matched again.
 
@@ -126,7 +129,8 @@ def bias(
     if not len(table):
         raise InputError("bias: the match table has no rows")
     check_coordinates(table)
-    rule = noted_rule(table, asked_of_matches(tau, epsilon, similarity, threshold, sigmas), ("tau", "epsilon"))
+    words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas, distance)
+    rule = noted_rule(table, words, ("tau", "epsilon"))
     kind = offset_kind(table, rule)
     parts = kind.parts(rule)
     by, by_joint = _without_joint(by) if any(parts) else (by, False)

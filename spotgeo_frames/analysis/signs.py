@@ -158,7 +158,7 @@ def offset(matches: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]
     """Reports a mean offset whose interval excludes 0."""
     if not enough("sequences", matches.loc[matches["outcome"] == "TP", "sequence"].nunique()):
         return
-    found = bias(matches, resamples=2000, confidence=SURE, similarity=rule.measure).set_index("metric")
+    found = bias(matches, resamples=2000, confidence=SURE, **rule.callers).set_index("metric")
     rows = found.loc[["dx", "dy"]]
     sure = (rows["low"] > 0) | (rows["high"] < 0)
     if not (sure & (rows["estimate"].abs() >= LEAST_OFFSET)).any():

@@ -94,6 +94,8 @@ def sweep(
     similarity: str | Measure | None = None,
     threshold: float | Sequence[float] | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
     frames: FrameRule = "truth",
     tracks: bool = False,
 ) -> Sweep:
@@ -115,7 +117,8 @@ def sweep(
     tau
         Match by distance: the largest distance of a true positive (px), or a list of such distances; 10 by default.
     epsilon
-        The distance up to which the error of a true positive is 0 (px); 3 by default, 0 <= epsilon < tau.
+        The distance up to which the error of a true positive is 0 (px), 0 <= epsilon < tau. By default it is 3, and 0
+        for each tau up to 3 or where `unit` is not "px".
     confidence
         The share of intervals that contain the true value, between 0 and 1.
     seed
@@ -126,13 +129,17 @@ def sweep(
         The least similarity of a true positive, above 0 and at most 1, or a list of such similarities; 0.5 by default.
     sigmas
         For "oks": a dict from joint to its sigma; by default those of COCO's seventeen joints.
+    distance, unit
+        A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
+        truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`
+        are then in its unit, and `unit` is the word for that in texts and plots, such as "arcsec".
     frames
         "truth": the frames are those of the truth's frames table, and predictions in other frames are refused. Without
         such a table they are the frames in which either side has objects. "union": all frames of either side.
         "labelled": the frames in which the truth has objects or that its frames table lists; other predictions leave.
     tracks
-        Whether identities count. Then `similarity` ("iou", "point" or a function) and one `tau` are all that apply, as
-        in `track`; of poses neither does.
+        Whether identities count. Then `similarity` ("iou", "point" or a function) or `distance`, and one `tau`, are all
+        that apply, as in `track`; of poses none does.
 
     Returns
     -------
@@ -166,8 +173,8 @@ def sweep(
     InputError: a table lacks a column or has invalid values, `score` is missing or null or differs within a pose, the
         sides share no sequence, predictions lie in frames that the truth does not have, or the rule does not fit the
         tables.
-    ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas`, `confidence` or `seed` is out of range or does
-        not fit another argument, does not apply to tracks, or thresholds are not numeric.
+    ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas`, `distance`, `unit`, `confidence` or `seed` is out
+        of range or does not fit another argument, does not apply to tracks, or thresholds are not numeric.
 
     Examples
     --------
@@ -205,7 +212,7 @@ def sweep(
     check_confidence(confidence)
     check_seed(seed)
     options = {"confidence": confidence, "seed": seed}
-    given = tau, epsilon, similarity, threshold, sigmas
+    given = tau, epsilon, similarity, threshold, sigmas, distance, unit
     swept = partial(sweep_tracks, asked_with_tracks(*given)) if tracks else partial(_sweep_detections, _words(*given))
     sides = as_annotations(truth, "truth"), as_annotations(predictions, "predictions")
     check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "sweep")
@@ -236,7 +243,8 @@ def _sweep_detections(
         sums = level_sums(by_level, rule)
         curves.append(_curve(sums, rule, by_level.thresholds))
         rows.append(_best(curves[-1], sums, rule, confidence, seed))
-    notes = {key: value for key, value in rules[0].notes.items() if key != rules[0].limit}
+    shared = [key for key, value in rules[0].notes.items() if all(rule.notes.get(key) == value for rule in rules)]
+    notes = {key: rules[0].notes[key] for key in shared if key != rules[0].limit}
     notes.update(both.aligned.notes)
     if "crowd" in both.aligned.truth.table:
         notes["crowds"] = int(crowd_flags(both.aligned.truth.table).sum())
@@ -249,16 +257,16 @@ def _words(
     epsilon: float | None,
     similarity: str | Measure | None,
     threshold: float | Sequence[float] | None,
-    sigmas: Mapping[Any, float] | None,
+    *others: Any,
 ) -> list[Words]:
-    """The caller's words with each tau or threshold, rising.
+    """The caller's words with each tau or threshold, rising; `others` are those that `asked` takes after these.
 
     Raises ValueError as `asked` does, for an empty list, and for several values of tau with similarity="point".
     """
     taus, thresholds = _listed("tau", tau), _listed("threshold", threshold)
     if len(taus) > 1 and similarity == "point":
         raise ValueError("tau is a list, and similarity='point' takes one tau; give a list of thresholds instead")
-    words = [asked(limit, epsilon, similarity, least, sigmas) for limit in taus for least in thresholds]
+    words = [asked(limit, epsilon, similarity, least, *others) for limit in taus for least in thresholds]
     distinct = {(of_limit.tau, of_limit.threshold): of_limit for of_limit in words}
     return [distinct[limits] for limits in sorted(distinct)]
 

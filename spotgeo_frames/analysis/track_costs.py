@@ -10,7 +10,7 @@ import pandas as pd
 from ..matching.noted_rule import is_of_poses, noted_rule
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
-from ..matching.words import asked_of_tracks, similarity_rule
+from ..matching.words import asked_of_matches, asked_of_tracks, similarity_rule
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..support.progress import progress
@@ -51,11 +51,15 @@ class Repair(NamedTuple):
 
 
 def track_costs(
-    x: TrackResult | PoseResult, similarity: str | Measure | None, tau: float | None, identity: str | None
+    x: TrackResult | PoseResult,
+    identity: str | None,
+    tau: float | None,
+    similarity: str | Measure | None,
+    distance: Measure | None,
 ) -> pd.DataFrame:
     """The costs of each kind of error of what `track` or `pose` returned; raises as `error_costs` does."""
     table = check_matches(x.matches)
-    rule = _rule(table, similarity, tau)
+    rule = _rule(table, tau, similarity, distance)
     rows = track_rows(table, identity)
     sides = _sides(table, rule)
     repairs = _repairs(table, rows, rule)
@@ -74,23 +78,27 @@ def track_costs(
     return answer
 
 
-def _rule(table: pd.DataFrame, similarity: str | Measure | None, tau: float | None) -> Rule:
+def _rule(table: pd.DataFrame, tau: float | None, similarity: str | Measure | None, distance: Measure | None) -> Rule:
     """The rule of the result.
 
     Raises InputError if the rule is not known, ValueError if a word does not agree with the notes of the result.
     """
-    words = asked_of_tracks(tau, similarity)
+    if distance is None:
+        words = asked_of_tracks(tau, similarity)
+    else:  # the notes may know its tau
+        words = asked_of_matches(tau, similarity=similarity, distance=distance)
+    measure, word = (words.similarity, "similarity") if distance is None else ("point", "distance")
     if is_of_poses(table):
-        if words.similarity is not None:
-            raise ValueError("pose() measures joints in head sizes; leave out similarity and tau")
+        if measure is not None:
+            raise ValueError(f"pose() measures joints in head sizes; leave out {word} and tau")
         return noted_rule(table, words)
-    if words.similarity is not None:
-        given = {"similarity": similarity_rule(words.similarity, words, THRESHOLD).name, "tau": words.tau}
-        noted = {"similarity": table.attrs.get("rule"), "tau": table.attrs.get("tau")}
+    if measure is not None:
+        given = {word: similarity_rule(measure, words, THRESHOLD).name, "tau": words.tau}
+        noted = {word: table.attrs.get("rule"), "tau": table.attrs.get("tau")}
         for name, value in given.items():
             if None not in (value, noted[name]) and value != noted[name]:
                 problem = f"{name} is {value!r}, and the result was made with {noted[name]!r}"
-                raise ValueError(f"{problem}; leave out similarity and tau")
+                raise ValueError(f"{problem}; leave out {word} and tau")
     return replace(noted_rule(table, words._replace(threshold=THRESHOLD)), by=table.attrs.get("by"))
 
 
@@ -143,7 +151,7 @@ def _evaluated(sides: MatchSides, rows: TrackRows, mended: Mended, rule: Rule) -
         again = (
             pose(truth, predictions)
             if rule.name == "keypoint"
-            else track(truth, predictions, rule.similarity, tau=rule.tau, by=rule.by)
+            else track(truth, predictions, **rule.words_of_tracks, by=rule.by)
         )
     return _numbers(again.summary, again.matches["outcome"].array.codes)
 

@@ -29,7 +29,8 @@ from ..tracking.identities import with_predictions
 from ..tracking.metrics.hota import ALPHAS, HOTA_ALONE, hota_alone
 from ..tracking.poses import check_keypoints, evaluate_poses, near_joints
 from ..tracking.registry import HOTA_METRICS
-from ..tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, similar_chunks, track_sums
+from ..tracking.similar_chunks import similar_chunks
+from ..tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, track_sums
 from .cross_validation import best_threshold
 from .sweep_sums import score_thresholds
 from .uncertainty import FEWEST_COMBINED

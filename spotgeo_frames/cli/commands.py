@@ -66,7 +66,7 @@ _MATCHING = (
     _argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=_number),
     _argument(
         "--epsilon",
-        "Distance up to which the error is 0 (px); 3 by default, below tau",
+        "Distance up to which the error is 0 (px), below tau; 3 by default, 0 for a tau of 3 or less",
         metavar="<float>",
         type=_number,
     ),

@@ -25,17 +25,22 @@ HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota")
 
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
-    """Formats the rule of a table, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`."""
+    """Formats the rule of a table, such as `tau 10 px, epsilon 3 px` or `similarity iou, threshold 0.5`.
+
+    That of a caller's distance begins with its name, as in `distance great_circle, tau 2 arcsec, epsilon 0 arcsec`.
+    """
     if "rule" not in notes:  # as in tables of polars, which have no place for it
         return "a rule that is not noted"
-    units = {"tau": " px", "epsilon": " px"}
+    unit = f" {notes.get('unit', 'px')}".rstrip()
+    units = {"tau": unit, "epsilon": unit}
     thresholds = [
         f"{name.replace('_', ' ')} {label(notes[name])}{units.get(name, '')}"
         for name in ("tau", "epsilon", "threshold", "head_sizes")
         if name in notes
     ]
     of_class = [f"by {notes['by']}"] if "by" in notes else []
-    measure = [] if notes["rule"] == "distance" else [f"similarity {notes['rule']}"]
+    word = "distance" if "epsilon" in notes else "similarity"  # rules by distance alone have it
+    measure = [] if notes["rule"] == "distance" else [f"{word} {notes['rule']}"]
     return ", ".join([*measure, *thresholds, *of_class])
 
 

@@ -61,7 +61,7 @@ def match_frames(
         equally good answers than `match`, which solves a frame as a whole.
     tau, epsilon
         The largest distance of a true positive (10 by default) and the distance up to which its error is 0 (3 by
-        default), in pixels; 0 <= epsilon < tau.
+        default, and 0 for a tau of 3 or less), in pixels; 0 <= epsilon < tau.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
         InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where

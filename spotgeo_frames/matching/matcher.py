@@ -54,6 +54,8 @@ def match(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
     frames: FrameRule = "truth",
 ) -> pd.DataFrame:
     """Matches predictions with truth, frame by frame, and returns the match table.
@@ -73,8 +75,8 @@ def match(
         other columns along.
     tau, epsilon
         Match by distance, in pixels, with 0 <= epsilon < tau. `tau` is the largest distance of a true positive (10 by
-        default), `epsilon` the distance up to which its error is 0 (3 by default). Given for boxes, the distance is
-        that of their centres.
+        default), `epsilon` the distance up to which its error is 0 (3 by default; 0 where `tau` is at most 3, or where
+        `unit` is another one than "px"). Given for boxes, the distance is that of their centres.
     similarity, threshold
         Match by similarity instead: as many pairs as possible whose similarity is at least `threshold` (above 0, up to
         1; 0.5 by default), and among those the greatest sum of similarities. `similarity` is one of
@@ -89,6 +91,12 @@ def match(
     sigmas
         For "oks": a dict from joint to the standard deviation of its labelled place, as a share of the object's size
         (the square root of its area). By default those of COCO's seventeen joints.
+    distance, unit
+        Match by a distance of your own instead of that of x and y, such as a great circle: a function that gets two
+        DataFrames as a similarity does, with all columns of the truths and of the predictions, and returns a distance
+        of 0 or more for each pair. It needs a `tau`; `tau` and `epsilon` are in its unit, and all columns of errors are
+        as they are with pixels. A pair that cannot match has the distance infinity. `unit` is a word for texts and
+        plots, such as "arcsec" or "m"; without one they name no unit.
     frames
         Which frames count. "truth": the rows of the truth's frames table; predictions in any other frame raise an
         InputError. If the truth has no frames table, the frames that occur on either side count, with a warning where
@@ -104,8 +112,9 @@ def match(
 
     - `sequence`, `frame`, and `joint` for keypoints;
     - `outcome`: categorical, TP, FN, FP, or `empty` for a frame without objects;
-    - `distance` (px), or `similarity` if you match by similarity; null unless TP;
-    - `squared_error` (px²) and `kelvins_error`: null for `empty`, and null everywhere if you match by similarity;
+    - `distance` (px, or the `unit`), or `similarity` if you match by similarity; null unless TP;
+    - `squared_error` (px², or the square of the `unit`) and `kelvins_error`: null for `empty`, and null everywhere
+      if you match by similarity;
     - `category`, if both sides have categories: the truth's or else the prediction's, so `by="category"` gives every
       metric of every class;
     - `truth_object`, `truth_x`, ... and `predicted_object`, `predicted_x`, ...: the columns of both tables;
@@ -113,19 +122,20 @@ def match(
     - `frame_n_truth`, `frame_n_predicted`: how many objects each side has in the frame; then the frame's attributes,
       and as `sequence_...` those of its sequence.
 
-    Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon` and `threshold`, and if the truth has a
-    column `crowd`, how many `crowds` were left out and how many predictions they explained; with `frames="labelled"`,
-    how many predictions were left out (`unlabelled`). Notes are the `attrs` of
-    pandas, or the metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
+    Its notes hold `rule`, `version`, what the rule has of `tau`, `epsilon`, `unit` and `threshold`, and if the truth
+    has a column `crowd`, how many `crowds` were left out and how many predictions they explained; with
+    `frames="labelled"`, how many predictions were left out (`unlabelled`). Notes are the `attrs` of pandas, or the
+    metadata of pyarrow. polars has no place for them, so functions that need tau then ask for it.
 
     Raises
     ------
     InputError: a column is missing or wrong, a key occurs twice, only one side has boxes and no `tau` is given, an
         argument does not fit the tables, the sides share no sequence, or their frames do not agree.
-    ValueError: tau, epsilon, similarity or threshold is out of range or does not fit another argument.
+    ValueError: tau, epsilon, similarity, threshold, distance or unit is out of range or does not fit another argument.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
     >>> import spotgeo_frames as sf
     >>> truth = pd.DataFrame({"sequence": 1, "frame": 1, "object": [0, 1], "x": [10.0, 90.0], "y": [5.0, 5.0]})
@@ -134,8 +144,20 @@ def match(
       outcome  distance  squared_error
     0      TP       4.0           16.0
     1      FN       NaN          100.0
+
+    Stars on the sky, by their great-circle distance. At a declination of 60 degrees, a degree of x is half as long:
+
+    >>> def great_circle(truth, predictions):
+    ...     (ra, dec), (ra2, dec2) = (np.radians(side[["x", "y"]].to_numpy()).T for side in (truth, predictions))
+    ...     north, east = np.sin((dec2 - dec) / 2), np.sin((ra2 - ra) / 2)
+    ...     return np.degrees(2 * np.arcsin(np.sqrt(north**2 + np.cos(dec) * np.cos(dec2) * east**2))) * 3600
+    >>> star = pd.DataFrame({"sequence": 1, "frame": 1, "object": [0], "x": [359.9999], "y": [60.0]})
+    >>> matches = sf.match(star, star.assign(x=0.0001), distance=great_circle, tau=1, unit="arcsec")
+    >>> matches[["outcome", "distance", "squared_error"]].round(4)
+      outcome  distance  squared_error
+    0      TP      0.36         0.1296
     """
-    words = asked(tau, epsilon, similarity, threshold, sigmas)
+    words = asked(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     matches, warning = matched(truth, predictions, words, frames)
     if warning is not None:
         warnings.warn(warning, stacklevel=CALLER)

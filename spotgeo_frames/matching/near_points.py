@@ -1,12 +1,13 @@
-"""Finds the truths and predictions of a frame whose points lie near each other."""
+"""Finds the truths and predictions of a frame that lie near each other: points, joints, or by a caller's distance."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from .alignment import Aligned
+from .callers_measure import called
 from .pairs import ROOM, Pairs, all_pairs, gathered, same_category
-from .similarity import difference, point_distance
+from .similarity import Measure, difference, point_distance
 
 
 def near_points(aligned: Aligned, first: int, last: int, tau: float | np.ndarray) -> Pairs:
@@ -47,3 +48,23 @@ def near_keypoints(aligned: Aligned, head_size: np.ndarray, most: float, first: 
         distance = near.measure / head_size[near.truth]
     pairs = near._replace(measure=distance).take(distance <= most)
     return pairs.take(np.argsort(pairs.truth, kind="stable"))
+
+
+def near_measured(aligned: Aligned, distance: Measure, first: int, last: int, farthest: float) -> Pairs:
+    """The pairs of the frames [first, last) that are at most `farthest` apart by the caller's function of distances.
+
+    They are sorted by prediction, then truth. All pairs of a frame are measured, with categories on both sides those of
+    equal categories. Raises InputError if the function returns anything but distances.
+    """
+
+    def parts() -> Iterator[tuple[int, Pairs]]:
+        for of_chunk, n_pairs, truths_of_chunk in all_pairs(aligned, first, last):
+            rows = np.repeat(of_chunk, n_pairs)
+            pairs = Pairs(rows, truths_of_chunk, np.zeros(len(rows)))
+            pairs = pairs.take(np.flatnonzero(same_category(aligned, rows, truths_of_chunk) & np.ones(len(rows), bool)))
+            if len(pairs.truth):  # a function may not know what to do with tables without rows
+                measure = called(aligned, distance, pairs.truth, pairs.prediction, "distance", np.inf)
+                pairs = pairs._replace(measure=measure).take(measure <= farthest)
+            yield len(truths_of_chunk), pairs
+
+    return gathered(aligned, first, last, parts())

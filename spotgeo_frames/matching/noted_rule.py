@@ -1,7 +1,7 @@
 """The rule by which a match table was made, read back from its notes.
 
 Tables that went through another library may have lost their notes; the caller then gives the words again. Words go
-before notes.
+before notes. Notes have the name of a caller's function only, so whoever measures pairs anew needs the function again.
 """
 
 from collections.abc import Collection, Hashable
@@ -26,7 +26,7 @@ from ..tables.schema import (
 )
 from .rule import HEAD_SIZES, NOTED, Rule, check_distances
 from .similarity import Measure
-from .words import SIMILARITIES, Words, similarity_rule
+from .words import SIMILARITIES, Words, similarity_rule, with_distance
 
 # What a rule by distance may be asked for.
 Distances = Collection[Literal["tau", "epsilon"]]
@@ -74,16 +74,20 @@ def _rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     if measure_of(table) == "distance":
         if words.similarity is not None or words.threshold is not None:
             raise InputError("match table: it was matched by distance; leave out similarity and threshold")
-        return _distance_rule(table, words, needs)
-    if words.similarity is None and words.tau is not None:
+        rule = _distance_rule(table, words, needs)
+        if rule.own_distance and rule.measure is None:
+            raise _give_again(rule.name, "distance")
+        return rule
+    if words.similarity is None and words.distance is None and words.tau is not None:
         raise InputError("match table: it was matched by similarity, which has no tau; leave out tau")
-    if words.similarity is None and is_of_poses(table):
+    if words.similarity is None and words.distance is None and is_of_poses(table):
         return _keypoint_rule(table, words)
     similarity = _similarity(table, words)
     threshold = _needed(table, "threshold", words.threshold)
     tau = _needed(table, "tau", words.tau) if similarity == "point" else None
     sigmas = (words.sigmas or table.attrs.get("sigmas")) if similarity == "oks" else None
-    return similarity_rule(similarity, Words(tau, sigmas=sigmas), threshold)
+    known = Words(tau, sigmas=sigmas, distance=words.distance, unit=table.attrs.get("unit"))
+    return similarity_rule(similarity, known, threshold)
 
 
 def is_of_poses(table: pd.DataFrame) -> bool:
@@ -129,20 +133,34 @@ def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
     tau, epsilon = known["tau"], known["epsilon"]
     if tau is not None and not 0 < tau < np.inf:
         raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
-    return Rule("distance", *check_distances(tau, epsilon)) if "epsilon" in needs else Rule("distance", tau, epsilon)
+    unit, name = table.attrs.get("unit"), str(table.attrs.get("rule", "distance"))
+    if "epsilon" in needs:
+        check_distances(tau, epsilon, unit)
+    rule = Rule(name, tau, epsilon, own_distance=name != "distance", unit=unit)
+    return with_distance(rule, words._replace(unit=unit))
 
 
 def _similarity(table: pd.DataFrame, words: Words) -> str | Measure:
-    """The similarity that is given, or else noted; raises InputError where neither tells it."""
+    """The similarity that is given, or else noted; "point" stands for that of a caller's distance.
+
+    Raises InputError where neither tells it.
+    """
     if words.similarity is not None:
         return words.similarity
+    if words.distance is not None:
+        return "point"
     noted = table.attrs.get("rule")
     if noted in SIMILARITIES:
         return str(noted)
     if noted is None:
         lacking = "similarity=" if words.threshold is not None else "similarity= and threshold="
         raise InputError(f"match table: it does not tell its similarity; give {lacking}")
-    raise InputError(f"match table: it was matched by {noted}; give this function again, as similarity=")
+    raise _give_again(noted, "similarity" if "tau" not in table.attrs else "distance")
+
+
+def _give_again(name: str, word: str) -> InputError:
+    """The error that the function of a table is needed again."""
+    return InputError(f"match table: it was matched by {name}; give this function again, as {word}=")
 
 
 def _needed(table: pd.DataFrame, name: str, given: float | None) -> float:

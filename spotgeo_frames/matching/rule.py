@@ -1,6 +1,6 @@
 """The rule: when a truth and a prediction are near each other, and what a pair of them costs.
 
-Matching by distance gives each row two errors; tau and epsilon are in pixels:
+Matching by distance gives each row two errors; tau and epsilon are in pixels, or in the unit of a caller's distance:
 
 `squared_error` (px²), of the spotGEO metric document (eqs. 10-13 and 17)
     0 for a true positive at most epsilon away, distance² for one beyond it, tau² for every miss and false alarm.
@@ -24,19 +24,19 @@ from ..tables.columns import as_numbers
 from ..tables.joints import COCO_SIGMAS
 from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned, FrameRule, align, at_centres
-from .near_points import near_keypoints, near_points
+from .near_points import near_keypoints, near_measured, near_points
 from .pairs import Pairs, frame_chunks, join_pairs
-from .similar_pairs import check_boxes, covering_boxes, similar_pairs
+from .similar_pairs import check_boxes, covering_boxes, similar_by_distance, similar_pairs
 from .similarity import Measure, keypoint_similarity
 
-# The default distances of a rule, px.
+# The default distances of a rule, px. Where a tau up to EPSILON or another unit is given, the default of epsilon is 0.
 TAU, EPSILON = 10.0, 3.0
 
 # The largest distance of two joints that match, in head sizes of the truth: that of poseval.
 HEAD_SIZES = 0.5
 
 # The fields of a rule, besides its name, that tables keep in their notes.
-NOTED = ("threshold", "tau", "epsilon", "head_sizes", "identity", "by", "sigmas")
+NOTED = ("threshold", "tau", "epsilon", "unit", "head_sizes", "identity", "by", "sigmas")
 
 # A function that finds the near pairs of the frames [first, last).
 NearPairs = Callable[[int, int], Pairs]
@@ -47,10 +47,12 @@ class Rule:
     """When pairs are near and what they cost; a field that does not apply to the rule is None.
 
     `name` is "distance", "iou", "oks", "point", "keypoint", or the name of the caller's function, which is then in
-    `measure`. `tau` and `epsilon` are in pixels. `threshold` is the least similarity of a match. `identity` is the
-    column that names objects through a sequence, and `by` the column whose values are evaluated one by one.
-    `head_sizes` is the largest distance of joints, in head sizes. `sigmas` are the standard deviations of the joints'
-    places, as shares of the object's size.
+    `measure`, unless the rule comes from notes and nothing is to be measured. `own_distance` says that this function
+    gives distances; with a `threshold`, pairs are then similar by max(0, 1 - distance / (2 tau)). `tau` and `epsilon`
+    are in pixels (`unit` is None), or in the unit of the function. `threshold` is the least similarity of a match.
+    `identity` is the column that names objects through a sequence, and `by` the column whose values are evaluated one
+    by one. `head_sizes` is the largest distance of joints, in head sizes. `sigmas` are the standard deviations of the
+    joints' places, as shares of the object's size.
     """
 
     name: str
@@ -62,16 +64,32 @@ class Rule:
     head_sizes: float | None = None
     sigmas: Mapping[Any, float] | None = None
     measure: Measure | None = None
+    own_distance: bool = False
+    unit: str | None = None
 
     @property
     def by_distance(self) -> bool:
         """Whether match tables tell the distances of pairs, and not their similarities."""
-        return self.name == "distance"
+        return self.name == "distance" or (self.own_distance and self.threshold is None)
 
     @property
     def pair_measure(self) -> str:
-        """What pairs are measured by: "distance" (px), "head_sizes" (a distance, too) or "similarity"."""
-        return {"distance": "distance", "keypoint": "head_sizes"}.get(self.name, "similarity")
+        """What pairs are measured by: "distance", "head_sizes" (a distance, too) or "similarity"."""
+        if self.by_distance:
+            return "distance"
+        return "head_sizes" if self.name == "keypoint" else "similarity"
+
+    @property
+    def image_tau(self) -> float | None:
+        """Tau as a distance of x and y (px); None where there is none, or the caller's function measures otherwise."""
+        return None if self.own_distance else self.tau
+
+    @property
+    def callers(self) -> dict[str, Any]:
+        """The caller's function, by the argument that functions take it as; empty if there is none."""
+        if self.measure is None:
+            return {}
+        return {"distance" if self.own_distance else "similarity": self.measure}
 
     @property
     def of_whole_poses(self) -> bool:
@@ -82,6 +100,11 @@ class Rule:
     def similarity(self) -> str | Measure:
         """The similarity of this rule: its name, or the caller's function."""
         return self.name if self.measure is None else self.measure
+
+    @property
+    def words_of_tracks(self) -> dict[str, Any]:
+        """The arguments of `track` that make this rule, if it is one of tracks without poses."""
+        return (self.callers or {"similarity": self.name}) | {"tau": self.tau, "unit": self.unit}
 
     @property
     def columns(self) -> list[str]:
@@ -135,7 +158,7 @@ class Rule:
         return 1.0 if largest is None else largest
 
     def cost(self, measure: np.ndarray) -> np.ndarray:
-        """The cost of pairs with these distances (px or head sizes) or similarities."""
+        """The cost of pairs with these distances (or head sizes) or similarities."""
         return 1.0 - measure if self.pair_measure == "similarity" else measure
 
     def is_near(self, measure: np.ndarray) -> np.ndarray:
@@ -155,15 +178,20 @@ class Rule:
         of a match. For "oks", the rows of the sides must already be whole poses. Raises InputError if boxes lack a
         column.
         """
-        if self.by_distance:
-            return partial(near_points, at_centres(aligned), tau=self.largest_cost if farthest is None else farthest)
-        if self.pair_measure == "head_sizes":
-            head_size = as_numbers(aligned.truth.table["head_size"])
-            return partial(near_keypoints, aligned, head_size, self.largest_cost if farthest is None else farthest)
-        if self.name == "iou":
-            check_boxes(aligned)
+        largest = self.largest_cost if farthest is None else farthest
         least = (self.threshold or 0.0) if farthest is None else farthest
         tau = np.nan if self.tau is None else self.tau
+        if self.own_distance and self.measure is not None:
+            within = partial(near_measured, aligned, self.measure)
+            by_distance = partial(within, farthest=largest)
+            return by_distance if self.by_distance else partial(similar_by_distance, within, tau, least)
+        if self.by_distance:
+            return partial(near_points, at_centres(aligned), tau=largest)
+        if self.pair_measure == "head_sizes":
+            head_size = as_numbers(aligned.truth.table["head_size"])
+            return partial(near_keypoints, aligned, head_size, largest)
+        if self.name == "iou":
+            check_boxes(aligned)
         return similar_pairs(at_centres(aligned), self.similarity, tau, least, self.joint_sigmas)
 
     def near_pairs(self, aligned: Aligned, farthest: float | None = None) -> Pairs:
@@ -182,7 +210,7 @@ class Rule:
         return join_pairs([covering(*chunk) for chunk in frame_chunks(crowds.truth, crowds.predictions)])
 
     def errors(self, outcome: np.ndarray, distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """`squared_error` (px²) and `kelvins_error` of rows with these outcomes and distances (px, null unless TP).
+        """`squared_error` and `kelvins_error` of rows with these outcomes and distances (null unless TP).
 
         Both are null for `empty`, and null everywhere if the rule is by similarity.
         """
@@ -226,15 +254,21 @@ def compared(
     return Compared(aligned, rule.near(aligned))
 
 
-def check_distances(tau: float | None = None, epsilon: float | None = None) -> tuple[float, float]:
-    """Tau and epsilon (px), with defaults for None; raises ValueError unless 0 <= epsilon < tau < inf."""
-    largest, tolerated = TAU if tau is None else float(tau), EPSILON if epsilon is None else float(epsilon)
+def check_distances(
+    tau: float | None = None, epsilon: float | None = None, unit: str | None = None
+) -> tuple[float, float]:
+    """Tau and epsilon, with defaults for None; raises ValueError unless 0 <= epsilon < tau < inf.
+
+    `unit` is that of the caller's distance, None for pixels. Epsilon is 3 px by default, and 0 where tau is at most 3
+    or the unit is another one.
+    """
+    largest = TAU if tau is None else float(tau)
+    tolerated = 0.0 if largest <= EPSILON or unit not in (None, "px") else EPSILON
+    tolerated = tolerated if epsilon is None else float(epsilon)
     if not 0 <= tolerated < largest < np.inf:
-        by_default = "tau" if tau is None else "epsilon" if epsilon is None else None
-        helps = 0 < largest < np.inf and 0 <= tolerated < np.inf
-        hint = f"; {by_default} was not given, so give {by_default}, too" if by_default and helps else ""
-        problem = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed, in pixels"
-        raise ValueError(problem + hint)
+        hint = "; tau was not given, so give tau, too" if tau is None and 0 <= tolerated < np.inf else ""
+        problem = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed"
+        raise ValueError(f"{problem}, in {unit or 'pixels'}{hint}")
     return largest, tolerated
 
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..support.errors import InputError
-from ..tables.columns import Columns, as_numbers, dataframe_of
+from ..tables.columns import Columns, as_numbers
 from ..tables.inputs import source
 from ..tables.messages import missing
 from ..tables.other_words import way_out
 from ..tables.schema import BOX, pose_columns
 from .alignment import Aligned, select_rows
+from .callers_measure import called
 from .near_boxes import overlapping
 from .near_points import near_points
 from .pairs import SIMILAR_AT_ONCE, Pairs, all_pairs, frame_chunks, gathered, join_pairs, same_category
@@ -20,6 +21,9 @@ from .similarity import Measure, coco_iou, covered_share, oks, point_similarity
 
 # A function from rows of truth and rows of predictions to the similarity of each pair.
 RowMeasure = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+# A function that finds the pairs of the frames [first, last) that are at most so far apart.
+NearWithin = Callable[[int, int, float], Pairs]
 
 
 def check_boxes(aligned: Aligned) -> None:
@@ -66,10 +70,11 @@ def similar_pairs(
         truth_boxes, predicted_boxes = _boxes(aligned)
         return partial(overlapping, aligned, truth_boxes, predicted_boxes, least)
     if callable(similarity):
-        return partial(_measured_pairs, aligned, partial(_called, aligned, similarity), least)
+        measure = partial(called, aligned, similarity, word="similarity", largest=1.0)
+        return partial(_measured_pairs, aligned, measure, least)
     if similarity == "oks":
         return partial(_measured_pairs, aligned, partial(_similar_poses, aligned, sigmas or {}), least)
-    return partial(_similar_points, aligned, tau, least)
+    return partial(similar_by_distance, partial(near_points, aligned), tau, least)
 
 
 def covering_boxes(crowds: Aligned, least: float) -> Callable[[int, int], Pairs]:
@@ -116,10 +121,10 @@ def _column(boxes: Columns, name: str) -> np.ndarray:
     return boxes[name] if name in boxes else np.zeros(0)
 
 
-def _similar_points(aligned: Aligned, tau: float, least: float, first: int, last: int) -> Pairs:
-    """The similar pairs of points of the frames [first, last), by max(0, 1 - distance / (2 tau))."""
-    near = near_points(aligned, first, last, 2.0 * tau)
-    return _in_order(_similar(near._replace(measure=point_similarity(near.measure, 2.0 * tau)), least))
+def similar_by_distance(near: NearWithin, tau: float, least: float, first: int, last: int) -> Pairs:
+    """The pairs of the frames [first, last) that are similar by max(0, 1 - distance / (2 tau)), as `similar_pairs`."""
+    pairs = near(first, last, 2.0 * tau)
+    return _in_order(_similar(pairs._replace(measure=point_similarity(pairs.measure, 2.0 * tau)), least))
 
 
 def _measured_pairs(aligned: Aligned, measure: RowMeasure, least: float, first: int, last: int) -> Pairs:
@@ -152,20 +157,6 @@ def _similar_poses(
     joints, predicted = joints.transpose(2, 0, 1), predicted.transpose(2, 0, 1)
     labelled = ~np.isnan(joints).any(axis=2)
     return oks(joints, labelled, area, boxes, predicted, np.array([*sigmas.values()]))
-
-
-def _called(aligned: Aligned, measure: Measure, truth_rows: np.ndarray, prediction_rows: np.ndarray) -> np.ndarray:
-    """The similarities that the caller's function returns for pairs of rows, checked."""
-    tables = aligned.truth.table.take(truth_rows), aligned.predictions.table.take(prediction_rows)
-    answer = np.asarray(measure(*map(dataframe_of, tables)))
-    if answer.shape != truth_rows.shape or answer.dtype.kind not in "fiub":
-        form = f"shape {answer.shape} and type {answer.dtype}"
-        needed = f"a number for each of {len(truth_rows)} pairs is needed"
-        raise InputError(f"similarity: the function returned {form}; {needed}")
-    answer = answer.astype(np.float64)
-    if not np.all((answer >= 0) & (answer <= 1)):
-        raise InputError("similarity: the function returned values outside 0 to 1, or NaN; 0 to 1 is needed")
-    return answer
 
 
 def _similar(pairs: Pairs, least: float) -> Pairs:

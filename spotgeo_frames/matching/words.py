@@ -21,6 +21,7 @@ from ..tables.inputs import source
 from ..tables.messages import meant
 from ..tables.other_words import Told, geometry_problem, naming_problem, tidy_call
 from ..tables.schema import has_boxes
+from .callers_measure import name_of
 from .rule import TAU, Rule, check_distances
 from .similarity import Measure
 
@@ -44,6 +45,8 @@ class Words(NamedTuple):
     similarity: str | Measure | None = None
     threshold: float | None = None
     sigmas: Mapping[Any, float] | None = None
+    distance: Measure | None = None
+    unit: str | None = None
 
 
 class Geometry(NamedTuple):
@@ -64,11 +67,15 @@ def asked(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
 ) -> Words:
     """The caller's words, checked; raises ValueError if one is out of range or does not fit another."""
-    words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas)
+    words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+    if distance is not None and tau is None:
+        raise ValueError(f"distance={_name(distance)} has no tau of its own; give tau, the largest distance of a match")
     if similarity is None:
-        check_distances(words.tau, words.epsilon)
+        check_distances(words.tau, words.epsilon, words.unit)
     return words
 
 
@@ -78,6 +85,8 @@ def asked_of_matches(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
 ) -> Words:
     """The caller's words on a match table that may know some of its rule, checked except for the distances.
 
@@ -93,8 +102,24 @@ def asked_of_matches(
     if similarity != "oks" and sigmas is not None:
         raise ValueError("sigmas only go with similarity='oks'; give that, too, or leave out sigmas")
     _check_sigmas(sigmas)
+    _check_distance(distance, unit, similarity, threshold)
     _check_fit(tau, epsilon, similarity, threshold)
-    return Words(tau, epsilon, similarity, threshold, sigmas)
+    return Words(tau, epsilon, similarity, threshold, sigmas, distance, unit)
+
+
+def _check_distance(distance: Any, unit: Any, similarity: str | Measure | None, threshold: float | None) -> None:
+    """Raises ValueError unless these are a function and the word of its unit, without a similarity, or None."""
+    if distance is None and unit is not None:
+        raise ValueError(f"unit is {unit!r}, and belongs to distance=, a function; give that, too, or leave out unit")
+    if distance is None:
+        return
+    if not callable(distance):
+        raise ValueError(f"distance is {distance!r}; a function of two tables is needed, with a distance for each row")
+    if unit is not None and not (isinstance(unit, str) and unit.isprintable()):
+        raise ValueError(f"unit is {unit!r}; a word is needed, such as 'arcsec'")
+    for name, value in (("similarity", similarity), ("threshold", threshold)):
+        if value is not None:
+            raise ValueError(f"{name} does not go with distance={_name(distance)}, which tau limits; leave out one")
 
 
 def _check_sigmas(sigmas: Any) -> None:
@@ -107,32 +132,45 @@ def _check_sigmas(sigmas: Any) -> None:
         raise ValueError("sigmas: numbers above 0 are needed, a joint's deviation as a share of the object's size")
 
 
-def asked_of_tracks(tau: float | None, similarity: str | Measure | None) -> Words:
-    """The caller's words for tracks, checked; a tau alone means the similarity "point".
+def asked_of_tracks(
+    tau: float | None,
+    similarity: str | Measure | None,
+    distance: Measure | None = None,
+    unit: str | None = None,
+) -> Words:
+    """The caller's words for tracks, checked; a tau without a distance means the similarity "point".
 
     Raises ValueError if one is out of range or does not fit another.
     """
     if similarity == "oks":
         raise ValueError("similarity is 'oks', which tracks cannot use; 'iou', 'point' or a function is needed")
-    return asked(tau, similarity="point" if similarity is None and tau is not None else similarity)
+    points = similarity is None and distance is None and tau is not None
+    return asked(tau, similarity="point" if points else similarity, distance=distance, unit=unit)
 
 
 def asked_with_tracks(
-    tau: Any = None, epsilon: Any = None, similarity: Any = None, threshold: Any = None, sigmas: Any = None
+    tau: Any = None,
+    epsilon: Any = None,
+    similarity: Any = None,
+    threshold: Any = None,
+    sigmas: Any = None,
+    distance: Any = None,
+    unit: Any = None,
 ) -> Words:
     """The caller's words where `tracks=True`, checked; raises ValueError if one does not apply to tracks."""
     for name, value in (("epsilon", epsilon), ("threshold", threshold), ("sigmas", sigmas)):
         if value is not None:
-            why = "CLEAR's is 0.5" if name == "threshold" else "only similarity and tau do"
+            why = "CLEAR's is 0.5" if name == "threshold" else "only similarity, distance, unit and tau do"
             raise ValueError(f"{name} does not apply with tracks=True: {why}; leave it out")
-    return asked_of_tracks(tau, similarity)
+    return asked_of_tracks(tau, similarity, distance, unit)
 
 
 def check_no_words(words: Words) -> None:
     """Raises InputError if there are any words, which joints that are evaluated as `pose` does do not take."""
     if any(word is not None for word in words):
         raise InputError(
-            "similarity and tau do not apply to joints with tracks=True: pose() measures head sizes; leave them out"
+            "similarity, distance and tau do not apply to joints with tracks=True: pose() measures head sizes; leave "
+            "them out"
         )
 
 
@@ -154,9 +192,7 @@ def _check_fit(
 
 def _name(similarity: str | Measure | None) -> str:
     """The name of a similarity in messages and notes."""
-    if not callable(similarity):
-        return repr(similarity)
-    return str(getattr(similarity, "__name__", type(similarity).__name__))
+    return name_of(similarity) if callable(similarity) else repr(similarity)
 
 
 def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
@@ -173,13 +209,13 @@ def rule_for(words: Words, truth: Geometry, predictions: Geometry) -> Rule:
                 "threshold belongs to a similarity, and these objects are matched by distance; give tau and epsilon "
                 "(px), or give similarity, too"
             )
-        return Rule("distance", *check_distances(words.tau, words.epsilon))
+        return with_distance(Rule("distance", *check_distances(words.tau, words.epsilon, words.unit)), words)
     threshold = THRESHOLD if words.threshold is None else words.threshold
     return similarity_rule(similarity, words, threshold)
 
 
 def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshold: float, identity: str) -> Rule:
-    """The rule of tracks, which is always by similarity; for points, max(0, 1 - distance / (2 tau)).
+    """The rule of tracks, which is always by similarity: of points and of a caller's distance max(0, 1 - d / (2 tau)).
 
     CLEAR matches from `threshold` on; `identity` is the column that names objects. Raises InputError if only one side
     has boxes and neither a similarity nor a tau is given, or if columns may be those of another geometry or are called
@@ -194,11 +230,23 @@ def track_rule(words: Words, truth: Geometry, predictions: Geometry, *, threshol
 def similarity_rule(similarity: str | Measure, words: Words, threshold: float) -> Rule:
     """The rule by a built-in similarity, with what the words say on it, or by the caller's function."""
     if callable(similarity):
-        name = _name(similarity)
-        name = f"function {name}" if name in OWN_NAMES else name
-        return Rule(name, threshold=threshold, measure=similarity)
+        return Rule(_noted_name(similarity), threshold=threshold, measure=similarity)
     tau = None if similarity != "point" else TAU if words.tau is None else words.tau
-    return Rule(similarity, tau, threshold=threshold, sigmas=words.sigmas)
+    return with_distance(Rule(similarity, tau, threshold=threshold, sigmas=words.sigmas), words)
+
+
+def with_distance(rule: Rule, words: Words) -> Rule:
+    """The rule with the caller's function of distances in place of the distance of points, if the words have one."""
+    if words.distance is None:
+        return rule
+    name, unit = _noted_name(words.distance), words.unit or ""
+    return replace(rule, name=name, measure=words.distance, own_distance=True, unit=unit)
+
+
+def _noted_name(measure: Measure) -> str:
+    """The name of a caller's function in notes, where it may not be taken for a built-in rule."""
+    name = name_of(measure)
+    return f"function {name}" if name in OWN_NAMES else name
 
 
 def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | Measure | None:
@@ -226,7 +274,8 @@ def _by_geometry(words: Words, truth: Geometry, predictions: Geometry) -> str | 
 def told(words: Words) -> Told:
     """What the words say about the geometry of the tables."""
     of_similarity = Told(words.similarity == "point", words.similarity == "iou", words.similarity == "oks")
-    return of_similarity._replace(points=of_similarity.points or words.tau is not None, own=callable(words.similarity))
+    own = callable(words.similarity) or words.distance is not None
+    return of_similarity._replace(points=of_similarity.points or words.tau is not None, own=own)
 
 
 def check_columns(words: Words, truth: Geometry, predictions: Geometry) -> None:

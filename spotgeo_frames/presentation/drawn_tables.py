@@ -10,6 +10,7 @@ from ..support.errors import InputError
 from ..support.labels import bins_as_text, label
 from ..tables.arrow import as_pandas
 from ..tables.table import Table
+from .rule_texts import unit_of_distances
 
 Who = Literal["plots", "charts"]
 
@@ -121,9 +122,9 @@ def sweep_to_draw(curve: Table, who: Who) -> Curve:
     table = table_to_draw(curve, "curve", ["score_threshold", "precision", "recall", "f1"], needed, "curve", who)
     if "HOTA" in table:
         return Curve(table, "HOTA", None, "")
-    limit, unit = ("threshold", "") if "threshold" in table else ("tau", " px")
+    limit, unit = ("threshold", "") if "threshold" in table else ("tau", unit_of_distances(table.attrs.get("unit")))
     check_columns(table, [limit], needed, who)
-    return Curve(table, "f1", limit, unit)
+    return Curve(table, "f1", limit, f" {unit}".rstrip())
 
 
 def best_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..matching.rule import Rule
 from ..scoring.registry import values_of
-from ..tables.match_sides import check_coordinates
+from ..tables.match_sides import check_coordinates, offsets
 from ..tables.schema import FN, PREFIXES, TP, centres
 
 
@@ -51,3 +52,14 @@ def recall_grid(table: pd.DataFrame, columns: int) -> RecallGrid | None:
     found = outcome[rows] == TP
     n_found, _, _ = np.histogram2d(x[found], y[found], bins=[x_edges, y_edges])
     return RecallGrid(x_edges, y_edges, n_truth, n_found)
+
+
+def offset_reach(matches: pd.DataFrame, rule: Rule) -> float:
+    """How far predicted minus true coordinates are drawn: tau (px), or the farthest where a caller's distance measures.
+
+    The rule is by distance.
+    """
+    if not rule.own_distance:
+        return rule.largest_cost
+    dx, dy = offsets(matches)
+    return float(np.nanmax(np.abs([dx, dy]), initial=0.0)) or 1.0

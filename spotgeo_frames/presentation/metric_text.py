@@ -37,13 +37,32 @@ def reading(column: str) -> Reading | None:
     return None
 
 
-def title(column: str) -> str | None:
-    """The label of a metric's column with its unit, such as "mse, px²" or "F1 from"; None for other columns."""
+def title(column: str, unit: str | None = None) -> str | None:
+    """The label of a metric's column with its unit, such as "mse, px²" or "F1 from"; None for other columns.
+
+    `unit` is that of the rule's distances, as notes and rules have it: None for px.
+    """
     known = reading(column)
     if known is None:
         return None
-    label = f"{known.metric.label}{SUFFIXES[known.suffix][0]}"
-    return f"{label}, {known.metric.unit}" if known.metric.unit else label
+    return with_unit(f"{known.metric.label}{SUFFIXES[known.suffix][0]}", unit_of(known.metric, unit))
+
+
+def with_unit(text: str, unit: str) -> str:
+    """A text with a unit after it, if there is one.
+
+    >>> with_unit("distance", "px"), with_unit("distance", "")
+    ('distance, px', 'distance')
+    """
+    return f"{text}, {unit}" if unit else text
+
+
+def unit_of(metric: Metric, unit: str | None) -> str:
+    """The unit of a metric where distances are in this unit, or px for None; "" if it has none."""
+    # Metrics of one's own have units of their own.
+    if unit is None or metric.sums is not None or "px" not in metric.unit:
+        return metric.unit
+    return metric.unit.replace("px", unit) if unit else ""
 
 
 def is_share(column: str) -> bool:
@@ -52,14 +71,15 @@ def is_share(column: str) -> bool:
     return known is not None and known.metric.written == "share"
 
 
-def meaning(column: str) -> str | None:
-    """The unit and the definition of a metric's column; None for other columns."""
+def meaning(column: str, unit: str | None = None) -> str | None:
+    """The unit and the definition of a metric's column; None for other columns. `unit` is as in `title`."""
     known = reading(column)
     if known is None:
         return None
     metric, suffix = known
     text = f"{SUFFIXES[suffix][1]}{metric.name}" if suffix else definition(metric)
-    return f"{metric.unit}, {text}" if metric.unit else text
+    own = unit_of(metric, unit)
+    return f"{own}, {text}" if own else text
 
 
 def definition(metric: Metric) -> str:

@@ -74,9 +74,9 @@ def legend_below(figure: Figure, handles: list[Any]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=most, frameon=False)
 
 
-def axis_label(metric: str) -> str:
-    """The label of a metric with its unit; other names stay as they are."""
-    return title(metric) or plain(metric)
+def axis_label(metric: str, unit: str | None = None) -> str:
+    """The label of a metric with its unit, where that of distances is `unit`, or px; other names stay as they are."""
+    return plain(title(metric, unit) or metric)
 
 
 def plain(text: Any) -> str:

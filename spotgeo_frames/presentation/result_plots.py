@@ -77,9 +77,9 @@ def metric_by_slice(intervals: Table, ax: Axes | None = None, metric: str | None
         return nothing_to_draw(ax, f"no rows of {metric}")
     _points_with_bars(ax, [*map(plain, slice_names(rows, by))], rows, rests_on_few(rows))
     ax.set(
-        xlabel=axis_label(metric),
+        xlabel=axis_label(metric, rows.attrs.get("unit")),
         ylabel=", ".join(map(plain, by)),
-        title=f"Intervals of {axis_label(metric)} by slice",
+        title=f"Intervals of {axis_label(metric, rows.attrs.get('unit'))} by slice",
     )
     ax.invert_yaxis()
     return ax
@@ -214,7 +214,8 @@ def forest(pairs: Table, ax: Axes | None = None, metric: str | None = None) -> A
     names = [f"{a} - {b}{of}\n{p}" for a, b, of, p in zip(firsts, seconds, mean_names(rows), adjusted, strict=True)]
     _points_with_bars(ax, names, rows, np.zeros(len(rows), bool))
     ax.axvline(0, color=GREY, linestyle="--", linewidth=1)
-    ax.set(xlabel=f"difference of {axis_label(metric)}", title=f"Difference of {axis_label(metric)}")
+    name = axis_label(metric, rows.attrs.get("unit"))
+    ax.set(xlabel=f"difference of {name}", title=f"Difference of {name}")
     ax.invert_yaxis()
     return ax
 

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 
 from ..matching.rule import Rule
 from ..support.labels import label
+from .metric_text import with_unit
 
 # The names of similarities that people know by another name.
 SIMILARITIES = {"iou": "IoU", "oks": "OKS", "point": "point similarity", "keypoint": "keypoint similarity"}
 LIMITS = {
-    "epsilon": "epsilon, {} px: errors up to it count as 0",
-    "tau": "tau, {} px: farther is no hit",
+    "epsilon": "epsilon, {}: errors up to it count as 0",
+    "tau": "tau, {}: farther is no hit",
     "threshold": "threshold, {}: less is no hit",
     "head_sizes": "{} head sizes: farther is no hit",
 }
@@ -29,13 +30,25 @@ KINDS = {
 
 
 def measure_name(rule: Rule) -> str:
-    """What pairs are measured by: "distance", "IoU", or the name of the caller's function."""
-    return SIMILARITIES.get(rule.name, rule.name)
+    """What pairs are measured by: "distance", "IoU", or the name of the caller's similarity."""
+    if rule.by_distance:
+        return "distance"
+    return f"similarity by {rule.name}" if rule.own_distance else SIMILARITIES.get(rule.name, rule.name)
+
+
+def unit_of_distances(unit: str | None) -> str:
+    """The word for the unit of distances, as rules and notes have it: None for px."""
+    return "px" if unit is None else unit
+
+
+def in_unit(distance: float | None, unit: str | None) -> str:
+    """A distance as text, such as "10 px"; `unit` is as in `unit_of_distances`."""
+    return f"{label(distance)} {unit_of_distances(unit)}".rstrip()
 
 
 def measure_title(rule: Rule) -> str:
     """What pairs are measured by, with its unit: "distance, px" or "IoU"."""
-    return f"{measure_name(rule)}, px" if rule.by_distance else measure_name(rule)
+    return with_unit(measure_name(rule), unit_of_distances(rule.unit) if rule.by_distance else "")
 
 
 def first_title(metric: str, rule: Rule) -> str:
@@ -48,17 +61,18 @@ def first_title(metric: str, rule: Rule) -> str:
 def rule_text(rule: Rule) -> str:
     """From where on a pair is a match: "tau 10 px and epsilon 3 px", or "matches of IoU 0.5 or more"."""
     if rule.by_distance:
-        return f"tau {label(rule.tau)} px and epsilon {label(rule.epsilon)} px"
+        measured = f"distances by {rule.name}, " if rule.own_distance else ""
+        return f"{measured}tau {in_unit(rule.tau, rule.unit)} and epsilon {in_unit(rule.epsilon, rule.unit)}"
     if rule.head_sizes is not None:
         return f"matches of joints up to {label(rule.head_sizes)} head sizes apart"
-    tau = "" if rule.tau is None else f" and tau {label(rule.tau)} px"
+    tau = "" if rule.tau is None else f" and tau {in_unit(rule.tau, rule.unit)}"
     return f"matches of {measure_name(rule)} {label(rule.threshold)} or more{tau}"
 
 
 def rule_fields(rule: Rule) -> list[tuple[str, str]]:
     """The labels and values of the rule, for the foot of a report."""
-    fields = [("matched by", measure_name(rule))]
-    fields += [(name, f"{label(value)} px") for name, value in _given(rule, "tau", "epsilon")]
+    fields = [("matched by", f"distance by {rule.name}" if rule.own_distance else measure_name(rule))]
+    fields += [(name, in_unit(value, rule.unit)) for name, value in _given(rule, "tau", "epsilon")]
     fields += [(name.replace("_", " "), label(value)) for name, value in _given(rule, "threshold", "head_sizes")]
     if rule.sigmas is not None:
         fields.append(("sigmas", ", ".join(f"{joint} {label(sigma)}" for joint, sigma in rule.sigmas.items())))
@@ -66,7 +80,7 @@ def rule_fields(rule: Rule) -> list[tuple[str, str]]:
 
 
 def measure_range(rule: Rule) -> tuple[float, float]:
-    """The least and the greatest measure that a true positive may have: px, or shares of 1."""
+    """The least and the greatest measure that a true positive may have: a distance, or a share of 1."""
     return (0.0, rule.largest_cost) if rule.by_distance else (rule.threshold or 0.0, 1.0)
 
 
@@ -74,8 +88,9 @@ def measure_limits(rule: Rule) -> list[tuple[float, str]]:
     """The limits of the measure of a true positive, with a text about each."""
     if rule.head_sizes is not None:
         return [(0.0, LIMITS["head_sizes"].format(label(rule.head_sizes)))]  # where keypoint similarity ends
-    names = ("epsilon", "tau") if rule.by_distance else ("threshold",)
-    return [(value, LIMITS[name].format(label(value))) for name, value in _given(rule, *names)]
+    if rule.by_distance:
+        return [(at, LIMITS[name].format(in_unit(at, rule.unit))) for name, at in _given(rule, "epsilon", "tau")]
+    return [(value, LIMITS[name].format(label(value))) for name, value in _given(rule, "threshold")]
 
 
 def kind_texts(kinds: Iterable[str], rule: Rule, farthest: float) -> dict[str, str]:

@@ -51,7 +51,7 @@ class Accumulator:
 
     Parameters
     ----------
-    tau, epsilon, similarity, threshold, sigmas
+    tau, epsilon, similarity, threshold, sigmas, distance, unit
         How to match: what `match` takes. Without any, boxes match from an IoU of 0.5 on, and points and keypoints by
         distance with tau 10 px and epsilon 3 px.
     keep
@@ -88,11 +88,13 @@ class Accumulator:
         similarity: str | Measure | None = None,
         threshold: float | None = None,
         sigmas: Mapping[Any, float] | None = None,
+        distance: Measure | None = None,
+        unit: str | None = None,
         keep: Literal["matches"] | None = None,
     ) -> None:
         if keep not in (None, "matches"):
             raise ValueError(f"keep is {keep!r}; 'matches' or None is needed")
-        self._words = asked(tau, epsilon, similarity, threshold, sigmas)
+        self._words = asked(tau, epsilon, similarity, threshold, sigmas, distance, unit)
         self._keep = keep
         self.reset()
 
@@ -150,7 +152,8 @@ class Accumulator:
            tp  fn  n_frames
         0   1   1         3
         """
-        may_wait = self._keep is None and not self._own and self._words.similarity in (None, "iou", "point")
+        built_in = self._words.distance is None and self._words.similarity in (None, "iou", "point")
+        may_wait = self._keep is None and not self._own and built_in
         batch = read_batch(truth, predictions, self._sequences, self._categories, may_wait=may_wait)
         form = self._form if batch.forms == self._last_forms else common_form("this batch", self._form, *batch.forms)
         check_columns(self._words, *batch.geometries)
@@ -290,7 +293,7 @@ class Accumulator:
             )
 
     def _evaluated(self, truth: SideColumns, predictions: SideColumns, rule: Rule, kind: TableKind) -> Evaluated:
-        """What checked tables give; a similarity of the caller's gets tables of the kind that it was given."""
+        """What checked tables give; a function of the caller's gets tables of the kind that it was given."""
         if rule.measure is not None:
             rule = replace(rule, measure=taking_kind(rule.measure, kind))
         own = [name for name in own_metrics() if name in self._own]  # another process may not know them all

@@ -32,7 +32,6 @@ from ..scoring.summary import summary_of
 from ..support.addresses import Storage
 from ..support.errors import InputError
 from ..support.storage import place_of
-from ..support.writing import as_arrow
 from ..tables.selections import By, check_column, column_bins, listed_sequences
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.track_tables import track_summary
@@ -40,9 +39,8 @@ from .checked_blocks import empty_sides
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .evaluation import score_block, track_block
-from .folder import RunFolder, written_for
 from .quantiles import bins_of_codes, dataset_bin_edges
-from .results import category_texts, noted, warnings_of
+from .results import category_texts, noted, warnings_of, write_table
 from .run import RunOptions, check_out, described, run, sources_of
 
 
@@ -58,6 +56,8 @@ def score_dataset(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
     frames: Any = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
@@ -91,7 +91,8 @@ def score_dataset(
         names.
     tau, epsilon
         Match by distance, in pixels: the largest distance of a true positive (10 by default), and the distance up to
-        which its error is 0 (3 by default). Given for boxes, the distance is that of their centres.
+        which its error is 0 (3 by default; 0 where `tau` is at most 3 or `unit` is not "px"). Given for boxes, the
+        distance is that of their centres.
     similarity, threshold
         Match by similarity instead: pairs whose similarity is at least `threshold` (above 0, up to 1; 0.5 by default).
         "iou" is for boxes and is their default, "point" is max(0, 1 - distance / (2 tau)), "oks" is for whole poses; or
@@ -99,6 +100,10 @@ def score_dataset(
     sigmas
         For "oks": a dict from joint to the standard deviation of its labelled place, as a share of the object's size;
         by default COCO's.
+    distance, unit
+        A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
+        truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`
+        are then in its unit, and `unit` is the word for that in texts and plots, such as "arcsec".
     frames
         The truth's frames, a Parquet dataset with `sequence`, `frame`, and any attributes. By default the frames that
         occur on either side count. "labelled": those in which the truth has rows; predictions elsewhere are left out.
@@ -129,7 +134,7 @@ def score_dataset(
         sequence, a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, workers died,
         or `by` makes more groups than memory can take.
     ValueError: an argument is out of range, or does not fit another.
-    ImportError: a client, several processes or a function as similarity need an extra that is not installed.
+    ImportError: a client, several processes or a function that measures pairs need an extra that is not installed.
 
     Examples
     --------
@@ -140,7 +145,7 @@ def score_dataset(
         tp  fn   fp  recall
     0  558  69  177    0.89
     """
-    words = asked(tau, epsilon, similarity, threshold, sigmas)
+    words = asked(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     left_out = None if exclude is None else listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
     options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
@@ -194,7 +199,7 @@ def summaries(
         tables = [noted(summary_of(_with_bins(sums, edges)), result) for sums in result.sums]
         for columns, table in zip(names, tables, strict=True):
             name, plain = slice_file(columns, table) if columns else ("summary", table)
-            _write_table(plain, name, folder, contents)
+            write_table(plain, name, folder, contents)
     texts = [*warnings_of(result, options.exclude, frames), *category_texts(contents, excluded, result)]
     return tables, [*texts, *_own_metrics_left_out()]
 
@@ -221,6 +226,8 @@ def track_dataset(
     similarity: str | Measure | None = None,
     identity: str = "object",
     tau: float | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
     frames: Any = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
     on_error: str = "raise",
@@ -258,6 +265,10 @@ def track_dataset(
     tau
         The largest distance (px) at which CLEAR and Identity count a pair of points, 10 by default. Given for boxes, it
         means that their centres are compared.
+    distance, unit
+        A function that measures distances instead of pixels, for the similarity max(0, 1 - distance / (2 tau)): it gets
+        two DataFrames, whose rows k are a truth and a prediction, and returns a distance of 0 or more for each row.
+        `tau`, which it needs, is then in its unit, and `unit` is the word for that in texts, such as "arcsec".
     frames
         The truth's frames, a Parquet dataset with `sequence`, `frame`, and any attributes. By default the frames that
         occur on either side count. "labelled": those in which the truth has rows; predictions elsewhere are left out.
@@ -289,7 +300,7 @@ def track_dataset(
         no sequence, a file has changed meanwhile, `out` belongs to another evaluation or cannot be written, or workers
         died.
     ValueError: an argument is out of range, or does not fit another.
-    ImportError: a client, several processes or a function as similarity need an extra that is not installed.
+    ImportError: a client, several processes or a function that measures pairs need an extra that is not installed.
 
     Examples
     --------
@@ -305,7 +316,7 @@ def track_dataset(
     0         1  0.667     1
     1      <NA>  0.667     1
     """
-    words = asked_of_tracks(tau, similarity)
+    words = asked_of_tracks(tau, similarity, distance, unit)
     left_out = None if exclude is None else listed_sequences(exclude)
     storage = Storage(storage_options, filesystem)
     options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
@@ -322,7 +333,7 @@ def track_dataset(
         summary = track_summary(result.sums[0])
         summary.attrs = rule.notes | result.sums[0].attrs
         summary = noted(summary, result)
-        _write_table(summary, "summary", folder, contents)
+        write_table(summary, "summary", folder, contents)
     excluded = options.excluded(contents)
     for text in [*warnings_of(result, options.exclude, ruling), *category_texts(contents, excluded, result)]:
         warnings.warn(text, stacklevel=2)
@@ -332,14 +343,3 @@ def track_dataset(
 def _frames_given(frames: Any) -> tuple[Any, FrameRule]:
     """The dataset of frames, or None, and which frames count, from the argument `frames`."""
     return (None, "labelled") if isinstance(frames, str) and frames == "labelled" else (frames, "truth")
-
-
-def _write_table(table: pd.DataFrame, name: str, folder: RunFolder | None, contents: Mapping[str, Contents]) -> None:
-    """Writes a table as Parquet if there is a folder; its metadata has the inputs' names and the table's notes."""
-    import pyarrow.parquet as pq
-
-    if folder is None:
-        return
-    names = {side: dataset.name for side, dataset in contents.items()}
-    with written_for(folder, folder.place.inside(f"{name}.parquet")) as stream:
-        pq.write_table(as_arrow(table, names | table.attrs), stream, write_page_checksum=True)

@@ -1,4 +1,4 @@
-"""The results of parts: sums that can be added, and their files."""
+"""The results of parts: sums that can be added, and the files of these and of what follows from them."""
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -16,6 +16,7 @@ from ..support.errors import InputError
 from ..support.memory import check_at_hand
 from ..support.reading import readable
 from ..support.storage import Digest, read_all
+from ..support.writing import as_arrow
 from ..tables.arrow import PANDAS_TYPES
 from ..tables.columns import Columns, columns_of, dataframe_of
 from ..tables.messages import first_listed
@@ -287,3 +288,14 @@ def _values(table: pa.Table) -> dict[str, np.ndarray]:
             flat, shape = flat.flatten(), [*shape, column.type.list_size]
         values[name] = np.array(flat).reshape(shape)
     return values
+
+
+def write_table(table: pd.DataFrame, name: str, folder: RunFolder | None, contents: Mapping[str, Contents]) -> None:
+    """Writes a table as Parquet if there is a folder; its metadata has the inputs' names and the table's notes."""
+    import pyarrow.parquet as pq
+
+    if folder is None:
+        return
+    names = {side: dataset.name for side, dataset in contents.items()}
+    with written_for(folder, folder.place.inside(f"{name}.parquet")) as stream:
+        pq.write_table(as_arrow(table, names | table.attrs), stream, write_page_checksum=True)

@@ -78,7 +78,7 @@ def described(rule: Rule, frames: FrameRule) -> dict[str, Any]:
     description["sigmas"] = None if rule.sigmas is None else dict(rule.sigmas)
     if rule.measure is None:
         return description
-    check_extra("parallel", "a similarity that is a function", "cloudpickle")
+    check_extra("parallel", "a similarity or distance that is a function", "cloudpickle")
     import cloudpickle
 
     return description | {"measure": hashlib.sha256(cloudpickle.dumps(rule.measure)).hexdigest()}

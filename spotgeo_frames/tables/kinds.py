@@ -135,6 +135,10 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
+# The arguments that are functions of the caller's from two tables to a measure of each pair of their rows.
+MEASURES = ["similarity", "distance"]
+
+
 def same_kind_as(name: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
     """A decorator of functions whose tables come back as the kind of the argument `name`.
 
@@ -164,8 +168,8 @@ def _prepared(
 ) -> tuple[TableKind, tuple[Any, ...], dict[str, Any], Collection[str]]:
     """The kind of the argument `name`, the arguments to call with, and the columns that are Categorical in polars.
 
-    LazyFrames are collected, expressions in `by` evaluated, and a `similarity` of the caller's gets tables of the kind,
-    as a `matcher` does that takes `tables`.
+    LazyFrames are collected, expressions in `by` evaluated, and a `similarity` or `distance` that is a function gets
+    tables of the kind, as a `matcher` does that takes `tables`.
     """
     kind = kind_of(args[position] if position < len(args) else kwargs.get(name))
     if kind == "pandas":
@@ -179,7 +183,7 @@ def _prepared(
         given |= {key: _collected(value, key) for key, value in given.items()}
         if given.get("by") is not None:
             given["by"] = _evaluated(given["by"], given[name])
-    for argument in ("similarity", *(["matcher"] if "matcher" in given and given.get("tables") else [])):
+    for argument in MEASURES + (["matcher"] if given.get("tables") else []):
         if callable(given.get(argument)):
             given[argument] = taking_kind(given[argument], kind)
     return kind, bound.args, bound.kwargs, {*_categorical(list(given.values()))} if kind == "polars" else ()
@@ -220,7 +224,7 @@ def _evaluated(by: Any, table: Any) -> Any:
 
 
 def taking_kind(measure: Callable[..., Any], kind: TableKind) -> Callable[..., Any]:
-    """A similarity or a matcher of the caller's that gets its rows as tables of `kind`."""
+    """A similarity, a distance or a matcher of the caller's that gets its rows as tables of `kind`."""
 
     @wraps(measure)
     def converted(truth: pd.DataFrame, predictions: pd.DataFrame) -> Any:
@@ -228,6 +232,11 @@ def taking_kind(measure: Callable[..., Any], kind: TableKind) -> Callable[..., A
 
     converted.__name__ = getattr(measure, "__name__", type(measure).__name__)
     return converted
+
+
+def of_kind(measure: Any, kind: TableKind) -> Any:
+    """A similarity or a distance that gets its rows as tables of `kind` if it is a function; a name stays as it is."""
+    return taking_kind(measure, kind) if callable(measure) and kind != "pandas" else measure
 
 
 def _categorical(given: Any) -> Iterator[str]:

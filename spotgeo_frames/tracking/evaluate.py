@@ -1,5 +1,7 @@
 """Evaluates two sides as detections, as tracks or as poses, whichever the caller and the tables say."""
 
+from typing import Any
+
 import pandas as pd
 
 from ..matching.alignment import FrameRule
@@ -33,7 +35,8 @@ def evaluated(
         return match(truth, predictions, **words._asdict(), frames=frames)
     if rule_of_sides(truth, predictions, words, tracks).name == "keypoint":
         return pose(truth, predictions, identity, frames=frames)
-    return track(truth, predictions, words.similarity, identity, tau=words.tau, frames=frames)
+    of_rule: dict[str, Any] = {"tau": words.tau, "distance": words.distance, "unit": words.unit}
+    return track(truth, predictions, words.similarity, identity, **of_rule, frames=frames)
 
 
 def rule_of_sides(truth: Annotations, predictions: Annotations, words: Words, tracks: bool) -> Rule:

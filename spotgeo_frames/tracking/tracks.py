@@ -3,8 +3,9 @@
 The values are those of trackeval 1.3.0, fill values included. An identity belongs to its sequence: the same name in two
 sequences means two objects. Known differences from the official evaluator
 
-    - The similarity of points is max(0, 1 - distance / (2 tau)), so tau is the largest distance that CLEAR and Identity
-      count. In trackeval, the similarity falls to 0 at 2.0 by default, in metres, for MOT15-3D.
+    - The similarity of points, and by a distance of the caller's, is max(0, 1 - distance / (2 tau)), so tau is the
+      largest distance that CLEAR and Identity count. In trackeval, the similarity falls to 0 at 2.0 by default, in
+      metres, for MOT15-3D.
     - If both sides have a column `category`, only objects of equal categories are similar, and all classes are
       evaluated together. trackeval evaluates one class at a time, as `by="category"` does.
     - The classes are those that occur on either side, so none of those that are averaged is empty.
@@ -14,7 +15,7 @@ sequences means two objects. Known differences from the official evaluator
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,15 +23,13 @@ import numpy as np
 
 from ..matching.alignment import Aligned, FrameRule, align
 from ..matching.left_out import left_out
-from ..matching.pairs import SIMILAR_AT_ONCE, Pairs, frame_chunks, join_pairs
+from ..matching.pairs import Pairs, join_pairs
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import Words, asked_of_tracks, geometry_of, track_rule
 from ..scoring.evaluations import Asked, asked_table
 from ..scoring.group_sums import Sums
 from ..support.errors import InputError
-from ..support.memory import check_at_hand
-from ..support.progress import progress
 from ..tables.annotations import Annotations, SideColumns, as_side_columns
 from ..tables.inputs import source
 from ..tables.kinds import CALLER, same_kind_as
@@ -42,17 +41,11 @@ from .metrics.clear import LEAST_SIMILARITY, THRESHOLD, ClearPairs, clear_pairs,
 from .metrics.hota import hota_pairs, hota_parts
 from .metrics.identity import identity_parts
 from .sequence_sums import sums_table
+from .similar_chunks import similar_chunks
 from .track_tables import predicted_objects, track_curve, track_matches, track_summary, truth_objects
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Similar pairs that are kept, 24 bytes each.
-MOST_KEPT = 1 << 25
-
-# The memory that a similar pair takes in addition while its tracks are evaluated, measured where all pairs of a frame
-# are similar (bytes).
-PAIR_BYTES = 220
 
 
 class TrackResult(NamedTuple):
@@ -124,6 +117,8 @@ def track(
     identity: str = "object",
     *,
     tau: float | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
     by: str | None = None,
     frames: FrameRule = "truth",
 ) -> TrackResult:
@@ -148,6 +143,10 @@ def track(
     tau
         The largest distance (px) at which CLEAR and Identity count a pair of points, 10 by default. Given for boxes, it
         means that their centres are compared.
+    distance, unit
+        A distance of your own instead of that of x and y, for the similarity max(0, 1 - distance / (2 tau)): a function
+        that gets two DataFrames as a similarity does, and returns a distance of 0 or more for each pair. It needs a
+        `tau`, which is in its unit. `unit` is a word for texts and plots, such as "arcsec".
     by
         None, or "category": each class is evaluated by itself, as trackeval does, and then the classes are averaged.
         Both sides need a column `category`. An object whose category changes is an object of each.
@@ -200,7 +199,7 @@ def track(
     ------
     InputError: a column is missing or wrong, only one side has boxes and no `tau` is given, an identity occurs twice in
         a frame, the sides share no sequence, their frames do not agree, or `by` is anything but "category".
-    ValueError: similarity or tau is out of range, or tau is given with a similarity that has none.
+    ValueError: similarity, tau, distance or unit is out of range or does not fit another argument.
 
     Notes
     -----
@@ -233,7 +232,7 @@ def track(
     4      <NA>      NaN      class  0.50   1
     5      <NA>      NaN  detection  0.75   1
     """
-    words = asked_of_tracks(tau, similarity)
+    words = asked_of_tracks(tau, similarity, distance, unit)
     given = as_side_columns(truth, "truth"), as_side_columns(predictions, "predictions")
     _check_by(by, *given)
     rule = replace(rule_of_tracks(words, *given, identity), by=by)
@@ -279,11 +278,6 @@ def rule_of_tracks(words: Words, truth: SideColumns, predictions: SideColumns, i
     return track_rule(words, *geometries, threshold=THRESHOLD, identity=identity)
 
 
-def similar_chunks(aligned: Aligned, rule: Rule) -> Iterable[Pairs]:
-    """All pairs with a similarity above 0, chunk by chunk in the order of frames, to be iterated over several times."""
-    return _Chunks(aligned, rule.near(aligned, 0.0))
-
-
 def evaluate_tracks(aligned: Aligned, rule: Rule) -> tuple[Tracks, ClearPairs, Sums]:
     """The identities, CLEAR's pairs and the sums by sequence of two aligned sides; by class if the rule says so.
 
@@ -307,31 +301,6 @@ def track_sums(tracks: Tracks, chunks: Iterable[Pairs]) -> tuple[ClearPairs, Sum
     hota = hota_parts(tracks, hota_pairs(tracks, chunks))
     values = hota | clear_parts(tracks, found) | identity_parts(tracks, near) | _sizes(tracks)
     return found, Sums(tracks.labels, values, {}, True, dict(tracks.aligned.notes))
-
-
-class _Chunks:
-    """The similar pairs of all frames, chunk by chunk, for iterating over them several times; each chunk is a Pairs.
-
-    Chunks are kept in memory up to MOST_KEPT pairs. The other chunks are computed again in each iteration.
-    """
-
-    def __init__(self, aligned: Aligned, similar: Callable[[int, int], Pairs]):
-        self.ranges = list(frame_chunks(aligned.truth, aligned.predictions, SIMILAR_AT_ONCE))
-        self.similar, self.kept, self.n_kept = similar, dict[tuple[int, int], Pairs](), 0
-        self.name = aligned.names_from(0)
-
-    def __iter__(self) -> Iterator[Pairs]:
-        for frames in progress(self.ranges, "comparing", "part"):
-            chunk = self.kept.get(frames)
-            if chunk is None:
-                chunk = self.similar(*frames)
-                if frames[1] - frames[0] == 1:
-                    work = f"evaluating the tracks of {len(chunk.truth):,} similar pairs"
-                    check_at_hand(self.name(frames[0]), work, len(chunk.truth) * PAIR_BYTES)
-                if self.n_kept + len(chunk.truth) <= MOST_KEPT:
-                    self.kept[frames] = chunk
-                    self.n_kept += len(chunk.truth)
-            yield chunk
 
 
 def _sizes(tracks: Tracks) -> dict[str, np.ndarray]:

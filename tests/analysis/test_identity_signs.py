@@ -158,7 +158,7 @@ def test_nothing_to_check() -> None:
     assert sf.check(truth.head(1), claims.head(1), tracks=True).columns.tolist()[0] == "suspicion"
     with refused(("threshold", "does not apply with tracks=True"), error=ValueError):
         sf.check(truth, claims, threshold=0.5, tracks=True)
-    with refused("similarity and tau do not apply to joints"):
+    with refused("similarity, distance and tau do not apply to joints"):
         sf.check(*as_joints(truth, claims), tau=5, tracks=True)
     with refused("column joint"):
         sf.check(truth, *as_joints(claims), tracks=True)

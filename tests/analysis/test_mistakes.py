@@ -105,7 +105,7 @@ def test_nothing_to_check() -> None:
         sf.check(truth.objects.assign(w=5.0, h=5.0), claims)
     with refused(("predictions", "column category", "int64", "truth")):
         sf.check(truth.objects.assign(category="star"), claims.assign(category=1))
-    with refused(("tau", "0", "epsilon 3"), error=ValueError):
+    with refused(("tau", "0", "epsilon 0"), error=ValueError):
         sf.check(truth, claims, tau=0)
 
 

@@ -160,7 +160,7 @@ def test_what_a_sweep_refuses() -> None:
     with refused(("predictions: column score", "1 row", "sequence 0, frame 1, object 2")):
         sf.sweep(truth, predictions.assign(score=predictions["score"].where(predictions.index != 3)))
     with refused(("tau", "2", "epsilon 3"), error=ValueError):
-        sf.sweep(truth, predictions, tau=[2, 10])
+        sf.sweep(truth, predictions, tau=[2, 10], epsilon=3)
     with refused("score", error=ValueError):
         sf.sweep(truth, predictions, score=[])
     with refused(("tau", "a list of thresholds"), error=ValueError):

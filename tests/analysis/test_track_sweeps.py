@@ -161,7 +161,7 @@ def test_what_a_sweep_of_tracks_refuses() -> None:
     with refused(("predictions", "column object")):
         sf.sweep(truth, predictions.drop(columns="object"), tracks=True)
     joints = truth.assign(joint="nose", head_size=6.0), predictions.assign(joint="nose")
-    with refused(("similarity and tau do not apply to joints", "leave them out")):
+    with refused(("similarity, distance and tau do not apply to joints", "leave them out")):
         sf.sweep(*joints, tau=5, tracks=True)
     with refused(("truth", "head_size")):
         sf.sweep(joints[0].drop(columns="head_size"), joints[1], tracks=True)

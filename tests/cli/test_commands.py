@@ -335,7 +335,7 @@ def test_the_installed_command() -> None:
         (["score", "{truth}", "{submission}", "--tau=-inf"], "tau is -inf"),
         (["score", "{truth}", "{submission}", "--epsilon", ""], ("argument --epsilon", "''", "number")),
         (["score", "{truth}", "{submission}", "--by", "x\x1b"], ("--by: match table", "column x\\x1b")),
-        (["score", "{truth}", "{submission}", "--tau", "3"], ("tau", "epsilon 3", "give epsilon")),
+        (["score", "{truth}", "{submission}", "--tau", "3", "--epsilon", "3"], ("tau", "epsilon 3")),
         (["score", "{truth}", "{submission}", "--epsilon", "nan"], ("tau", "epsilon nan")),
         (["score", "{truth}", "{submission}", "--tau", "far"], ("argument --tau", "'far'", "number")),
         (["score", "{truth}", "{submission}", "--by", "brightness"], ("--by: match table", "column brightness")),

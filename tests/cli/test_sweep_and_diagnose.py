@@ -287,7 +287,7 @@ def test_scores_are_needed(files: list[Path]) -> None:
     ("options", "place"),
     [
         (["--tau", "-1"], "tau is -1"),
-        (["--tau", "3"], ("tau", "epsilon 3")),
+        (["--tau", "3", "--epsilon", "3"], ("tau", "epsilon 3")),
         (["--similarity", "giou"], ("similarity is 'giou'", "'iou'")),
         (["--similarity", "iou", "--tau", "3"], ("tau", "similarity='iou'")),
         (["--similarity", "oks", "--epsilon", "3"], ("epsilon", "similarity='oks'")),

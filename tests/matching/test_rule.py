@@ -86,8 +86,6 @@ def test_boxes_without_a_row_are_boxes() -> None:
 def test_other_words_are_asked_for_only_where_they_help(words: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"needed, in pixels$"):
         sf.match(POINT, POINT, **words)
-    with refused(("tau", "epsilon 3", "give epsilon"), error=ValueError):
-        sf.match(POINT, POINT, tau=2)
     with refused(("tau", "epsilon 12", "give tau"), error=ValueError):
         sf.match(POINT, POINT, epsilon=12)
 
@@ -127,7 +125,7 @@ def report(truth: pd.DataFrame, predictions: pd.DataFrame, folder: Path, **words
         ({"tau": "10"}, ("tau", "'10'")),
         ({"tau": True}, "tau"),
         ({"epsilon": -1}, ("tau", "epsilon -1")),
-        ({"tau": 2}, ("tau", "epsilon 3", "give epsilon")),
+        ({"tau": 2, "epsilon": 3}, ("tau", "epsilon 3")),
         ({"epsilon": 12}, ("tau", "epsilon 12", "give tau")),
         ({"tau": np.inf}, ("tau", "inf")),
     ],

@@ -39,7 +39,7 @@ def forest(table: pd.DataFrame, pairs: Sequence[str], metric: str, confidence: f
     rows = _rows(table.assign(pair=pairs), confidence)
     if not rows:
         return None
-    name, form = title_of(metric), "+.2%" if is_share(metric) else "+.4~g"
+    name, form = title_of(metric, table), "+.2%" if is_share(metric) else "+.4~g"
     # Few sequences have no intervals, and Vega would warn of bars without any bound.
     has_bars = any(np.isfinite(row["low"]) for row in rows)
     bounds = [("low:Q", "from", form), ("high:Q", "to", form)] if has_bars else []

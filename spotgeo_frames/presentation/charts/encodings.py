@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
+from ...scoring.registry import METRICS
+from ..metric_text import unit_of, with_unit
 from .names import Rows
 
 # A `column` of the viewer, and which fields of a mark have its value (`is`), or its least and greatest (`from`, `to`).
@@ -81,9 +83,13 @@ def submission_tooltip(names: Sequence[str]) -> list[tuple[str, str, str]]:
     return [("submission:N", "submission", "")] if len(names) > 1 else []
 
 
-def mse_tooltip(rows: Rows, title: str) -> list[tuple[str, str, str]]:
-    """The field of the mean squared error for `tooltips`; none after matching by similarity."""
-    return [("mse:Q", title, ".2f")] if any("mse" in row for row in rows) else []
+def mse_tooltip(rows: Rows, title: str, unit: str | None) -> list[tuple[str, str, str]]:
+    """The field of the mean squared error for `tooltips`; none after matching by similarity.
+
+    `unit` is that of distances in the notes of the table that has the values, None for px.
+    """
+    text = with_unit(title, unit_of(METRICS["mse"], unit))
+    return [("mse:Q", text, ".2f")] if any("mse" in row for row in rows) else []
 
 
 def share_axis(channel: Any, field: str, title: str) -> Any:

@@ -30,11 +30,11 @@ def error_costs(table: pd.DataFrame, names: Sequence[str], metric: str = "f1") -
     costs = _gains(with_short_names(table, names), metric)
     if not any(np.isfinite(row["gain"]) for row in costs):
         return None
-    return _error_costs(costs, short_names(names), str(title(metric)))
+    return _error_costs(costs, short_names(names), str(title(metric)), table.attrs.get("unit"))
 
 
-def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Drawing:
-    """The chart of rows of gains in a metric of this name."""
+def _error_costs(costs: Rows, names: Sequence[str], name: str, unit: str | None) -> Drawing:
+    """The chart of rows of gains in a metric of this name; `unit` is that of distances, None for px."""
     kinds = list(dict.fromkeys(row["kind"] for row in costs))
     chart = (
         alt.Chart(alt.NamedData("costs"))
@@ -49,7 +49,7 @@ def _error_costs(costs: Rows, names: Sequence[str], name: str) -> Drawing:
                 ("misses:Q", "misses", ","),
                 ("alarms:Q", "false alarms", ","),
                 *([("breaks:Q", "breaks of tracks", ",")] if "breaks" in costs[0] else []),
-                *mse_tooltip(costs, "mse gained, px²"),
+                *mse_tooltip(costs, "mse gained", unit),
             ),
         )
     )

@@ -39,9 +39,12 @@ def shown_name(name: str) -> str:
     return f"\u200b{name}"
 
 
-def title_of(metric: str) -> str:
-    """The label of a metric with its unit; of the user's own, and of one that is not known, as `shown_name`."""
-    known = title(metric)
+def title_of(metric: str, table: pd.DataFrame) -> str:
+    """The label of a metric with its unit; of the user's own, and of one that is not known, as `shown_name`.
+
+    The notes of the table that has its values tell the unit of distances.
+    """
+    known = title(metric, table.attrs.get("unit"))
     return known if known and metric not in own_metrics() else shown_name(known or metric)
 
 

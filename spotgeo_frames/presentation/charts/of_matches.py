@@ -37,15 +37,15 @@ def distances(matches: Table, bins: int) -> Any:
 def residuals(matches: Table, tau: float | None) -> Any:
     """The map of predicted minus true coordinates of a match table."""
     table = check_matches(matches)
-    tau = distance_rule(table, ["tau"], tau).largest_cost
+    rule = distance_rule(table, ["tau"], tau)
     check_offsets(table, "charts")
-    farthest = table["distance"].max()
+    tau, farthest = rule.largest_cost, table["distance"].max()
     if farthest > tau * (1 + 1e-9):  # they would have no bin
         problem = f"tau is {tau:g}, but there are true positives at distances up to {farthest:.4g}"
         raise InputError(f"charts: {problem}; give the tau that the table was matched with")
     table, names = of_submissions(table)
     bins = min(RESIDUAL_BINS, int((MOST_ROWS / (len(names) + 1)) ** 0.5))
-    drawing = drawing_of_residuals(table, names, tau, bins - 1 + bins % 2)  # an odd count has a bin around 0
+    drawing = drawing_of_residuals(table, names, rule, bins - 1 + bins % 2)  # an odd count has a bin around 0
     return notebook_chart(drawing) if drawing else nothing_to_draw("no true positives")
 
 
@@ -56,4 +56,5 @@ def _rule(table: pd.DataFrame) -> Rule:
     notes = table.attrs
     # Where the threshold was lost, the pairs show from where on to draw.
     threshold = notes.get("threshold", float(np.floor(table["similarity"].min() * 20) / 20))
-    return Rule(str(notes.get("rule", "similarity")), threshold=threshold, head_sizes=notes.get("head_sizes"))
+    name, own_distance = str(notes.get("rule", "similarity")), "unit" in notes
+    return Rule(name, threshold=threshold, head_sizes=notes.get("head_sizes"), own_distance=own_distance)

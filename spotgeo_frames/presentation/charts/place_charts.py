@@ -13,8 +13,9 @@ from ...matching.rule import Rule
 from ...scoring.match_sums import share
 from ...tables.match_sides import offsets
 from ...tables.schema import TP, measure_of
-from ..image_plane import recall_grid
-from ..rule_texts import measure_limits, measure_name, measure_range, measure_title
+from ..image_plane import offset_reach, recall_grid
+from ..metric_text import with_unit
+from ..rule_texts import measure_limits, measure_name, measure_range, measure_title, unit_of_distances
 from .encodings import (
     INK,
     NOTHING,
@@ -121,21 +122,21 @@ def bin_edges(matches: pd.DataFrame, names: Sequence[str], rule: Rule) -> dict[s
     """
     edges = {"measure": _measure_edges(measure_range(rule), MEASURE_BINS)}
     if rule.by_distance:
-        edges["offset"] = _offset_edges(rule.largest_cost, RESIDUAL_BINS)
+        edges["offset"] = _offset_edges(offset_reach(matches, rule), RESIDUAL_BINS)
     grids = (recall_grid(table, MAP_COLUMNS) for _, table in by_name(matches, names))
     grid = next((grid for grid in grids if grid is not None), None)  # submissions have the same truths
     return edges if grid is None else edges | {"x": _widened(grid.x_edges), "y": _widened(grid.y_edges)}
 
 
 def _measure_edges(ends: tuple[float, float], bins: int) -> np.ndarray:
-    """The edges of the bins of distances (px) or of similarities between these ends."""
+    """The edges of the bins of distances or of similarities between these ends."""
     return np.linspace(*ends, bins + 1)
 
 
-def _offset_edges(tau: float, bins: int) -> np.ndarray:
-    """The edges (px) of the bins of predicted minus true coordinates, the inner ones with the digits that are shown."""
-    edges = np.linspace(-tau, tau, bins + 1)
-    return np.array([-tau, *(float(f"{edge:.6g}") for edge in edges[1:-1]), tau])
+def _offset_edges(reach: float, bins: int) -> np.ndarray:
+    """The edges of the bins of predicted minus true coordinates, the inner ones with the digits that are shown."""
+    edges = np.linspace(-reach, reach, bins + 1)
+    return np.array([-reach, *(float(f"{edge:.6g}") for edge in edges[1:-1]), reach])
 
 
 def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int = MEASURE_BINS) -> Drawing | None:
@@ -150,7 +151,7 @@ def measures(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int 
 def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
     """The histogram of counted true positives."""
     title, low, high = measure_title(rule), hits[0]["from"], hits[-1]["to"]
-    unit = ", px" if rule.by_distance else ""
+    unit = unit_of_distances(rule.unit) if rule.by_distance else ""
     bars = (
         alt.Chart(alt.NamedData("hits"))
         .mark_bar(color=SERIES[0])
@@ -164,7 +165,9 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
             x2="to:Q",
             y=alt.Y("n:Q", title="true positives", axis=alt.Axis(tickMinStep=1)),
             tooltip=tooltips(
-                ("from:Q", f"from{unit}", ".4~g"), ("to:Q", f"to{unit}", ".4~g"), ("n:Q", "true positives", ",")
+                ("from:Q", with_unit("from", unit), ".4~g"),
+                ("to:Q", with_unit("to", unit), ".4~g"),
+                ("n:Q", "true positives", ","),
             ),
         )
     )
@@ -191,7 +194,7 @@ def _measures(hits: Rows, names: Sequence[str], rule: Rule) -> Drawing:
 
 
 def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) -> Rows:
-    """The histogram of distances (px), or of similarities, of true positives; no rows if there are none."""
+    """The histogram of distances, or of similarities, of true positives; no rows if there are none."""
     rows, column = [], measure_of(matches)
     known = rule.tau if rule.by_distance else 1.0
     ends = measure_range(rule) if known else (0.0, float(matches[column].max()))
@@ -205,19 +208,21 @@ def _hits(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int) ->
     return rows if any(row["n"] for row in rows) else []
 
 
-def residuals(matches: pd.DataFrame, names: Sequence[str], tau: float, bins: int = RESIDUAL_BINS) -> Drawing | None:
+def residuals(matches: pd.DataFrame, names: Sequence[str], rule: Rule, bins: int = RESIDUAL_BINS) -> Drawing | None:
     """The map of predicted minus true coordinates of the true positives, with their mean, and tau as a circle.
 
-    There are so many bins along each axis. None without true positives.
+    There are so many bins along each axis. The rule is by distance; of a caller's distance, tau is no circle of x and
+    y, and their unit is not known. None without true positives.
     """
-    cells, means = _offset_cells(matches, names, _offset_edges(tau, bins))
-    return _residuals(cells, means, short_names(names), tau) if cells else None
+    cells, means = _offset_cells(matches, names, _offset_edges(offset_reach(matches, rule), bins))
+    return _residuals(cells, means, short_names(names), rule) if cells else None
 
 
-def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Drawing:
+def _residuals(cells: Rows, means: Rows, names: Sequence[str], rule: Rule) -> Drawing:
     """The map of counted true positives."""
-    x = pixel_axis(alt.X, "x", "predicted − true x, px")
-    y = pixel_axis(alt.Y, "y", "predicted − true y, px", reverse=True)
+    px = "" if rule.own_distance else ", px"
+    x = pixel_axis(alt.X, "x", f"predicted − true x{px}")
+    y = pixel_axis(alt.Y, "y", f"predicted − true y{px}", reverse=True)
     scale, legend = alt.Scale(type="sqrt", scheme="viridis"), alt.Legend(gradientLength=200)
     heat = (
         alt.Chart(alt.NamedData("cells"))
@@ -230,28 +235,28 @@ def _residuals(cells: Rows, means: Rows, names: Sequence[str], tau: float) -> Dr
             color=alt.Color("n:Q", title="true positives", scale=scale, legend=legend),
             tooltip=tooltips(
                 ("n:Q", "true positives", ","),
-                ("x:Q", "x from, px", "+.3~g"),
-                ("x2:Q", "x to, px", "+.3~g"),
-                ("y:Q", "y from, px", "+.3~g"),
-                ("y2:Q", "y to, px", "+.3~g"),
+                ("x:Q", f"x from{px}", "+.3~g"),
+                ("x2:Q", f"x to{px}", "+.3~g"),
+                ("y:Q", f"y from{px}", "+.3~g"),
+                ("y2:Q", f"y to{px}", "+.3~g"),
             ),
         )
     )
     mean = (
         alt.Chart(alt.NamedData("means"))
         .mark_point(shape="cross", filled=True, size=160, opacity=1, color=SERIES[3], stroke="white")
-        .encode(x=x, y=y, tooltip=tooltips(("x:Q", "mean in x, px", "+.3~g"), ("y:Q", "mean in y, px", "+.3~g")))
+        .encode(x=x, y=y, tooltip=tooltips(("x:Q", f"mean in x{px}", "+.3~g"), ("y:Q", f"mean in y{px}", "+.3~g")))
     )
     ring = alt.Chart(alt.NamedData("ring")).mark_line(color=INK, strokeWidth=1)
     chart = of_picked(heat, names) + of_picked(mean, names) + ring.encode(x=x, y=y, order="order:Q")
-    about = "Predicted minus true coordinates of the true positives, and tau"
-    data = {"cells": cells, "means": means, "ring": _circle(tau)}
+    about = f"Predicted minus true coordinates of the true positives{'' if rule.own_distance else ', and tau'}"
+    data = {"cells": cells, "means": means, "ring": [] if rule.image_tau is None else _circle(rule.image_tau)}
     filters = [OF_SUBMISSION, *_within("offset_x", "offset_y")]
     return Drawing(chart, data, about, ratio=1.0, background=NOTHING, picks=names, filters=filters, zooms=True)
 
 
 def _offset_cells(matches: pd.DataFrame, names: Sequence[str], edges: np.ndarray) -> tuple[Rows, Rows]:
-    """Counts of true positives in bins of predicted minus true coordinates (px), and the mean of each submission.
+    """Counts of true positives in bins of predicted minus true coordinates, and the mean of each submission.
 
     The coordinates of boxes are those of their centres.
     """

@@ -27,7 +27,7 @@ def estimates_by_slice(
     `table` is a table of intervals with the rows of the metric, `slices` are the names of their slices, and `columns`
     names the columns that make slices.
     """
-    name, form = title_of(metric), ".2%" if is_share(metric) else ".4~g"
+    name, form = title_of(metric, table), ".2%" if is_share(metric) else ".4~g"
     rows = _rows(with_short_names(table, names), slices)
     drawn, lines = short_names(names), {*slices}
     place: dict[str, Any] = {"yOffset": alt.YOffset("place:O", sort="ascending")} if len(names) > 1 else {}

@@ -39,7 +39,7 @@ def by_threshold(curve: pd.DataFrame, best: pd.DataFrame, names: Sequence[str], 
     y = share_axis(alt.Y, metric, str(title(metric)))
     at_best = alt.Chart(alt.NamedData("best")).mark_point(filled=True, size=110, opacity=1, color=SERIES[0])
     at_best = by_submission(at_best, names, selects=False)
-    chart = _sweep_lines(rows, names).encode(x=x, y=y)
+    chart = _sweep_lines(rows, names, curve.attrs.get("unit")).encode(x=x, y=y)
     if chosen:
         chart += at_best.encode(x=x, y=y)
     about = f"{title(metric)} by the threshold of the score, the best marked"
@@ -50,7 +50,7 @@ def by_recall(curve: pd.DataFrame, names: Sequence[str]) -> Drawing:
     """The chart of precision over recall, over score thresholds; `curve` is what `sweep` returns."""
     rows = _sweep(with_short_names(curve, names))
     names = _swept(rows, names)
-    chart = _sweep_lines(rows, names).encode(
+    chart = _sweep_lines(rows, names, curve.attrs.get("unit")).encode(
         x=share_axis(alt.X, "recall", "recall"), y=share_axis(alt.Y, "precision", "precision")
     )
     about = "Precision by recall, over thresholds of the score"
@@ -63,15 +63,15 @@ def _swept(rows: Rows, names: Sequence[str]) -> list[str]:
     return [name for name in short_names(names) if name in having]
 
 
-def _sweep_lines(rows: Rows, names: Sequence[str]) -> Any:
-    """The lines of a sweep, one for each submission, without axes."""
+def _sweep_lines(rows: Rows, names: Sequence[str], unit: str | None) -> Any:
+    """The lines of a sweep, one for each submission, without axes; `unit` is that of distances, None for px."""
     tooltip = tooltips(
         *submission_tooltip(names),
         ("score_threshold:Q", "score threshold", ".4~g"),
         ("f1:Q", "F1", ".2%"),
         ("precision:Q", "precision", ".2%"),
         ("recall:Q", "recall", ".2%"),
-        *mse_tooltip(rows, "mse, px²"),
+        *mse_tooltip(rows, "mse", unit),
     )
     lines = alt.Chart(alt.NamedData("sweep")).mark_line(color=SERIES[0], strokeWidth=1.8, point="transparent")
     lines = lines.encode(tooltip=tooltip, order="score_threshold:Q", **dashed(names))

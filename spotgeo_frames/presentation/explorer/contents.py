@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...matching.noted_rule import distance_rule
 from ...support.errors import InputError
 from ...support.keys import grouped, row_keys
 from ...tables.columns import as_numbers
@@ -163,9 +164,8 @@ def _columns(matches: pd.DataFrame) -> list[str]:
 
 
 def _tau(matches: pd.DataFrame) -> float | None:
-    """The tau (px) in the notes of a match table by distance; None if there is none."""
-    tau = matches.attrs.get("tau")
-    return float(tau) if measure_of(matches) == "distance" and isinstance(tau, int | float) else None
+    """The tau (px) in the notes of a match table by the distance of x and y; None if there is none."""
+    return distance_rule(matches, needs=()).image_tau if measure_of(matches) == "distance" else None
 
 
 def _own_rows(truth: Rows, submission: Submission) -> np.ndarray:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...matching.noted_rule import distance_rule
 from ...tables.schema import measure_of
 from ..picture_files import as_webp
 from ..pictures_behind import extent_of, picture_of_frame
-from ..rule_texts import SIMILARITIES
+from ..rule_texts import SIMILARITIES, measure_title
 from ..submissions_together import together
 from ..viewer.extents import decimals, visible
 from ..viewer.packing import Text, column_of, packed_table, valid_text
@@ -103,7 +104,7 @@ def _measure(contents: Contents) -> str:
     """What pairs are measured by, with its unit."""
     first = next(iter(contents.given.values())).matches
     if measure_of(first) == "distance":
-        return "distance, px"
+        return measure_title(distance_rule(first, needs=()))
     rule = str(first.attrs.get("rule", "similarity"))
     return SIMILARITIES.get(rule, rule)
 

@@ -17,6 +17,7 @@ from ...support.targets import check_file_kept, check_inputs_kept
 from ...support.writing import check_file_writable, check_folder_writable, text_file, writable, write_together
 from ...tables.annotations import Annotations, as_annotations
 from ...tables.inputs import input_notes, inputs_of, source
+from ...tables.kinds import kind_of, of_kind
 from ...tables.selections import By, excluded_sequences, slicings, without_sequences
 from ...tables.table import Table
 from ...tracking.evaluate import rule_of_sides
@@ -38,6 +39,8 @@ def report(
     similarity: str | Measure | None = None,
     threshold: float | None = None,
     sigmas: Mapping[Any, float] | None = None,
+    distance: Measure | None = None,
+    unit: str | None = None,
     tracks: bool = False,
     frames: FrameRule = "truth",
     exclude: Iterable[int] | Iterable[str] | None = None,
@@ -80,16 +83,21 @@ def report(
         "truth_y": 4}].
     tau, epsilon
         The largest distance of a true positive (10 by default), and the tolerance up to which its error is 0 (3 by
-        default), in pixels. With boxes a `tau` matches their centres.
+        default; 0 where `tau` is at most 3 or `unit` is not "px"), in pixels. With boxes a `tau` matches their centres.
     similarity, threshold
         "iou" (the default for boxes), "oks" for whole poses, "point", or a function of yours from two tables of equally
         many rows, truths and predictions, to a similarity from 0 to 1 for each row; and the least similarity of a true
         positive, 0.5 by default.
     sigmas
         For "oks", a dict from each joint to its standard deviation, as a share of the object's size; COCO's by default.
+    distance, unit
+        A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
+        truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`
+        are then in its unit, and `unit` is the word for that in texts and plots, such as "arcsec".
     tracks
-        Whether identities count. The tables are then evaluated as `track` does (by `similarity` and `tau`), those of
-        joints as `pose` does. HOTA, MOTA and IDF1 (of poses HOTA and mota) come first, and HOTA ranks submissions.
+        Whether identities count. The tables are then evaluated as `track` does (by `similarity`, or `distance`, and
+        `tau`), those of joints as `pose` does. HOTA, MOTA and IDF1 (of poses HOTA and mota) come first, and HOTA ranks
+        submissions.
     frames
         "labelled" leaves out predictions that lie in no frame of the truth, and the page counts them. "truth", the
         default: they count as false alarms, or are refused if the truth has a frames table.
@@ -115,7 +123,8 @@ def report(
         frames that the truth does not have; only one side has boxes and no `tau` is given; a column of `by` is missing;
         `exclude` is no list of the sequences' type; the page or the tables cannot be written, or would replace an
         input; `images` is no folder.
-    ValueError: `tau`, `epsilon`, `similarity`, `threshold` or `sigmas` is out of range, or does not fit the others.
+    ValueError: `tau`, `epsilon`, `similarity`, `threshold`, `sigmas`, `distance` or `unit` is out of range, or does not
+        fit the others.
     ImportError: the extra `report` is not installed.
 
     Examples
@@ -129,7 +138,8 @@ def report(
     ...     [path.name for path in Path(folder).iterdir()]
     ['report.html']
     """
-    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas)
+    similarity, distance = (of_kind(measure, kind_of(truth)) for measure in (similarity, distance))
+    words = (asked_with_tracks if tracks else asked)(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     if frames not in ("truth", "labelled"):
         raise ValueError(f"frames is {frames!r}; 'truth' or 'labelled' is needed")
     page_path = Path(path)

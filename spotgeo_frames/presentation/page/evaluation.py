@@ -141,7 +141,7 @@ def evaluate(
     if len(ranked) > 1:
         compared, about_pairs = _compared(ranked, of_results or of_matches)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
-    matches = together({name: diagnose(matched[name], similarity=rule.measure) for name in names})
+    matches = together({name: diagnose(matched[name], **rule.callers) for name in names})
     kinds: list[tuple[Mapping[str, Ranked], list[str]]] = [({name: matched[name] for name in names}, of_matches)]
     if of_results:
         kinds.insert(0, ({name: ranked[name] for name in names}, of_results))

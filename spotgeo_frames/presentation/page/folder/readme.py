@@ -6,22 +6,22 @@ from ....matching.rule import Rule
 from ....support.names import in_markdown
 from ....support.version import __version__
 from ...metric_text import meaning
-from ...rule_texts import rule_text
+from ...rule_texts import rule_text, unit_of_distances
 from ..evaluation import CONFIDENCE
 from ..html.blocks import Kept
 from .queries import QUERIES
 
 TITLE = "# The tables behind a report"
-# The meanings of columns that belong to no metric.
+# The meanings of columns that belong to no metric; {px} is the unit of distances.
 COLUMNS = {
     "submission": "the name of the submission",
     "sequence": "the sequence",
     "frame": "the number of the frame within its sequence",
     "joint": "the joint of a pose",
     "outcome": "`TP` (found), `FN` (missed), `FP` (false alarm), or `empty` for a frame with none of them",
-    "distance": "px, of a TP: between truth and prediction, at most tau; null otherwise",
+    "distance": "{px}, of a TP: between truth and prediction, at most tau; null otherwise",
     "similarity": "0 to 1, of a TP: of truth and prediction, at least the threshold; null otherwise",
-    "squared_error": "px², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP; null "
+    "squared_error": "{px}², by the metric document: distance² of a TP (0 up to epsilon), tau² of an FN or FP; null "
     "after matching by similarity",
     "kelvins_error": "by the competition's server: distance of a TP from epsilon to tau, or 0; tau² of an FN or FP; "
     "null after matching by similarity",
@@ -49,7 +49,7 @@ COLUMNS = {
         "confused, mislocated, confused_and_mislocated, background (no truth is near). In `error_costs` also all, and "
         "of tracks switch and gap. In `precision_costs` the kinds of TIDE, with all_misses, all_false_alarms and all"
     ),
-    "pair_distance": "px, between a mislocated miss and its false alarm; null otherwise",
+    "pair_distance": "{px}, between a mislocated miss and its false alarm; null otherwise",
     "pair_head_sizes": "in head sizes of the truth, between a mislocated miss and its false alarm; null otherwise",
     "pair_similarity": "0 to 1, of a mislocated miss and its false alarm; null otherwise",
     "predicted_file_order": "the position of the prediction in its frame, in the order of the file",
@@ -65,7 +65,7 @@ COLUMNS = {
     "n_false_alarms": "false alarms of the kind",
     "suspicion": "the suspected mistake",
     "advice": "how to correct it",
-    "tau": "px, largest distance of a TP",
+    "tau": "{px}, largest distance of a TP",
     "threshold": "the least similarity of a TP",
     "score_threshold": "the least score of a prediction that counts; in `sweep_best` that of the highest f1 or HOTA",
     "rank": "place on the leaderboard: highest f1, then lowest kelvins_mse; where scores are ranked, highest AP; of "
@@ -93,7 +93,7 @@ GEOMETRY = {
 
 def readme_of(tables: Mapping[str, Kept], rule: Rule, notes: Mapping[str, str]) -> str:
     """The text of the README of tables by their names; `notes` are what the report was made with."""
-    files = "\n\n".join(_section(name, kept) for name, kept in tables.items())
+    files = "\n\n".join(_section(name, kept, rule.unit) for name, kept in tables.items())
     contents = "\n".join(
         f"| `{in_markdown(name)}.parquet` | {len(kept.table):,} | {kept.meaning} |" for name, kept in tables.items()
     )
@@ -130,19 +130,22 @@ With pandas:
 """
 
 
-def _section(name: str, kept: Kept) -> str:
-    """The section of the README about one table."""
+def _section(name: str, kept: Kept, unit: str | None) -> str:
+    """The section of the README about one table; `unit` is that of distances, None for px."""
     table = kept.table
-    lines = [f"| `{in_markdown(column)}` | {table[column].dtype} | {_meaning(column)} |" for column in map(str, table)]
+    lines = [
+        f"| `{in_markdown(column)}` | {table[column].dtype} | {_meaning(column, unit)} |" for column in map(str, table)
+    ]
     head = ["| column | type | meaning |", "| --- | --- | --- |"]
     return "\n".join([f"## {in_markdown(name)}.parquet", "", kept.meaning, "", *head, *lines])
 
 
-def _meaning(column: str) -> str:
-    """The meaning of a column, for the README."""
-    known = COLUMNS.get(column) or meaning(column)
+def _meaning(column: str, unit: str | None) -> str:
+    """The meaning of a column, for the README; `unit` is that of distances, None for px."""
+    known = COLUMNS.get(column) or meaning(column, unit)
     if known is not None:
-        return known
+        named = in_markdown(unit_of_distances(unit) or "the unit of distances")
+        return known.replace("{px}", named)
     side, _, name = column.partition("_")
     nouns = {"truth": "truth", "predicted": "prediction", "frame": "frame", "sequence": "sequence"}
     of = f"the {nouns.get(side, 'input')}"

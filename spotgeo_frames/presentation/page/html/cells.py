@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from ...display import texts, words
-from ...metric_text import title
+from ...metric_text import title, with_unit
+from ...rule_texts import unit_of_distances
 from .blocks import Table
 
 # The titles of columns that belong to no metric.
 TITLES = {
-    "tau": "tau, px",
     "threshold": "least similarity",
     "score_threshold": "best threshold",
     "p_value": "p-value",
@@ -34,10 +34,11 @@ def table_of(name: str, caption: str, table: pd.DataFrame, filters: Mapping[str,
     `filters` are the columns of the match table whose values cells are, by their column of the DataFrame.
     """
     by_position = {place: column for place, name in enumerate(table) if (column := (filters or {}).get(str(name)))}
-    titles = [column_title(str(column)) for column in table]
+    unit = table.attrs.get("unit")
+    titles = [column_title(str(column), unit) for column in table]
     cells = texts(table)
     if "metric" in table:  # only now, since the names of metrics tell which numbers are shares
-        cells["metric"] = table["metric"].map(column_title)
+        cells["metric"] = [column_title(metric, unit) for metric in table["metric"]]
     return Table(name, caption, titles, sorting(table), cells.to_numpy().tolist(), filters=by_position)
 
 
@@ -46,9 +47,11 @@ def having(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return table[[column for column in columns if column in table]]
 
 
-def column_title(column: str) -> str:
-    """The title of a column."""
-    return TITLES.get(column) or title(column) or words(column.removeprefix("n_"))
+def column_title(column: str, unit: str | None = None) -> str:
+    """The title of a column; `unit` is that of distances in the notes of its table, None for px."""
+    if column == "tau":
+        return with_unit("tau", unit_of_distances(unit))
+    return TITLES.get(column) or title(column, unit) or words(column.removeprefix("n_"))
 
 
 def sorting(table: pd.DataFrame) -> list[str]:

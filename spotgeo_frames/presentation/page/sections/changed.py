@@ -29,7 +29,7 @@ def section(evaluation: Evaluation) -> Section | None:
 def _counts(evaluation: Evaluation, before: str, after: str) -> pd.DataFrame:
     """How many truths and false alarms change between two submissions, a row for each change."""
     tables = [matches_of_name(evaluation, name) for name in (before, after)]
-    changed = changes(*tables, similarity=evaluation.rule.measure)["change"].value_counts()
+    changed = changes(*tables, **evaluation.rule.callers)["change"].value_counts()
     outcomes = tables[0]["outcome"].value_counts()
     lost, gained, gone, new = (changed[name] for name in ("lost", "gained", "false alarm gone", "new false alarm"))
     counts = {

@@ -1,5 +1,7 @@
 """The section of the kinds of error and their costs."""
 
+from typing import Any
+
 import pandas as pd
 
 from ....analysis.costs import error_costs
@@ -67,7 +69,8 @@ def _costs(evaluation: Evaluation) -> pd.DataFrame:
     matches, given = evaluation.matches, evaluation.words
     if evaluation.tracks and len(matches) <= MOST_EVALUATED:
         results = evaluation.results.items()
-        return together({name: error_costs(x, similarity=given.similarity, tau=given.tau) for name, x in results})
+        of_rule: dict[str, Any] = {"similarity": given.similarity, "distance": given.distance, "tau": given.tau}
+        return together({name: error_costs(x, **of_rule) for name, x in results})
     return together({name: error_costs(matches[matches["submission"] == name]) for name in evaluation.names})
 
 

@@ -25,7 +25,7 @@ def section(evaluation: Evaluation) -> Section:
     rule = evaluation.rule
     chosen = choose_frames(_with_gaps(evaluation).assign(**bins_of(evaluation)))
     edges = bin_edges(evaluation.matches, evaluation.names, rule)
-    view = view_of(_shown(chosen, evaluation), measure_title(rule), rule.tau, chosen.sequences, edges)
+    view = view_of(_shown(chosen, evaluation), measure_title(rule), rule.image_tau, chosen.sequences, edges)
     behind = Pictures({}, 0) if evaluation.images is None else pictures(evaluation.images, chosen)
     viewer = Viewer(view.about, compressed(view.content), behind.of_frames, short_names(evaluation.names))
     texts = [ABOUT, *_notes(chosen, view, behind, has_images=evaluation.images is not None)]

@@ -102,7 +102,11 @@ def headline(evaluation: Evaluation) -> list[dict[str, Any]]:
         ]
         known = reading(metric)
         assert known is not None  # the metrics of intervals are in a registry
-        head = {"label": title(metric), "better": arrow(known.metric), "meaning": definition(known.metric)}
+        head = {
+            "label": title(metric, evaluation.rule.unit),
+            "better": arrow(known.metric),
+            "meaning": definition(known.metric),
+        }
         rows.append(head | {"cells": named})
     return rows
 
@@ -133,7 +137,8 @@ def _rests_on(evaluation: Evaluation) -> list[tuple[str, list[str]]]:
     """What the interval of the metric that ranks rests on: labels with the values of all submissions."""
     rows = rows_of(evaluation.intervals, COMBINED)
     shown = texts(rows[rows["metric"] == evaluation.headline[0]])
-    return [(text.format(title(evaluation.headline[0])), shown[name].tolist()) for name, text in RESTS_ON.items()]
+    ranks = title(evaluation.headline[0], evaluation.rule.unit)
+    return [(text.format(ranks), shown[name].tolist()) for name, text in RESTS_ON.items()]
 
 
 def _counts(evaluation: Evaluation) -> list[tuple[str, list[str]]]:

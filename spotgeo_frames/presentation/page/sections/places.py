@@ -17,8 +17,8 @@ def section(evaluation: Evaluation) -> Section:
     hits = measures(matches, names, rule)
     if hits:
         figures.append(Figure("measures", f"True positives by their {measure_name(rule)}", hits))
-    if hits and rule.by_distance and (drawing := residuals(matches, names, rule.largest_cost)):
-        note = "with the mean as a cross and tau as a circle"
+    if hits and rule.by_distance and (drawing := residuals(matches, names, rule)):
+        note = f"with the mean as a cross{'' if rule.own_distance else ' and tau as a circle'}"
         figures.append(Figure("residuals", "Where predictions lie around their truths,", drawing, note))
     picks = short_names(names) if hits and len(names) > 1 else []
     blocks: list[Block] = [Figures(figures, picks)]

@@ -71,7 +71,7 @@ def slice_table(name: str, columns: Sequence[str], summary: pd.DataFrame, names:
     return Table(
         name,
         CAPTIONS.get("*".join(columns), f"By {' and '.join(columns)}"),
-        [*by, *map(column_title, metrics)],
+        [*by, *(column_title(metric, summary.attrs.get("unit")) for metric in metrics)],
         kinds,
         rows,
         sorted_by=len(by) if "errors" in metrics else None,
