@@ -99,9 +99,9 @@ def check(
         the columns that the rule needs.
     tau, epsilon, similarity, threshold, sigmas, distance, unit
         The rule to match by, in the words of `match`. Without any, points and joints are matched by distance with tau
-        10 and epsilon 3 (px), and boxes from an IoU of 0.5 on. With a `distance` of yours in another unit than "px",
-        the mistakes that are told by pixels are not searched for: a mean offset, sizes a pixel off, and objects listed
-        twice.
+        10 and epsilon 3 (px), and boxes from an IoU of 0.5 on. With a `distance` of yours, unless its `unit` is
+        "px", the mistakes that are told by pixels are not searched for: a mean offset, sizes a pixel off, and objects
+        listed twice.
     frames
         "labelled" leaves out predictions that lie in no frame of the truth: where the truth has no rows, and its frames
         table does not list the frame. "truth" and "union" leave out none here.

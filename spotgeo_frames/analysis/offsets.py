@@ -90,8 +90,8 @@ def bias(
     DataFrame of the match table's kind with the `by` columns, `metric`, `estimate`, `low` and `high`. Each group has
     these metrics:
 
-    - `dx` and `dy`: the offset, in the unit of x and y (px, whatever that of `distance` is), with percentile bootstrap
-      intervals;
+    - `dx` and `dy`: the offset, in the unit of x and y (px), which need not be that of `distance`, with percentile
+      bootstrap intervals;
     - for boxes also `width_ratio` and `height_ratio`: the geometric mean of predicted over true width and height, with
       intervals; above 1 where predictions are too large;
     - `f1` and `mse` (px², or the square of the unit of `distance`) as they are, or `f1` and `loc_a` after matching by

@@ -183,7 +183,7 @@ def _prepared(
         given |= {key: _collected(value, key) for key, value in given.items()}
         if given.get("by") is not None:
             given["by"] = _evaluated(given["by"], given[name])
-    for argument in MEASURES + (["matcher"] if given.get("tables") else []):
+    for argument in (*MEASURES, *(["matcher"] if "matcher" in given and given.get("tables") else [])):
         if callable(given.get(argument)):
             given[argument] = taking_kind(given[argument], kind)
     return kind, bound.args, bound.kwargs, {*_categorical(list(given.values()))} if kind == "polars" else ()
