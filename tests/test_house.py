@@ -114,6 +114,18 @@ def test_no_module_is_called_like_a_public_function() -> None:
     assert functions & {name.rpartition(".")[2] for name in MODULES} == set()
 
 
+def test_values_are_added_up_as_floats_where_there_are_none() -> None:
+    """Without any value np.bincount returns integers, so no module but that of `added_at` gives it values."""
+    wrong = [
+        (module, node.lineno)
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("bincount")
+        if module != "support.keys" and (len(node.args) > 1 or any(word.arg == "weights" for word in node.keywords))
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_no_module_is_too_long_to_read(module: str) -> None:
     assert len(MODULES[module].read_text().splitlines()) <= 350

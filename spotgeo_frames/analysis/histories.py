@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ..matching.layout import EVENTS, SWITCH
 from ..support.errors import InputError
-from ..support.keys import grouped, ordinals, pack, row_keys, stable_order
+from ..support.keys import added_at, grouped, ordinals, pack, row_keys, stable_order
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
@@ -88,17 +88,17 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
     truth = identity_columns(table, identity, name).truth
     rows, of_row, first, _ = object_rows(table, truth, name)
     found = table["outcome"].array.codes[rows] == TP
-    n_frames, n_found = np.bincount(of_row), np.bincount(of_row, found)
+    n_frames, n_found = np.bincount(of_row), added_at(of_row, found)
     changes = np.diff(found, prepend=False) & (np.diff(of_row, prepend=-1) == 0)
-    n_changes = np.bincount(of_row, changes).astype(np.int64)
+    n_changes = added_at(of_row, changes).astype(np.int64)
     measure = measure_of(table)
     near = np.nan_to_num(table[measure].to_numpy(np.float64)[rows])
     with np.errstate(invalid="ignore"):
-        mean = np.bincount(of_row, near) / n_found
+        mean = added_at(of_row, near) / n_found
     history = np.select([n_found == n_frames, n_found == 0, n_changes > 1], [0, 3, 2], 1)
     key = [*_group(table), truth]
     answer = table[key].take(rows[first]).reset_index(drop=True).rename(columns={truth: "object"})
-    events = {"n_switches": np.bincount(of_row, switches(table)[rows]).astype(np.int64)} if "event" in table else {}
+    events = {"n_switches": added_at(of_row, switches(table)[rows]).astype(np.int64)} if "event" in table else {}
     answer = answer.assign(
         n_frames=n_frames,
         n_found=n_found.astype(np.int64),

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..scoring.match_sums import NamedSums
+from ..support.keys import added_at
 
 # Standard errors up to this share of the metric's scale are rounding, because leaving out changes sums by rounding.
 ROUNDING = 1e-9
@@ -223,5 +224,5 @@ def added_rows(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarr
     flat = values.reshape(len(values), int(np.prod(values.shape[1:], dtype=np.int64)))
     if n_groups == 1:  # several times as fast; BLAS would add in an order that the processor decides
         return np.einsum("ij->j", flat, dtype=np.float64).reshape(1, *values.shape[1:])
-    sums = [np.bincount(group, column, n_groups) for column in flat.T]
+    sums = [added_at(group, column, n_groups) for column in flat.T]
     return np.stack(sums, axis=-1).reshape(n_groups, *values.shape[1:]) if sums else np.zeros((n_groups, 0))

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.few_sequences import FEW_SEQUENCES
+from ..support.keys import added_at
 from ..tables.messages import counted
 from ..tables.schema import FN
 from .interval_tables import FEW_DEGREES, RESTS_ON_FEW
@@ -19,10 +20,10 @@ RARE = 0.05
 def why_no_curve(truths: Truths) -> np.ndarray:
     """Why each group has no curve, (G,); None where it has one."""
     group, n_groups = truths.group, truths.n_groups
-    n, n_found = np.bincount(group, minlength=n_groups), np.bincount(group, truths.found, n_groups)
+    n, n_found = np.bincount(group, minlength=n_groups), added_at(group, truths.found, n_groups)
     least, greatest = ends(truths.value, group, n_groups)
     between = (truths.value > least[group]) & (truths.value < greatest[group])
-    is_few = np.bincount(group, between, n_groups) == 0
+    is_few = added_at(group, between, n_groups) == 0
     found, missed = (ends(truths.value[of], group[of], n_groups) for of in (truths.found == 1, truths.found == 0))
     rises, falls = missed[1] <= found[0], found[1] <= missed[0]
     reasons = np.full(n_groups, None, object)

@@ -15,7 +15,7 @@ from ..scoring.group_sums import Groups, group_rows, unknown_outcomes
 from ..scoring.match_sums import share
 from ..scoring.missing_rows import missing_rows_text
 from ..support.errors import InputError
-from ..support.keys import grouped
+from ..support.keys import added_at, grouped
 from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
@@ -253,19 +253,19 @@ def _bins(groups: Groups, truths: Truths, recall: np.ndarray, column: str, confi
     in_bins = array_of(binned(pd.DataFrame({column: truths.value}), column, BINS))
     row, first = number_groups({"group": truths.group, column: in_bins}, len(truths.value))
     cell, first_of_cell = grouped(row * len(truths.group_of_cell) + truths.cell)
-    sums = {"tp": np.bincount(cell, truths.found), "n": np.bincount(cell).astype(np.float64)}
+    sums = {"tp": added_at(cell, truths.found), "n": np.bincount(cell).astype(np.float64)}
     functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
     found = jackknife(sums, row[first_of_cell], len(first), functions, confidence)
     n = np.bincount(row, minlength=len(first))
     columns = {name: values.take(truths.group[first]) for name, values in groups.labels.items()}
     columns |= {
         column: in_bins.take(first),
-        "mean": np.bincount(row, truths.value, len(first)) / n,
+        "mean": added_at(row, truths.value, len(first)) / n,
         "n_truth": n,
         "n_sequences": np.bincount(row[first_of_cell], minlength=len(first)),
         "recall": found.estimate[:, 0],
         "recall_low": found.low[:, 0],
         "recall_high": found.high[:, 0],
-        "recall_of_curve": np.bincount(row, recall, len(first)) / n,
+        "recall_of_curve": added_at(row, recall, len(first)) / n,
     }
     return pd.DataFrame(columns)

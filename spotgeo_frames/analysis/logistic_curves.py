@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..support.keys import added_at
 from .jackknife import ROUNDING, added_rows, degrees_of_freedom
 
 # Newton's method ends where no coefficient moves by more than this, or after so many steps, each halved so many times.
@@ -119,8 +120,8 @@ def _scaled(truths: Truths) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     width = greatest - least  # the squares of large values would overflow
     share = (truths.value - least[truths.group]) / width[truths.group]
     n = np.bincount(truths.group, minlength=truths.n_groups)
-    mean = np.bincount(truths.group, share, truths.n_groups) / n
-    squares = np.bincount(truths.group, (share - mean[truths.group]) ** 2, truths.n_groups)
+    mean = added_at(truths.group, share, truths.n_groups) / n
+    squares = added_at(truths.group, (share - mean[truths.group]) ** 2, truths.n_groups)
     spread = np.sqrt(squares / n)
     return (share - mean[truths.group]) / spread[truths.group], least + width * mean, width * spread
 
@@ -138,7 +139,7 @@ def _fitted(truths: Truths, powers: np.ndarray) -> np.ndarray:
 
     def likelihood(coefficients: np.ndarray) -> np.ndarray:
         logit = (coefficients[group] * powers[:, :2]).sum(axis=-1)
-        return np.bincount(group, truths.found * logit - np.logaddexp(0, logit), n_groups)
+        return added_at(group, truths.found * logit - np.logaddexp(0, logit), n_groups)
 
     coefficients = np.zeros((n_groups, 2))
     reached, moved = likelihood(coefficients), np.full(n_groups, np.inf)
@@ -221,11 +222,11 @@ def _bend_p_values(truths: Truths, powers: np.ndarray, recall: np.ndarray) -> np
     explained = _solved(total, added_rows(weighted[:, :2] * bend[:, None], group, n_groups))
     left = bend - (explained[group] * powers[:, :2]).sum(axis=-1)
     of_truth = (truths.found - recall) * left
-    score = np.bincount(truths.cell, of_truth, len(of_cell))
+    score = added_at(truths.cell, of_truth, len(of_cell))
     n = np.bincount(of_cell, minlength=n_groups)
-    mean = np.bincount(of_cell, score, n_groups) / n
-    error = np.sqrt(np.bincount(of_cell, (score - mean[of_cell]) ** 2, n_groups) / (n - 1) / n)
-    agree = error <= ROUNDING * np.bincount(group, np.abs(of_truth), n_groups) / n
+    mean = added_at(of_cell, score, n_groups) / n
+    error = np.sqrt(added_at(of_cell, (score - mean[of_cell]) ** 2, n_groups) / (n - 1) / n)
+    agree = error <= ROUNDING * added_at(group, np.abs(of_truth), n_groups) / n
     return np.where(agree, np.nan, 2 * stdtr(n - 1.0, -np.abs(mean) / error))
 
 

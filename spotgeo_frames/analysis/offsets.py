@@ -25,7 +25,7 @@ from ..scoring.match_sums import match_sums, share
 from ..scoring.registry import defined, values_of
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
-from ..support.keys import grouped, row_keys
+from ..support.keys import added_at, grouped, row_keys
 from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations
 from ..tables.checks import check_matches
@@ -177,7 +177,7 @@ def _offset_sums(groups: Groups, measured: Measured, rule: Rule, together: np.nd
     sequence, n_sequences = number_sequences(table)
     cell = sequence[rows] * groups.n_groups + groups.of_row[rows]
     n_cells = n_sequences * groups.n_groups
-    sums = [np.bincount(cell, column, n_cells) for column in added.reshape(len(rows), int(np.prod(added.shape[1:]))).T]
+    sums = [added_at(cell, column, n_cells) for column in added.reshape(len(rows), int(np.prod(added.shape[1:]))).T]
     return np.stack(sums, axis=-1).reshape(n_sequences, groups.n_groups, *added.shape[1:])
 
 

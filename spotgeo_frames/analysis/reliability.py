@@ -20,7 +20,7 @@ from ..scoring.ap.result import AveragePrecision
 from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..scoring.match_sums import NamedSums, share
 from ..support.errors import InputError
-from ..support.keys import grouped
+from ..support.keys import added_at, grouped
 from ..support.named_tables import as_html, as_text, headline
 from ..tables.columns import array_of, as_numbers
 from ..tables.kinds import CALLER, same_kind_as
@@ -190,12 +190,12 @@ def _bin_table(detections: _Detections, confidence: float) -> pd.DataFrame:
     """The table `bins` of a Calibration, without the bins themselves."""
     cell, first = grouped(detections.bin * detections.n_sequences + detections.sequence)
     of_cell, n_bins = detections.bin[first], detections.n_bins
-    sums = {"tp": np.bincount(cell, detections.is_right), "n": np.bincount(cell).astype(np.float64)}
+    sums = {"tp": added_at(cell, detections.is_right), "n": np.bincount(cell).astype(np.float64)}
     functions = single_share(lambda sums: share(sums["tp"], sums["n"]), lambda sums: sums["n"])
     found = jackknife(sums, of_cell, n_bins, functions, confidence)
     n = np.bincount(detections.bin, minlength=n_bins)
     columns = {
-        "mean_score": np.bincount(detections.bin, detections.score, n_bins) / n,
+        "mean_score": added_at(detections.bin, detections.score, n_bins) / n,
         "n_predicted": n,
         "n_sequences": np.bincount(of_cell, minlength=n_bins),
         "precision": found.estimate[:, 0],
@@ -210,7 +210,7 @@ def _summary(detections: _Detections, confidence: float) -> pd.DataFrame:
     shape = detections.n_sequences, detections.n_bins
     cell = detections.sequence * detections.n_bins + detections.bin
     sums = {
-        "excess": np.bincount(cell, detections.is_right - detections.score, shape[0] * shape[1]).reshape(shape),
+        "excess": added_at(cell, detections.is_right - detections.score, shape[0] * shape[1]).reshape(shape),
         "n": np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64),
     }
     columns = dict.fromkeys(["expected_calibration_error", "low", "high", "by_chance"], np.nan)

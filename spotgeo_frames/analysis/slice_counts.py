@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..support.errors import InputError
+from ..support.keys import added_at
 from ..support.labels import bins_as_text, is_binned
 from ..tables.schema import FN, FP, TP
 from ..tables.selections import binned, check_column
@@ -107,7 +108,7 @@ def counted_slices(
             place[chosen] = np.arange(len(chosen))
             cell = of_row * (len(chosen) + 1) + place[code]
             n_rows, n_hits = (
-                np.bincount(cell, weights, n_sequences * (len(chosen) + 1)).reshape(n_sequences, -1)
+                added_at(cell, weights, n_sequences * (len(chosen) + 1)).reshape(n_sequences, -1)
                 for weights in (None, is_hit)
             )
             yield Slices(

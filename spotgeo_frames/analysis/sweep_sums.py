@@ -16,6 +16,7 @@ from ..matching.levels import Spans, assign_at_levels
 from ..matching.pairs import Pairs
 from ..matching.rule import Compared, Rule
 from ..scoring.match_sums import NamedSums, share
+from ..support.keys import added_at
 from ..tables.columns import as_numbers
 from ..tables.schema import FN, TP
 from .resampling import number_sequences
@@ -103,7 +104,7 @@ def level_sums(scored: Scored, rule: Rule) -> LevelSums:
     no_fp = may_be_false[near.prediction[spans.pair]].astype(np.float64)
     lost_fp -= _lost(spans, no_fp, sequence, (n_sequences, n_levels))
     tp, fp = map(_left_at_levels, (lost_tp, lost_fp))
-    n_truth = np.bincount(scored.sequence, truth.counts, n_sequences)
+    n_truth = added_at(scored.sequence, truth.counts, n_sequences)
     fn = n_truth[:, None] - tp
     of_sequences = {"tp": tp, "fn": fn, "fp": fp}
     totals = {name: counts.sum(axis=0) for name, counts in of_sequences.items()}
@@ -132,7 +133,7 @@ def _lost(spans: Spans, values: np.ndarray, sequence: np.ndarray, shape: tuple[i
     """
     later = np.flatnonzero(spans.first)
     cell = np.concatenate([sequence * shape[1] + spans.last, (sequence * shape[1] + spans.first)[later] - 1])
-    return np.bincount(cell, np.concatenate([values, -values[later]]), shape[0] * shape[1]).reshape(shape)
+    return added_at(cell, np.concatenate([values, -values[later]]), shape[0] * shape[1]).reshape(shape)
 
 
 def _left_at_levels(lost: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.keys import distinct, grouped, locate, ordinals, row_keys
+from ..support.keys import added_at, distinct, grouped, locate, ordinals, row_keys
 from ..tables.annotations import SideColumns
 from ..tables.columns import Columns, first_values
 from ..tables.inputs import source
@@ -167,7 +167,7 @@ def unknown_sequences(listed: Columns, has_truth: np.ndarray, n_predicted: np.nd
     if has_truth[n_predicted > 0].all():  # as nearly always, and found out at once
         return None
     sequence, first = grouped(row_keys(listed, ["sequence"]))
-    n_known, n_claimed = (np.bincount(sequence, counts, len(first)) for counts in (has_truth, n_predicted))
+    n_known, n_claimed = (added_at(sequence, counts, len(first)) for counts in (has_truth, n_predicted))
     alone = np.flatnonzero((n_known == 0) & (n_claimed > 0))
     if not len(alone):
         return None

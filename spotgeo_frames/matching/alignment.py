@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ..support.keys import distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
+from ..support.keys import added_at, distinct, frame_keys, grouped, in_order, locate, ordinals, row_keys, stable_order
 from ..tables.annotations import Annotations, SideColumns, side_columns
 from ..tables.columns import Columns, joined
 from ..tables.schema import FRAME_KEY, centres, labelled_joints
@@ -197,7 +197,7 @@ def drop_empty_joints(aligned: Aligned) -> Aligned:
 
     frame, first = grouped(row_keys(aligned.frames, FRAME_KEY))
     kept = counts > 0
-    kept[first[np.bincount(frame, counts, len(first)) == 0]] = True
+    kept[first[added_at(frame, counts, len(first)) == 0]] = True
     joint = pd.Series(aligned.frames["joint"], copy=False).where(counts > 0).array
     frames = aligned.frames.assign({"joint": joint}).filter(kept)
     place = np.cumsum(kept) - 1

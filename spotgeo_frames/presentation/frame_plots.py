@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
 from ..support.errors import InputError
-from ..support.keys import grouped, row_keys
+from ..support.keys import added_at, grouped, row_keys
 from ..tables.arrow import as_pandas
 from ..tables.checks import check_matches, decoded
 from ..tables.match_sides import check_coordinates
@@ -195,7 +195,7 @@ def _worst(table: pd.DataFrame) -> list[tuple[Any, int]]:
     """The frames of a match table with errors, those with the most first."""
     frame, first = grouped(row_keys(table, FRAME_KEY))
     outcome = table["outcome"].array.codes
-    errors = np.bincount(frame, (outcome == FN) | (outcome == FP), len(first))
+    errors = added_at(frame, (outcome == FN) | (outcome == FP), len(first))
     order = np.argsort(-errors, kind="stable")
     keys = table[FRAME_KEY].take(first[order[errors[order] > 0]])
     return list(keys.itertuples(index=False, name=None))

@@ -13,6 +13,7 @@ from ..scoring.group_sums import Cells, Sums, totals, unknown_outcomes
 from ..scoring.registry import own_metrics
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
+from ..support.keys import added_at
 from ..support.pandas_versions import with_text
 from ..tables.arrow import as_pandas
 from ..tables.checks import check_sums
@@ -138,7 +139,7 @@ def _cells(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     keys = [*made.by, *made.keys]
     cell, first = number_groups({name: array_of(table[name]) for name in keys}, len(table))
     values = {
-        name: table[name].take(first).array if name in keys else np.bincount(cell, as_numbers(table[name]), len(first))
+        name: table[name].take(first).array if name in keys else added_at(cell, as_numbers(table[name]), len(first))
         for name in map(str, table)
     }
     return pd.DataFrame(values)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..support.errors import InputError
+from ..support.keys import added_at
 from ..support.memory import check_at_hand
 from ..support.storage import place_of
 from . import parts
@@ -143,7 +144,7 @@ def _divided(part: Part, layouts: Layouts, sources: Mapping[str, Source]) -> tup
     """
     groups = sorted(part.groups, key=lambda item: (item[1].begin, item[1].end))
     component = components([layouts[side, group.order].sequences for side, group in groups])
-    n_rows = np.bincount(component, [group.n_rows for _, group in groups])
+    n_rows = added_at(component, [group.n_rows for _, group in groups])
     most = most_sorted([source.schema for source in sources.values()])
     if n_rows.max() <= most:
         return _scattered(part, groups, component, n_rows, most), {}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..support.keys import added_at
 from ..tables.schema import measure_of
 from ..tables.selections import By, excluded_sequences, without_sequences
 from .group_sums import cells_of, group_rows, known_sums, sums_of_cells, sums_of_sequences, unknown_outcomes
@@ -115,7 +116,7 @@ class Evaluation(NamedTuple):
     @property
     def n_sequences(self) -> np.ndarray:
         """How many sequences each group has, (G,)."""
-        return np.bincount(self.group, self.sizes, self.n_groups).astype(np.int64)
+        return added_at(self.group, self.sizes, self.n_groups).astype(np.int64)
 
     @property
     def in_groups(self) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..support.errors import InputError
-from ..support.keys import distinct, grouped, row_keys
+from ..support.keys import added_at, distinct, grouped, row_keys
 from ..tables.columns import Columns, among, array_of, joined, rows_with_null
 from ..tables.match_tables import match_columns, match_dataframe
 from ..tables.messages import several_thresholds
@@ -228,7 +228,7 @@ def _added(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
     width = int(np.prod(shape, dtype=np.int64))
     cell = (group[:, None] * width + np.arange(width)).ravel() if shape else group
     # Counts are whole numbers far below 2**53, so float64 adds them exactly.
-    added = np.bincount(cell, values.ravel(), n_groups * width)
+    added = added_at(cell, values.ravel(), n_groups * width)
     return added.reshape(n_groups, *shape).astype(values.dtype)
 
 

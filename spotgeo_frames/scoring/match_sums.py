@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..support.keys import added_at
 from ..tables.columns import Columns, as_numbers
 from ..tables.match_tables import match_columns
 from ..tables.schema import EMPTY, FN, FP, TP, measure_of
@@ -76,8 +77,7 @@ def group_sums(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarr
     if n_groups == 1 and len(values):
         return np.add.reduceat(values, [0])
     starts = np.flatnonzero(np.concatenate([np.ones(min(len(group), 1), bool), group[1:] != group[:-1]]))
-    # For empty input bincount returns integers, but callers need float64, which can hold null.
-    return np.bincount(group[starts], np.add.reduceat(values, starts), minlength=n_groups).astype(np.float64)
+    return added_at(group[starts], np.add.reduceat(values, starts), n_groups)
 
 
 def share(part: np.ndarray, whole: np.ndarray, nothing: float = np.nan) -> np.ndarray:

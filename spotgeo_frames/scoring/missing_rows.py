@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..support.keys import grouped, pack, row_keys
+from ..support.keys import added_at, grouped, pack, row_keys
 from ..tables.columns import Columns, as_numbers
 from ..tables.schema import FN, FP, FRAME_KEY, OUTCOMES, TP, frame_columns
 
@@ -54,7 +54,7 @@ def _n_incomplete(table: Columns, expected: Mapping[str, np.ndarray]) -> int:
     keys = [row_keys(table, key), *expected.values()]
     codes = [np.unique(values, return_inverse=True) for values in keys]  # all nulls are equal
     group, first = grouped(pack([of_row for _, of_row in codes], [len(values) + 1 for values, _ in codes]))
-    present = {name: np.bincount(group, rows) for name, rows in counts.items()}
+    present = {name: added_at(group, rows) for name, rows in counts.items()}
     complete = _are_complete(present, {name: rows.take(first) for name, rows in expected.items()})
     return len(np.unique(row_keys(table, FRAME_KEY)[first[~complete]]))
 

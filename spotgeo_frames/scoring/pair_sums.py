@@ -7,7 +7,7 @@ import numpy as np
 from ..matching.crowds import WithoutCrowds, without_explained
 from ..matching.pairs import Pairs
 from ..matching.rule import Rule
-from ..support.keys import distinct, grouped, row_keys
+from ..support.keys import added_at, distinct, grouped, row_keys
 from ..tables.columns import Columns
 from ..tables.schema import FN, FRAME_KEY, TP
 from .group_sums import Cells, Sums, totals
@@ -35,7 +35,7 @@ def pair_cells(counting: WithoutCrowds, pairs: Pairs, rule: Rule) -> tuple[Cells
     of_pair = of_frame.take(predictions.frame.take(pairs.prediction))
 
     def added(sequence: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
-        return np.bincount(sequence, values, len(first)).astype(np.float64)
+        return added_at(sequence, values, len(first))
 
     tp = added(of_pair)
     fn, fp = added(of_frame, truth.counts) - tp, added(of_frame, predictions.counts) - tp

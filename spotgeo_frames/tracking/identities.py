@@ -9,7 +9,7 @@ import numpy as np
 
 from ..matching.alignment import Aligned, Side, select_rows
 from ..support.errors import InputError
-from ..support.keys import grouped, ordinals, pack
+from ..support.keys import added_at, grouped, ordinals, pack
 from ..tables.columns import Columns, null_rows
 from ..tables.inputs import source
 from ..tables.messages import counted, first_keys
@@ -66,7 +66,7 @@ class Tracks(NamedTuple):
         return self._rows(self.aligned.predictions)
 
     def _rows(self, side: Side) -> np.ndarray:
-        return np.bincount(self.frame_sequence, side.counts, self.n_sequences).astype(np.int64)
+        return added_at(self.frame_sequence, side.counts, self.n_sequences).astype(np.int64)
 
     def per_sequence(self, frames: np.ndarray) -> np.ndarray:
         """How often each sequence occurs among the sequences of the given frames, which may repeat."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.alignment import Aligned, Side
-from ..support.keys import frame_keys, grouped, ordinals, pack
+from ..support.keys import added_at, frame_keys, grouped, ordinals, pack
 from .identities import Tracks, identify
 
 
@@ -62,7 +62,7 @@ class Keypoints(NamedTuple):
 
     def per_frame(self, values: np.ndarray) -> np.ndarray:
         """The sums, by sequence and joint, of values of each aligned frame."""
-        return self.grid(np.bincount(self.tracks.frame_sequence, values, self.tracks.n_sequences))
+        return self.grid(added_at(self.tracks.frame_sequence, values, self.tracks.n_sequences))
 
 
 def number_keypoints(aligned: Aligned, identity: str, joints: list[Any]) -> Keypoints:

@@ -1,6 +1,7 @@
 """Sweeps: every point is the ordinary summary of the predictions that are left."""
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -220,6 +221,23 @@ ONE_SEQUENCE = "sweep: only one sequence has objects, and no other can try its t
 
 # Of each sequence the scores of hits, and of false alarms; every truth is found at the lowest score.
 THREE = {"a": ([0.8, 0.3], []), "b": ([0.8], [0.3, 0.3]), "c": ([0.8], [0.3])}
+
+
+@pytest.mark.parametrize("kind", ["points", "boxes", "poses"])
+def test_all_predictions_cover_a_crowd(kind: str, tmp_path: Path) -> None:
+    """Each has a truth beside the crowd, so that no prediction may become a false alarm and no crowd explains any."""
+    truth, _ = of_kind(kind, 0, whole=True)
+    truth = truth.objects.assign(crowd=False)
+    crowds = truth.assign(object=truth["object"] + 1000, crowd=True)
+    exact = truth.drop(columns=["crowd", "area"], errors="ignore").assign(score=0.5)
+    rule: dict[str, Any] = {"similarity": "oks", "sigmas": SIGMAS} if kind == "poses" else {}
+    both = pd.concat([truth, crowds], ignore_index=True)
+    curve, best = sf.sweep(both, exact, **rule)
+    summary = sf.summarize(sf.match(both, exact, **rule))
+    assert curve[["tp", "fn", "fp"]].values.tolist() == summary[["tp", "fn", "fp"]].values.tolist()
+    assert best["f1"].tolist() == [1.0]
+    sf.report(both, {"exact": exact}, tmp_path / "page.html", **rule)
+    assert (tmp_path / "page.html").exists()
 
 
 def of_scores(sequences: dict[str, tuple[list[float], list[float]]]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -8,7 +8,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spotgeo_frames.support.keys import ascend, distinct, locate, ordinals, pack, positions, row_keys
+from spotgeo_frames.support.keys import added_at, ascend, distinct, locate, ordinals, pack, positions, row_keys
 from spotgeo_frames.support.pandas_versions import TEXT
 
 ANY = st.one_of(st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1))
@@ -77,3 +77,11 @@ def test_distinct_keys_and_where_they_are(keys: list[int], others: list[int]) ->
     assert values[positions(array, values, first)].tolist() == array.tolist()
     known = {value: position for position, value in enumerate(values.tolist())}
     assert locate(values, wanted).tolist() == [known.get(value, -1) for value in wanted.tolist()]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-5, 5))))
+def test_values_add_up_to_floats_also_where_there_are_none(rows: list[tuple[int, int]]) -> None:
+    position, values = np.array(rows, np.int64).reshape(-1, 2).T
+    added = added_at(position, values, 5)
+    assert added.dtype == np.float64
+    assert added.tolist() == [sum(value for of, value in rows if of == place) for place in range(5)]

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ...matching.noted_rule import distance_rule
 from ...support.errors import InputError
-from ...support.keys import grouped, row_keys
+from ...support.keys import added_at, grouped, row_keys
 from ...tables.columns import as_numbers
 from ...tables.schema import (
     BOX,
@@ -198,9 +198,9 @@ def _filtered_out(matches: pd.DataFrame, frame: np.ndarray, n_frames: int) -> np
     group, first = grouped(row_keys(matches, key))  # joints have counts of their own
     outcome, counted = matches["outcome"].array.codes, _are_counted(matches)
     for name in counts:
-        present = np.bincount(group, np.isin(outcome, COUNTS[name]) & counted, len(first))
+        present = added_at(group, np.isin(outcome, COUNTS[name]) & counted, len(first))
         expected = np.nan_to_num(as_numbers(matches[name])[first])
-        of_frames = np.bincount(frame[first], np.maximum(expected - present, 0), n_frames)
+        of_frames = added_at(frame[first], np.maximum(expected - present, 0), n_frames)
         lacking[:, list(COUNTS).index(name)] = of_frames
     return lacking
 
@@ -229,7 +229,7 @@ def _stretches(frames: Frames, frame_rows: np.ndarray, numbers: list[int]) -> St
 def _errors(rows: pd.DataFrame, stretch: np.ndarray, n_stretches: int) -> np.ndarray:
     """How many rows of each stretch are misses, and how many false alarms, (P, 2)."""
     outcome, counted = rows["outcome"].array.codes, _are_counted(rows)
-    counts = [np.bincount(stretch, (outcome == wrong) & counted, n_stretches) for wrong in (FN, FP)]
+    counts = [added_at(stretch, (outcome == wrong) & counted, n_stretches) for wrong in (FN, FP)]
     return np.stack(counts, axis=1).astype(np.int64)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...support.keys import grouped, row_keys
+from ...support.keys import added_at, grouped, row_keys
 from ...tables.schema import FN, FP, FRAME_KEY, pose_joints
 
 MOST_ROWS = 300_000
@@ -53,13 +53,13 @@ def choose_frames(matches: pd.DataFrame) -> ChosenFrames:
     submission = matches["submission"].cat
     n_submissions = len(submission.categories)
     cell = sequence[frame] * n_submissions + submission.codes.to_numpy()
-    errors = np.bincount(cell, wrong, len(first_frame) * n_submissions).reshape(-1, n_submissions)
+    errors = added_at(cell, wrong, len(first_frame) * n_submissions).reshape(-1, n_submissions)
     shown = np.ones(len(first), bool)
     chosen = _worst_first(errors)
     if sizes.sum() > MOST_ROWS or len(chosen) > MOST_SEQUENCES:
         n_shown = int(np.clip(ROWS_CHOSEN // 2 // max(sizes.max(initial=1), 1), 1, FRAMES_CHOSEN))
-        shown = _in_worst_window(np.bincount(frame, wrong, len(first)), sequence, first_frame, n_shown)
-        chosen = _chosen(chosen, np.bincount(sequence, sizes * shown), np.random.default_rng(0))
+        shown = _in_worst_window(added_at(frame, wrong, len(first)), sequence, first_frame, n_shown)
+        chosen = _chosen(chosen, added_at(sequence, sizes * shown), np.random.default_rng(0))
     is_chosen = np.isin(sequence, chosen)
     is_kept = (shown & is_chosen)[frame]
     names = keys["sequence"].take(first[first_frame[chosen]]).tolist()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...support.keys import added_at
 from ...support.progress import progress
 from ...tables.columns import as_numbers
 from ...tables.schema import FN, FP
@@ -72,7 +73,7 @@ def _wanted(rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[int, list[str]
     """
     n_frames = len(frames.first)
     outcome = rows["outcome"].array.codes
-    errors = np.bincount(frames.of_row, (outcome == FN) | (outcome == FP), n_frames)
+    errors = added_at(frames.of_row, (outcome == FN) | (outcome == FP), n_frames)
     worst = np.lexsort([-errors, frames.sequence])
     begins = np.searchsorted(frames.sequence, np.arange(len(frames.sequences)))
     rank = np.empty(n_frames, np.int64)

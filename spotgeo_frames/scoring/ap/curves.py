@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...matching.pairs import Pairs
+from ...support.keys import added_at
 from .detections import Detections
 from .scopes import Scope
 
@@ -59,7 +60,7 @@ def curves_of(
     n_frames, n_categories = len(detections.aligned.frames), len(detections.categories)
     weights = np.ones(n_frames) if weights is None else weights
     of_truth = weights[detections.aligned.truth.frame] * scope.counts
-    n_truth = np.bincount(detections.truth_category, of_truth, n_categories)
+    n_truth = added_at(detections.truth_category, of_truth, n_categories)
     weight, starts = weights[detections.frame], detections.starts
     claimed, within = _before(weight), _before(weight * scope.within)
     n_predicted = np.diff(claimed[starts])
@@ -73,7 +74,7 @@ def curves_of(
         precision[t][reached], score[t][reached] = highest, detections.score[at]
         rank = detections.rank[true.detection]
         for m, limit in enumerate(limits):
-            recall[t, :, m] = np.bincount(true.category, true.weight * (rank < limit), n_categories)
+            recall[t, :, m] = added_at(true.category, true.weight * (rank < limit), n_categories)
     has_detections = n_predicted > 0
     # The first detection, right or wrong, reaches the recall 0.
     first = np.searchsorted(claimed, claimed[starts[:-1]], side="right") - 1

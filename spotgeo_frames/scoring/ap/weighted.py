@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...matching.pairs import Pairs
+from ...support.keys import added_at
 from ...tables.columns import Columns, dataframe_of
 from ...tables.selections import By
 from .curves import curves_of
@@ -86,7 +87,7 @@ class Weighted:
         """How many detections of each category are within a scope."""
         detections = self.matched.detections
         of_detections = weights[detections.frame] * scope.within
-        return np.bincount(detections.category, of_detections, len(detections.categories))
+        return added_at(detections.category, of_detections, len(detections.categories))
 
     def _matched_within(self, part: int, area: str) -> tuple[Scope, Sequence[Pairs]]:
         """What counts in an area range and a part of the truths, and who is matched with whom there."""

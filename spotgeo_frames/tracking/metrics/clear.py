@@ -28,7 +28,7 @@ from ...matching.pairs import Pairs
 from ...matching.similarity import ROUNDING
 from ...scoring.match_sums import NamedSums
 from ...support.elementary import log10
-from ...support.keys import stable_order
+from ...support.keys import added_at, stable_order
 from ..identities import Tracks
 
 THRESHOLD = 0.5
@@ -83,7 +83,7 @@ def clear_parts(tracks: Tracks, found: ClearPairs) -> dict[str, np.ndarray]:
             kind: np.bincount(tracks.truth.sequence[kinds == kind], minlength=tracks.n_sequences)
             for kind in ("MT", "PT", "ML")
         },
-        "similarity": np.bincount(sequence, found.pairs.measure, tracks.n_sequences),
+        "similarity": added_at(sequence, found.pairs.measure, tracks.n_sequences),
         "clear_frames": np.where((tracks.n_truth > 0) & (tracks.n_predicted > 0), tracks.n_frames, 0),
     }
 

@@ -25,7 +25,7 @@ from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs, join_pairs
 from ...matching.similarity import ROUNDING
 from ...scoring.match_sums import NamedSums
-from ...support.keys import distinct, locate, locator
+from ...support.keys import added_at, distinct, locate, locator
 from ..identities import Tracks
 from .ordered_sums import added, row_sums, sequential_sums
 
@@ -173,5 +173,5 @@ def _from_alpha(group: np.ndarray, level: np.ndarray, n_groups: int, weights: np
     An entry counts at the lowest `level` alphas.
     """
     n_levels = len(ALPHAS) + 1
-    counts = np.bincount(group * n_levels + level, weights, n_groups * n_levels).reshape(n_groups, n_levels)
+    counts = added_at(group * n_levels + level, weights, n_groups * n_levels).reshape(n_groups, n_levels)
     return np.cumsum(counts[:, ::-1], axis=1)[:, -2::-1]

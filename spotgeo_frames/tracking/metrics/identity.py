@@ -15,7 +15,7 @@ import numpy as np
 from ...matching.assignment import Entries, dominant_rounds, solve
 from ...matching.pairs import Pairs
 from ...scoring.match_sums import NamedSums
-from ...support.keys import distinct
+from ...support.keys import added_at, distinct
 from ..identities import Tracks
 
 # Unlike HOTA and CLEAR, Identity tolerates no rounding at its threshold.
@@ -61,7 +61,7 @@ def _most(
     for large in np.flatnonzero(cells > MOST_CELLS):
         rows = left[matrix == large]
         chosen[rows[_greatest_sum(truth[rows], prediction[rows], together[rows])]] = True
-    return np.bincount(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
+    return added_at(sequence[chosen], together[chosen], n_sequences).astype(np.int64)
 
 
 def _matrices(truth: np.ndarray, prediction: np.ndarray, together: np.ndarray, sequence: np.ndarray) -> Entries:

@@ -39,7 +39,7 @@ import numpy as np
 from ...matching.assignment import Entries, solve
 from ...matching.pairs import Pairs
 from ...scoring.match_sums import NamedSums
-from ...support.keys import stable_order
+from ...support.keys import added_at, stable_order
 
 if TYPE_CHECKING:  # poses need pandas, and the metrics of tracks, which are in one table with these, do not
     from ..keypoints import Keypoints
@@ -87,7 +87,7 @@ def keypoint_clear_parts(
 
     def added(pairs: Pairs, values: np.ndarray | None = None) -> np.ndarray:
         """The count of pairs, or the sum of their values, in frames that are compared."""
-        of_frame = np.bincount(aligned.truth.frame[pairs.truth], values, len(compared))
+        of_frame = added_at(aligned.truth.frame[pairs.truth], values, len(compared))
         return keypoints.per_frame(of_frame * compared)
 
     n_truth, n_predicted = (
@@ -148,7 +148,7 @@ def _matched(keypoints: Keypoints, near: Pairs) -> np.ndarray:
     truth, prediction = tracks.truth.of_row[near.truth], tracks.predictions.of_row[near.prediction]
     frame = tracks.aligned.truth.frame[near.truth]
     shared = (np.bincount(near.truth)[near.truth] > 1) | (np.bincount(near.prediction)[near.prediction] > 1)
-    contended = np.bincount(frame, shared) > 0
+    contended = added_at(frame, shared) > 0
     matched = ~contended[frame]
     walked, sure = np.flatnonzero(~matched), np.flatnonzero(matched)
     begins = np.flatnonzero(np.diff(frame[walked], prepend=-1))

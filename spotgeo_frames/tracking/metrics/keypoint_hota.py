@@ -28,6 +28,7 @@ from ...matching.assignment import Entries, heaviest
 from ...matching.pairs import Pairs
 from ...matching.similarity import keypoint_similarity
 from ...scoring.match_sums import NamedSums
+from ...support.keys import added_at
 from ..keypoints import Keypoints, PoseNumbers
 from .hota import HOTA_COUNTS, HOTA_WEIGHTED, LEAST_SIMILARITIES, hota_numbers, hota_parts
 
@@ -114,7 +115,7 @@ def _parts(keypoints: Keypoints, pairs: Pairs) -> dict[str, np.ndarray]:
         """
         in_all, in_compared = (keypoints.per_frame(side.counts * factor) for factor in (1, compared))
         n_alone, n_others = (
-            np.bincount(keypoints.image_sequence, counts, keypoints.n_sequences)[:, None] for counts in (alone, others)
+            added_at(keypoints.image_sequence, counts, keypoints.n_sequences)[:, None] for counts in (alone, others)
         )
         return np.where(n_others == 0, in_all, in_compared + n_alone * in_all)[..., None]
 

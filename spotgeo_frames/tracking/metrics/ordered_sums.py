@@ -8,6 +8,8 @@ and in two halves if there are more than 128 values.
 
 import numpy as np
 
+from ...support.keys import added_at
+
 LANES, BLOCK = 8, 128
 
 
@@ -17,13 +19,13 @@ def added(totals: np.ndarray, group: np.ndarray, values: np.ndarray) -> np.ndarr
         np.add.at(totals, group, values)
         return totals
     groups = np.concatenate([np.arange(len(totals)), group])
-    return np.bincount(groups, np.concatenate([totals, values])) if len(groups) else totals
+    return added_at(groups, np.concatenate([totals, values])) if len(groups) else totals
 
 
 def sequential_sums(group: np.ndarray, values: np.ndarray) -> np.ndarray:
     """For each value, the sum of its group, added in the order of the values."""
     low = int(group.min(initial=0))
-    return np.bincount(group - low, values)[group - low] if len(group) else values
+    return added_at(group - low, values)[group - low] if len(group) else values
 
 
 def row_sums(row: np.ndarray, column: np.ndarray, width: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -63,8 +65,8 @@ def _in_lanes(
     """The sum of each group of at most BLOCK columns: eight lanes first, then the columns that fill no lane."""
     in_lanes = column < np.where(width < LANES, 0, width // LANES * LANES)
     full, rest = np.flatnonzero(in_lanes), np.flatnonzero(~in_lanes)
-    lanes = np.bincount(group[full] * LANES + column[full] % LANES, values[full], n_groups * LANES)
-    a, b, c, d, e, f, g, h = lanes.reshape(n_groups, LANES).T.astype(np.float64)  # bincount of no values gives int64
+    lanes = added_at(group[full] * LANES + column[full] % LANES, values[full], n_groups * LANES)
+    a, b, c, d, e, f, g, h = lanes.reshape(n_groups, LANES).T
     total = ((a + b) + (c + d)) + ((e + f) + (g + h))
     np.add.at(total, group[rest], values[rest])
     return total
