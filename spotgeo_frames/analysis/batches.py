@@ -6,11 +6,12 @@ out one at a time instead, as sequences are, because the interval of the logit h
 simulations of all lengths and autocorrelations; so do six pieces more often than eight (docs/uncertainty.md).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from ..scoring.evaluations import Asked, Evaluation
-from ..scoring.registry import own_metrics
 from ..support.errors import InputError
 from ..support.keys import grouped, row_keys
 from ..tables.match_tables import match_columns
@@ -25,8 +26,8 @@ N_PIECES = 6
 PIECE = "piece of the sequence"
 
 
-def batches(evaluation: Evaluation, asked: Asked, by: By | None) -> Evaluation:
-    """The evaluation with the pieces of each group's sequence as cells.
+def batches(evaluation: Evaluation, asked: Asked, by: By | None, own: Sequence[str]) -> Evaluation:
+    """The evaluation with the pieces of each group's sequence as cells; `own` names the own metrics that are needed.
 
     Raises InputError if a group has several sequences or one with too few frames, or if the table is no match table.
     """
@@ -42,7 +43,7 @@ def batches(evaluation: Evaluation, asked: Asked, by: By | None) -> Evaluation:
         problem = f"is for one long sequence, and there are {most:,}; leave it out, or give by='sequence'"
         raise InputError(f"intervals: method='batch_means' {problem}")
     pieces = table.assign(**{PIECE: _pieces(table)})
-    cut, group = finer(asked._replace(table=pieces), by, PIECE, own_metrics())
+    cut, group = finer(asked._replace(table=pieces), by, PIECE, own)
     return evaluation._replace(sums=cut.sums, group=group[cut.group], sequence=cut.sequence)
 
 

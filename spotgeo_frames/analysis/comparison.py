@@ -16,8 +16,9 @@ import pandas as pd
 
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
+from ..scoring.own_metrics import lacking_text
 from ..scoring.ranking import ranked
-from ..scoring.registry import Metric
+from ..scoring.registry import Metric, own_metrics
 from ..support.named_tables import as_html, as_text, headline
 from ..support.pandas_versions import with_text
 from ..tables.kinds import CALLER, same_kind_as
@@ -171,9 +172,10 @@ def compare(
     """
     check_options(resamples, confidence, seed)
     metrics = names_of(metrics)
-    evaluations, taus, unknown = submissions(matches, baseline, exclude, by, cluster)
-    names = check_metrics(metrics, next(iter(evaluations.values())).family)
-    groups, boards, texts = [], [], [unknown]
+    evaluations, taus, unknown = submissions(matches, baseline, exclude, by, cluster, own_metrics())
+    names = check_metrics(metrics, [*evaluations.values()])
+    groups, boards = [], []
+    texts = [unknown, lacking_text(of.lacking for of in evaluations.values())]
     for labels, of_group in groups_of(evaluations):
         board, missing = ranked(of_group, "compare")
         groups.append(Group(labels, of_group, _pairs(board["name"].tolist(), baseline)))

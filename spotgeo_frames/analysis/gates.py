@@ -15,7 +15,7 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.table import Table
 from .estimates import linear
 from .pair_tables import Group, n_cells, pair_table
-from .resampling import aligned_sums, check_metrics, metrics_of
+from .resampling import aligned_sums, check_metrics, metrics_of, own_among
 from .submissions import submissions
 
 # A one-sided bound at this confidence is that of a two-sided interval of twice the error.
@@ -109,7 +109,7 @@ def non_inferiority(
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
     add_metrics_of_packages([metric])
-    group, unknown = _pair(x, baseline, "non_inferiority")
+    group, unknown = _pair(x, baseline, metric, "non_inferiority")
     entry = _metric(group, metric)
     row = pair_table([group], [metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
     sign = 1.0 if entry.higher_is_better else -1.0
@@ -133,18 +133,18 @@ def non_inferiority(
 
 def _metric(group: Group, metric: str) -> Metric:
     """The entry of a metric; raises ValueError if it is unknown or has no better direction."""
-    family = group.evaluations["x"].family
-    [name] = check_metrics([metric], family)
-    entry = family.metrics[name]
+    evaluations = [*group.evaluations.values()]
+    [name] = check_metrics([metric], evaluations)
+    entry = evaluations[0].family.metrics[name]
     if entry.higher_is_better is None:
         raise ValueError(f"metric is {metric!r}, of which neither more nor less is better")
     return entry
 
 
-def _pair(x: Any, baseline: Any, function: str) -> tuple[Group, str | None]:
-    """The submission and its baseline as a group of one pair, and a warning's text."""
+def _pair(x: Any, baseline: Any, metric: str, function: str) -> tuple[Group, str | None]:
+    """The submission and its baseline as a group of one pair, with the sums of a metric, and a warning's text."""
     sides: Mapping[str, Any] = {"x": x, "baseline": baseline}
-    evaluations, _, unknown = submissions(sides, None, None, None, None, function)
+    evaluations, _, unknown = submissions(sides, None, None, None, None, own_among([metric]), function)
     return Group({}, evaluations, [("x", "baseline")]), unknown
 
 
@@ -208,7 +208,7 @@ def sample_size(
     if isinstance(power, bool) or not isinstance(power, float | np.number) or not 0 < power < 1:
         raise ValueError(f"power is {power!r}; a share between 0 and 1 is needed")
     add_metrics_of_packages([metric])
-    group, unknown = _pair(x, x if baseline is None else baseline, "sample_size")
+    group, unknown = _pair(x, x if baseline is None else baseline, metric, "sample_size")
     _metric(group, metric)
     if unknown:
         warnings.warn(f"sample_size: {unknown}", stacklevel=CALLER)

@@ -76,8 +76,7 @@ def _swapped(
     first = next(iter(sides.values()))
     family = first.family
     sums, curves = aligned_sums({f"{key}": of for key, of in sides.items()}), curves_of(family, metrics)
-    if all(family.metrics[name].sums is None for name in metrics):  # an own metric may read any sum in any way
-        sums, curves = only_used(sums, curves)
+    sums, curves = only_used(sums, curves, [name for name in metrics if family.metrics[name].sums is not None])
     totals = totals_among(metrics, first)
     tests = swap_tests(sums, pairs, np.array(n_sequences), curves, totals, resamples, seed, confidence)
     if first.in_groups:  # it may be known where its pseudo-values are not

@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..scoring.evaluations import Evaluation, Family
 from ..scoring.match_sums import NamedSums
+from ..scoring.own_metrics import check_none_lacking
 from ..scoring.package_metrics import add_metrics_of_packages
 from ..scoring.registry import own_metrics
 from ..support.chunks import chunks
@@ -51,11 +52,13 @@ def names_of(metrics: Any) -> Any:
     return names
 
 
-def check_metrics(metrics: Any, family: Family) -> list[str]:
-    """Returns the metrics without repetition, those asked by default for None; raises ValueError for an unknown one.
+def check_metrics(metrics: Any, evaluations: Sequence[Evaluation]) -> list[str]:
+    """Returns the metrics without repetition, those asked by default for None.
 
-    `metrics` are what `names_of` returned.
+    `metrics` are what `names_of` returned, and the evaluations are of one family. Raises ValueError for an unknown
+    metric, and InputError for one of the user's own that asks for a column which a table lacks.
     """
+    family = evaluations[0].family
     if metrics is None:
         return [name for name in family.asked if name in family.metrics]
     known = ", ".join(family.metrics)
@@ -67,6 +70,8 @@ def check_metrics(metrics: Any, family: Family) -> list[str]:
     unknown = [name for name in metrics if name not in family.metrics]
     if unknown:
         raise ValueError(f"metrics: {unknown[0]!r} is none of those that there are here: {known}")
+    for evaluation in evaluations:
+        check_none_lacking(metrics, evaluation.lacking)
     return list(dict.fromkeys(metrics))
 
 
@@ -164,13 +169,21 @@ def aligned_sums(evaluations: Mapping[str, Evaluation]) -> Matrix:
 
 
 def only_used(
-    sums: Matrix, function: Callable[[NamedSums], Sequence[np.ndarray]]
+    sums: Matrix, function: Callable[[NamedSums], Sequence[np.ndarray]], own: Sequence[str] = ()
 ) -> tuple[Matrix, Callable[[NamedSums], Sequence[np.ndarray]]]:
-    """The sums (sequences, submissions, sums) on which a function of sums depends, and the function of these alone."""
+    """The sums (sequences, submissions, sums) on which a function of sums depends, and the function of these alone.
+
+    `own` are the own metrics among what the function computes: each may read its own sums and the built-in ones in any
+    way. Sums of which nothing is known are none that anything depends on: what reads them is null.
+    """
     totals = sums.named(sums.values.sum(axis=0))
     wanted = function(totals)
 
     def matters(name: str) -> bool:
+        if np.isnan(totals[name]).any():
+            return False
+        if own and ("." not in name or name.partition(".")[0] in own):
+            return True
         changed = function({**totals, name: 2 * totals[name]})
         return any(not np.array_equal(a, b, equal_nan=True) for a, b in zip(changed, wanted, strict=True))
 
@@ -178,7 +191,8 @@ def only_used(
         used = [name for name in sums.shapes if matters(name)] or list(sums.shapes)[:1]
     named = sums.named(sums.values)
     flat = [named[name].reshape(*sums.values.shape[:-1], -1) for name in used]
-    others = {name: totals[name][0] for name in sums.shapes if name not in used}
+    # Added, so that what is not known of one submission is known of none.
+    others = {name: totals[name].sum(axis=0) for name in sums.shapes if name not in used}
 
     def of_used(known: NamedSums) -> Sequence[np.ndarray]:
         leading = known[used[0]].shape[: known[used[0]].ndim - len(sums.shapes[used[0]])]

@@ -1,6 +1,6 @@
 """The submissions that `compare` is given: of one truth, and taken apart into evaluations and their groups."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,7 +9,6 @@ import pandas as pd
 
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.evaluations import Asked, Evaluation, asked_table, group_of
-from ..scoring.registry import own_metrics
 from ..support.errors import InputError
 from ..tables.messages import counted
 from ..tables.schema import SIDE_PREFIXES
@@ -25,11 +24,13 @@ def submissions(
     exclude: Iterable[int] | Iterable[str] | None,
     by: By | None,
     cluster: str | None,
+    own: Sequence[str],
     function: str = "compare",
 ) -> tuple[dict[str, Evaluation], dict[str, float], str | None]:
     """The evaluations of submissions to the same truth, without excluded sequences, their tau, and a warning's text.
 
-    Raises InputError if they are not comparable, or if `by` or `exclude` does not fit them; it names the function.
+    `own` names the own metrics that are needed. Raises InputError if they are not comparable, or if `by` or `exclude`
+    does not fit them; it names the function.
     """
     asked, unknown = _checked(matches, baseline, exclude, function)
     columns = column_bins(by)
@@ -38,7 +39,6 @@ def submissions(
         asked = _in_same_groups(asked, cluster)
     else:
         cuts = _cuts(asked, columns)
-    own = own_metrics()
     evaluated = {
         name: clustered(of.evaluate(of.table, cuts[name] or None, own), of, cluster) for name, of in asked.items()
     }

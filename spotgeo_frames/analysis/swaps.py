@@ -33,7 +33,7 @@ BLUR = 1e-9
 # Squared standard errors up to this share of what they are the sum of are rounding.
 ROUNDING = 1e-12
 
-# All swaps are made of up to this many sequences; of more they are drawn.
+# Up to this many sequences are swapped in all ways; of more, ways are drawn.
 MOST_EXACT = 12
 
 # The step of numeric gradients, as a share of each sum.
@@ -111,12 +111,12 @@ def swap_tests(
 
     The values of `sums` are (sequences, submissions, S); `pairs` are positions of submissions, and
     `n_sequences` says how many sequences each pair has; `totals` (M,) which metrics are totals over sequences.
-    `n_swaps` are drawn where more than MOST_EXACT differ.
+    `n_swaps` are drawn where there are more than MOST_EXACT sequences.
     """
     of_side = sums.values.astype(np.float64)
     apart = [of_side[:, a] - of_side[:, b] for a, b in pairs]
     differs = np.any([difference.any(axis=1) for difference in apart], axis=0)
-    signs = _signs(int(np.count_nonzero(differs)), n_swaps, seed)
+    signs = _signs(differs, n_swaps, seed)
     with np.errstate(all="ignore"):
         found = [
             _statistics(Pair(sums.shapes, n, of_side[:, a] + of_side[:, b], rows[differs], differs), signs, curves)
@@ -140,13 +140,18 @@ def swap_tests(
     return SwapTests(estimate, low, high, p_value, adjusted)
 
 
-def _signs(n_sequences: int, n_swaps: int, seed: int) -> np.ndarray:
-    """Signs (swaps, sequences) of 1 and -1, int8: all there are of few sequences, otherwise drawn; the first has 1."""
+def _signs(differs: np.ndarray, n_swaps: int, seed: int) -> np.ndarray:
+    """Signs (swaps, sequences that differ) of 1 and -1, int8; the first of each is 1.
+
+    Of few sequences all signs there are, otherwise drawn ones, of each sequence the same whichever others differ: which
+    do depends on the metrics, and what is found for one metric must not depend on the others.
+    """
+    n_sequences, place = len(differs), np.flatnonzero(differs)
     if n_sequences <= MOST_EXACT:
-        return 1 - 2 * (np.arange(1 << n_sequences)[:, None] >> np.arange(n_sequences) & 1).astype(np.int8)
+        return 1 - 2 * (np.arange(1 << len(place))[:, None] >> np.arange(len(place)) & 1).astype(np.int8)
     random = np.random.default_rng([seed, 1])
     drawn = random.integers(0, 256, (n_swaps, -(-n_sequences // 8)), np.uint8)
-    signs = 1 - 2 * np.unpackbits(drawn, axis=1)[:, :n_sequences].astype(np.int8)
+    signs = 1 - 2 * (drawn[:, place // 8] >> (7 - place % 8).astype(np.uint8) & 1).astype(np.int8)
     signs[0] = 1
     return signs
 

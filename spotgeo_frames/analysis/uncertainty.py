@@ -160,12 +160,13 @@ def interval_table(
     asked = with_units(asked_table(x, "intervals: x"), cluster)
     if not len(asked.table):
         raise InputError(f"intervals: the {'result' if is_result(x) else 'match table'} has no rows")
-    evaluation = asked.evaluate(asked.table, by, own_among(metrics))
-    names = check_metrics(metrics, evaluation.family)
+    own = own_among(metrics)
+    evaluation = asked.evaluate(asked.table, by, own)
+    names = check_metrics(metrics, [evaluation])
     check_labels(evaluation.labels)
     n_sequences = evaluation.n_sequences
     if method == "batch_means":
-        evaluation = batches(evaluation, asked, by)
+        evaluation = batches(evaluation, asked, by, own)
     evaluation = clustered(evaluation, asked, cluster)
     tau = tau_of(asked.matches)
     found = combined(evaluation, names, tau, confidence)

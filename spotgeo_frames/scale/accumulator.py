@@ -17,6 +17,7 @@ import pandas as pd
 from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked, check_columns
+from ..scoring.own_metrics import lacking_text
 from ..scoring.registry import own_metrics
 from ..support.errors import InputError
 from ..tables.annotations import SideColumns
@@ -47,7 +48,8 @@ class Accumulator:
 
     An accumulator can be pickled, so processes can send theirs to one that merges them. A copy goes its own way.
     Metrics of your own are those that `metric()` had added when the accumulator was made; they take longer, since the
-    match table of each batch is made for them.
+    match table of each batch is made for them. One that asks for a column which the match table of a batch lacks is left
+    out, and `compute` warns of it.
 
     Parameters
     ----------
@@ -216,8 +218,9 @@ class Accumulator:
         self._form, self._rule, self._kind = form, rule, self._kind or other._kind
         self._seen |= frames
         self._sides.add(other._sides, code)
+        added = other._sums
         self._sums.add(
-            [code.get(sequence, sequence) for sequence in other._sums.place], other._sums.values, other._sums.counts
+            [code.get(sequence, sequence) for sequence in added.place], added.values, added.counts, added.lacking
         )
         self._matches += other._matches
         return self._warned("; ".join(filter(None, warnings_of_both)) or None)
@@ -238,7 +241,8 @@ class Accumulator:
         names = self._sequences.names if self._form.text.get("sequence") else {}
         settled = self._settle()
         fitting = self._sides.warning([*self._sums.place], self._sums.n_predicted(), names)
-        self._warned("; ".join(filter(None, (settled, fitting))) or None)
+        lacking = lacking_text([self._sums.lacking])
+        self._warned("; ".join(filter(None, (settled, fitting, lacking))) or None)
         summary = self._sums.summary(names, self._known_rule(), self._own)
         return as_kind(summary, self._kind or "pandas")
 
@@ -306,12 +310,13 @@ class Accumulator:
         truth, predictions = joined_sides(self._waiting)
         found = evaluate(truth, predictions, self._known_rule(), "union", (), keep=False)
         self._waiting, self._n_waiting = [], 0
-        self._sums.add(found.cells.sequence.tolist(), found.cells.values, found.counts)
+        self._sums.add(found.cells.sequence.tolist(), found.cells.values, found.counts, found.lacking)
         return found.warning
 
     def _add(self, found: Evaluated) -> str | None:
         """Adds what a batch of checked tables gave; returns the text of its warning or None."""
         sequences = coded_keys(found.cells.sequence, self._sequences)
-        self._sums.add([] if sequences is None else sequences.tolist(), found.cells.values, found.counts)
+        added = [] if sequences is None else sequences.tolist()
+        self._sums.add(added, found.cells.values, found.counts, found.lacking)
         self._matches += [] if found.matches is None else [found.matches]
         return found.warning

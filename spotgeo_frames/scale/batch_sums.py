@@ -29,12 +29,16 @@ NOTHING = dict.fromkeys([*SUMS, "kelvins_error", "n_frames"], np.zeros(0))
 
 
 class Evaluated(NamedTuple):
-    """What two sides give: the sums of each sequence, the counts of crowds, a match table or None, and a warning."""
+    """What two sides give: the sums of each sequence, the counts of crowds, a match table or None, and a warning.
+
+    `lacking` are the own metrics that are left out, each with what it asks for that the match table lacks.
+    """
 
     cells: Cells
     counts: dict[Hashable, int]
     matches: pd.DataFrame | None
     warning: str | None
+    lacking: Mapping[str, str]
 
 
 def evaluate(
@@ -48,11 +52,11 @@ def evaluate(
     counting = without_crowds(both, rule)
     pairs, warning = assigned(counting.sides, rule), left_out(both.aligned, rule, of_part=True)
     if not keep and not own:
-        return Evaluated(*pair_cells(counting, pairs, rule), None, warning)
+        return Evaluated(*pair_cells(counting, pairs, rule), None, warning, {})
     table = counted_table(counting, pairs, rule)
     counts: dict[Hashable, int] = {name: table.attrs[name] for name in COUNTS_NOTED if name in table.attrs}
-    cells = cells_of(group_rows(table, None, own=own))
-    return Evaluated(cells, counts, match_dataframe(table) if keep else None, warning)
+    groups = group_rows(table, None, own=own)
+    return Evaluated(cells_of(groups), counts, match_dataframe(table) if keep else None, warning, groups.own.lacking)
 
 
 def joined_matches(tables: Sequence[pd.DataFrame], rule: Rule) -> pd.DataFrame:
@@ -80,15 +84,23 @@ class BatchSums:
     """A row of sums for each of N sequences.
 
     `place` has the row of each sequence by its name or code, `values` the sums by name, (N or more,), since they grow
-    by doubling, and `counts` how many crowds were left out.
+    by doubling, `counts` how many crowds were left out, and `lacking` the own metrics that are left out, each with what
+    it asks for that the match table of a batch lacks.
     """
 
     def __init__(self) -> None:
         self.place: dict[int, int] = {}
         self.values: dict[str, np.ndarray] = {}
         self.counts: dict[Hashable, int] = {}
+        self.lacking: dict[str, str] = {}
 
-    def add(self, sequences: Sequence[int], values: Mapping[str, np.ndarray], counts: Mapping[Hashable, int]) -> None:
+    def add(
+        self,
+        sequences: Sequence[int],
+        values: Mapping[str, np.ndarray],
+        counts: Mapping[Hashable, int],
+        lacking: Mapping[str, str],
+    ) -> None:
         """Adds sums of some sequences, each of which occurs once; sums of own metrics stay only if both have them."""
         if not values:  # those of an accumulator without batches
             return
@@ -97,6 +109,7 @@ class BatchSums:
         self.values = {name: _grown(before[name], len(self.place)) for name in values if name in before}
         for name, sums in self.values.items():
             sums[rows] += values[name][: len(rows)]
+        self.lacking = {**lacking, **self.lacking}
         self.counts = {name: self.counts.get(name, 0) + counts.get(name, 0) for name in {**self.counts, **counts}}
 
     def n_predicted(self) -> np.ndarray:
@@ -113,7 +126,7 @@ class BatchSums:
         order = [self.place[sequence] for sequence in named]
         values = {name: rows[order] for name, rows in self.values.items()}
         cells = Cells(np.zeros(len(order), np.int64), None, values or NOTHING)
-        own = [name for name in own_metrics() if name in own and values]
+        own = [name for name in own_metrics() if name in own and values and name not in self.lacking]
         notes: dict[Hashable, Any] = rule.notes | self.counts
         return summary_of(Sums(Columns({}, n_rows=1), totals(cells, 1), {}, not rule.by_distance, notes, own))
 

@@ -146,17 +146,13 @@ def _cells(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
 
 
 def _left_out(made: MadeWith) -> list[str]:
-    """The texts of warnings of own metrics that are defined at one place only."""
+    """The texts of warnings of own metrics that the sums or this process do not know."""
     here = own_metrics() if made.of == "matches" else []
-    places = {
-        "where sums() was called": [name for name in here if name not in made.own_metrics],
-        "here": [name for name in made.own_metrics if name not in here],
+    reasons = {
+        "that have no sums in these tables": [name for name in here if name not in made.own_metrics],
+        "that are not defined here": [name for name in made.own_metrics if name not in here],
     }
-    return [
-        f"metrics of your own that are not defined {place} are left out: {listed(names)}"
-        for place, names in places.items()
-        if names
-    ]
+    return [f"metrics of your own {why} are left out: {listed(names)}" for why, names in reasons.items() if names]
 
 
 def _of_matches(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:

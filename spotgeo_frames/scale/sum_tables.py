@@ -16,7 +16,7 @@ from ..scoring.evaluations import asked_table, is_result
 from ..scoring.group_sums import cells_of, group_rows
 from ..scoring.match_sums import SUMS
 from ..scoring.missing_rows import missing_rows_text
-from ..scoring.own_metrics import own_row_sums
+from ..scoring.own_metrics import lacking_text, own_row_sums
 from ..scoring.registry import own_metrics
 from ..support.errors import InputError
 from ..support.labels import bins_as_text, is_binned
@@ -134,24 +134,22 @@ def _of_matches(x: Table, by: By | None) -> SumColumns:
         raise InputError("sums: x: average precision is no sum over sequences; give match tables, tracks or poses")
     table = check_matches(x, "sums: x", by_groups=True)
     groups = group_rows(table, by, dropna=False)
-    names = own_metrics()
-    own = own_row_sums(groups.table, names, ())
+    own = own_row_sums(groups.table, own_metrics(), ())
     counting = {
         f"{word}{name}": ((groups.table["outcome"] == outcome) & (rows != 0)).astype(np.float64)
-        for name, rows in own.items()
+        for name, rows in own.values.items()
         for outcome, word in COUNTING_ROWS.items()
     }
-    cells = cells_of(groups._replace(own_sums=own | counting))
-    lacking = missing_rows_text(groups.all_rows)
-    if lacking:
-        warnings.warn(f"sums: {lacking}", stacklevel=CALLER + 1)
+    cells = cells_of(groups._replace(own=own._replace(values=own.values | counting)))
+    for text in filter(None, (missing_rows_text(groups.all_rows), lacking_text([own.lacking]))):
+        warnings.warn(f"sums: {text}", stacklevel=CALLER + 1)
     measure = measure_of(table)
-    values = {name: cells.values[name] for name in [*OF_MATCHES[measure], *own, *counting]}
+    values = {name: cells.values[name] for name in [*OF_MATCHES[measure], *own.values, *counting]}
     values |= {name: values[name].astype(np.int64) for name in COUNTS}
     values |= {name: _at_first(table.attrs[name], len(cells.group)) for name in COUNTS_NOTED if name in table.attrs}
     labels = {name: column.take(cells.group) for name, column in groups.labels.items()}
     key = dataframe_of(Columns({"sequence": cells.sequence} | labels))
-    return SumColumns(key, pd.DataFrame(values), made_with("matches", measure, KEYS[:1], labels, names, table))
+    return SumColumns(key, pd.DataFrame(values), made_with("matches", measure, KEYS[:1], labels, own.metrics, table))
 
 
 def _at_first(count: int, n_rows: int) -> np.ndarray:

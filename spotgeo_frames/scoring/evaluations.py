@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial, singledispatch
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..support.keys import added_at
-from ..tables.schema import measure_of
+from ..tables.schema import FN, FP, TP, measure_of
 from ..tables.selections import By, excluded_sequences, without_sequences
 from .group_sums import cells_of, group_rows, known_sums, sums_of_cells, sums_of_sequences, unknown_outcomes
 from .match_sums import NamedSums
@@ -24,6 +25,9 @@ from .summary import summary_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# The sum that counts the rows of each outcome.
+COUNTED = {TP: "tp", FN: "fn", FP: "fp"}
 
 # The metrics that intervals and comparisons of detections have by default.
 ASKED = ("f1", "precision", "recall", "mse", "det_a", "rmse")
@@ -101,6 +105,8 @@ class Evaluation(NamedTuple):
         Of tracks and poses, the metrics of each sequence by itself.
     sizes
         Of average precision, whose cells are groups of sequences, how many sequences each cell has, (C,).
+    lacking
+        The own metrics that were asked for and are left out, each with what it asks for that the table lacks.
     """
 
     family: Family
@@ -112,6 +118,7 @@ class Evaluation(NamedTuple):
     missing: str | None = None
     singles: Singles | None = None
     sizes: np.ndarray | None = None
+    lacking: Mapping[str, str] = MappingProxyType({})
 
     @property
     def n_sequences(self) -> np.ndarray:
@@ -213,18 +220,23 @@ def match_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str] = ()
     groups = group_rows(table, by, own=own)
     cells = cells_of(groups)
     by_similarity = measure_of(groups.table) == "similarity"
-    family = Family(METRICS, RANKING, ASKED, partial(values_of, by_similarity=by_similarity), _counted)
+    unknown = unknown_outcomes(groups.rows)
+    counted = [name for outcome, name in COUNTED.items() if outcome not in unknown]
+    family = Family(
+        METRICS, RANKING, ASKED, partial(values_of, by_similarity=by_similarity), partial(_counted, counted)
+    )
     return Evaluation(
         family,
         groups.labels,
         cells.group,
         cells.sequence,
-        known_sums(sums_of_sequences(cells), unknown_outcomes(groups.rows)),
+        known_sums(sums_of_sequences(cells), unknown),
         summary_of(sums_of_cells(groups, cells)),
         missing_rows_text(groups.all_rows),
+        lacking=groups.own.lacking,
     )
 
 
-def _counted(sums: NamedSums) -> np.ndarray:
-    """The count of all outcomes."""
-    return sums["tp"] + sums["fn"] + sums["fp"]
+def _counted(names: Sequence[str], sums: NamedSums) -> np.ndarray:
+    """How much there is to count: all outcomes of which something is known in slices."""
+    return np.add.reduce([sums[name] for name in names])

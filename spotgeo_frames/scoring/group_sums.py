@@ -20,7 +20,7 @@ from ..tables.schema import COUNTS_NOTED, FN, FP, FRAME_KEY, is_of_precision, me
 from ..tables.selections import By, by_columns, number_groups
 from ..tables.table import Table
 from .match_sums import COUNTING, NamedSums, group_sums, kelvins_errors, match_sums, share
-from .own_metrics import own_row_sums
+from .own_metrics import OwnSums, own_row_sums
 from .registry import METRICS
 
 if TYPE_CHECKING:
@@ -78,10 +78,8 @@ class Groups(NamedTuple):
         The table together with the rows that were left out because their value is null.
     rows
         For FP and for FN, the count of all rows and the count of rows that are null in a column to group by.
-    own_metrics
-        The own metrics that were asked for.
-    own_sums
-        What each row of `table` adds to their sums, by METRIC.SUM; null where that is unknown in slices.
+    own
+        What each row of `table` adds to the sums of the own metrics that were asked for.
     """
 
     table: Columns
@@ -90,8 +88,7 @@ class Groups(NamedTuple):
     n_groups: int
     all_rows: Columns
     rows: dict[int, tuple[int, int]]
-    own_metrics: Sequence[str]
-    own_sums: dict[str, np.ndarray]
+    own: OwnSums
 
 
 class Cells(NamedTuple):
@@ -134,7 +131,7 @@ def cells_of(groups: Groups) -> Cells:
     values = match_sums(table, cell, len(first))
     values["kelvins_error"] = kelvins_errors(table, cell, len(first))
     values["n_frames"] = np.bincount(cell[first_of_frame], minlength=len(first)).astype(np.float64)
-    values |= {name: group_sums(rows, cell, len(first)) for name, rows in groups.own_sums.items()}
+    values |= {name: group_sums(rows, cell, len(first)) for name, rows in groups.own.values.items()}
     return Cells(groups.of_row[first], array_of(table["sequence"].take(first)), values)
 
 
@@ -173,7 +170,7 @@ def sums_of_cells(groups: Groups, cells: Cells) -> Sums:
     labels = Columns(groups.labels, n_rows=groups.n_groups)
     by_similarity = measure_of(groups.table) == "similarity"
     values = totals(cells, groups.n_groups)
-    return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs), groups.own_metrics)
+    return Sums(labels, values, groups.rows, by_similarity, dict(groups.table.attrs), groups.own.metrics)
 
 
 def totals(cells: Cells, n_groups: int) -> dict[str, np.ndarray]:
@@ -282,11 +279,12 @@ def group_rows(
     all_rows, own_sums = table, own_row_sums(table, own, unknown_outcomes(rows))
     if dropna and null.any():
         kept = np.flatnonzero(~null)
-        table, columns, own_sums = table.take(kept), _taken(columns, kept), _taken(own_sums, kept)
+        table, columns = table.take(kept), _taken(columns, kept)
+        own_sums = own_sums._replace(values=_taken(own_sums.values, kept))
     of_row, first = number_groups(columns, len(table))
     n_groups = len(first) if columns else 1
     _check_thresholds(table, of_row)
-    return Groups(table, _taken(columns, first), of_row, n_groups, all_rows, rows, own, own_sums)
+    return Groups(table, _taken(columns, first), of_row, n_groups, all_rows, rows, own_sums)
 
 
 def _count_null(null: np.ndarray) -> tuple[int, int]:

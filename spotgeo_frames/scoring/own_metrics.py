@@ -6,9 +6,10 @@ built-in sums do. Among the sums of a table they are called METRIC.SUM, so metri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,13 +47,41 @@ STARTS = tuple(PREFIXES.values())
 ENDS = ("_low", "_high", "_gain", "_corrected", "_cross_validated")
 
 
+# A name in quotes, as messages have those of columns.
+QUOTED = re.compile(r"""(['"])(.+?)\1""")
+
+
+class OwnSums(NamedTuple):
+    """What own metrics add to their sums in each of N rows.
+
+    Attributes
+    ----------
+    values
+        Arrays (N,) by METRIC.SUM; null where that is unknown in slices.
+    metrics
+        The metrics whose sums these are.
+    lacking
+        For each of the other metrics, by name, what it asks for that the table lacks, as in `asks for the column ...`.
+    """
+
+    values: dict[str, np.ndarray]
+    metrics: Sequence[str]
+    lacking: Mapping[str, str]
+
+
+class MissingColumn(Exception):
+    """The function of an own metric asks for a column that the rows lack; its text says which."""
+
+
 def metric(
     name: str, sums: RowSums | None, value: Totals | None, unit: str = "", higher_is_better: bool = True
 ) -> None:
     """Adds a metric of your own, which then is in summaries, intervals, comparisons, leaderboards and reports.
 
     The metric stays until the Python process ends. Calling again with the same name replaces it, and
-    `metric(name, None, None)` takes it out. `score_dataset` and the command line do not compute own metrics.
+    `metric(name, None, None)` takes it out. `score_dataset` and the command line do not compute own metrics. A table
+    that lacks a column which `sums` asks for has no such metric: a warning says so once a call, and where the metric
+    was named, as in `intervals(matches, metrics=[...])`, an error names the column.
 
     Parameters
     ----------
@@ -62,7 +91,8 @@ def metric(
         A function that gets the rows of a match table, N of them, as a pandas DataFrame (whatever kind of table you
         use), and returns a dict from names to arrays (N,): what each row adds to each sum, finite numbers or flags.
         Each number must follow from its own row alone, because tables are sliced and concatenated. It may use any
-        column. Return an empty dict if the built-in sums are enough.
+        column; where one is missing, it is called once more with that column null, to be sure of the cause. Return an
+        empty dict if the built-in sums are enough.
     value
         A function that gets a dict of totals, arrays (G,) by name, and returns the metric for each of them, (G,): a
         formula such as `sums["fn"] / sums["n_frames"]`. The totals are those of your sums and the built-in ones: `tp`,
@@ -84,8 +114,8 @@ def metric(
     ------
     InputError: the name is none, or is taken by a built-in metric or a column of tables; `sums` or `value` is no
         function; `unit` is no text or `higher_is_better` no bool; or there is no own metric to take out. Whoever
-        computes the metric (`summarize` and so on) raises InputError if `sums` or `value` fails, asks for a column or a
-        sum that is not there, or returns anything but what is needed.
+        computes the metric (`summarize` and so on) raises InputError if `sums` or `value` fails, asks for a sum that is
+        not there, or returns anything but what is needed.
 
     Examples
     --------
@@ -147,20 +177,39 @@ def known_metrics() -> set[str]:
     return {*METRICS, *CURVE_METRICS, *AP_METRICS, *TRACK_METRIC_NAMES.split()}
 
 
-def own_row_sums(table: Columns, names: Iterable[str], unknown: Collection[int]) -> dict[str, np.ndarray]:
-    """What each row of a match table adds to the sums of the named own metrics: arrays (N,) by METRIC.SUM.
+def own_row_sums(table: Columns, names: Iterable[str], unknown: Collection[int]) -> OwnSums:
+    """What each row of a match table adds to the sums of the named own metrics.
 
-    Sums that count any row of an `unknown` outcome are null throughout. Raises InputError if a function of the user's
-    fails or returns anything but finite numbers, one for each row.
+    Metrics are left out that ask for a column which the table lacks. Sums that count any row of an `unknown` outcome
+    are null throughout. Raises InputError if a function of the user's fails for another reason, or returns anything but
+    finite numbers, one for each row.
     """
     answer: dict[str, np.ndarray] = {}
+    lacking: dict[str, str] = {}
+    names = [name for name in names if METRICS[name].sums is not None]
     for name in names:
         compute = METRICS[name].sums
-        answer |= {} if compute is None else compute(match_dataframe(table))
+        try:
+            answer |= {} if compute is None else compute(match_dataframe(table))
+        except MissingColumn as error:
+            lacking[name] = str(error)
     for outcome in unknown:
         rows = np.flatnonzero(table["outcome"] == outcome)
         answer |= {key: np.full(len(values), np.nan) for key, values in answer.items() if values[rows].any()}
-    return answer
+    return OwnSums(answer, tuple(name for name in names if name not in lacking), lacking)
+
+
+def check_none_lacking(names: Iterable[str], lacking: Mapping[str, str]) -> None:
+    """Raises InputError if one of these metrics, which the caller named, asks for a column that the table lacks."""
+    problems = [f"metric {name}: sums {lacking[name]}" for name in names if name in lacking]
+    if problems:
+        raise InputError(problems)
+
+
+def lacking_text(lacking: Iterable[Mapping[str, str]]) -> str | None:
+    """The text of a warning of own metrics that nobody named and that some tables lack a column for, or None."""
+    asked = dict.fromkeys((name, text) for of_table in lacking for name, text in of_table.items())
+    return "; ".join(f"metric {name} is left out: it {text}" for name, text in asked) or None
 
 
 def _row_sums(name: str, function: RowSums, rows: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -171,7 +220,10 @@ def _row_sums(name: str, function: RowSums, rows: pd.DataFrame) -> dict[str, np.
     try:
         answer = function(own_copy(rows))  # what it does to its rows must not reach the user's table
     except Exception as error:
-        raise _failure(place, error, "column", rows.columns) from error
+        column = _missing_column(error, function, rows)
+        if column is not None:
+            raise MissingColumn(_asks_for("column", column, rows.columns)) from error
+        raise _failure(place, error) from error
     if not isinstance(answer, Mapping):
         raise InputError(f"{place} returned a {type(answer).__name__}; a dict from names to arrays is needed")
     wrong = [key for key in answer if not isinstance(key, str) or key in BUILT_IN_SUMS]
@@ -219,11 +271,14 @@ def _value(name: str, function: Totals, sums: NamedSums) -> np.ndarray:
         with np.errstate(all="ignore"):
             answer = function(known)
     except KeyError as error:
-        if error.args and error.args[0] in unknown:
+        asked = error.args[0] if error.args else None
+        if asked in unknown:
             return np.full(shape, np.nan)
-        raise _failure(place, error, "sum", totals) from error
+        if isinstance(asked, str) and asked not in totals:
+            raise InputError(f"{place} {_asks_for('sum', asked, totals)}") from error
+        raise _failure(place, error) from error
     except Exception as error:
-        raise _failure(place, error, "sum", totals) from error
+        raise _failure(place, error) from error
     if _shape(answer) != (n_totals,):
         problem = f"one number for each of the {n_totals:,} totals is needed"
         raise InputError(f"{place} returned the shape {_shape(answer)}; {problem}")
@@ -242,14 +297,43 @@ def _shape(values: Any) -> tuple[int | None, ...]:
         return len(values), None
 
 
-def _failure(place: str, error: Exception, noun: str, known: Iterable[Any]) -> InputError:
-    """The error for a function of the user's that failed: a missing column or sum by name, else what it raised."""
+def _missing_column(error: Exception, function: RowSums, rows: pd.DataFrame) -> str | None:
+    """The column that the rows lack and a function of the user's failed for; None if it failed for another reason.
+
+    A key of a dict of the function's own fails in the same words, so the function is called once more, with the column:
+    if it then fails for the same name, that is no column.
+    """
+    from ..support.pandas_versions import own_copy
+
+    for name in _names_in(error):
+        if name in rows:
+            continue
+        try:
+            function(own_copy(rows).assign(**{name: np.nan}))
+        except Exception as again:
+            if name in _names_in(again):
+                continue
+        return name
+    return None
+
+
+def _names_in(error: Exception) -> list[str]:
+    """The names that an error may be about: the missing key, and what its message has in quotes."""
+    texts = [text for text in error.args if isinstance(text, str)] or [str(error)]
+    quoted = [name for text in texts for _, name in QUOTED.findall(text)]
+    return list(dict.fromkeys([*quoted, *(texts if isinstance(error, KeyError) else [])]))
+
+
+def _asks_for(noun: str, asked: str, known: Iterable[Any]) -> str:
+    """What is said of a function that asks for a column or a sum that is not there."""
     import difflib
 
     names = [str(name) for name in known]
-    asked = error.args[0] if isinstance(error, KeyError) and error.args else None
-    if not isinstance(asked, str) or asked in names or "]" in asked:  # pandas has a sentence for a list of columns
-        return InputError(f"{place} failed: {type(error).__name__}: {first_line(error)}")
-    near = difflib.get_close_matches(asked, names, cutoff=0.5)
+    near = difflib.get_close_matches(asked, names, cutoff=0.75)
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {listed(names)}"
-    return InputError(f"{place} asks for the {noun} {asked!r}, which is not there; {hint}")
+    return f"asks for the {noun} {asked!r}, which is not there; {hint}"
+
+
+def _failure(place: str, error: Exception) -> InputError:
+    """The error for a function of the user's that failed."""
+    return InputError(f"{place} failed: {type(error).__name__}: {first_line(error)}")

@@ -14,6 +14,7 @@ from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tables.table import Table
 from .evaluations import Evaluation, Family, asked_table
+from .own_metrics import lacking_text
 from .registry import own_metrics
 
 
@@ -69,7 +70,8 @@ def leaderboard(
     own = own_metrics()
     evaluations = {name: of.evaluate(without_sequences(of.table, left_out), None, own) for name, of in asked.items()}
     answer, missing = ranked(evaluations)
-    for text in filter(None, (unknown, missing)):
+    lacking = lacking_text(of.lacking for of in evaluations.values())
+    for text in filter(None, (unknown, missing, lacking)):
         warnings.warn(f"leaderboard: {text}", stacklevel=CALLER)
     return answer
 

@@ -19,6 +19,7 @@ from ..tables.selections import By, excluded_sequences
 from ..tables.table import Table
 from .group_sums import Groups, Sums, group_rows, known_sums, sums_of_groups, unknown_outcomes
 from .missing_rows import missing_rows_text
+from .own_metrics import lacking_text
 from .registry import METRICS, Metric, own_metrics, summary_columns, values_of
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def summarize(
         than 20 sequences little is known; displayed tables mark them as few. Also in summaries of tracks and poses.
     n_truth, n_predicted: TP + FN and TP + FP.
     loc_a: mean similarity of the TP; a column only where matching was by similarity.
-    Then your own metrics, which `metric()` added.
+    Then your own metrics, which `metric()` added. One that asks for a column which the table lacks is left out, and a
+        warning names it.
 
     The columns `squared_error` and `kelvins_error` of the match table hold the error of each row. Ratios whose
     denominator is 0 are null. After matching by similarity `mse`, `kelvins_mse`, `mean_distance` and `rmse` are null.
@@ -110,15 +112,16 @@ def summarize(
         return answer
     table = check_matches(matches, by_groups=True)
     left_out, unknown = excluded_sequences(exclude, [table])
-    answer, missing = summarized(group_rows(table, by, left_out, dropna=dropna, own=own_metrics()))
-    for text in filter(None, (unknown, missing)):
+    answer, texts = summarized(group_rows(table, by, left_out, dropna=dropna, own=own_metrics()))
+    for text in filter(None, (unknown, *texts)):
         warnings.warn(f"summarize: {text}", stacklevel=CALLER)
     return answer
 
 
-def summarized(groups: Groups) -> tuple[pd.DataFrame, str | None]:
-    """The summary of a match table, and the text of a warning if the table lacks rows of its frames."""
-    return summary_of(sums_of_groups(groups)), missing_rows_text(groups.all_rows)
+def summarized(groups: Groups) -> tuple[pd.DataFrame, list[str]]:
+    """The summary of a match table, and the texts of warnings: the table lacks rows of its frames, or a column."""
+    texts = [missing_rows_text(groups.all_rows), lacking_text([groups.own.lacking])]
+    return summary_of(sums_of_groups(groups)), [text for text in texts if text]
 
 
 def summary_of(sums: Sums) -> pd.DataFrame:

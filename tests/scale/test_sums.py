@@ -239,7 +239,7 @@ def test_own_metrics(by: str | None) -> None:
     sf.metric("f2", None, None)
     sf.metric("f3", lambda rows: {}, lambda s: s["tp"])
     with warned(
-        ("combine: metrics of your own that are not defined where sums() was called", "f3"),
+        ("combine: metrics of your own that have no sums in these tables", "f3"),
         ("combine: metrics of your own that are not defined here", "f2"),
     ):
         combined = sf.combine(tables)

@@ -1,6 +1,8 @@
 """metric(): own metrics give what built-in ones give by the same formula, and say what is wrong with them."""
 
 import inspect
+import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,9 +283,15 @@ def test_what_is_not_finite_is_null() -> None:
     assert sf.summarize(worked_example())[["odds", "root", "masked"]].isna().all(axis=None)
 
 
+def _no_key(rows: pd.DataFrame) -> dict[str, Any]:
+    raise KeyError
+
+
 SUMS_REFUSED: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "a missing column": (lambda rows: {"a": rows["truth_brightnes"]}, ("column 'truth_brightnes'", "truth_brightness")),
-    "another missing key": (lambda rows: {"a": {}["b"]}, ("column 'b'", "sequence")),
+    "another missing key": (lambda rows: {"a": {}["b"]}, ("failed: KeyError: 'b'",)),
+    "a missing key called like a column": (lambda rows: {"a": {}["truth_h"]}, ("failed: KeyError: 'truth_h'",)),
+    "a key error of its own": (_no_key, ("failed: KeyError",)),
+    "an unknown name": (lambda rows: {"a": no_such}, ("failed: NameError",)),  # type: ignore[name-defined]  # noqa: F821
     "it raises": (lambda rows: {"a": 1 / 0}, ("failed: ZeroDivisionError: division by zero",)),
     "no dict": (lambda rows: rows["distance"], ("returned a Series", "dict")),
     "a name that is no text": (lambda rows: {1: np.ones(len(rows))}, ("1 is no name",)),
@@ -343,12 +351,95 @@ def test_values_that_are_refused(case: str) -> None:
     assert [name for name in names if name not in problem] == [], problem
 
 
-def test_a_column_that_only_some_tables_have_is_missed_where_it_is_missing() -> None:
-    sf.metric("missed_brightness", missed, mean_brightness)
+ASKS: dict[str, Callable[[pd.DataFrame], Any]] = {
+    "a column": lambda rows: rows["truth_brightness"],
+    "a list of columns": lambda rows: rows[["truth_x", "truth_brightness"]].sum(axis=1),
+    "a list of missing columns": lambda rows: rows[["truth_brightness", "truth_size"]].sum(axis=1),
+    "by label": lambda rows: rows.loc[rows["outcome"] == "FN", "truth_brightness"],
+    "an attribute": lambda rows: rows.truth_brightness,
+    "an expression": lambda rows: rows.eval("truth_brightness > 3"),
+    "a group": lambda rows: rows.groupby("truth_brightness")["truth_x"].transform("size"),
+    "text": lambda rows: rows["truth_brightness"].str.len(),
+    "polars": lambda rows: pl.from_pandas(rows.astype({"outcome": "str"}))["truth_brightness"],
+}
+
+
+@pytest.mark.parametrize("way", ASKS)
+def test_a_metric_that_nobody_named_is_left_out_where_its_column_is_missing(way: str) -> None:
+    sf.metric("mine", lambda rows: {"a": ASKS[way](rows)}, lambda sums: sums["a"])
+    sf.metric("f2", nothing, f2)
     bare = sf.match(*SCENES[0].sides())
-    with refused(("metric missed_brightness: sums", "column", "truth_brightness")):
-        sf.leaderboard({"bare": bare})
-    assert len(sf.intervals(bare, resamples=20)) == 6, "which was not asked for it"
+    with warned(("summarize: metric mine is left out", "truth_brightness")):
+        found = sf.summarize(bare)
+    assert found.columns.tolist() == [*BUILT_IN[:-1], "f2"]
+    with refused(("metric mine: sums", "column", "truth_brightness", "truth_x")):
+        sf.intervals(bare, metrics=["mine"])
+
+
+def test_one_warning_a_call(tmp_path: Path) -> None:
+    """Whatever computes all metrics leaves out those whose columns are missing, and says so once."""
+    sf.metric("mine", missed, mean_brightness)
+    sf.metric("other", lambda rows: {"a": rows["predicted_size"]}, lambda sums: sums["a"])
+    truth, found = objects([(k, 1, 0, 0) for k in range(20)]), objects([(k, 1, 1, 0) for k in range(20)])
+    bare = sf.match(truth, found)
+    tables = {"a": bare, "b": bare}
+    left_out = ("metric mine is left out", "metric other is left out", "truth_brightness", "predicted_size")
+    uses: list[Callable[[], Any]] = [
+        lambda: sf.summarize(bare, by="sequence"),
+        lambda: sf.summarize(pl.from_pandas(bare.astype({"outcome": "str"}))),
+        lambda: sf.leaderboard(tables),
+        lambda: sf.compare(tables, ["f1"], resamples=20),
+        lambda: sf.compare(tables, ["f1"], {"truth_x": 2}, resamples=20),
+        lambda: sf.sums(bare),
+        lambda: sf.Accumulator().update(truth, found).compute(),
+        lambda: sf.report(truth, {"one": found}, tmp_path / "page.html"),
+        lambda: sf.report(truth, {"one": found, "two": found}, tmp_path / "page.html"),
+    ]
+    for use in uses:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            use()
+        texts = [str(warning.message) for warning in caught if "left out" in str(warning.message)]
+        assert len(texts) == 1, inspect.getsource(use)
+        assert all(name in texts[0] for name in left_out), inspect.getsource(use)
+    with warned():
+        sf.intervals(bare)
+        sf.non_inferiority(bare, bare, "f1", 0.1)
+    named: list[Callable[[], Any]] = [
+        lambda: sf.intervals(bare, metrics=["f1", "mine"]),
+        lambda: sf.compare(tables, ["f1", "mine"]),
+        lambda: sf.compare({"bare": bare, "full": sf.match(truth.assign(brightness=1.0), found)}, ["mine"]),
+        lambda: sf.non_inferiority(bare, bare, "mine", 0.1),
+        lambda: sf.sample_size(bare, "mine", 0.1),
+    ]
+    for use in named:
+        with refused(("metric mine: sums", "column", "truth_brightness")):
+            use()
+
+
+def test_a_column_that_only_some_submissions_have(tmp_path: Path) -> None:
+    truth, found = objects([(k, 1, 0, 0) for k in range(20)]), objects([(k, 1, 1, 0) for k in range(20)])
+    sf.metric("size", lambda rows: {"a": rows["predicted_size"]}, lambda sums: sums["a"] / sums["tp"])
+    sides = {"sized": found.assign(size=2.0), "bare": found}
+    with warned(("leaderboard: metric size is left out", "predicted_size")):
+        board = sf.leaderboard({name: sf.match(truth, side) for name, side in sides.items()})
+    assert board.set_index("name")["size"].fillna(-1).to_dict() == {"sized": 2.0, "bare": -1.0}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sf.report(truth, sides, tmp_path / "page.html")
+    assert sum("metric size is left out" in str(warning.message) for warning in caught) == 1
+
+
+def test_batches_that_lack_a_column() -> None:
+    sf.metric("missed_brightness", missed, mean_brightness)
+    truth = objects([(1, 1, 0, 0)], brightness=[2.0])
+    total = sf.Accumulator().update(truth, truth)
+    other = sf.Accumulator().update(truth.drop(columns="brightness").assign(frame=2), truth.assign(frame=2))
+    assert "missed_brightness" in total.compute()
+    with warned(("Accumulator: metric missed_brightness is left out", "truth_brightness")):
+        found = pickle.loads(pickle.dumps(total.merge(other))).compute()
+    assert "missed_brightness" not in found
+    assert found["tp"].tolist() == [2]
 
 
 @pytest.mark.parametrize("name", ["", "my f2", "2f", "f-2", None, 2, "f2\n"])

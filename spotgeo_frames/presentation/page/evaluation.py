@@ -19,12 +19,13 @@ from ...matching.words import Words
 from ...scoring.ap.result import AveragePrecision, average_precision
 from ...scoring.few_sequences import LITTLE_KNOWN, OF_FEW
 from ...scoring.group_sums import summary_sums
+from ...scoring.own_metrics import lacking_text, own_row_sums
 from ...scoring.registry import HEADLINE, defined, own_metrics
 from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
 from ...support.progress import progress
 from ...tables.annotations import Annotations
-from ...tables.match_tables import match_dataframe
+from ...tables.match_tables import match_columns, match_dataframe
 from ...tables.selections import By, binned_together, check_column
 from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
 from ...tracking.evaluate import Evaluated, evaluated, matches_of
@@ -110,6 +111,11 @@ class Evaluation(NamedTuple):
         """The headline metrics that are defined for the rule, first that which ranks the submissions."""
         return self.intervals["metric"].drop_duplicates().tolist()
 
+    @property
+    def own_metrics(self) -> list[str]:
+        """The user's own metrics that all match tables have the columns for."""
+        return [name for name in own_metrics() if name in self.headline]
+
 
 def evaluate(
     truth: Annotations,
@@ -134,19 +140,21 @@ def evaluate(
         raise InputError(f"report: {empty[0]}: there is neither a frame nor an object to report on")
     cuts = _cuts(matched, by)
     precisions = {} if tracks else _precisions(truth, submissions, matched, words, rule, said)
-    of_matches = defined([*HEADLINE, *own_metrics()], not rule.by_distance)
+    own, lacking = _own_metrics(matched)
+    said |= {lacking: {*matched}} if lacking else {}
+    of_matches = defined([*HEADLINE, *own], not rule.by_distance)
     ranked: Mapping[str, Ranked] = precisions or results
     of_results = _result_metrics(ranked)
     compared, about_pairs = None, list[str]()
     if len(ranked) > 1:
-        compared, about_pairs = _compared(ranked, of_results or of_matches)
+        compared, about_pairs = _compared(ranked, of_results or of_matches, lacking)
     names = list(matched) if compared is None else compared.leaderboard["name"].tolist()
     matches = together({name: diagnose(matched[name], **rule.callers) for name in names})
     kinds: list[tuple[Mapping[str, Ranked], list[str]]] = [({name: matched[name] for name in names}, of_matches)]
     if of_results:
         kinds.insert(0, ({name: ranked[name] for name in names}, of_results))
     headline, texts = _intervals(kinds, said)
-    summary = summary_by(matches, "submission", rule)
+    summary = summary_by(matches, "submission", rule, own)
     return Evaluation(
         truth=truth,
         submissions={name: submissions[name] for name in names},
@@ -225,14 +233,24 @@ def _result_metrics(ranked: Mapping[str, Ranked]) -> list[str]:
     return [] if isinstance(first, pd.DataFrame) else [name for name in RESULT_HEADLINE if name in first.summary]
 
 
-def _compared(results: Mapping[str, Ranked], metrics: Sequence[str]) -> tuple[Comparison, list[str]]:
-    """The comparison of submissions, and the texts of its warnings but for that of few sequences, as intervals have."""
+def _own_metrics(matched: Mapping[str, pd.DataFrame]) -> tuple[list[str], str | None]:
+    """The own metrics that all match tables have the columns for, and the text of a warning of the others or None."""
+    found = [own_row_sums(match_columns(table), own_metrics(), ()) for table in matched.values()]
+    known = [name for name in own_metrics() if all(name in of.metrics for of in found)]
+    return known, lacking_text(of.lacking for of in found)
+
+
+def _compared(results: Mapping[str, Ranked], metrics: Sequence[str], said: str | None) -> tuple[Comparison, list[str]]:
+    """The comparison of submissions, and the texts of its warnings but for what is `said` already.
+
+    That is the warning of few sequences, too, as intervals have it.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         answer = compare(results, metrics, resamples=RESAMPLES, confidence=CONFIDENCE)
-    said = f"{OF_FEW}: {LITTLE_KNOWN}"
-    texts = [str(warning.message).removeprefix("compare: ").removeprefix(said).removeprefix("; ") for warning in caught]
-    return answer, [text for text in texts if text]
+    few = f"{OF_FEW}: {LITTLE_KNOWN}"
+    texts = [str(warning.message).removeprefix("compare: ").removeprefix(few).removeprefix("; ") for warning in caught]
+    return answer, [text for text in texts if text and text != said]
 
 
 def _intervals(
@@ -303,9 +321,9 @@ def _cuts(
     return cuts
 
 
-def summary_by(matches: pd.DataFrame, by: By, rule: Rule) -> pd.DataFrame:
-    """The metrics of a match table by slices, the user's own included, as far as they are defined for the rule."""
-    return _known(summary_of(summary_sums(matches, by, own_metrics())), rule)
+def summary_by(matches: pd.DataFrame, by: By, rule: Rule, own: Sequence[str]) -> pd.DataFrame:
+    """The metrics of a match table by slices, these own ones included, as far as they are defined for the rule."""
+    return _known(summary_of(summary_sums(matches, by, own)), rule)
 
 
 def _known(table: pd.DataFrame, rule: Rule) -> pd.DataFrame:

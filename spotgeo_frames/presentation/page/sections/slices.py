@@ -30,10 +30,11 @@ MOST_ROWS = 16_000
 
 def section(evaluation: Evaluation) -> Section:
     """Makes the section."""
+    own = evaluation.own_metrics
     summaries = {
         columns: together(
             {
-                name: summary_by(matches_of_name(evaluation, name), of_name[name], evaluation.rule)
+                name: summary_by(matches_of_name(evaluation, name), of_name[name], evaluation.rule, own)
                 for name in evaluation.names
                 if name in of_name
             }
