@@ -1,8 +1,10 @@
 """flat(): the numbers of a result by name, as experiment trackers log them.
 
-A name is the metric, and for a slice its column and value: `f1/truth_category=car`. MLflow stores metrics under file
-names, so of what is not the caller's own, names keep letters, digits, `_`, `-`, `.` and spaces; anything else becomes
-`_`. The `=` is left, and the page of the docs on experiment trackers says what to do about it for MLflow.
+A name is the metric, and for a slice its column and value: `f1.truth_category/car`. MLflow takes letters, digits, `_`,
+`-`, `.`, spaces and `/` (`_VALID_PARAM_AND_METRIC_NAMES` in mlflow/utils/validation.py; on some systems `:`, too), and
+its store of local files takes `/` for a folder. So the folder of slices, `f1.truth_category`, is none of the files of
+metrics, such as `f1`, and no part of a name is empty or a dot alone. Other characters are written by their code, so that
+no two values share a name.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 LONG = ("metric", "estimate")
 BOUNDS = ("low", "high")
 
+# What no name of a tracker may hold, and what is written in place of it, which must not be taken for a value's own.
+REFUSED = re.compile(r"[^\w. -]")
+ESCAPED = re.compile(r"_x[0-9a-f]*_")
+
 # What the column `of` of intervals has where a number is that of all sequences together.
 COMBINED = "combined"
 
@@ -49,14 +55,17 @@ def flat(result: AveragePrecision | Table | Any, prefix: str = "", *, bounds: bo
     Returns
     -------
     Finite numbers by name, each in the unit of its metric; counts are floats, too. What is null is left out. A number
-    of a slice is called METRIC/COLUMN=VALUE (`f1/truth_category=car`), with one part for each column
-    (`f1/night=3/size=12 to 47`). In tables of tracks and poses, a null `sequence`, `category` or `joint` stands for all
-    of them, and adds no part; in other tables it is called `null`. Characters other than letters, digits, `_`, `-`, `.`
-    and spaces become `_` in metrics, columns and values. The difference of a pair is called METRIC/a=NAME/b=NAME.
+    of a slice is called METRIC.COLUMN/VALUE (`f1.truth_category/car`), and where columns are crossed
+    METRIC.COLUMN.COLUMN/VALUE/VALUE (`f1.night.size/3/12 to 47`); the difference of a pair METRIC.a.b/NAME/NAME. In
+    tables of tracks and poses, a null `sequence`, `category` or `joint` stands for all of them, and adds nothing; in
+    other tables it is called `null`. W&B, MLflow and TensorBoard take such names, all in one run: in columns and values,
+    characters other than letters, digits, `_`, `-`, `.` and spaces are written by their code, `a=b` as `a_x3d_b`, and a
+    metric such as `HOTA(0)` is called `HOTA_0`.
 
     Raises
     ------
-    InputError: `result` is no such table or result, two numbers would have the same name, or `prefix` is no text.
+    InputError: `result` is no such table or result, two numbers would have the same name, as those of a value `null`
+        and of null, or `prefix` is no text.
 
     Examples
     --------
@@ -67,7 +76,7 @@ def flat(result: AveragePrecision | Table | Any, prefix: str = "", *, bounds: bo
     >>> numbers = sf.flat(sf.summarize(matches), prefix="val/")
     >>> numbers["val/recall"], numbers["val/tp"]
     (0.5, 1.0)
-    >>> sf.flat(sf.summarize(matches, by="truth_size"), prefix="val/")["val/recall/truth_size=small"]
+    >>> sf.flat(sf.summarize(matches, by="truth_size"), prefix="val/")["val/recall.truth_size/small"]
     1.0
     """
     if not isinstance(prefix, str):
@@ -113,14 +122,14 @@ def _numbers(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
     texts = _row_labels(table, labels, null_is_all="HOTA" in table)
     for name in metrics:
         values = table[name].to_numpy(float, na_value=math.nan).tolist()
-        yield from ((f"{_fit(name)}{text}", value) for text, value in zip(texts, values, strict=True))
+        yield from ((f"{_metric_name(name)}{text}", value) for text, value in zip(texts, values, strict=True))
 
 
 def _of_long_table(table: pd.DataFrame, bounds: bool) -> Iterator[tuple[str, float]]:
     """The numbers of a table that has one row for each metric."""
     labels = list(table.columns[: list(table).index("metric")])
     texts = _row_labels(table, labels, null_is_all="of" in labels)
-    metrics = [_fit(name) for name in table["metric"]]
+    metrics = [_metric_name(name) for name in table["metric"]]
     for column in ("estimate", *(BOUNDS if bounds else ())):
         if column not in table:
             raise InputError(f"flat: bounds=True, and column {column} is missing; intervals() makes it")
@@ -143,23 +152,40 @@ def _is_bound(name: Hashable) -> bool:
 
 
 def _row_labels(table: pd.DataFrame, columns: list[Any], null_is_all: bool) -> list[str]:
-    """What follows the metric in the names of each row, such as `/truth_category=car`."""
-    texts = [""] * len(table)
+    """What follows the metric in the names of each row, such as `.truth_category/car`."""
+    heads, values = [""] * len(table), [""] * len(table)
     for column in columns:
+        head = f".{_fit(str(column)).replace('.', _code('.'))}"
         for row, value in enumerate(table[column]):
             text = label(value)
-            if text == DASH:
-                if null_is_all:
-                    continue
-                text = "null"
-            if column == "of" and text == COMBINED:
+            is_null = text == DASH and not isinstance(value, str)
+            if (is_null and null_is_all) or (column == "of" and text == COMBINED):
                 continue
-            texts[row] += f"/{_fit(column)}={_fit(text)}"
-    return texts
+            heads[row] += head
+            values[row] += f"/{'null' if is_null else _fit(text)}"
+    return [head + value for head, value in zip(heads, values, strict=True)]
 
 
-def _fit(name: Hashable) -> str:
-    """A name with `_` for what trackers refuse; `HOTA(0)` becomes `HOTA_0`."""
+def _metric_name(name: Hashable) -> str:
+    """The name of a metric with `_` for what trackers refuse; `HOTA(0)` becomes `HOTA_0`."""
     text = str(name)
-    fitted = re.sub(r"[^\w. -]+", "_", text)
+    fitted = REFUSED.sub("_", text)
     return fitted if fitted == text else fitted.rstrip("_") or "_"
+
+
+def _fit(text: str) -> str:
+    """A text as trackers take it as a part of a name; different texts stay different.
+
+    What trackers refuse is written by its code. In a text with such codes, or that seems to have one, underscores are
+    written so, too: then a code is never one's own, and can be read back.
+    """
+    if text in ("", ".", ".."):
+        return "".join(map(_code, text)) or _code("")
+    if not REFUSED.search(text) and not ESCAPED.search(text):
+        return text
+    return "".join(_code(letter) if letter == "_" or REFUSED.match(letter) else letter for letter in text)
+
+
+def _code(letter: str) -> str:
+    """What is written in place of a letter, or of no text."""
+    return f"_x{ord(letter):x}_" if letter else "_x_"
