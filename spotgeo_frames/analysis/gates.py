@@ -1,12 +1,13 @@
 """non_inferiority() and sample_size(): whether a submission is good enough, and how many sequences tell."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ..scoring.ap.result import AveragePrecision
 from ..scoring.package_metrics import add_metrics_of_packages
 from ..scoring.registry import Metric
 from ..support.pandas_versions import TEXT
@@ -43,7 +44,7 @@ class NonInferiority(NamedTuple):
     >>> eager, cautious = (sf.match(truth, sf.read_objects(f"data/sample/{n}.parquet")) for n in ("eager", "cautious"))
     >>> result = sf.non_inferiority(eager, cautious, "recall", margin=0.02)
     >>> result
-    NonInferiority in recall: passed (estimate 0.1946, low 0.1445, margin 0.02)
+    NonInferiority in recall: passed (estimate 0.1946, low 0.1436, margin 0.02)
     >>> result.passed
     True
     """
@@ -70,16 +71,21 @@ class NonInferiority(NamedTuple):
 
 @same_kind_as("x")
 def non_inferiority(
-    x: Table | NamedTuple, baseline: Table | NamedTuple, metric: str, margin: float, *, seed: int = 0
+    x: Table | NamedTuple | AveragePrecision,
+    baseline: Table | NamedTuple | AveragePrecision,
+    metric: str,
+    margin: float,
+    *,
+    seed: int = 0,
 ) -> NonInferiority:
     """Says whether a submission is surely no worse than a baseline by more than a margin.
 
     Parameters
     ----------
     x, baseline
-        Match tables, or what `track` or `pose` returned, of the same truth.
+        Match tables, or what `track`, `pose` or `average_precision` returned, of the same truth.
     metric
-        A metric that says which way is better, such as "f1", "mse" (px²) or "HOTA".
+        A metric that says which way is better, such as "f1", "mse" (px²), "HOTA" or "AP50".
     margin
         How much worse is still good enough, in the unit of the metric; 0 or more.
     seed
@@ -106,18 +112,29 @@ def non_inferiority(
     >>> sf.non_inferiority(new, old, "recall", margin=0.02).passed
     True
     """
+    answer, unknown = inferiority(x, baseline, metric, margin, seed)
+    if unknown:
+        warnings.warn(f"non_inferiority: {unknown}", stacklevel=CALLER)
+    return answer
+
+
+def inferiority(
+    x: Any, baseline: Any, metric: str, margin: float, seed: int = 0, exclude: Sequence[int | str] | None = None
+) -> tuple[NonInferiority, str | None]:
+    """What `non_inferiority` returns, without the sequences of `exclude`, and the text of a warning or None.
+
+    Raises what `non_inferiority` does.
+    """
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
     add_metrics_of_packages([metric])
-    group, unknown = _pair(x, baseline, metric, "non_inferiority")
+    group, unknown = _pair(x, baseline, metric, "non_inferiority", exclude)
     entry = _metric(group, metric)
     row = pair_table([group], [metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
     sign = 1.0 if entry.higher_is_better else -1.0
     estimate, low = sign * row["estimate"], row["low"] if sign > 0 else -row["high"]
     passed = bool(low > -margin)
     reason = None if passed else _reason(estimate, low, margin, n_cells(group))
-    if unknown:
-        warnings.warn(f"non_inferiority: {unknown}", stacklevel=CALLER)
     table = pd.DataFrame(
         {
             "metric": pd.array([metric], dtype=TEXT),
@@ -128,7 +145,7 @@ def non_inferiority(
             "reason": pd.array([reason], dtype=TEXT),
         }
     )
-    return NonInferiority(table)
+    return NonInferiority(table), unknown
 
 
 def _metric(group: Group, metric: str) -> Metric:
@@ -141,10 +158,10 @@ def _metric(group: Group, metric: str) -> Metric:
     return entry
 
 
-def _pair(x: Any, baseline: Any, metric: str, function: str) -> tuple[Group, str | None]:
+def _pair(x: Any, baseline: Any, metric: str, function: str, exclude: Any = None) -> tuple[Group, str | None]:
     """The submission and its baseline as a group of one pair, with the sums of a metric, and a warning's text."""
     sides: Mapping[str, Any] = {"x": x, "baseline": baseline}
-    evaluations, _, unknown = submissions(sides, None, None, None, None, own_among([metric]), function)
+    evaluations, _, unknown = submissions(sides, None, exclude, None, None, own_among([metric]), function)
     return Group({}, evaluations, [("x", "baseline")]), unknown
 
 
@@ -161,10 +178,10 @@ def _reason(estimate: float, low: float, margin: float, n_sequences: int) -> str
 
 @same_kind_as("x")
 def sample_size(
-    x: Table | NamedTuple,
+    x: Table | NamedTuple | AveragePrecision,
     metric: str,
     margin: float,
-    baseline: Table | NamedTuple | None = None,
+    baseline: Table | NamedTuple | AveragePrecision | None = None,
     power: float = 0.8,
 ) -> pd.DataFrame:
     """Plans how many sequences are needed to see a difference, from a pilot.
@@ -172,7 +189,7 @@ def sample_size(
     Parameters
     ----------
     x
-        The pilot: a match table, or what `track` or `pose` returned.
+        The pilot: a match table, or what `track`, `pose` or `average_precision` returned.
     metric
         The metric, such as "f1".
     margin

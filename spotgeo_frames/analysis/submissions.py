@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.ap.result import AveragePrecision
-from ..scoring.evaluations import Asked, Evaluation, asked_table, group_of
+from ..scoring.evaluations import Asked, Evaluation, asked_table, group_of, leaving_out
 from ..support.errors import InputError
 from ..tables.messages import counted
 from ..tables.schema import SIDE_PREFIXES
-from ..tables.selections import By, binned_together, check_column, column_bins, excluded_sequences, without_sequences
+from ..tables.selections import By, binned_together, check_column, column_bins, excluded_sequences
 from ..tables.table import Table
 from .estimates import clustered, tau_of, units_of
 from .same_truth import truth_differences
@@ -66,10 +66,7 @@ def _checked(
         odd = next(name for name in asked if name not in alone)
         raise InputError(f"{function}: {alone[0]} is of average precision, and {odd} is not; give results of one kind")
     left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
-    asked = {
-        name: of._replace(table=without_sequences(of.table, left_out), matches=without_sequences(of.matches, left_out))
-        for name, of in asked.items()
-    }
+    asked = {name: leaving_out(of, left_out) for name, of in asked.items()}
     first, *others = asked
     if not len(asked[first].table):
         raise InputError(f"{function}: the match table of {first} has no rows")

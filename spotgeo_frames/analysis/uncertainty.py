@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.ap.result import AveragePrecision
-from ..scoring.evaluations import Evaluation, asked_table, is_result
+from ..scoring.evaluations import Evaluation, asked_table, is_result, leaving_out
 from ..support.chunks import chunks
 from ..support.errors import InputError
 from ..tables.columns import Columns
@@ -148,16 +148,17 @@ def interval_table(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
+    exclude: Sequence[int | str] | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Computes the table that `intervals` returns, and the texts of warnings instead of raising them.
 
-    Takes and raises what `intervals` does.
+    Takes and raises what `intervals` does; `exclude` are checked sequences to leave out.
     """
     metrics = names_of(metrics)
     check_options(resamples, confidence, seed)
     if method not in get_args(Method):
         raise ValueError(f"method is {method!r}; {', '.join(map(repr, get_args(Method)))} are known")
-    asked = with_units(asked_table(x, "intervals: x"), cluster)
+    asked = with_units(leaving_out(asked_table(x, "intervals: x"), exclude), cluster)
     if not len(asked.table):
         raise InputError(f"intervals: the {'result' if is_result(x) else 'match table'} has no rows")
     own = own_among(metrics)

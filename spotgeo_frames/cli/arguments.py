@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..formats.any_file import Layout, read_sides, sequence_layout
 from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..matching.alignment import FrameRule
+from ..matching.similarity import Measure
 from ..matching.words import Words, asked, asked_with_tracks
 from ..support.addresses import is_address, shown
 from ..support.errors import InputError
@@ -68,10 +69,17 @@ def read_pair(truth: Path, submission: Path, how: How) -> tuple[Annotations, Ann
 
 
 def read_submissions(
-    truth: Path, submissions: Sequence[Path], how: How, frames: Path | None = None
+    truth: Path,
+    submissions: Sequence[Path],
+    how: How,
+    frames: Path | None = None,
+    similarity: str | Measure | None = None,
 ) -> tuple[Annotations, list[Annotations]]:
-    """The truth, and the submissions; raises InputError where a file cannot be accepted."""
-    similarity = None if how.tracks else how.words.similarity  # by which COCO's files are told, which have no tracks
+    """The truth, and the submissions; raises InputError where a file cannot be accepted.
+
+    COCO's files are told by the rule's similarity, or by another that is given; they have no tracks.
+    """
+    similarity = None if how.tracks else similarity or how.words.similarity
     known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark)
     return known, sides
 

@@ -164,7 +164,7 @@ COMPARE = Command(
             nargs="+",
         ),
         *RULE,
-        _argument("--metrics", "The metrics to compare, such as f1,HOTA", metavar="<str>"),
+        _argument("--metrics", "The metrics to compare, such as f1,recall or AP,AP50", metavar="<str>"),
         _argument("--by", f"{_BY}; of tracks and poses by sequence", metavar="COLUMN[:BINS]"),
         EXCLUDE,
         JSON,
@@ -181,7 +181,9 @@ GATE = Command(
         _argument("truth", f"{_FILE}, {_FOLDERS}", metavar="TRUTH", type=Path),
         _argument("submission", f"{_FILE}, {_FOLDERS}", metavar="SUBMISSION", type=Path),
         _argument("--baseline", "The submission that --margin compares with", metavar="SUBMISSION", type=Path),
-        _argument("--min", "The least value of a metric, such as f1=0.9; may be repeated", dest="least", **_CHECK),
+        _argument(
+            "--min", "The least value of a metric, such as f1=0.9 or AP=0.4; may be repeated", dest="least", **_CHECK
+        ),
         _argument("--max", "The greatest value of a metric, such as mse=40; may be repeated", dest="most", **_CHECK),
         _argument(
             "--margin",

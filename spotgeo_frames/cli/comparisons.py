@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..analysis import comparison
+from ..scoring.ap.numbers import AP_METRICS
 from ..support.addresses import shown
 from ..support.errors import InputError
 from ..support.labels import bins_as_text
@@ -12,8 +13,8 @@ from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
-from .saved import read_evaluated, source_of
-from .text import comparison_text, rule_text
+from .saved import check_words, is_of_precision, precision_among, read_given, result_text, results_of, source_of
+from .text import comparison_text
 
 
 def compare(
@@ -31,20 +32,29 @@ def compare(
         raise WrongUsage("give two submissions or more")
     [slices] = slices_of([by]) if by is not None else [None]
     names = None if metrics is None else [name.strip() for name in metrics.split(",")]
+    of_precision = bool(precision_among(names or [], how))
+    others = [name for name in names or [] if name not in AP_METRICS]
+    if of_precision and others:
+        raise WrongUsage(f"--metrics: {others[0]} is none of average precision, as others are; compare it by itself")
     with problems_reported():
         check_out(out, [truth, *submissions])
-        known, named, results, left_out = read_evaluated(truth, submissions, how, exclude)
+        given = read_given(truth, submissions, how, exclude, of_precision=of_precision)
+        if names is None and not how.tracks and any(map(is_of_precision, given.named.values())):
+            of_precision = True
+            check_words("AP", how, alone=True)
+        results = results_of(given, of_precision=of_precision)
         try:
-            compared = comparison.compare(results, names, slices, exclude=left_out)
+            compared = comparison.compare(results, names, slices, exclude=given.exclude)
         except InputError:
             raise
         except ValueError as error:  # no such metric
             raise WrongUsage(f"--{error}") from None
         answer = formatted({name: plain_rows(bins_as_text(table)) for name, table in compared._asdict().items()})
-        read = {"truth": known.objects} | {f"submission {name}": source_of(side) for name, side in named.items()}
+        sources = {f"submission {name}": source_of(side) for name, side in given.named.items()}
+        read = {"truth": given.truth.objects} | sources
         keep(out, "compare", compared, answer, read, exclude=exclude)
     if as_json:
         tell(answer)
     else:
-        heading = f"{len(submissions)} submissions against {shown(truth)}, {rule_text(compared.leaderboard.attrs)}"
+        heading = f"{len(submissions)} submissions against {shown(truth)}, {result_text(next(iter(results.values())))}"
         tell(f"{one_line(heading)}\n\n{comparison_text(*compared)}")

@@ -7,22 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
-
-from ..analysis.gates import non_inferiority
-from ..analysis.uncertainty import intervals
+from ..analysis.gates import inferiority
+from ..analysis.uncertainty import interval_table
+from ..scoring.ap.numbers import AP_METRICS
 from ..scoring.evaluations import asked_table
 from ..scoring.package_metrics import add_metrics_of_packages
 from ..scoring.registry import Metric
 from ..support.addresses import shown
-from ..tables.selections import excluded_sequences, without_sequences
-from ..tracking.evaluate import Evaluated, matches_of
+from ..tables.selections import excluded_sequences
 from .arguments import How
 from .as_json import formatted, plain_rows
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
-from .saved import read_evaluated
-from .text import rule_text
+from .saved import Given, Result, precision_among, read_given, result_text, results_of
 from .usage import no_such
 
 # The exit status where a check is not passed.
@@ -35,6 +32,19 @@ class Wanted(NamedTuple):
     option: str
     metric: str
     number: float
+
+
+class Sides(NamedTuple):
+    """The submission and its baseline, if there is one, as evaluated for some of the checks.
+
+    `entries` are those of the metrics that there are, and `others` are names of metrics that these would have if they
+    were evaluated otherwise; `exclude` are checked sequences to leave out.
+    """
+
+    results: list[Result]
+    entries: Mapping[str, Metric]
+    others: Sequence[str]
+    exclude: Sequence[int | str] | None
 
 
 class Check(NamedTuple):
@@ -70,10 +80,17 @@ def gate(
     wanted = list(_wanted(least, most, margin))
     _check_asked(wanted, baseline)
     with problems_reported():
+        add_metrics_of_packages(check.metric for check in wanted)
         paths = [submission] if baseline is None else [submission, baseline]
-        _, _, results, left_out = read_evaluated(truth, paths, how, exclude)
-        sides = _without(list(results.values()), left_out)
-        checks = _checks(sides, wanted)
+        of_precision = precision_among((check.metric for check in wanted), how)
+        kinds = [check.metric in of_precision for check in wanted]
+        given = read_given(truth, paths, how, exclude, of_precision=bool(of_precision))
+        sides = {kind: _sides(given, of_precision=kind) for kind in dict.fromkeys(kinds)}
+        found = {
+            kind: iter(_checks(of, [check for check, its in zip(wanted, kinds, strict=True) if its == kind]))
+            for kind, of in sides.items()
+        }
+        checks = [next(found[kind]) for kind in kinds]
     passed = all(check.passed for check in checks)
     if as_json:
         tell(formatted({"passed": passed, "checks": [_plain(check) for check in checks]}))
@@ -82,7 +99,8 @@ def gate(
                 tell(one_line(check.sentence), sys.stderr)
     else:
         against = "" if baseline is None else f", with the baseline {shown(baseline)}"
-        tell(one_line(f"{shown(submission)} against {shown(truth)}{against}, {rule_text(matches_of(sides[0]).attrs)}"))
+        rules = ", and ".join(result_text(of.results[0]) for of in sides.values())
+        tell(one_line(f"{shown(submission)} against {shown(truth)}{against}, {rules}"))
         tell(f"\n{_text(checks)}")
     if not passed:
         sys.exit(NOT_PASSED)
@@ -115,42 +133,44 @@ def _check_asked(wanted: Sequence[Wanted], baseline: Path | None) -> None:
         raise WrongUsage("--baseline: is what --margin is about; give such as --margin f1=0.01, too")
 
 
-def _without(sides: Sequence[Evaluated], exclude: Sequence[int] | Sequence[str] | None) -> list[Evaluated]:
-    """The submissions without excluded sequences; a warning names those that none has."""
-    left_out, unknown = excluded_sequences(exclude, [matches_of(side) for side in sides])
+def _sides(given: Given, *, of_precision: bool) -> Sides:
+    """The submission and its baseline as they are evaluated; a warning names excluded sequences that neither has."""
+    results = list(results_of(given, of_precision=of_precision).values())
+    asked = [asked_table(result, "gate") for result in results]
+    left_out, unknown = excluded_sequences(given.exclude, [of.table for of in asked])
     if unknown is not None:
         warnings.warn(unknown, stacklevel=2)
-    answer: list[Evaluated] = []
-    for side in sides:
-        if isinstance(side, pd.DataFrame):
-            answer.append(without_sequences(side, left_out))
-        else:
-            kept = {name: without_sequences(getattr(side, name), left_out) for name in ("sums", "matches")}
-            answer.append(side._replace(**kept))
-    return answer
+    entries = asked[0].evaluate(asked[0].table, None, ()).family.metrics
+    others = [] if given.how.tracks else [*AP_METRICS]
+    return Sides(results, entries, others, left_out)
 
 
-def _checks(sides: Sequence[Evaluated], wanted: Sequence[Wanted]) -> list[Check]:
-    """The checks of the submission, the first side, in the order in which they are wanted."""
-    add_metrics_of_packages(check.metric for check in wanted)
-    asked = asked_table(sides[0], "gate")
-    entries = asked.evaluate(asked.table, None, ()).family.metrics
+def _checks(sides: Sides, wanted: Sequence[Wanted]) -> list[Check]:
+    """The checks of the submission in the order in which they are wanted."""
+    entries = sides.entries
     for check in wanted:
         if check.metric not in entries:
-            problem = no_such("metric", check.metric, [*entries])
+            problem = no_such("metric", check.metric, list(dict.fromkeys([*entries, *sides.others])))
             raise WrongUsage(f"{check.option}: {problem[0].lower()}{problem[1:]}")
         if check.option == "--margin" and entries[check.metric].higher_is_better is None:
             raise WrongUsage(f"--margin: of {check.metric} neither more nor less is better; give another metric")
     of_numbers = list(dict.fromkeys(check.metric for check in wanted if check.option != "--margin"))
-    # Of tracks, the first row of a metric is the combined number.
-    found = intervals(sides[0], metrics=of_numbers).drop_duplicates("metric") if of_numbers else pd.DataFrame()
-    rows = {row["metric"]: row for row in plain_rows(found)}
+    rows = _numbers(sides, of_numbers) if of_numbers else {}
     return [
         _against_baseline(sides, check, entries[check.metric])
         if check.option == "--margin"
         else _of_number(rows[check.metric], check, entries[check.metric])
         for check in wanted
     ]
+
+
+def _numbers(sides: Sides, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The metrics of the submission with their intervals, by name."""
+    table, texts = interval_table(sides.results[0], None, names, exclude=sides.exclude)
+    for text in texts:
+        warnings.warn(f"intervals: {text}", stacklevel=2)
+    # Of results, the first row of a metric is the combined number.
+    return {row["metric"]: row for row in plain_rows(table.drop_duplicates("metric"))}
 
 
 def _of_number(row: Mapping[str, Any], wanted: Wanted, entry: Metric) -> Check:
@@ -170,9 +190,10 @@ def _of_number(row: Mapping[str, Any], wanted: Wanted, entry: Metric) -> Check:
     return Check(wanted.metric, estimate, row["low"], row["high"], wanted.number, passed, sentence, estimate is None)
 
 
-def _against_baseline(sides: Sequence[Evaluated], wanted: Wanted, entry: Metric) -> Check:
+def _against_baseline(sides: Sides, wanted: Wanted, entry: Metric) -> Check:
     """A check of --margin."""
-    answer = non_inferiority(sides[0], sides[1], wanted.metric, wanted.number)
+    x, baseline = sides.results
+    answer, _ = inferiority(x, baseline, wanted.metric, wanted.number, exclude=sides.exclude)
     [row] = plain_rows(answer.table)
     estimate, low = row["estimate"], row["low"]
     parts = []
@@ -185,7 +206,7 @@ def _against_baseline(sides: Sequence[Evaluated], wanted: Wanted, entry: Metric)
         parts.append(f"but {row['reason']}" if parts else f"{entry.label} is not defined here")
     elif low > 0:
         parts.append(f"surely {_written(low, entry)} better")
-    else:
+    elif low < 0:
         parts.append(f"{'and' if estimate < 0 else 'but'} may be {_written(-low, entry)} worse")
     allowed = f"{_written(wanted.number, entry, 'g')} worse is allowed"
     sentence = f"{', '.join(parts)}; {allowed}"

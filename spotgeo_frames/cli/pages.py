@@ -8,10 +8,10 @@ from ..presentation.page.build import check_beforehand
 from ..presentation.page.build import report as write_report
 from ..support.errors import InputError
 from ..support.writing import writable
-from .arguments import How, names_to_exclude, slices_of
+from .arguments import How, slices_of
 from .printing import one_line, tell
 from .problems import problems_reported
-from .saved import Saved, check_saved, predictions_of, read_named
+from .saved import Saved, check_saved, is_of_precision, predictions_of, read_given
 
 
 def report(
@@ -30,19 +30,20 @@ def report(
     with problems_reported():
         check_beforehand(out, tables, images)
         _check_folder_above(out)
-        known, named = read_named(truth, submissions, how, frames)
-        sides = {name: predictions_of(submission) for name, submission in named.items()}
-        left_out = names_to_exclude(exclude, [known, *sides.values()])
-        check_saved(known, [side for side in named.values() if isinstance(side, Saved)], how, left_out)
+        given = read_given(truth, submissions, how, exclude, frames)
+        saved = [side for side in given.named.values() if isinstance(side, Saved)]
+        for of_precision in (False, True):
+            same = [side for side in saved if is_of_precision(side) == of_precision]
+            check_saved(given._replace(of_precision={}), same, of_precision=of_precision)  # the page's is official
         write_report(
-            known,
-            sides,
+            given.truth,
+            {name: predictions_of(submission) for name, submission in given.named.items()},
             out,
             slices,
-            **how.words._asdict(),
+            **given.how.words._asdict(),
             tracks=how.tracks,
             frames=how.frames,
-            exclude=left_out,
+            exclude=given.exclude,
             images=images,
             tables=tables,
         )

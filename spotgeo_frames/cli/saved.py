@@ -1,8 +1,14 @@
-"""Submissions of `compare`, `gate` and `report`: files, and folders that `save` or `--out` wrote."""
+"""Submissions of `compare`, `gate` and `report`: files, and folders that `save` or `--out` wrote.
 
-from collections.abc import Sequence
+They are evaluated as detections, tracks or poses, or by average precision where metrics of that are asked for. A folder
+that `ap --out` wrote has the predictions, too, which can be evaluated in any way.
+"""
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import pandas as pd
 
@@ -10,26 +16,39 @@ from ..analysis.same_truth import truth_differences
 from ..matching.noted_rule import rule_notes
 from ..presentation.saved_folder import MANIFEST, is_saved
 from ..presentation.saving import load_as
+from ..scoring.ap.evaluate import Matched
+from ..scoring.ap.numbers import AP_METRICS, limits_of, numbers_of, thresholds_text
+from ..scoring.ap.result import AveragePrecision, average_precision
 from ..scoring.evaluations import asked_table
 from ..support.copies import local_copy
 from ..support.errors import InputError
 from ..support.progress import progress
 from ..tables.annotations import Annotations, as_annotations
+from ..tables.columns import Columns, dataframe_of
 from ..tables.inputs import FileState, copy_state, note_source
 from ..tables.match_sides import sides_of
+from ..tables.messages import counted
 from ..tables.schema import FILE_ORDER, PREFIXES, pose_columns, pose_joints
 from ..tables.selections import without_sequences
 from ..tracking.evaluate import Evaluated, evaluated, matches_of
 from ..tracking.poses import PoseResult
 from ..tracking.tracks import TrackResult
 from .arguments import How, names_to_exclude, read_submissions, submission_names
+from .problems import WrongUsage
 from .text import rule_text
+
+# The average recall that some number of detections reaches; of COCO's metrics, the one whose name may vary.
+RECALL = re.compile(r"AR\d+")
+
+# What a submission is evaluated to.
+Result = Evaluated | AveragePrecision
 
 
 class Saved(NamedTuple):
     """A saved submission: its folder's name and state, what was loaded there, and the match table of this.
 
-    `result` is a match table, or what `track` or `pose` returned.
+    `result` is a match table, or what `track`, `pose` or `average_precision` returned; of the latter, `matches` has the
+    truths alone.
     """
 
     name: str
@@ -38,34 +57,109 @@ class Saved(NamedTuple):
     matches: pd.DataFrame
 
 
-def read_named(
-    truth: Path, submissions: Sequence[Path], how: How, frames: Path | None = None
-) -> tuple[Annotations, dict[str, Annotations | Saved]]:
-    """The truth, and the submissions by their names; raises InputError where one cannot be accepted."""
-    of_path: dict[Path, Annotations | Saved] = {path: _loaded(path) for path in submissions if _is_saved(path)}
-    files = [path for path in submissions if path not in of_path]
-    known, sides = read_submissions(truth, files, how, frames)
-    of_path |= dict(zip(files, sides, strict=True))
-    return known, dict(zip(submission_names(submissions), [of_path[path] for path in submissions], strict=True))
+class Given(NamedTuple):
+    """The truth, the submissions by their names, how to evaluate them, and the sequences to leave out or None.
 
-
-def read_evaluated(
-    truth: Path, submissions: Sequence[Path], how: How, exclude: str
-) -> tuple[Annotations, dict[str, Annotations | Saved], dict[str, Evaluated], list[int] | list[str] | None]:
-    """The truth, the submissions and what they are evaluated to, by their names, and the sequences to leave out.
-
-    Saved submissions are as they were evaluated. Raises InputError where one cannot be accepted.
+    `of_precision` are the thresholds and the most detections of average precision, where a saved one has others than
+    the official ones.
     """
-    known, named = read_named(truth, submissions, how)
-    sides = {name: side for name, side in named.items() if isinstance(side, Annotations)}
-    saved = {name: side for name, side in named.items() if isinstance(side, Saved)}
-    left_out = names_to_exclude(exclude, [known, *sides.values()])
-    check_saved(known, list(saved.values()), how, left_out)
-    results = {
-        name: evaluated(known, side, how.words, how.tracks, frames=how.frames)
-        for name, side in progress(list(sides.items()), "matching", "submission")
-    } | {name: side.result for name, side in saved.items()}
-    return known, named, {name: results[name] for name in named}, left_out
+
+    truth: Annotations
+    named: dict[str, Annotations | Saved]
+    how: How
+    exclude: list[int] | list[str] | None
+    of_precision: Mapping[str, Any]
+
+
+def precision_among(metrics: Iterable[str], how: How) -> list[str]:
+    """The numbers of average precision among these metrics; those of tracks and poses are others.
+
+    Raises WrongUsage if the words of the rule do not fit them.
+    """
+    names = list(metrics)
+    found = [name for name in names if (name in AP_METRICS or RECALL.fullmatch(name)) and not how.tracks]
+    if found:
+        check_words(found[0], how, alone=len(found) == len(names))
+    return found
+
+
+def check_words(name: str, how: How, *, alone: bool) -> None:
+    """Raises WrongUsage if the words of the rule do not fit a number of average precision; `alone` if all are such."""
+    words = how.words
+    if words.tau is not None or words.similarity not in (None, "iou", "oks"):
+        raise WrongUsage(f"{name}: average precision is by --similarity iou or oks; leave out --tau and others")
+    if alone and words.threshold is not None:
+        raise WrongUsage(f"--threshold: {name} is over thresholds of its own; leave it out")
+    if how.frames != "truth":
+        raise WrongUsage(f"--labelled: {name} is of the truth's frames; leave it out")
+
+
+def read_given(
+    truth: Path,
+    submissions: Sequence[Path],
+    how: How,
+    exclude: str,
+    frames: Path | None = None,
+    *,
+    of_precision: bool = False,
+) -> Given:
+    """The truth and the submissions; with `of_precision`, JSON is COCO's. Raises InputError if one is not right.
+
+    Where no rule is said, it is that of folders that `ap --out` wrote.
+    """
+    of_path: dict[Path, Annotations | Saved] = {path: _loaded(path) for path in submissions if _is_saved(path)}
+    saved = [side.result.matched for side in of_path.values() if is_of_precision(side)]
+    words = how.words
+    rules = [matched.rule for matched in saved if matched.rule.name in ("iou", "oks")]  # others are functions
+    if rules and words.similarity is None and words.tau is None and not how.tracks:
+        how = how._replace(words=words._replace(similarity=rules[0].name, sigmas=rules[0].sigmas))
+    files = [path for path in submissions if path not in of_path]
+    similarity = how.words.similarity or ("iou" if of_precision else None)
+    known, sides = read_submissions(truth, files, how, frames, similarity)
+    of_path |= dict(zip(files, sides, strict=True))
+    named = dict(zip(submission_names(submissions), [of_path[path] for path in submissions], strict=True))
+    tables = [known, *(side for side in named.values() if isinstance(side, Annotations))]
+    return Given(known, named, how, names_to_exclude(exclude, tables), _options(saved[0]) if saved else {})
+
+
+def is_of_precision(side: Annotations | Saved) -> TypeGuard[Saved]:
+    """Whether a submission is a folder that `ap --out` wrote."""
+    return isinstance(side, Saved) and isinstance(side.result, AveragePrecision)
+
+
+def _options(matched: Matched) -> dict[str, Any]:
+    """The arguments of `average_precision` beside the rule that a saved one was made with, but for official ones."""
+    is_official = matched.numbers == numbers_of(matched.rule.of_whole_poses)
+    most = None if is_official else limits_of(matched.numbers)[-1]
+    return {"thresholds": matched.thresholds.tolist(), "max_detections": most}
+
+
+def results_of(given: Given, *, of_precision: bool) -> dict[str, Result]:
+    """What the submissions are evaluated to, by their names: with `of_precision`, their average precision.
+
+    Saved results are as they were evaluated; of a saved average precision, the predictions are evaluated where others
+    are asked for. Raises InputError where a submission does not fit the truth or the rule.
+    """
+    anew = not of_precision and not given.how.tracks
+    sides = {
+        name: predictions_of(side) if anew and is_of_precision(side) else side for name, side in given.named.items()
+    }
+    saved = {name: side for name, side in sides.items() if isinstance(side, Saved)}
+    check_saved(given, list(saved.values()), of_precision=of_precision)
+    files = [(name, side) for name, side in sides.items() if isinstance(side, Annotations)]
+    results: dict[str, Result] = {
+        name: _evaluated(given, side, of_precision) for name, side in progress(files, "matching", "submission")
+    }
+    results |= {name: side.result for name, side in saved.items()}
+    return {name: results[name] for name in sides}
+
+
+def _evaluated(given: Given, side: Annotations, of_precision: bool, identity: str = "object") -> Result:
+    """What a submission is evaluated to."""
+    words, truth = given.how.words, given.truth
+    if of_precision:
+        return average_precision(truth, side, words.similarity, sigmas=words.sigmas, **given.of_precision)
+    return evaluated(truth, side, words, given.how.tracks, identity, given.how.frames)
 
 
 def _is_saved(path: Path) -> bool:
@@ -79,65 +173,109 @@ def _loaded(path: Path) -> Annotations | Saved:
     with local_copy(path) as copy:
         state = copy_state(copy, (MANIFEST,))
         result, name = load_as(copy.path, "pandas"), copy.name
+    if isinstance(result, AveragePrecision):
+        return Saved(name, state, result, asked_table(result, name).matches)
     if isinstance(result, Annotations) or (not isinstance(result, tuple) and "outcome" not in [*result.columns]):
         return as_annotations(result, name)
     if isinstance(result, tuple) and not isinstance(result, TrackResult | PoseResult):
-        needed = "a match table, the result of track or pose, or predictions are needed"
+        needed = "a match table, the result of track, pose or average_precision, or predictions are needed"
         raise InputError(f"{name}: holds a result of type {type(result).__name__}; {needed}")
     return Saved(name, state, result, asked_table(result, name).matches)
 
 
-def check_saved(
-    truth: Annotations, saved: Sequence[Saved], how: How, exclude: Sequence[int] | Sequence[str] | None
-) -> None:
+def check_saved(given: Given, saved: Sequence[Saved], *, of_precision: bool) -> None:
     """Raises InputError if saved submissions were evaluated in another way than this, or with another truth.
 
-    Sequences of `exclude` do not count.
+    Sequences that are left out do not count.
     """
     problems = []
     for submission in saved:
-        matches = submission.matches
-        identity = matches.attrs.get("identity", "object")
-        of_nothing = evaluated(truth, Annotations(truth.objects.iloc[:0]), how.words, how.tracks, identity)
+        of_nothing = _of_nothing(given, of_precision, submission.matches.attrs.get("identity", "object"))
         kind, needed = _kind(submission.result), _kind(of_nothing)
         if kind != needed:
-            hint = "; give --tracks" if kind == "tracks" and not how.tracks else ""
-            problems.append(f"{submission.name}: holds {kind}, and {needed} are evaluated here{hint}")
+            problems.append(f"{submission.name}: holds {kind}, and {_hint(kind, needed)}")
             continue
-        without = matches_of(of_nothing)
-        # That a result is by class is no matter of the rule; `compare` sees to it that all are, or none.
-        noted, now = ({key: note for key, note in rule_notes(of).items() if key != "by"} for of in (matches, without))
+        noted, now = _noted_rule(submission.result), _noted_rule(of_nothing)
         if noted and noted != now:
-            rules = f"was evaluated by {rule_text(matches.attrs)}, and the rule is {rule_text(without.attrs)} now"
+            rules = f"was evaluated by {result_text(submission.result)}, and the rule is {result_text(of_nothing)} now"
             problems.append(f"{submission.name}: {rules}; give the same rule, or evaluate the submission again")
             continue
-        tables = {"TRUTH": without_sequences(without, exclude), "this folder": without_sequences(matches, exclude)}
+        sides = {"TRUTH": asked_table(of_nothing, submission.name).matches, "this folder": submission.matches}
+        tables = {name: without_sequences(side, given.exclude) for name, side in sides.items()}
         problems += truth_differences(submission.name, tables)
     if problems:
         raise InputError(problems)
 
 
+def _of_nothing(given: Given, of_precision: bool, identity: str) -> Result:
+    """What a submission without predictions is evaluated to, of which nobody needs the warnings."""
+    nothing = given.truth.objects.iloc[:0].assign(score=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _evaluated(given, Annotations(nothing), of_precision, identity)
+
+
+def _noted_rule(result: Result) -> dict[Any, Any]:
+    """The notes of a result that say by which rule it was evaluated.
+
+    That a result is by class is no matter of the rule; `compare` sees to it that all are, or none.
+    """
+    table = asked_table(result, "result").table if isinstance(result, AveragePrecision) else matches_of(result)
+    return {key: note for key, note in rule_notes(table).items() if key != "by"}
+
+
 def _kind(result: Any) -> str:
     """What a result is of."""
-    return {TrackResult: "tracks", PoseResult: "poses"}.get(type(result), "detections")
+    kinds = {TrackResult: "tracks", PoseResult: "poses", AveragePrecision: "average precision"}
+    return kinds.get(type(result), "detections")
+
+
+def _hint(kind: str, needed: str) -> str:
+    """What is said of a saved submission of one kind where another is needed."""
+    if needed == "average precision":
+        return "average precision needs all predictions; give their file, or a folder that ap --out wrote"
+    hint = "; give --tracks" if (kind, needed) == ("tracks", "detections") else ""
+    return f"{needed} are evaluated here{hint}"
 
 
 def predictions_of(submission: Annotations | Saved) -> Annotations:
-    """The predictions of a submission; those of a saved one come out of its match table, in the order of their file.
+    """The predictions of a submission; those of a saved one come out of its tables, in the order of their file.
 
-    Raises InputError if it has no coordinates.
+    Raises InputError if it has no coordinates, or if some of them may be missing.
     """
     if isinstance(submission, Annotations):
         return submission
-    matches = submission.matches
-    found = sides_of(matches, None).predictions.objects
-    joints = pose_joints(matches)
+    if isinstance(submission.result, AveragePrecision):
+        matched = submission.result.matched
+        _check_complete(matched, submission.name)
+        table = matched.detections.aligned.predictions.table
+        found = dataframe_of(Columns(table.arrays, n_rows=len(table)))
+        joints: Sequence[Any] = list(matched.rule.joint_sigmas) if matched.rule.of_whole_poses else []
+    else:
+        found, joints = sides_of(submission.matches, None).predictions.objects, pose_joints(submission.matches)
     if joints:
         found = _joint_by_joint(found, joints)
     position = FILE_ORDER.removeprefix(PREFIXES["predictions"])
     side = as_annotations(found.drop(columns=position, errors="ignore"), submission.name)
     note_source(side.objects, submission.name, submission.state)
     return side
+
+
+def _check_complete(matched: Matched, name: str) -> None:
+    """Raises InputError if a saved average precision lacks predictions, which do not count in it."""
+    n, most = matched.detections.beyond.n_detections, limits_of(matched.numbers)[-1]
+    if n:
+        kept = f"has at most {most:,} detections of a frame and category, as average precision counts them"
+        raise InputError(f"{name}: {kept}, and {counted(n, 'detection')} missing; give the file of the predictions")
+
+
+def result_text(result: Result) -> str:
+    """By which rule a result was evaluated, in words."""
+    if not isinstance(result, AveragePrecision):
+        return rule_text(matches_of(result).attrs)
+    matched = result.matched
+    over = f"average precision by {matched.rule.name} over {thresholds_text(matched.thresholds)}"
+    return f"{over}, at most {limits_of(matched.numbers)[-1]:,} detections a frame and category"
 
 
 def source_of(submission: Annotations | Saved) -> pd.DataFrame:

@@ -20,8 +20,9 @@ MOST_STEPS = 10
 # How the rows of `of` begin that leave out a sequence.
 WITHOUT = "without "
 
-# The headline numbers of detections, tracks and poses; the first that a leaderboard has is the one that it ranks by.
-HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota")
+# The headline numbers of detections, tracks, poses and average precision; the first that a leaderboard has is the one
+# that it ranks by.
+HEADLINES = ("f1", "kelvins_mse", "HOTA", "MOTA", "IDF1", "mota", "AP", "AP50", "AP75")
 
 
 def rule_text(notes: Mapping[Hashable, Any]) -> str:
@@ -94,6 +95,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     undefined = {name for name, metric in METRICS.items() if not metric.is_defined("loc_a" in board)}
     first, *others = (name for name in HEADLINES if name in board and name not in undefined)
     by = _named(board, [str(column) for column in board.columns[: board.columns.get_loc("rank")]])
+    count = "n_sequences" if "n_sequences" in board else "n_frames"
     ranking = {
         "rank": board["rank"],
         "name": board["name"].map(one_line),
@@ -103,7 +105,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         **{title(name): board[name].map(_one_decimal if name == "kelvins_mse" else number_text) for name in others},
         "bootstrap share first": board["bootstrap_share_first"].map(lambda value: number_text(value, ".1%")),
         "apart from next": board["apart_from_next"].map({True: "yes", False: "no"}).fillna("-"),
-        "n_sequences": board["n_sequences"],
+        count: board[count],
     }
     ranks, any_few = few_marked(by.join(pd.DataFrame(ranking)), board)
     of = [name for name in ("of",) if name in pairs]
@@ -118,7 +120,7 @@ def comparison_text(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
         f"apart from next: by {title(first)}, p_adjusted < 0.05; no: not shown to differ",
         "bootstrap share first: the share of draws of sequences in which it is first",
     ]
-    if of:
+    if of and (pairs["of"] == "macro").any():
         notes.append("macro: the mean over sequences, by a paired t test")
     if without.any():
         notes[-1] += "; --json has the numbers without each sequence, too"

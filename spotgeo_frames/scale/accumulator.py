@@ -48,8 +48,8 @@ class Accumulator:
 
     An accumulator can be pickled, so processes can send theirs to one that merges them. A copy goes its own way.
     Metrics of your own are those that `metric()` had added when the accumulator was made; they take longer, since the
-    match table of each batch is made for them. One that asks for a column which the match table of a batch lacks is left
-    out, and `compute` warns of it.
+    match table of each batch is made for them. One that asks for a column which the match table of a batch lacks is
+    left out, and `compute` warns of it.
 
     Parameters
     ----------

@@ -200,6 +200,13 @@ def asked_table(x: Any, name: str) -> Asked:
     return Asked(table, table, match_evaluation, list(table))
 
 
+def leaving_out(asked: Asked, exclude: Sequence[int | str] | None) -> Asked:
+    """The same without excluded sequences, which were checked; None leaves all in."""
+    table = without_sequences(asked.table, exclude)
+    matches = table if asked.matches is asked.table else without_sequences(asked.matches, exclude)
+    return asked._replace(table=table, matches=matches)
+
+
 def is_result(x: Any) -> bool:
     """Whether this is a result that registered how it is taken apart."""
     return asked_table.dispatch(type(x)) is not asked_table.dispatch(object)

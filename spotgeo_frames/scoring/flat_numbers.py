@@ -3,8 +3,8 @@
 A name is the metric, and for a slice its column and value: `f1.truth_category/car`. MLflow takes letters, digits, `_`,
 `-`, `.`, spaces and `/` (`_VALID_PARAM_AND_METRIC_NAMES` in mlflow/utils/validation.py; on some systems `:`, too), and
 its store of local files takes `/` for a folder. So the folder of slices, `f1.truth_category`, is none of the files of
-metrics, such as `f1`, and no part of a name is empty or a dot alone. Other characters are written by their code, so that
-no two values share a name.
+metrics, such as `f1`, and no part of a name is empty or a dot alone. Other characters are written by their code, so
+that no two values share a name.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def flat(result: AveragePrecision | Table | Any, prefix: str = "", *, bounds: bo
     of a slice is called METRIC.COLUMN/VALUE (`f1.truth_category/car`), and where columns are crossed
     METRIC.COLUMN.COLUMN/VALUE/VALUE (`f1.night.size/3/12 to 47`); the difference of a pair METRIC.a.b/NAME/NAME. In
     tables of tracks and poses, a null `sequence`, `category` or `joint` stands for all of them, and adds nothing; in
-    other tables it is called `null`. W&B, MLflow and TensorBoard take such names, all in one run: in columns and values,
-    characters other than letters, digits, `_`, `-`, `.` and spaces are written by their code, `a=b` as `a_x3d_b`, and a
-    metric such as `HOTA(0)` is called `HOTA_0`.
+    other tables it is called `null`. W&B, MLflow and TensorBoard take such names, all in one run: in columns and
+    values, characters other than letters, digits, `_`, `-`, `.` and spaces are written by their code, `a=b` as
+    `a_x3d_b`, and a metric such as `HOTA(0)` is called `HOTA_0`.
 
     Raises
     ------

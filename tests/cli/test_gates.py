@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import spotgeo_frames as sf
-from helpers.commands import answer_here, refused_here, run_here, run_process
+from helpers.commands import answer_here, complaints, refused_here, run_here, run_process
 from helpers.problems import assert_places
+from helpers.reference import outside
 from helpers.scenes import objects
 
 KEYS = ["metric", "estimate", "low", "high", "bound", "passed"]
@@ -107,6 +108,77 @@ def test_tracks_and_poses(tracks: Path, poses: Path) -> None:
     assert (done.status, of_hota["low"], of_switches["estimate"]) == (0, None, 10)
     assert "no interval" in done.err
     assert run_here("gate", poses / "truth", poses / "tracker", "--max", "mota=1").status == 3
+
+
+def test_average_precision_is_gated_by_name(coco: Path, tmp_path: Path) -> None:
+    """From COCO's JSON and from folders of ap --out, alone and beside metrics of match tables."""
+    truth, fast, precise = (coco / f"{name}.json" for name in ("annotations", "fast", "precise"))
+    known, found = sf.read_coco(truth, fast, boxes=True)
+    results = [sf.average_precision(known, sf.read_coco(truth, path, boxes=True)[1]) for path in (fast, precise)]
+    summary, f1 = results[0].summary.iloc[0], sf.summarize(sf.match(known, found))["f1"].iloc[0]
+    margin = sf.non_inferiority(*results, "AP50", 0.2).table.iloc[0]
+    assert run_here("ap", truth, fast, "--out", tmp_path / "june").status == 0
+    options = ["--min", "AP=0.3", "--min", "f1=0.6", "--max", "APs=0.9", "--margin", "AP50=0.2", "--json"]
+    for submission in (fast, tmp_path / "june"):
+        done = run_here("gate", truth, submission, "--baseline", precise, *options)
+        checks = {check["metric"]: check for check in json.loads(done.out)["checks"]}
+        assert [*checks] == ["AP", "f1", "APs", "AP50"]
+        for metric, wanted in [("AP", summary["AP"]), ("f1", f1), ("APs", summary["APs"])]:
+            assert checks[metric]["estimate"] == pytest.approx(wanted)
+        assert [checks["AP50"][name] for name in ("estimate", "low")] == pytest.approx(
+            list(margin[["estimate", "low"]])
+        )
+        row = sf.intervals(results[0], metrics=["AP"]).iloc[0]
+        assert [checks["AP"][name] for name in ("low", "high")] == pytest.approx([row["low"], row["high"]])
+        assert done.status == 0
+    done = run_here("gate", truth, tmp_path / "june", "--min", "AP=0.9", "--exclude", "1-30")
+    rule = "average precision by iou over 0.50 to 0.95, at most 100 detections a frame and category"
+    assert done.out.splitlines()[0].endswith(rule)
+    assert done.status == 3
+    left = sf.leaderboard({"june": results[0]}, exclude=range(1, 31))["AP"].iloc[0]
+    assert f"AP is {left:.4f} " in done.out
+
+
+def test_what_a_folder_counts_others_count_too(coco: Path, tmp_path: Path) -> None:
+    """A submission in a file is evaluated as the one in a folder of ap --out was."""
+    truth, fast, precise = (coco / f"{name}.json" for name in ("annotations", "fast", "precise"))
+    known, found = sf.read_coco(truth, fast, boxes=True)
+    few = sf.average_precision(known, found, thresholds=[0.5, 0.9], max_detections=2)
+    sf.save(few, tmp_path / "few")
+    done = run_here(
+        "gate", truth, fast, "--baseline", tmp_path / "few", "--min", "AR2=0.1", "--margin", "AP=0", "--json"
+    )
+    checks = json.loads(done.out)["checks"]
+    assert [check["estimate"] for check in checks] == pytest.approx([few.summary["AR2"].iloc[0], 0.0])
+    assert run_here("ap", truth, precise, "--out", tmp_path / "all").status == 0
+    [problem] = complaints(refused_here("compare", truth, tmp_path / "few", tmp_path / "all"))
+    assert_places([problem], (f"{tmp_path / 'all'}: was evaluated by average precision by iou", "give the same rule"))
+    assert refused_here("report", truth, tmp_path / "few", "--out", tmp_path / "r.html")
+    assert "AP75" in refused_here("gate", truth, tmp_path / "few", "--min", "AP75=0.1", status=2)[-1]
+
+
+def test_average_precision_of_poses(tmp_path: Path) -> None:
+    folder = outside("COCO_DATA", "coco_keypoints")
+    pair = folder / "gt.json", folder / "dt.json"
+    ap = sf.average_precision(*sf.read_coco(*pair), similarity="oks").summary["AR"].iloc[0]
+    assert run_here("ap", *pair, "--keypoints", "--out", tmp_path / "june").status == 0
+    for arguments in ([*pair, "--similarity", "oks"], [pair[0], tmp_path / "june"]):
+        [check] = json.loads(run_here("gate", *arguments, "--min", "AR=0.1", "--json").out)["checks"]
+        assert check["estimate"] == pytest.approx(ap)
+    assert "AR100" in refused_here("gate", pair[0], tmp_path / "june", "--min", "AR100=0.1", status=2)[-1]
+
+
+def test_wrong_words_for_average_precision(coco: Path) -> None:
+    pair = ["gate", coco / "annotations.json", coco / "fast.json"]
+    for options, names in [
+        (["--min", "AP=0.1", "--tau", "5"], ("AP", "--tau")),
+        (["--margin", "AP50=0.1", "--baseline", pair[2], "--similarity", "point"], ("AP50", "--similarity")),
+        (["--min", "AP60=0.1", "--similarity", "iou"], ("--min", "AP60", "AP50")),
+        (["--min", "AP=0.1", "--threshold", "0.7"], ("--threshold", "AP")),
+        (["--min", "AP=0.1", "--min", "f1=0.1", "--labelled"], ("--labelled", "AP")),
+    ]:
+        problem = refused_here(*pair, *options, status=2)[-1]
+        assert all(name in problem for name in names), problem
 
 
 def test_tables_whose_identities_count(files: dict[str, Path]) -> None:

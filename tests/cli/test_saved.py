@@ -16,6 +16,7 @@ OF_COMMAND = {
     "diagnose": ("boxes", "truth.parquet", "v1.parquet"),
     "track": ("tracks", "truth", "tracker"),
     "pose": ("poses", "truth", "tracker"),
+    "ap": ("coco", "annotations.json", "fast.json"),
 }
 
 
@@ -65,6 +66,45 @@ def test_tracks_of_tables_need_the_option(data: Path, tmp_path: Path) -> None:
         refused_here("compare", data / "tracks/truth", poses, tracks),
         f"{poses}: holds poses, and tracks are evaluated here",
     )
+
+
+def test_average_precision_where_others_are_asked_for(data: Path, tmp_path: Path) -> None:
+    """A folder of ap --out has the predictions, if those beyond the most of a frame and category are not missing."""
+    truth, found = data / "boxes/truth.parquet", data / "boxes/v1.parquet"
+    june, score = kept(tmp_path / "june", "ap", truth, found), kept(tmp_path / "score", "score", truth, found)
+    for submissions in ([june, found], [june, score], [june, june]):
+        got = answer_here("compare", truth, *submissions, "--metrics", "f1,recall")
+        assert {row["estimate"] for row in got["pairs"]} == {0}
+    assert "AP" in answer_here("compare", truth, june, found)["leaderboard"][0]
+    assert_places(
+        refused_here("compare", truth, june, score),
+        (f"{score}: holds detections, and average precision needs all predictions", "ap --out"),
+    )
+    assert_places(
+        refused_here("compare", truth, june, found, "--tracks"),
+        f"{june}: holds average precision, and tracks are evaluated here",
+    )
+    mixed = refused_here("compare", truth, june, found, "--metrics", "AP,f1", status=2)[-1]
+    assert "--metrics" in mixed
+    assert "f1" in mixed
+    crowded = objects([(1, 1, float(k), 0.0) for k in range(101)], w=5.0, h=5.0, score=0.5)
+    paths = tmp_path / "truth.csv", tmp_path / "found.csv"
+    crowded.drop(columns="score").to_csv(paths[0], index=False)
+    crowded.to_csv(paths[1], index=False)
+    most = tmp_path / "most"
+    assert run_here("ap", *paths, "--out", most).status == 0
+    problem = (f"{most}: has at most 100 detections", "1 detection is missing", "file of the predictions")
+    assert_places(complaints(refused_here("report", paths[0], most, "--out", tmp_path / "r.html")), problem)
+    assert_places(complaints(refused_here("gate", paths[0], most, "--min", "f1=0.5")), problem)
+
+
+def test_average_precision_of_another_truth_is_refused(data: Path, tmp_path: Path) -> None:
+    june = kept(tmp_path / "june", "ap", data / "boxes/truth.parquet", data / "boxes/v1.parquet")
+    sf.read_objects(data / "boxes/truth.parquet").objects[1:].to_parquet(tmp_path / "truth.parquet")
+    page = tmp_path / "r.html"
+    for command, *rest in (["gate", "--min", "AP=0.1"], ["compare", june], ["report", "--out", page]):
+        [line] = complaints(refused_here(command, tmp_path / "truth.parquet", june, *rest))[:1]
+        assert line.startswith(f"{june}: 1 truth is in only one of TRUTH and this folder: sequence 1, frame 1")
 
 
 def test_results_by_class_are_compared_with_each_other_alone(tmp_path: Path) -> None:
