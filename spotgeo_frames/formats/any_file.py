@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from ..support.addresses import base_name
 from ..support.copies import local_copy
 from ..support.errors import InputError
-from ..support.reading import check_regular, readable
+from ..support.reading import archive_names, readable
 from ..tables.annotations import Annotations, SideColumns, annotations_of, side_columns
 from ..tables.columns import columns_of
 from ..tables.schema import FRAME_KEY
@@ -107,27 +107,39 @@ def sequence_layout(path: str | Path) -> Layout | None:
     """The layout of a folder that has a file for each sequence, or of a .zip of .txt; None for everything else."""
     with local_copy(path) as copy, readable(copy.path):
         folder = copy.path
-        if not folder.is_dir():
-            return "motchallenge" if folder.suffix.lower() == ".zip" and _packs(folder, ".txt") else None
-        entries = list(folder.iterdir())
-        endings = Counter(entry.suffix for entry in entries)
-        if endings[".parquet"]:
-            return None
-        if any((entry / "gt").is_dir() for entry in entries) or endings[".txt"] > endings[".json"]:
-            return "motchallenge"
-        return "posetrack" if endings[".json"] else None
+        layout = _layout(folder)
+        return _layout_below(folder) if layout is None and folder.is_dir() else layout
+
+
+def _layout_below(folder: Path) -> Layout | None:
+    """The layout of what is right below a folder, which is one level too high then; None for folders of Parquet."""
+    entries = sorted(folder.iterdir())
+    if any(entry.suffix == ".parquet" or "=" in entry.name for entry in entries):  # hive partitions
+        return None
+    below = {entry: _layout(entry) for entry in entries if not entry.name.startswith((".", "_"))}
+    found = {layout: entry for entry, layout in below.items() if layout is not None}
+    if len(found) > 1:
+        named = " and ".join(map(str, found.values()))
+        raise InputError(f"{folder}: holds no sequences itself, and {named} hold some of different kinds; give one")
+    return next(iter(found), None)
+
+
+def _layout(path: Path) -> Layout | None:
+    """The layout of a folder or a file, by what is right in it."""
+    if not path.is_dir():
+        return "motchallenge" if path.suffix.lower() == ".zip" and _packs(path, ".txt") else None
+    entries = list(path.iterdir())
+    endings = Counter(entry.suffix for entry in entries)
+    if endings[".parquet"]:
+        return None
+    if any((entry / "gt").is_dir() for entry in entries) or endings[".txt"] > endings[".json"]:
+        return "motchallenge"
+    return "posetrack" if endings[".json"] else None
 
 
 def _packs(path: Path, ending: str) -> bool:
     """Whether a file is an archive with a file of this ending, such as .txt, which competition files do not have."""
-    from zipfile import BadZipFile, ZipFile  # takes a while, and few files are packed
-
-    try:
-        check_regular(path)
-        with ZipFile(path) as archive:
-            return any(name.endswith(ending) for name in archive.namelist())
-    except (OSError, ValueError, RuntimeError, BadZipFile):
-        return False  # what reads it says what is wrong
+    return any(name.endswith(ending) for name in archive_names(path))
 
 
 def _read_folders(

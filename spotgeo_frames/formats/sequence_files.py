@@ -1,14 +1,19 @@
-"""Folders, or archives, that hold one file for each sequence, called by its name."""
+"""Folders, or archives, that hold one file for each sequence, called by its name.
 
+A folder one level above is taken for the one in it that holds the sequences, as trackers/NAME for trackers/NAME/data.
+"""
+
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from ..support.copies import Copy
 from ..support.errors import InputError
 from ..support.names import is_text
-from ..support.reading import read_archive, read_bytes
+from ..support.reading import archive_names, read_archive, read_bytes, readable
 
 
 class File(NamedTuple):
@@ -26,13 +31,66 @@ def file_of(path: Path, sequence: str) -> File:
     return File(sequence, str(path), partial(read_bytes, path))
 
 
+def holds_files(folder: Path, ending: str, sequences: Sequence[str] | None = None) -> bool:
+    """Whether a folder or a .zip holds any SEQUENCE.`ending`; one of these sequences, unless they are None."""
+    if folder.is_dir():
+        with os.scandir(folder) as entries:
+            names = {entry.name for entry in entries if entry.name.endswith(ending) and not entry.is_dir()}
+    else:
+        names = {PurePosixPath(name).name for name in archive_names(folder) if name.endswith(ending)}
+    return bool(names) if sequences is None else not names.isdisjoint(f"{name}{ending}" for name in sequences)
+
+
+def folder_below(folder: Path, holds: Callable[[Path], bool]) -> Path | None:
+    """The one folder, or .zip, right below a folder that holds what is looked for; None where none does.
+
+    Raises InputError where several do. Hidden folders, and what begins with _ as files of other programs do, are left
+    out.
+    """
+    if not folder.is_dir():
+        return None
+    entries = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    found = [path for path in entries if (path.is_dir() or path.suffix.lower() == ".zip") and holds(path)]
+    if len(found) > 1:
+        named = " and ".join(map(str, found[:3])) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+        raise InputError(f"{folder}: holds no sequences itself, and {named} do; give one of them")
+    return found[0] if found else None
+
+
+def folder_of_tracker(folder: Path, ending: str, sequences: Sequence[str]) -> Path:
+    """The folder itself, or the one below it where that has the files of the truth's sequences.
+
+    Files of other names, such as the summary that trackeval writes above the tracker's files, do not count.
+    """
+    for of in (sequences, None):
+        holds = partial(holds_files, ending=ending, sequences=of)
+        found = folder if holds(folder) else folder_below(folder, holds)
+        if found is not None:
+            return found
+    return folder
+
+
+def copies_meant(
+    copies: Sequence[Copy], truth_folder: Callable[[Path], Path], sequences_of: Callable[[Path], list[str]], ending: str
+) -> list[Copy]:
+    """The truth's folder and the tracker's, if there is one, or what is meant of those right below them."""
+    meant: list[Copy] = []
+    for copy in copies:
+        with readable(copy.path):
+            path = copy.path
+            path = folder_of_tracker(path, ending, sequences_of(meant[0].path)) if meant else truth_folder(path)
+        name = copy.name if path == copy.path else os.path.join(copy.name, path.name)
+        meant.append(copy._replace(path=path, name=name))
+    return meant
+
+
 def flat_files(
-    folder: Path, ending: str, wanted: str, hints: Sequence[Path] = (), nested: tuple[str, str] | None = None
+    folder: Path, ending: str, wanted: str, hint: str = "", nested: tuple[str, str] | None = None
 ) -> list[File]:
     """The SEQUENCE.`ending` of a folder, or of a .zip whatever folders they lie in there, in the order of their names.
 
-    Raises InputError where there are none: `wanted` says what is missing, and of the paths in `hints` the first that
-    exists may be what was meant. `nested` are the last folder and name of files of a layout that cannot stay packed.
+    Raises InputError where there are none: `wanted` says what is missing, and `hint` what may be meant. `nested` are
+    the last folder and name of files of a layout that cannot stay packed.
     """
     if folder.is_dir():
         paths = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
@@ -45,8 +103,7 @@ def flat_files(
         raise InputError(f"{folder}: there is no such folder")
     if files:
         return files
-    meant = next((f"; is {path} meant?" for path in hints if path.exists()), "")
-    raise InputError(f"{folder}: holds no sequences: {wanted}{meant}")
+    raise InputError(f"{folder}: holds no sequences: {wanted}{hint}")
 
 
 def _packed_files(path: Path, ending: str, nested: tuple[str, str] | None) -> list[File]:

@@ -135,6 +135,18 @@ def read_archive(path: Path, ending: str) -> dict[str, bytes]:
             return _contents(archive, wanted, path)
 
 
+def archive_names(path: Path) -> list[str]:
+    """The names of the files in a .zip; none where it is no archive that can be read."""
+    import zipfile
+
+    try:
+        check_regular(path)
+        with zipfile.ZipFile(path) as archive:
+            return [member.filename for member in _members(archive, path)]
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile):
+        return []  # what reads it says what is wrong
+
+
 def check_no_nul(content: bytes, name: str) -> None:
     """Raises InputError with the line of the first NUL byte; a text file with NUL bytes is damaged, or UTF-16."""
     position = content.find(b"\0")
@@ -150,7 +162,9 @@ def _unzipped(path: Path) -> bytes:
     with zipfile.ZipFile(path) as archive:
         members = _members(archive, path)
         if len(members) != 1:
-            raise InputError(f"{path}: holds {len(members)} files; exactly one is needed")
+            named = " and ".join(repr(member.filename) for member in members[:2])
+            there = f"{len(members)} files{', such as ' if len(members) > 2 else ': ' if members else ''}{named}"
+            raise InputError(f"{path}: holds {there}; exactly one is needed")
         [content] = _contents(archive, members, path).values()
         return content
 
@@ -165,8 +179,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
         raise InputError(f"{path}: holds {n_members:,} files; at most {MOST_MEMBERS:,} are read, so unpack it yourself")
     if not all(member.filename for member in archive.infolist()):  # zipfile cuts names at a NUL byte
         raise InputError(f"{path}: holds a file without a name; pack it again")
-    # Folders, and the files that macOS adds, are not content.
-    members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+    members = [m for m in archive.infolist() if not m.is_dir() and not _is_of_macos(m.filename)]
     for member in members:
         inner = PureWindowsPath(member.filename)  # knows both kinds of separators, and drives
         if inner.drive or inner.root or ".." in inner.parts:
@@ -174,6 +187,12 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
     if len({member.filename for member in members}) < len(members):
         raise InputError(f"{path}: holds files of the same name")
     return members
+
+
+def _is_of_macos(name: str) -> bool:
+    """Whether a file of an archive is one that macOS adds, which is no content."""
+    *folders, last = name.split("/")
+    return "__MACOSX" in folders or last == ".DS_Store" or last.startswith("._")
 
 
 def _contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], path: Path) -> dict[str, bytes]:

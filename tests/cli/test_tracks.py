@@ -71,7 +71,7 @@ def test_track_refuses_what_tracks_have_not(files: list[Path], tracks: Path, tmp
         assert said.startswith(f"Error: {option[2:]} does not apply to tracks")
     assert "MOTChallenge" in refused_here("track", *files, "--benchmark", "MOT17", status=2)[-1]
     assert_places(refused_here("track", *files, "--identity", "trak"), ("identity", "trak"))
-    assert_places(refused_here("track", tracks, tracks / "tracker"), (f"{tracks}", "SEQUENCE/gt/gt.txt"))
+    assert_places(refused_here("track", tmp_path, tracks / "tracker"), (f"{tmp_path}", "SEQUENCE/gt/gt.txt"))
     assert_places(refused_here("track", tmp_path / "no", tmp_path / "no"), f"{tmp_path / 'no'}")
     (tmp_path / "joints.csv").write_text("sequence,frame,object,joint,x,y\na,1,1,nose,1,1\n")
     assert_places(

@@ -197,7 +197,7 @@ def test_folders_that_do_not_fit(tmp_path: Path) -> None:
     assert_refused(truth, tmp_path / "no", f"{tmp_path / 'no'}")
     (tmp_path / "data").mkdir()
     assert_refused(tmp_path / "data", tracker, (f"{tmp_path / 'data'}", "SEQUENCE/gt/gt.txt", "SEQUENCE.txt"))
-    assert_refused(truth, tmp_path, (f"{tmp_path}", "SEQUENCE.txt", f"is {tmp_path / 'data'} meant?"))
+    assert_refused(truth, tmp_path / "data", (f"{tmp_path / 'data'}", "SEQUENCE.txt"))
     (truth / "A" / "gt" / "gt.txt").unlink()
     (tracker / "A.txt").write_text(CLAIM)
     (tracker / "B.txt").unlink()

@@ -267,9 +267,11 @@ def test_zip_files(tmp_path: Path) -> None:
     check_good(
         sf.read_spotgeo(zipped(path, ("folder/", ""), ("folder/a.json", text), ("__MACOSX/folder/._a.json", "x")))
     )
-    for members in ([("a.json", text), ("b.json", text)], []):
-        zipped(path, *members)
-        with refused((f"{path}", f"{len(members)} files")):
+    of_macos = [("__MACOSX/._a.json", "x"), ("folder/.DS_Store", "x"), (".DS_Store", "x"), ("folder/._a.json", "x")]
+    check_good(sf.read_spotgeo(zipped(path, ("folder/", ""), *of_macos, ("folder/a.json", text))))
+    for names in (["folder/a.json", "b.json"], ["a.json", "README.txt", "c.json"], []):
+        zipped(path, *((name, text) for name in names), *of_macos)
+        with refused((f"{path}", f"{len(names)} files", *map(repr, names[:2]))):
             sf.read_spotgeo(path)
     for name in ("../a.json", "/etc/a.json", "a/../../b.json", "C:\\a.json", "..\\a.json"):
         zipped(path, (name, text))

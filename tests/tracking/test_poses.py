@@ -484,12 +484,11 @@ def test_folders(tmp_path: Path) -> None:
     with refused(f"{tmp_path / 'nowhere'}"):
         sf.read_posetrack(tmp_path / "nowhere", predictions)
     (tmp_path / "tracker").mkdir()
-    sequences = predictions.rename(tmp_path / "tracker" / "sequences")
-    with refused((f"{tmp_path / 'tracker'}", "SEQUENCE.json", f"is {sequences} meant?")):
+    with refused((f"{tmp_path / 'tracker'}", "SEQUENCE.json")):
         sf.read_posetrack(truth, tmp_path / "tracker")
     (truth / "walk.json").write_text("{")
     with refused(f"{truth / 'walk.json'}"):
-        sf.read_posetrack(truth, sequences)
+        sf.read_posetrack(truth, predictions)
 
 
 def test_an_archive(tmp_path: Path) -> None:

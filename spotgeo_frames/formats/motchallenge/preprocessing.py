@@ -27,9 +27,10 @@ from ...tables.columns import Columns
 from ...tables.inputs import MOTCHALLENGE_FILES, copy_state, name_source, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
 from ...tables.schema import BOX, FRAME_KEY
+from ..sequence_files import copies_meant
 from .benchmarks import BENCHMARKS
 from .lines import CLASSES
-from .reader import read_folders
+from .reader import read_folders, sequences_of_truth, truth_folder
 
 # The IoU from which boxes match.
 LEAST_SIMILARITY = 0.5 - ROUNDING
@@ -51,9 +52,10 @@ def read_motchallenge(
     ----------
     truth_dir, tracker_dir
         Folders laid out as `truth_dir`/SEQUENCE/gt/gt.txt (with SEQUENCE/seqinfo.ini where the length is known) or
-        `truth_dir`/SEQUENCE.txt, and `tracker_dir`/SEQUENCE.txt; the flat layouts also as a .zip archive. They may be
-        addresses such as s3://bucket/truth, of which only files of text are fetched. Without a `tracker_dir`, None,
-        there are no predictions.
+        `truth_dir`/SEQUENCE.txt, and `tracker_dir`/SEQUENCE.txt; the flat layouts also as a .zip archive. Either may be
+        the folder right above, such as trackers/NAME for trackers/NAME/data. They may be addresses such as
+        s3://bucket/truth, of which only files of text are fetched. Without a `tracker_dir`, None, there are no
+        predictions.
     benchmark
         "MOT15", "MOT16", "MOT17", "MOT20" or "DanceTrack": whether there are classes, and which distract.
     preprocess
@@ -74,7 +76,8 @@ def read_motchallenge(
 
     Raises
     ------
-    InputError: a file is missing, is of a sequence that is not known, or holds lines that cannot be used.
+    InputError: a file is missing, is of a sequence that is not known, or holds lines that cannot be used; or several
+        folders right below the given one hold sequences.
     ValueError: no such benchmark, or no such kind of table.
 
     Examples
@@ -85,7 +88,8 @@ def read_motchallenge(
     """
     kind = check_kind(table)
     folders = [folder for folder in (truth_dir, tracker_dir) if folder is not None]
-    with local_copies(folders, Storage(storage_options, filesystem)) as copies:
+    with local_copies(folders, Storage(storage_options, filesystem)) as given:
+        copies = _meant(given)
         states = [copy_state(copy, MOTCHALLENGE_FILES) for copy in copies]
         *sides, names, n_rows = _numbered(copies, benchmark, preprocess)
     truth, predictions = (annotations_of(_named(side, names)) for side in sides)
@@ -111,7 +115,12 @@ def read_numbered(
 ) -> Numbered:
     """Reads the folders as `read_motchallenge` does, whose arguments these are, and raises what it raises."""
     with local_copies([folder for folder in (truth_dir, tracker_dir) if folder is not None]) as copies:
-        return _numbered(copies, benchmark, preprocess)
+        return _numbered(_meant(copies), benchmark, preprocess)
+
+
+def _meant(copies: Sequence[Copy]) -> list[Copy]:
+    """The folders of the truth and the tracker, where those above them are given, too."""
+    return copies_meant(copies, truth_folder, sequences_of_truth, ".txt")
 
 
 def _numbered(copies: Sequence[Copy], benchmark: str, preprocess: bool) -> Numbered:

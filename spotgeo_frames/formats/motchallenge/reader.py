@@ -8,6 +8,8 @@ that nobody reads. Every field has to be a number, also those that are not read.
     TRUTH_DIR/SEQUENCE.txt         the flat layout
     TRACKER_DIR/SEQUENCE.txt       and either flat layout as a .zip
 
+Either may be the folder above, such as trackers/NAME for trackers/NAME/data.
+
 Where a sequence's length is not known, it ends with the last row of either side.
 
 The reader follows trackeval 1.3.0 (datasets/mot_challenge_2d_box.py), which also cuts off the decimals of marks and
@@ -28,6 +30,7 @@ Known differences
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +46,7 @@ from ...tables.columns import Columns
 from ...tables.messages import counted, first_keys
 from ...tables.schema import FRAME_KEY, LARGEST_EXACT_INTEGER, OBJECT_KEY
 from ...tables.table import Table
-from ..sequence_files import File, file_of, flat_files, of_sequences
+from ..sequence_files import File, file_of, flat_files, folder_below, holds_files, of_sequences
 from .lines import FIELDS, MOST_FRAMES, Kind, Rows, read_rows, tracker_kind, truth_kind
 
 if TYPE_CHECKING:
@@ -104,15 +107,39 @@ def _read(file: File, kind: Kind, length: int | None) -> Rows:
     return read_rows(file.read(), file.name, kind, length)
 
 
+def truth_folder(folder: Path) -> Path:
+    """A folder of truth itself, or the one right below it that holds the sequences."""
+    # A sequence's own folder has gt.txt one level below, and is no folder of sequences.
+    of_sequence = (folder / "gt" / "gt.txt").exists() or (folder / "seqinfo.ini").exists()
+    if of_sequence or _nested_files(folder) or holds_files(folder, ".txt"):
+        return folder
+    return folder_below(folder, _has_nested) or folder_below(folder, partial(holds_files, ending=".txt")) or folder
+
+
+def _has_nested(folder: Path) -> bool:
+    """Whether a folder has any SEQUENCE/gt/gt.txt, which the sequences of a test set lack."""
+    return any(path.exists() for path in _nested_files(folder).values())
+
+
+def sequences_of_truth(folder: Path) -> list[str]:
+    """The names of the sequences of a folder of truth."""
+    return [file.sequence for file in _truth_files(folder)]
+
+
+def _nested_files(folder: Path) -> dict[str, Path]:
+    """The SEQUENCE/gt/gt.txt of a folder that has such folders of sequences, by the sequence."""
+    if not folder.is_dir():
+        return {}
+    return {
+        path.name: path / "gt" / "gt.txt"
+        for path in folder.iterdir()
+        if path.is_dir() and ((path / "gt").is_dir() or (path / "seqinfo.ini").exists())
+    }
+
+
 def _truth_files(folder: Path) -> list[File]:
     """The sequences of a folder of truth, in the order of their names."""
-    nested = {}
-    if folder.is_dir():
-        nested = {
-            path.name: path / "gt" / "gt.txt"
-            for path in folder.iterdir()
-            if path.is_dir() and ((path / "gt").is_dir() or (path / "seqinfo.ini").exists())
-        }
+    nested = _nested_files(folder)
     if not nested:
         return _flat_files(folder, "neither SEQUENCE/gt/gt.txt nor SEQUENCE.txt")
     return [file_of(path, name) for name, path in sorted(nested.items())]
@@ -125,9 +152,8 @@ def _tracker_files(folder: Path, sequences: Sequence[str], truth_dir: Path) -> l
 
 
 def _flat_files(folder: Path, wanted: str) -> list[File]:
-    hints = [folder / "data", folder / "gt", folder / "data.zip"]
-    hints = [folder.parent] if (folder / "gt" / "gt.txt").exists() else hints
-    return flat_files(folder, ".txt", wanted, hints, nested=("gt", "gt.txt"))
+    hint = f"; is {folder.parent} meant?" if (folder / "gt" / "gt.txt").exists() else ""
+    return flat_files(folder, ".txt", wanted, hint, nested=("gt", "gt.txt"))
 
 
 def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:

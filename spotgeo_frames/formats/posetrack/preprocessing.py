@@ -31,7 +31,8 @@ from ...support.ragged import ranges
 from ...tables.annotations import Annotations
 from ...tables.inputs import POSETRACK_FILES, copy_state, note_source
 from ...tables.kinds import TableKind, as_kind, check_kind
-from .reader import Regions, read_folders
+from ..sequence_files import copies_meant
+from .reader import Regions, read_folders, sequences_of_truth, truth_folder
 
 
 def read_posetrack(
@@ -47,8 +48,9 @@ def read_posetrack(
     Parameters
     ----------
     truth_dir, prediction_dir
-        Folders, or .zip archives, of SEQUENCE.json in the format of PoseTrack18 and PoseTrack21. Without a
-        `prediction_dir`, None, there are no predictions.
+        Folders, or .zip archives, of SEQUENCE.json in the format of PoseTrack18 and PoseTrack21, or the folder right
+        above, such as trackers/NAME for trackers/NAME/sequences. Without a `prediction_dir`, None, there are no
+        predictions.
     table
         The kind of the tables: "pandas", "polars" or "pyarrow".
     storage_options, filesystem
@@ -78,7 +80,8 @@ def read_posetrack(
     """
     kind = check_kind(table)
     given = [folder for folder in (truth_dir, prediction_dir) if folder is not None]
-    with local_copies(given, Storage(storage_options, filesystem)) as copies:
+    with local_copies(given, Storage(storage_options, filesystem)) as above:
+        copies = copies_meant(above, truth_folder, sequences_of_truth, ".json")
         states = [copy_state(copy, POSETRACK_FILES) for copy in copies]
         folders = read_folders(copies[0].path, copies[1].path if len(copies) > 1 else None)
     labelled = folders.frames["labelled"].to_numpy()

@@ -4,8 +4,9 @@
                                    (image_id, track_id, keypoints, bbox_head), `categories`
     PREDICTION_DIR/SEQUENCE.json   the same images; annotations have `scores`, one a joint, instead of bbox_head
 
-Either may be a .zip instead of a folder. Keypoints are x, y (px) and a third number for each of seventeen joints. The
-ears are never annotated, so the reader drops them. A joint is there where x > 0 and y > 0.
+Either may be a .zip instead of a folder, or the folder above, such as trackers/NAME for trackers/NAME/sequences.
+Keypoints are x, y (px) and a third number for each of seventeen joints. The ears are never annotated, so the reader
+drops them. A joint is there where x > 0 and y > 0.
 
 Known differences from the evaluation kits (PoseTrack21's datasets/posetrack.py, poseval's convert.py)
 
@@ -19,6 +20,7 @@ Known differences from the evaluation kits (PoseTrack21's datasets/posetrack.py,
 """
 
 from collections.abc import Container, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +36,7 @@ from ...support.progress import progress
 from ...support.reading import readable
 from ...tables.joints import EARS, JOINTS, RAW_JOINTS
 from ..documents import MOST_PROBLEMS, Integer, integers, matrix, repeated_ids
-from ..sequence_files import File, flat_files, of_sequences
+from ..sequence_files import File, flat_files, folder_below, holds_files, of_sequences
 
 # Corners beyond this (px) are a mistake, and their squares may be too large for a number.
 LARGEST_HEAD = 1e100
@@ -111,7 +113,7 @@ def read_folders(truth_dir: Path, prediction_dir: Path | None) -> Folders:
     or holds what cannot be used.
     """
     with readable(truth_dir):
-        truth_files = flat_files(truth_dir, ".json", "no SEQUENCE.json", [truth_dir / "gt", truth_dir / "val"])
+        truth_files = flat_files(truth_dir, ".json", "no SEQUENCE.json")
     names = [file.sequence for file in truth_files]
     prediction_files = [None] * len(names) if prediction_dir is None else _found(prediction_dir, names, truth_dir)
     pairs = list(zip(truth_files, prediction_files, strict=True))
@@ -132,11 +134,22 @@ def read_folders(truth_dir: Path, prediction_dir: Path | None) -> Folders:
     return Folders(*tables, frames, regions, names)
 
 
+def truth_folder(folder: Path) -> Path:
+    """A folder of truth itself, or the one right below it that holds the sequences."""
+    holds = partial(holds_files, ending=".json")
+    return folder if holds(folder) else folder_below(folder, holds) or folder
+
+
+def sequences_of_truth(folder: Path) -> list[str]:
+    """The names of the sequences of a folder of truth."""
+    return [file.sequence for file in flat_files(folder, ".json", "no SEQUENCE.json")]
+
+
 def _found(folder: Path, sequences: Sequence[str], truth_dir: Path) -> list[File]:
     """The predictions' files of the sequences; raises InputError where one is missing or is of another sequence."""
     missing = ".json is missing; a tracker that found nobody there has a file with its images and no annotations"
     with readable(folder):
-        files = flat_files(folder, ".json", "no SEQUENCE.json", [folder / "sequences"])
+        files = flat_files(folder, ".json", "no SEQUENCE.json")
         return of_sequences(files, sequences, folder, truth_dir, missing)
 
 
