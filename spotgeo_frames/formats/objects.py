@@ -7,15 +7,17 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..support.addresses import Storage
 from ..support.copies import local_copy
 from ..support.errors import InputError
 from ..support.pandas_versions import own_copy
-from ..support.reading import LARGEST_UNPACKED, check_no_nul, files_below, read_bytes, readable
+from ..support.reading import LARGEST_UNPACKED, check_no_nul, check_utf8, files_below, read_bytes, readable
 from ..tables.annotations import Annotations
 from ..tables.arrow import arrow_to_pandas
 from ..tables.checks import check_frames, check_objects
+from ..tables.columns import names_without_blanks
 from ..tables.inputs import PARQUET_FILES, copy_state, note_source
 from ..tables.kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
 from ..tables.table import Table, collected
@@ -142,7 +144,17 @@ def _csv(path: Path) -> pa.Table:
 
     content = read_bytes(path)
     check_no_nul(content, str(path))
+    check_utf8(content, str(path))
     # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
     arrows_own = pa.BufferOutputStream()
     arrows_own.write(content)
-    return csv.read_csv(pa.BufferReader(arrows_own.getvalue()))
+    return _without_blanks(csv.read_csv(pa.BufferReader(arrows_own.getvalue())))
+
+
+def _without_blanks(table: pa.Table) -> pa.Table:
+    """A table whose names of columns have no blanks around them, as after each comma; nor has the text below these."""
+    names = names_without_blanks(table.column_names)
+    for position, (name, given) in enumerate(zip(names, table.column_names, strict=True)):
+        if name != given and pa.types.is_string(table.column(position).type):
+            table = table.set_column(position, given, pc.utf8_trim_whitespace(table.column(position)))
+    return table.rename_columns(names)

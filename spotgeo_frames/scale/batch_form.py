@@ -51,7 +51,7 @@ def _form(side: str | None, names: tuple[str, ...], sequences: bool, classes: bo
 def is_text(values: Any) -> bool:
     """Whether a column that holds text or numbers holds text."""
     categories = getattr(values.dtype, "categories", None)
-    return (values if categories is None else categories).dtype.kind in "OU"
+    return (values if categories is None else categories).dtype.kind in "OUM"  # dates become text
 
 
 def common_form(name: str, known: Form, *others: Form) -> Form:

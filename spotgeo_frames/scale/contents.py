@@ -17,6 +17,7 @@ from ..support.errors import InputError, first_line
 from ..support.fetching import AT_ONCE
 from ..support.reading import readable
 from ..support.storage import Place, is_inside, is_local
+from ..tables.key_values import arrow_key, is_date, may_be_whole
 from .files import KEPT_OF_STORE, File, Footer, OpenedFiles, footer_digest
 from .listing import files_of
 from .row_groups import FIRST, LAST, Gap, RowGroup
@@ -165,25 +166,23 @@ def _with_partition(schema: pa.Schema, file: File) -> pa.Schema:
 
 
 def _plain_schema(schema: pa.Schema) -> pa.Schema:
-    """The types to read columns as: integer keys int64, text string, coordinates float64, dictionaries their values."""
+    """The types to read columns as: keys int64 or text, text string, coordinates float64, dictionaries their values.
+
+    Keys that are floats have to be whole numbers, as `check_objects` has it, and dates become text.
+    """
     fields = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if field.name.startswith("__index_level_"):
             continue
-        if _is_text(kind):
+        if _is_text(kind) or (field.name in KEYS and is_date(kind)):
             kind = pa.string()
-        elif field.name in [*KEYS, "frame"] and (pa.types.is_integer(kind) or _is_whole(kind)):
+        elif field.name in [*KEYS, "frame"] and (pa.types.is_integer(kind) or may_be_whole(kind)):
             kind = pa.int64()
         elif field.name in KINDS and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             kind = pa.float64()
         fields.append(pa.field(field.name, kind))
     return pa.schema(fields)
-
-
-def _is_whole(kind: pa.DataType) -> bool:
-    """Whether a type is a decimal without places after the point."""
-    return pa.types.is_decimal(kind) and kind.scale == 0
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -248,7 +247,10 @@ def _range_read(opened: OpenedFiles, file: File, position: int) -> tuple[Any, An
     """The least and the greatest sequence of a row group, read from the column itself, for lack of statistics."""
     ranges = []
     for batch in opened.batches(file, position, ["sequence"], BATCH_ROWS):
-        column = batch.column(0).cast(_plain_schema(batch.schema).field(0).type)
+        try:
+            column = arrow_key(batch.column(0), _plain_schema(batch.schema).field(0).type)
+        except pa.ArrowInvalid as error:
+            raise InputError(f"{file.place.name}: column sequence: {first_line(error)}") from None
         ranges.append(pc.min_max(column).as_py())
     bounds = [bound for bound in ranges if bound["min"] is not None]
     return min((bound["min"] for bound in bounds), default=None), max((bound["max"] for bound in bounds), default=None)

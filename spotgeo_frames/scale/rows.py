@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.errors import InputError, check_memory, first_line
+from ..tables.key_values import arrow_key
 from .contents import BATCH_ROWS
 from .files import OpenedFiles
 from .row_groups import Gap, RowGroup
@@ -101,7 +102,7 @@ def _conformed(rows: pa.Table, schema: pa.Schema, group: RowGroup) -> pa.Table:
         elif column.name in positions:
             values = rows.column(positions[column.name])
             try:
-                columns.append(values if values.type == column.type else values.cast(column.type))
+                columns.append(values if values.type == column.type else arrow_key(values, column.type))
             except pa.ArrowException as error:
                 check_memory(error, group.file.place.name)
                 raise UnreadableError(group, f"column {column.name}: cannot be read: {first_line(error)}") from None

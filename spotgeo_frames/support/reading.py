@@ -155,6 +155,19 @@ def check_no_nul(content: bytes, name: str) -> None:
         raise InputError(f"{name}, line {line}: holds a NUL byte; text in UTF-8 is needed")
 
 
+def check_utf8(content: bytes, name: str) -> None:
+    """Raises InputError with the line and the byte of a text file that is in another encoding than UTF-8."""
+    if content.isascii():  # which is found out in a fraction of the time
+        return
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        what = f"byte {error.start} is 0x{content[error.start]:02x}, which is no UTF-8; is the text in Latin-1?"
+        advice = "iconv -f LATIN1 -t UTF-8 makes it UTF-8, or read it by pandas.read_csv(..., encoding='latin-1')"
+        raise InputError(f"{name}, line {line}: {what} {advice}") from None
+
+
 def _unzipped(path: Path) -> bytes:
     """The content of the only file in an archive."""
     import zipfile

@@ -10,7 +10,8 @@ from ..support.errors import InputError
 from ..support.keys import ascend, repeated, row_keys
 from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
-from .columns import Columns, array_of
+from .columns import Columns, array_of, names_without_blanks
+from .key_values import dates_as_text, fractions
 from .messages import counted, first_keys, listed, missing, several_thresholds
 from .other_words import way_out
 from .schema import (
@@ -34,7 +35,7 @@ def check_objects(table: Table, name: str) -> pd.DataFrame:
     Raises InputError with every problem: the column, how many rows, and the keys of the first few. Messages call the
     table `name`.
     """
-    given = as_pandas(table, name)
+    given = _with_plain_names(table, name)
     key = [*FRAME_KEY, "object", *(["joint"] if "joint" in given else [])]
     size = ["w", "h"] if "w" in given and "h" in given else []
     columns, problems = _checked(given, name, key, ["x", "y", *size])
@@ -71,7 +72,7 @@ def plain_objects(rows: pa.Table) -> Columns | None:
 
 def check_frames(table: Table, name: str) -> pd.DataFrame:
     """The table of frames with its key in its types; raises InputError with every problem and its place."""
-    given = as_pandas(table, name)
+    given = _with_plain_names(table, name)
     columns, problems = _checked(given, name, FRAME_KEY, [])
     problems += [
         f"{name}: column {column} is a name of the match table itself; give it another"
@@ -83,9 +84,16 @@ def check_frames(table: Table, name: str) -> pd.DataFrame:
 
 def check_sequences(table: Table, name: str) -> pd.DataFrame:
     """The table of sequences with its key in its type; raises InputError with every problem and its place."""
-    given = as_pandas(table, name)
+    given = _with_plain_names(table, name)
     columns, problems = _checked(given, name, ["sequence"], [])
     return _finished(given, name, ["sequence"], columns, problems)
+
+
+def _with_plain_names(table: Table, name: str) -> pd.DataFrame:
+    """A table as a DataFrame, without the blanks around names of columns that a CSV may have after its commas."""
+    given = as_pandas(table, name)
+    names = names_without_blanks(list(given.columns))
+    return given if names == list(given.columns) else given.set_axis(names, axis="columns")
 
 
 def check_sums(table: pd.DataFrame, name: str, sums: Sequence[str]) -> pd.DataFrame:
@@ -233,7 +241,10 @@ def _too_large(values: pd.Series) -> np.ndarray:
 
 
 def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
-    """A key column as int64 or `str`; the message of a ValueError continues "column NAME"."""
+    """A key column as int64 or text, also where it has whole floats or dates.
+
+    The message of a ValueError continues "column NAME".
+    """
     values = given[column]
     if values.dtype == np.int64:  # the common case: nothing to convert, and no nulls possible
         return values
@@ -247,6 +258,14 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
         if pd.api.types.is_unsigned_integer_dtype(values.dtype) and int(values.max() or 0) >= 1 << 63:
             raise ValueError(": has integers of more than 63 bits; use strings")
         return values.astype("int64")
+    fraction = fractions(values)
+    if fraction is not None:
+        if fraction.any():
+            problem = f"{counted(int(fraction.sum()), 'row')} no whole number that this type holds exactly"
+            advice = "integers are needed" if column == "frame" else "integers or text are needed"
+            raise ValueError(f" is of type {values.dtype}: {problem}: {first_keys(given, fraction, key)}; {advice}")
+        return values.astype("int64")
+    values = values if column == "frame" else dates_as_text(values)
     strings = pd.api.types.infer_dtype(values, skipna=False) in ("string", "empty")
     if strings and column != "frame":
         return values.astype(TEXT)

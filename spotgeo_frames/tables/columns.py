@@ -6,6 +6,7 @@ reading, matching and scoring files needs no pandas, which takes longer to impor
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +101,16 @@ def dataframe_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
     frame = pd.DataFrame(series, index=index, copy=False)
     frame.attrs = columns.attrs
     return frame
+
+
+def names_without_blanks(names: Sequence[str]) -> list[str]:
+    """The names of columns without the blanks around them; a name stays as it is where two would be the same.
+
+    >>> names_without_blanks(["sequence", " frame", "x ", " x"])
+    ['sequence', 'frame', 'x ', ' x']
+    """
+    times = Counter(name.strip() for name in names)
+    return [name.strip() if times[name.strip()] == 1 else name for name in names]
 
 
 def as_numbers(values: Any) -> np.ndarray:

@@ -463,9 +463,60 @@ def test_damaged_tables(tmp_path: Path) -> None:
 
 
 def test_text_in_another_encoding(tmp_path: Path) -> None:
-    path = tmp_path / "latin.csv"
-    path.write_bytes("sequence,frame,object,x,y,höhe\nä,1,0,1,2,3\n".encode("latin-1"))
-    with refused(f"{path}: cannot be read"):
+    """The first byte that is no UTF-8 is named, and what makes it UTF-8; where it is, is no matter."""
+    for line, text in (
+        (1, "sequence,frame,object,x,y,caf\u00e9\n1,1,0,1,2,a\n"),
+        (3, "sequence,frame,object,x,y,name\n1,1,0,1,2,a\n1,1,1,1,2,caf\u00e9\n"),
+    ):
+        path = tmp_path / "latin.csv"
+        path.write_bytes(text.encode("latin-1"))
+        place = text.encode("latin-1").index(b"\xe9")
+        with refused(
+            (f"{path}, line {line}", f"byte {place}", "0xe9", "UTF-8", "iconv -f LATIN1", "encoding='latin-1'")
+        ):
+            sf.read_objects(path)
+        path.write_bytes(text.encode())
+        assert "caf\u00e9" in sf.read_objects(path).objects.astype(str).to_csv()
+    path.write_bytes(text.encode("utf-16"))
+    with refused((f"{path}, line 1", "UTF-8")):
+        sf.read_objects(path)
+
+
+def test_blanks_around_the_names_of_columns(tmp_path: Path) -> None:
+    """Text after a comma and a blank loses the blank as the names do; two columns of one name stay as they are."""
+    path = tmp_path / "some.csv"
+    path.write_text("sequence, frame, object, x ,\ty, category\nd, 1, 1, 2.0, 3.0, car\n")
+    expected = {"sequence": "d", "frame": 1, "object": 1, "x": 2.0, "y": 3.0, "category": "car"}
+    assert sf.read_objects(path).objects.to_dict("records") == [expected]
+    path.write_text("sequence,frame,object,x,y,z , z\nd,1,1,2.0,3.0, a,b\n")
+    assert sf.read_objects(path).objects[["z ", " z"]].to_numpy().tolist() == [[" a", "b"]]
+    path.write_text("sequence, frame\n1, 2\n")
+    assert sf.read_objects(objects([("1", 2, 0, 0)]), frames=path).frames.to_dict("records") == [
+        {"sequence": 1, "frame": 2}
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_keys_written_as_floats_or_dates(tmp_path: Path, ending: str) -> None:
+    table = pd.DataFrame(
+        {
+            "sequence": pd.to_datetime(["2024-01-01", "2024-01-01 12:30"], format="ISO8601"),
+            "frame": [1.0, 2.0],
+            "object": [3.0, 4.0],
+            "x": 1.0,
+            "y": 2.0,
+        }
+    )
+    path = tmp_path / f"some.{ending}"
+    write = {"csv": lambda table: table.to_csv(path, index=False), "parquet": lambda table: table.to_parquet(path)}
+    write[ending](table)
+    read = sf.read_objects(path).objects
+    assert read[["sequence", "frame", "object"]].to_numpy().tolist() == [
+        ["2024-01-01", 1, 3],
+        ["2024-01-01T12:30:00", 2, 4],
+    ]
+    write[ending](table.assign(frame=[1.0, 2.5]))
+    with refused((f"{path}: column frame", "1 row", "frame 2.5", "object 4.0", "integers are needed")):
         sf.read_objects(path)
 
 

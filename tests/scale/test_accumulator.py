@@ -440,8 +440,8 @@ BAD = {
     "a ragged list": (POINT | {"xy": [[1.0], [2.0, 3.0]]}, "truth: key xy"),
     "not finite": (POINT | {"xy": [[np.nan, 2.0]]}, ("truth: column x", "not finite")),
     "no sequence": ({"frame": 9, "xy": [[1.0, 2.0]]}, ("truth: column sequence", "missing")),
-    "frames that are no integers": (POINT | {"frame": [9.5]}, ("truth: column frame", "int64")),
-    "sequences that are no keys": (POINT | {"sequence": [1.5]}, ("truth: column sequence", "int64 or string")),
+    "frames that are no integers": (POINT | {"frame": [9.5]}, ("truth: column frame", "frame 9.5", "integers")),
+    "sequences that are no keys": (POINT | {"sequence": [1.5]}, ("truth: column sequence", "1.5", "integers or text")),
     "a null category": (POINT | {"classes": [np.nan]}, ("truth: column category", "null")),
     "an object twice": (
         {"sequence": 1, "frame": 9, "xy": [[1, 2], [3, 4]], "object": [1, 1]},

@@ -96,7 +96,7 @@ def test_every_problem_is_named() -> None:
     bad = pd.DataFrame(
         {
             "sequence": ["a", None, "b", "b", "b"],
-            "frame": [1.0, 2.0, 3.0, 4.0, 5.0],
+            "frame": [1.0, 2.0, 3.0, 4.5, 5.0],
             "x": [0.0, np.nan, np.inf, 1.0, 2.0],
             "y": ["0", "1", "2", "3", "4"],
             "score": ["high"] * 5,
@@ -107,7 +107,7 @@ def test_every_problem_is_named() -> None:
         sf.Annotations(bad, frames),
         at=[
             ("truth: column sequence", "1 row", "frame 2.0"),
-            ("truth: column frame", "float64", "int64"),
+            ("truth: column frame", "float64", "1 row", "sequence b, frame 4.5", "integers"),
             ("truth: column object", "sequence, frame, x, y, score"),
             ("truth: column x", "2 rows", "sequence null, frame 2.0", "sequence b, frame 3.0"),
             ("truth: column y", "str"),
