@@ -34,11 +34,12 @@ from ..tables.inputs import copy_state, note_source
 from ..tables.joints import COCO_SIGMAS
 from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
-from .documents import MOST_PROBLEMS, Integer, integers, matrix, opening, repeated_ids
+from .coco_ids import OF_OBJECTS, Id, Listed, check_ids, column_of_ids, ids_of_pictures, unknown_id
+from .documents import MOST_PROBLEMS, matrix, opening, repeated_ids
 
 
 class _Image(msgspec.Struct, gc=False):
-    id: Integer
+    id: Id
     width: float | None = None
     height: float | None = None
     file_name: str | None = None
@@ -56,7 +57,7 @@ TAKEN = ("sequence", "frame", "joint", "n_truth", "n_predicted")
 
 
 class _Category(msgspec.Struct):
-    id: Integer
+    id: Id
     name: str
     keypoints: list[str] | None = None
 
@@ -64,17 +65,17 @@ class _Category(msgspec.Struct):
 class _Object(msgspec.Struct, gc=False):
     """An annotation or a result: what both have."""
 
-    image_id: Integer
-    category_id: Integer
+    image_id: Id
+    category_id: Id
     keypoints: list[float] | None = None
     bbox: list[float] | None = None
 
 
 class _Annotation(_Object, kw_only=True, gc=False):
-    id: Integer
+    id: Id
     area: float | None = None
-    iscrowd: int = 0
-    num_keypoints: int | None = None
+    iscrowd: bool | float | None = None
+    num_keypoints: float | None = None
 
 
 class _Result(_Object, kw_only=True, gc=False):
@@ -98,7 +99,8 @@ def read_coco(
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of a COCO file of annotations and one of results (.json, or packed as .gz or .zip).
 
-    Each image is a sequence of its own, named by its id, with one frame, 1: images are independent of each other.
+    Each image is a sequence of its own, named by its id, with one frame, 1: images are independent of each other. Ids are
+    integers, also written as 1.0, or text, in both files alike; `iscrowd` may be true or false, too.
 
     Parameters
     ----------
@@ -160,8 +162,12 @@ def coco_sides(
     document = decode(contents[0], _Truth, str(truth_path))
     images = convert({"images": document.images}, _Images, str(truth_path)).images
     results = decode(contents[1], list[_Result], str(predictions_path))
-    joints, problems = _joints(document.categories, str(truth_path), boxes)
     place = f"{truth_path}: annotations"
+    lists = [Listed("images", images), Listed("categories", document.categories)]
+    lists.append(Listed("annotations", document.annotations, ("id", *OF_OBJECTS)))
+    check_ids(contents[0], str(truth_path), lists)
+    check_ids(contents[1], str(predictions_path), [Listed("", results, OF_OBJECTS)])
+    joints, problems = _joints(document.categories, str(truth_path), boxes)
     problems += repeated_ids([image.id for image in images], f"{truth_path}: images")
     problems += repeated_ids([annotation.id for annotation in document.annotations], place)
     problems += _problems(document.annotations, place, images, joints, boxes)
@@ -169,7 +175,9 @@ def coco_sides(
     if problems:
         raise InputError(problems)
     names = _category_names(document.categories)
-    truth, predictions = _annotation_table(document.annotations, names), _result_table(results, names)
+    image_ids = [image.id for image in images]
+    truth = _annotation_table(document.annotations, names, image_ids)
+    predictions = _result_table(results, names, image_ids)
     if boxes:
         truth, predictions = _with_boxes(truth, document.annotations), _with_boxes(predictions, results)
     else:
@@ -183,7 +191,7 @@ def coco_sides(
     return Annotations(truth, _frames(images, document.images)), Annotations(predictions)
 
 
-def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[int, list[str]], list[str]]:
+def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[Any, list[str]], list[str]]:
     """The names of each category's joints; COCO's own where a category does not tell."""
     problems = repeated_ids([category.id for category in categories], f"{name}: categories")
     joints = {
@@ -196,15 +204,19 @@ def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[di
 
 
 def _problems(
-    objects: Sequence[_Object], place: str, images: Sequence[_Image], joints: dict[int, list[str]], boxes: bool
+    objects: Sequence[_Object], place: str, images: Sequence[_Image], joints: dict[Any, list[str]], boxes: bool
 ) -> list[str]:
     """What is wrong with annotations or results, each with its place."""
     known, problems = {image.id for image in images}, []
+    pictures = ids_of_pictures(images, objects)
     for number, one in enumerate(objects):
         if one.image_id not in known:
-            problems.append(f"{place}[{number}].image_id: there is no image {one.image_id}")
+            problems.append(
+                f"{place}[{number}].image_id: there is no image {unknown_id(one.image_id, known, pictures)}"
+            )
         if one.category_id not in joints:
-            problems.append(f"{place}[{number}].category_id: there is no category {one.category_id}")
+            unknown = unknown_id(one.category_id, joints)
+            problems.append(f"{place}[{number}].category_id: there is no category {unknown}")
         elif not boxes:
             wanted = 3 * len(joints[one.category_id])
             if one.keypoints is None:
@@ -235,7 +247,9 @@ def _frames(images: Sequence[_Image], attributes: Sequence[Attributes]) -> pd.Da
     """One frame an image, with all its attributes but lists and objects."""
     sizes = {name: np.array([getattr(image, name) for image in images], np.float64) for name in ("width", "height")}
     names = pd.Series([image.file_name for image in images], dtype=TEXT)
-    table = pd.DataFrame({"sequence": integers(image.id for image in images), "frame": 1, **sizes, "file_name": names})
+    table = pd.DataFrame(
+        {"sequence": column_of_ids([image.id for image in images]), "frame": 1, **sizes, "file_name": names}
+    )
     others = dict.fromkeys(chain.from_iterable(attributes))
     return table.assign(
         **{
@@ -259,28 +273,28 @@ def _attribute(name: str, attributes: Sequence[Attributes]) -> pd.Series | None:
     return pd.Series([None if value is None else str(value) for value in values], dtype=TEXT)
 
 
-def _annotation_table(annotations: Sequence[_Annotation], names: pd.Series) -> pd.DataFrame:
+def _annotation_table(annotations: Sequence[_Annotation], names: pd.Series, image_ids: Sequence[Any]) -> pd.DataFrame:
     """One row an annotation, without its geometry; `area` and `num_keypoints` only if any annotation tells them."""
     optional = {
         name: np.array([getattr(one, name) for one in annotations], np.float64) for name in ("area", "num_keypoints")
     }
     return pd.DataFrame(
         {
-            "sequence": integers(one.image_id for one in annotations),
+            "sequence": column_of_ids([one.image_id for one in annotations], image_ids),
             "frame": np.ones(len(annotations), np.int64),
-            "object": integers(one.id for one in annotations),
+            "object": column_of_ids([one.id for one in annotations]),
             "category": names.reindex([one.category_id for one in annotations]).array,
-            "crowd": np.array([one.iscrowd != 0 for one in annotations], bool),
+            "crowd": np.array([bool(one.iscrowd) for one in annotations], bool),
         }
         | {name: values for name, values in optional.items() if not np.isnan(values).all()}
     )
 
 
-def _result_table(results: Sequence[_Result], names: pd.Series) -> pd.DataFrame:
+def _result_table(results: Sequence[_Result], names: pd.Series, image_ids: Sequence[Any]) -> pd.DataFrame:
     """One row a result, without its geometry."""
     return pd.DataFrame(
         {
-            "sequence": integers(one.image_id for one in results),
+            "sequence": column_of_ids([one.image_id for one in results], image_ids),
             "frame": np.ones(len(results), np.int64),
             "object": np.arange(1, len(results) + 1),
             "score": np.array([one.score for one in results], np.float64),
@@ -301,7 +315,7 @@ def _box(objects: Sequence[_Object]) -> np.ndarray:
 
 
 def _with_joints(
-    table: pd.DataFrame, objects: Sequence[_Object], joints: dict[int, list[str]], third: str
+    table: pd.DataFrame, objects: Sequence[_Object], joints: dict[Any, list[str]], third: str
 ) -> pd.DataFrame:
     """One row an object and joint, in the order of the file; `third` names the joint's third number."""
     names = pd.Index(sorted({*chain.from_iterable(joints.values())}), dtype=TEXT)

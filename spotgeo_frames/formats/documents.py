@@ -40,11 +40,11 @@ def matrix(rows: Sequence[Any], width: int, order: Literal["C", "F"] = "C") -> n
     return fields["value"].astype(np.float64, order=order)
 
 
-def repeated_ids(ids: Sequence[int], place: str) -> list[str]:
+def repeated_ids(ids: Sequence[Any], place: str) -> list[str]:
     """The ids that are there already, each with its place."""
     if len(set(ids)) == len(ids):
         return []
-    first: dict[int, int] = {}
+    first: dict[Any, int] = {}
     return [
         f"{place}[{number}].id: {one} is there already, at [{first[one]}]"
         for number, one in enumerate(ids)

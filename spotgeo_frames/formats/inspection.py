@@ -35,7 +35,7 @@ class _NoNumber(NamedTuple):
     problem: str
 
 
-class _Rounded(float):
+class Rounded(float):
     """A whole number that only rounding made of the file's text, as 0 of 1e-400; it will do as a coordinate."""
 
     text: str
@@ -53,7 +53,7 @@ def inspect(content: bytes, limits: Limits) -> Inspection:
     """The slow road: every value is looked at, and every problem listed with its place."""
     found = Inspection([], {}, [])
     try:
-        document = _parsed(content)
+        document = parsed(content)
     except RecursionError:
         return found._replace(problems=[("", "is nested too deeply; a list of frames is needed")])
     except UnicodeDecodeError as error:
@@ -106,7 +106,7 @@ def _first(entries: Any) -> dict[str, Any]:
     return entries[0] if isinstance(entries, list) and entries and isinstance(entries[0], dict) else {}
 
 
-def _parsed(content: bytes) -> Any:
+def parsed(content: bytes) -> Any:
     """The JSON with what is no number marked instead of refused, so that its place can be told."""
 
     def integer(text: str) -> int | _NoNumber:
@@ -120,7 +120,7 @@ def _parsed(content: bytes) -> Any:
         if not np.isfinite(number):
             return _NoNumber(text, "is too large for a number")
         if number.is_integer() and not is_exact(text, number):
-            number = _Rounded(number)
+            number = Rounded(number)
             number.text = text
         return number
 
@@ -146,7 +146,7 @@ def _integer(entry: dict[str, Any], key: str, place: str, problems: list[Problem
         problems.append((place, f"{key} is missing"))
         return None
     value = entry[key]
-    if isinstance(value, _Rounded):
+    if isinstance(value, Rounded):
         problems.append(
             (f"{place}.{key}", f"{_shortened(value.text)} is not exactly {value:.15g}; an integer is needed")
         )

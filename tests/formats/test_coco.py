@@ -93,7 +93,72 @@ def our_oks(truth: sf.Annotations, predictions: sf.Annotations) -> dict[tuple[in
 def test_numbers_that_only_rounding_makes_whole_are_no_integers(tmp_path: Path, text: str) -> None:
     truth, results = written(tmp_path)
     results.write_text(re.sub(r'"image_id": \d+', f'"image_id": {text}', results.read_text(), count=1))
-    with refused((f"{results}: [0].image_id", "`int`", "`float`")):
+    with refused((f"{results}: [0].image_id", text, "no whole number")):
+        sf.read_coco(truth, results)
+
+
+def named_anew(document: Any, named: Any, keys: tuple[str, ...]) -> Any:
+    """The document with other values under these keys, as `named` makes them of those that are there."""
+    if isinstance(document, list):
+        return [named_anew(item, named, keys) for item in document]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: named(value) if key in keys else value if key == "keypoints" else named_anew(value, named, keys)
+        for key, value in document.items()
+    }
+
+
+IDS = ("id", "image_id", "category_id")
+
+
+@pytest.mark.parametrize(
+    ("named", "keys"),
+    [(float, (*IDS, "iscrowd", "num_keypoints")), ("id_{:05}".format, IDS), (bool, ("iscrowd",)), (lambda _: None, ())],
+    ids=["floats", "text", "flags", "as they are"],
+)
+def test_ids_and_flags_in_other_words(tmp_path: Path, named: Any, keys: tuple[str, ...]) -> None:
+    """Whatever ids are called and however flags are written, the numbers are the same."""
+    expected = sf.average_precision(*sf.read_coco(*written(tmp_path)), similarity="oks").summary
+    truth, results = (named_anew(document, named, keys) for document in (TRUTH, RESULTS))
+    known, found = sf.read_coco(*written(tmp_path, truth, results))
+    pd.testing.assert_frame_equal(sf.average_precision(known, found, similarity="oks").summary, expected)
+    names = [named(image["id"]) if "id" in keys else image["id"] for image in TRUTH["images"]]
+    assert known.frames["sequence"].tolist() == names
+    assert known.objects["crowd"].sum() == len(JOINTS)
+    matches = sf.match(known, found, similarity="oks")
+    assert {*matches["sequence"]} <= {*names}
+    assert sf.read_coco(*written(tmp_path, truth, []))[1].objects["sequence"].dtype == known.frames["sequence"].dtype
+
+
+def test_ids_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    texts, numbers = ({"image_id": "7"}, "'7'"), ({"image_id": 7}, "7")
+    for changed, name in (texts, ({"image_id": "img_7"}, "'img_7'")):
+        truth, results = written(tmp_path, TRUTH, [RESULTS[0] | changed])
+        named = ("file_name is 7",) if changed == texts[0] else ("numbers", "such as")
+        with refused((f"{results}: [0].image_id", f"there is no image {name}", *named)):
+            sf.read_coco(truth, results)
+    of_text = named_anew(TRUTH, str, IDS)
+    truth, results = written(tmp_path, of_text, [RESULTS[0] | numbers[0] | {"category_id": "1"}])
+    with refused((f"{results}: [0].image_id", "there is no image 7", "text")):
+        sf.read_coco(truth, results)
+    truth, results = written(tmp_path, TRUTH, [RESULTS[0], RESULTS[0] | texts[0]])
+    with refused((f"{results}: [1].image_id", "'7' is text", "others are numbers")):
+        sf.read_coco(truth, results)
+    images = [*TRUTH["images"], {"id": 1.5}]
+    truth, results = written(tmp_path, TRUTH | {"images": images})
+    with refused((f"{truth}: images[3].id", "1.5 is no whole number")):
+        sf.read_coco(truth, results)
+    images[-1] = {"id": 3.0}
+    truth, results = written(tmp_path, TRUTH | {"images": images})
+    with refused((f"{truth}: images[3].id", "3 is there already")):
+        sf.read_coco(truth, results)
+
+
+@pytest.mark.parametrize("flag", ["yes", [1]])
+def test_flags_that_are_none(tmp_path: Path, flag: Any) -> None:
+    truth, results = written(tmp_path, TRUTH | {"annotations": [TRUTH["annotations"][0] | {"iscrowd": flag}]})
+    with refused(f"{truth}: annotations[0].iscrowd"):
         sf.read_coco(truth, results)
 
 
