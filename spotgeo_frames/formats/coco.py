@@ -99,8 +99,8 @@ def read_coco(
 ) -> tuple[Annotations, Annotations]:
     """Truth and predictions of a COCO file of annotations and one of results (.json, or packed as .gz or .zip).
 
-    Each image is a sequence of its own, named by its id, with one frame, 1: images are independent of each other. Ids are
-    integers, also written as 1.0, or text, in both files alike; `iscrowd` may be true or false, too.
+    Each image is a sequence of its own, named by its id, with one frame, 1: images are independent of each other. Ids
+    are integers, also written as 1.0, or text, in both files alike; `iscrowd` may be true or false, too.
 
     Parameters
     ----------
