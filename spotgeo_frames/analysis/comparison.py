@@ -83,7 +83,7 @@ class Comparison(NamedTuple):
 @same_kind_as("matches")
 def compare(
     matches: Mapping[str, Table | NamedTuple | AveragePrecision],
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     by: By | None = None,
     baseline: str | None = None,
     exclude: Iterable[int] | Iterable[str] | None = None,
@@ -101,7 +101,7 @@ def compare(
         A dict from the name of each submission to its match table, or to what `track`, `pose` or `average_precision`
         returned. All are of the same truth and were made with the same rule.
     metrics
-        A list of metrics. Of match tables any that `summarize` returns, your own among them; by default "f1",
+        A metric, or a list of them. Of match tables any that `summarize` returns, your own among them; by default "f1",
         "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
         default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
         "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent). Of

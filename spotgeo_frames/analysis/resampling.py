@@ -41,13 +41,13 @@ BatchSums = Callable[[np.ndarray], np.ndarray]
 
 
 def names_of(metrics: Any) -> Any:
-    """The caller's metrics as a list if they are any iterable of names; None, and what is none, as it is.
+    """The caller's metrics as a list if they are one name, or any iterable of names; None, and what is none, as it is.
 
     Metrics that are not known are looked for in other installed packages, so call it before anything is evaluated.
     """
-    if metrics is None or isinstance(metrics, str) or not isinstance(metrics, Iterable):
+    if metrics is None or not isinstance(metrics, Iterable):
         return metrics
-    names = list(metrics)
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
     add_metrics_of_packages(names)
     return names
 

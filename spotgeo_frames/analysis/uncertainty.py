@@ -52,7 +52,7 @@ FEWEST_COMBINED = 20
 def intervals(
     x: Table | NamedTuple | AveragePrecision,
     by: By | None = None,
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     method: Method = "jackknife",
     cluster: str | None = None,
     *,
@@ -77,7 +77,7 @@ def intervals(
         poses are grouped by columns of their table `sums`: `sequence`, its attributes (`sequence_<column>`), `joint` of
         poses, and `category` of `track(by="category")`; those of average precision by what its own `by` takes.
     metrics
-        A list of metrics. Of a match table any that `summarize` returns, your own among them; by default "f1",
+        A metric, or a list of them. Of a match table any that `summarize` returns, your own among them; by default "f1",
         "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
         default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
         "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent). Of
@@ -142,7 +142,7 @@ def intervals(
 def interval_table(
     x: Table | NamedTuple | AveragePrecision,
     by: By | None,
-    metrics: Sequence[str] | None,
+    metrics: str | Sequence[str] | None,
     method: Method = "jackknife",
     cluster: str | None = None,
     confidence: float = 0.95,

@@ -147,7 +147,7 @@ def test_what_intervals_refuse() -> None:
         sf.intervals(matches, by="truth_brightnes")
     with refused(("metrics", "'f2'", "f1"), error=ValueError):
         sf.intervals(matches, metrics=["f1", "f2"])
-    for wrong in ({"metrics": "f1"}, {"resamples": 0}, {"confidence": 95}, {"method": "bca"}):
+    for wrong in ({"metrics": 5}, {"metrics": "f2"}, {"metrics": ""}, {"resamples": 0}, {"confidence": 95}, {"method": "bca"}):
         [(argument, value)] = wrong.items()
         with refused((argument, str(value)), error=ValueError):
             sf.intervals(matches, **wrong)
@@ -207,6 +207,13 @@ def test_metrics_named_twice_are_one() -> None:
     pd.testing.assert_frame_equal(once, twice)
     intervals = (sf.intervals(matches["worse"], metrics=iter(names)) for names in (["f1"], ["f1", "f1"]))
     pd.testing.assert_frame_equal(*intervals)
+
+
+def test_a_single_metric_may_be_given_by_its_name() -> None:
+    matches = submissions(30)
+    for function, x in ((sf.compare, matches), (sf.intervals, matches["worse"])):
+        one, listed = (function(x, metrics=metrics) for metrics in ("f1", ["f1"]))
+        pd.testing.assert_frame_equal(*(getattr(found, "pairs", found) for found in (one, listed)))
 
 
 def test_tables_from_elsewhere_are_compared(tmp_path: Path) -> None:
