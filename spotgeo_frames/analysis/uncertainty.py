@@ -77,8 +77,8 @@ def intervals(
         poses are grouped by columns of their table `sums`: `sequence`, its attributes (`sequence_<column>`), `joint` of
         poses, and `category` of `track(by="category")`; those of average precision by what its own `by` takes.
     metrics
-        A metric, or a list of them. Of a match table any that `summarize` returns, your own among them; by default "f1",
-        "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
+        A metric, or a list of them. Of a match table any that `summarize` returns, your own among them; by default
+        "f1", "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
         default "HOTA", "DetA", "AssA", "MOTA" and "IDF1". Of poses any in that of `pose` but "ap", "ap_pre" and
         "ap_rec", which do not follow from sums of sequences; by default "HOTA", "DetA", "AssA" and "mota" (percent). Of
         average precision any number in its `summary`; by default "AP", "AP50" and "AP75".

@@ -219,7 +219,8 @@ REPORT = Command(
         FRAMES,
         _argument(
             "--images",
-            "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, or as a column file_name says",
+            "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, or as a column file_name says, or "
+            "a folder of MOTChallenge (SEQUENCE/img1/000001.jpg)",
             metavar="<path>",
             type=Path,
         ),

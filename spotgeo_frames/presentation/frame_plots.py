@@ -140,8 +140,9 @@ def gallery(
         The Figure to draw the panels into; a new one without it.
     images
         A folder of pictures to draw behind the frames. The picture of a frame is SEQUENCE/FRAME.png, .jpg or .jpeg, or
-        the file that a column `file_name` of the truth's frames or objects names. A warning tells of frames whose
-        picture is missing, damaged, or too small for the truths.
+        SEQUENCE/img1/000001.jpg as folders of MOTChallenge have it, or the file that a column `file_name` of the
+        truth's frames or objects names. A warning tells of frames whose picture is missing, damaged, or too small for
+        the truths.
     most
         The largest count of frames to draw.
 

@@ -1,20 +1,23 @@
 """Pictures of frames: which file of a folder is the picture of a frame, whether it can be drawn, and its pixels.
 
 The picture of a frame is the file that a column `file_name` of the truth's frames or objects names, or else
-SEQUENCE/FRAME.png, .jpg or .jpeg. No file outside of the folder is read. The centre of a picture's first pixel is at
-0, 0, so it covers the area from -0.5 to its width - 0.5, and from -0.5 to its height - 0.5.
+SEQUENCE/FRAME.png, .jpg or .jpeg, or where folders of MOTChallenge have it, such as SEQUENCE/img1/000001.jpg. No file
+outside of the folder is read. The centre of a picture's first pixel is at 0, 0, so it covers the area from -0.5 to its
+width - 0.5, and from -0.5 to its height - 0.5.
 """
 
 import io
 import struct
 import warnings
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..support.names import is_file_name
+from ..support.reading import ini_section
 
 # Pictures with more pixels are refused without decoding.
 MOST_PIXELS = 1 << 26
@@ -25,6 +28,9 @@ QUALITY = 80
 
 FORMATS = ["PNG", "JPEG"]
 ENDINGS = (".png", ".jpg", ".jpeg")
+
+# How many digits the numbers of pictures have in folders of MOTChallenge, and in those of DanceTrack.
+WIDTHS = (6, 8)
 
 # The columns of a match table that name pictures: of frames, or else of truths.
 NAMING = ("frame_file_name", "truth_file_name")
@@ -38,10 +44,35 @@ DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error)
 Size = tuple[int, int]
 
 
-def picture_names(sequence: Any, frame: Any, file_name: str | None = None) -> list[str]:
+def picture_names(folder: Path, sequence: Any, frame: Any, file_name: str | None = None) -> list[str]:
     """The names that the picture of a frame may have in its folder, those to prefer first."""
-    base = f"{sequence}/{frame}"
-    return [*([] if file_name is None else [file_name]), *(f"{base}{ending}" for ending in ENDINGS)]
+    given = [] if file_name is None else [file_name]
+    plain = [f"{sequence}/{frame}{ending}" for ending in ENDINGS]
+    return [*given, *plain, *_names_of_motchallenge(folder, str(sequence), int(frame))]
+
+
+def _names_of_motchallenge(folder: Path, sequence: str, frame: int) -> list[str]:
+    """The names that the picture may have in a folder of MOTChallenge, whose seqinfo.ini may tell folder and ending."""
+    info = _seqinfo(folder, sequence)
+    folders = [name for name in (info.get("imDir", ""), "img1") if all(map(is_file_name, name.split("/")))]
+    endings = [ending for ending in (info.get("imExt", ""), *ENDINGS) if is_file_name(f"1{ending}")]
+    return [
+        f"{sequence}/{name}/{frame:0{width}}{ending}"
+        for name in dict.fromkeys(folders)
+        for width in WIDTHS
+        for ending in dict.fromkeys(endings)
+    ]
+
+
+def _seqinfo(folder: Path, sequence: str) -> Mapping[str, str]:
+    """What the seqinfo.ini of a sequence in a folder tells; nothing where it is none, or lies outside of the folder."""
+    path = folder / sequence / "seqinfo.ini"
+    try:
+        if not (path.is_file() and path.resolve().is_relative_to(folder.resolve())):
+            return {}
+    except (OSError, ValueError, RuntimeError):
+        return {}
+    return ini_section(path, "Sequence")
 
 
 def suitable_picture(folder: Path, names: list[str], most_x: float, most_y: float) -> tuple[Path, Size] | str:

@@ -98,7 +98,7 @@ def picture_of_frame(folder: Path, rows: pd.DataFrame) -> tuple[Any, Size] | str
     names = pd.concat([rows[column] for column in NAMING if column in rows] or [pd.Series(dtype=object)]).dropna()
     file_name = str(names.iloc[0]) if len(names) else None
     sequence, frame = (rows[column].iloc[0] for column in ("sequence", "frame"))
-    found = suitable_picture(folder, picture_names(sequence, frame, file_name), *_farthest(rows))
+    found = suitable_picture(folder, picture_names(folder, sequence, frame, file_name), *_farthest(rows))
     if isinstance(found, str):
         return found
     path, size = found

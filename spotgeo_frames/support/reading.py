@@ -10,7 +10,7 @@ What unpacks is imported where something is packed, since it takes a while.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
@@ -25,6 +25,9 @@ LARGEST_UNPACKED = 1 << 30
 
 # The most files of an archive. Each takes about a millisecond to evaluate as a sequence.
 MOST_MEMBERS = 1 << 16
+
+# What an .ini holds is a few lines.
+LARGEST_INI = 1 << 20
 
 # How many bytes of a member that is packed by bzip2 or LZMA are asked for at once. zipfile then unpacks about as many
 # packed bytes as a whole, which is at most 100 MB.
@@ -166,6 +169,20 @@ def check_utf8(content: bytes, name: str) -> None:
         what = f"byte {error.start} is 0x{content[error.start]:02x}, which is no UTF-8; is the text in Latin-1?"
         advice = "iconv -f LATIN1 -t UTF-8 makes it UTF-8, or read it by pandas.read_csv(..., encoding='latin-1')"
         raise InputError(f"{name}, line {line}: {what} {advice}") from None
+
+
+def ini_section(path: Path, section: str) -> Mapping[str, str]:
+    """The values in a section of an .ini, by names in any case; none where there is no such file or section."""
+    import configparser
+
+    try:
+        if path.stat().st_size > LARGEST_INI:
+            return {}
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        parser.read_string(path.read_text("utf-8-sig", "replace"))
+        return parser[section]
+    except (OSError, ValueError, KeyError, configparser.Error):
+        return {}
 
 
 def _unzipped(path: Path) -> bytes:

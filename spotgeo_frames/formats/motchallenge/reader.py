@@ -39,7 +39,7 @@ import numpy as np
 from ...support.errors import InputError
 from ...support.names import is_file_name
 from ...support.progress import progress
-from ...support.reading import readable
+from ...support.reading import ini_section, readable
 from ...support.writing import write_files
 from ...tables.annotations import Annotations, SideColumns, as_annotations
 from ...tables.columns import Columns
@@ -54,9 +54,6 @@ if TYPE_CHECKING:
 
 # All sequences together may have as many frames as this; more are meant to fill the memory.
 MOST_FRAMES_IN_ALL = 10 * MOST_FRAMES
-
-# What seqinfo.ini holds is a few lines.
-LARGEST_SEQINFO = 1 << 20
 INTEGERS = ["frame", "object", "considered", "class_id"]  # as such, decimals are cut off
 
 
@@ -176,15 +173,9 @@ def _lengths(truth_dir: Path, files: Sequence[File]) -> dict[str, int]:
 
 def _length(path: Path) -> int | None:
     """The length that a seqinfo.ini tells, or None where it tells none that can be."""
-    import configparser
-
     try:
-        if path.stat().st_size > LARGEST_SEQINFO:
-            return None
-        parser = configparser.ConfigParser(interpolation=None, strict=False)
-        parser.read_string(path.read_text("utf-8-sig", "replace"))
-        length = int(parser["Sequence"]["seqLength"])
-    except (OSError, ValueError, KeyError, configparser.Error):
+        length = int(ini_section(path, "Sequence")["seqLength"])
+    except (ValueError, KeyError):
         return None
     return length if 0 <= length <= MOST_FRAMES else None
 

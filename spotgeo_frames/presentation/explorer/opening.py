@@ -31,7 +31,8 @@ def explore(
         open the whole table and set `filter`.
     images
         A folder of pictures of the frames, or None. The picture of a frame is the file that a column `file_name` of the
-        truth's frames or objects names, or else SEQUENCE/FRAME.png, .jpg or .jpeg.
+        truth's frames or objects names, or else SEQUENCE/FRAME.png, .jpg or .jpeg, or SEQUENCE/img1/000001.jpg as
+        folders of MOTChallenge have it.
 
     Returns
     -------

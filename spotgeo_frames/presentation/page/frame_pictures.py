@@ -56,7 +56,7 @@ def pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
     frames = frames_of(chosen.rows, chosen.sequences)
     suitable: dict[int, tuple[Path, Size]] = {}
     wrong = []
-    for position, names, most_x, most_y in _wanted(chosen.rows, frames):
+    for position, names, most_x, most_y in _wanted(folder, chosen.rows, frames):
         found = suitable_picture(folder, names, most_x, most_y)
         if isinstance(found, str):
             wrong.append(found)
@@ -66,7 +66,7 @@ def pictures(folder: Path, chosen: ChosenFrames) -> Pictures:
     return Pictures(of_frames, n_left_out, missing_pictures(wrong + broken, len(frames.first)))
 
 
-def _wanted(rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[int, list[str], float, float]]:
+def _wanted(folder: Path, rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[int, list[str], float, float]]:
     """The position of each frame, the names its picture may have, and the greatest x and y (px) of its truths.
 
     The frames with the most errors of every sequence come first, the worst sequence's first of all.
@@ -87,7 +87,7 @@ def _wanted(rows: pd.DataFrame, frames: Frames) -> Iterator[tuple[int, list[str]
     numbers = rows["frame"].take(frames.first).tolist()
     for position in np.lexsort([frames.sequence, rank]).tolist():
         sequence = frames.sequences[frames.sequence[position]]
-        names = picture_names(sequence, numbers[position], named.get(position))
+        names = picture_names(folder, sequence, numbers[position], named.get(position))
         yield position, names, farthest[0][position], farthest[1][position]
 
 

@@ -107,6 +107,39 @@ def test_no_picture_outside_the_folder_is_read(name: str, tmp_path: Path, monkey
         assert f"lies outside of {folder}" in found.warning
 
 
+@pytest.mark.parametrize(
+    ("name", "seqinfo"),
+    [
+        ("a/img1/000001.jpg", None),
+        ("a/img1/000001.png", None),
+        ("a/img1/00000001.jpg", None),
+        ("a/frames/000001.png", "[Sequence]\nimDir=frames\nimExt=.png\n"),
+        ("a/img1/000001.JPG", "[Sequence]\nname=a\nimExt=.JPG\n"),
+        ("a/img1/000001.jpg", "[Sequence]\nimDir=../b\nimExt=.jpg/../x\n"),
+        ("a/img1/000001.jpg", "no .ini"),
+    ],
+)
+def test_pictures_of_a_folder_of_motchallenge(tmp_path: Path, name: str, seqinfo: str | None) -> None:
+    written(tmp_path, name, 64, 48, "PNG" if name.endswith("png") else "JPEG")
+    if seqinfo is not None:
+        (tmp_path / "a" / "seqinfo.ini").write_text(seqinfo)
+    found = pictures(tmp_path, chosen([("a", 1), ("a", 2)]))
+    assert [*found.of_frames] == [0]
+    assert found.warning is not None and "1 of 2 frames" in found.warning
+    written(tmp_path, "a/1.png", 100, 50)
+    assert size_of(pictures(tmp_path, chosen([("a", 1)])).of_frames[0]) == (100, 50)
+
+
+def test_a_seqinfo_outside_of_the_folder_is_not_read(tmp_path: Path) -> None:
+    written(tmp_path / "images", "a/frames/000001.png")
+    outside = tmp_path / "seqinfo.ini"
+    outside.write_text("[Sequence]\nimDir=frames\nimExt=.png\n")
+    (tmp_path / "images" / "a" / "seqinfo.ini").symlink_to(outside)
+    (tmp_path / "images" / "b").mkdir()
+    for sequence in ("a", "..", str(tmp_path)):
+        assert pictures(tmp_path / "images", chosen([(sequence, 1)])).of_frames == {}
+
+
 def test_names_of_sequences_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     written(tmp_path, "secret/1.png")
     folder = tmp_path / "images"
