@@ -1,6 +1,5 @@
-"""The values that texts of arguments stand for: rules, names of submissions, sequences, columns to slice by."""
+"""The values that texts of arguments stand for: rules, sequences, columns to slice by."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,12 +10,12 @@ from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..matching.alignment import FrameRule
 from ..matching.similarity import Measure
 from ..matching.words import Words, asked, asked_with_tracks
-from ..support.addresses import is_address, shown
+from ..support.addresses import is_address
 from ..support.errors import InputError
-from ..support.names import as_text, stem
 from ..tables.annotations import Annotations, SideColumns
 from ..tables.selections import column_bins, holds_text
 from .problems import WrongUsage
+from .submissions import Submission
 
 # Longer ranges of sequences are refused as typing errors.
 MOST_SEQUENCES = 10_000_000
@@ -62,9 +61,9 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
     return others | {"how": How(words, tracks, layout, benchmark, "labelled" if given["labelled"] else "truth")}
 
 
-def read_pair(truth: Path, submission: Path, how: How) -> tuple[Annotations, Annotations]:
+def read_pair(truth: Path, submission: Submission, how: How) -> tuple[Annotations, Annotations]:
     """The truth and a submission; raises InputError where a file cannot be accepted."""
-    known, [found] = read_submissions(truth, [submission], how)
+    known, [found] = read_submissions(truth, [submission.path], how)
     return known, found
 
 
@@ -82,26 +81,6 @@ def read_submissions(
     similarity = None if how.tracks else similarity or how.words.similarity
     known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark)
     return known, sides
-
-
-def submission_names(paths: Sequence[Path]) -> list[str]:
-    """Names files: by their stems if these differ, otherwise with endings, and otherwise with folders.
-
-    A file that is given several times gets a number. Bytes that are not UTF-8 are escaped, since names are text.
-    """
-    paths = [Path(shown(path)) for path in paths]  # of addresses, what a query says is no name
-    resolved = [Path(as_text(path.resolve())) for path in paths]
-    paths = [Path(as_text(path)) for path in paths]
-    shared = os.path.commonpath([path.parent for path in resolved])
-    ways = [
-        [stem(path) for path in paths],
-        [path.name for path in paths],
-        [(path.parent / stem(path)).relative_to(shared).as_posix() for path in resolved],
-        [path.relative_to(shared).as_posix() for path in resolved],
-    ]
-    names = next(names for names in ways if len({*names}) >= len({*resolved}))
-    times = [names[:place].count(name) for place, name in enumerate(names)]
-    return [f"{name} ({time + 1})" if time else name for name, time in zip(names, times, strict=True)]
 
 
 def sequence_numbers(text: str, option: str) -> list[int]:

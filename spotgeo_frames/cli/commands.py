@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..formats.motchallenge.benchmarks import BENCHMARKS
+from .submissions import submission
 
 
 class Argument(NamedTuple):
@@ -56,11 +57,11 @@ _FILE = "Competition JSON (.json, .gz, .zip), Parquet (file or folder), CSV, or 
 _FOLDERS = "or folders of MOTChallenge or PoseTrack, which are evaluated as tracks and as poses"
 _FRAMES = "Parquet or CSV with the columns sequence and frame: lists all frames, also empty ones"
 TRUTH = _argument("truth", _FILE, metavar="TRUTH", type=Path)
-SUBMISSION = _argument("submission", _FILE, metavar="SUBMISSION", type=Path)
+_NAMED = "NAME=PATH gives it another name than the file's"
+SUBMISSION = _argument("submission", f"{_FILE}; {_NAMED}", metavar="SUBMISSION", type=submission)
 FRAMES = _argument("--frames", _FRAMES, metavar="<path>", type=Path)
 # These also accept a URI such as s3://bucket/folder, which a Path would damage.
 TRUTH_ADDRESS = _argument("truth", _FILE, metavar="TRUTH")
-SUBMISSION_ADDRESS = _argument("submission", _FILE, metavar="SUBMISSION")
 FRAMES_ADDRESS = _argument("--frames", _FRAMES, metavar="<str>")
 _MATCHING = (
     _argument("--tau", "Largest distance of a true positive (px); 10 by default", metavar="<float>", type=_number),
@@ -127,7 +128,7 @@ SCORE = Command(
     "Scores a submission by the metric document and by the competition's server, for all data and for slices.",
     (
         TRUTH_ADDRESS,
-        SUBMISSION_ADDRESS,
+        SUBMISSION,
         BY,
         *_MATCHING,
         _argument("--tracks", "Refused: tracks are evaluated by track", action="store_true"),
@@ -158,9 +159,9 @@ COMPARE = Command(
         TRUTH,
         _argument(
             "submissions",
-            f"Two or more files of any kind that score accepts, {_FOLDERS}",
+            f"Two or more files of any kind that score accepts, {_FOLDERS}; {_NAMED}",
             metavar="SUBMISSION SUBMISSION...",
-            type=Path,
+            type=submission,
             nargs="+",
         ),
         *RULE,
@@ -179,8 +180,8 @@ GATE = Command(
     "Checks a submission against limits and a baseline; the exit status is 3 where a check is not passed.",
     (
         _argument("truth", f"{_FILE}, {_FOLDERS}", metavar="TRUTH", type=Path),
-        _argument("submission", f"{_FILE}, {_FOLDERS}", metavar="SUBMISSION", type=Path),
-        _argument("--baseline", "The submission that --margin compares with", metavar="SUBMISSION", type=Path),
+        _argument("submission", f"{_FILE}, {_FOLDERS}; {_NAMED}", metavar="SUBMISSION", type=submission),
+        _argument("--baseline", "The submission that --margin compares with", metavar="SUBMISSION", type=submission),
         _argument(
             "--min", "The least value of a metric, such as f1=0.9 or AP=0.4; may be repeated", dest="least", **_CHECK
         ),
@@ -207,9 +208,9 @@ REPORT = Command(
         TRUTH,
         _argument(
             "submissions",
-            f"One or more files of any kind that score accepts, {_FOLDERS}",
+            f"One or more files of any kind that score accepts, {_FOLDERS}; {_NAMED}",
             metavar="SUBMISSION...",
-            type=Path,
+            type=submission,
             nargs="+",
         ),
         _argument("--out", "The page to write, such as report.html", metavar="<path>", type=Path, required=True),
@@ -219,8 +220,8 @@ REPORT = Command(
         FRAMES,
         _argument(
             "--images",
-            "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, or as a column file_name says, or "
-            "a folder of MOTChallenge (SEQUENCE/img1/000001.jpg)",
+            "Folder of pictures to draw behind the frames: SEQUENCE/FRAME.png or .jpg, SEQUENCE/img1/000001.jpg, or as "
+            "a column file_name says",
             metavar="<path>",
             type=Path,
         ),
@@ -265,7 +266,7 @@ AP = Command(
             metavar="TRUTH",
             type=Path,
         ),
-        _argument("results", "COCO's results, or a table of objects with a score", metavar="RESULTS", type=Path),
+        _argument("results", "COCO's results, or a table of objects with a score", metavar="RESULTS", type=submission),
         _argument("--keypoints", "Poses by OKS instead of boxes by IoU", action="store_true"),
         _argument(
             "--max-detections",
@@ -294,7 +295,12 @@ TRACK = Command(
             "or a file of objects that score accepts",
             metavar="TRUTH",
         ),
-        _argument("tracker", "The tracker's folder of SEQUENCE.txt, a .zip of one, or its file", metavar="TRACKER"),
+        _argument(
+            "tracker",
+            f"The tracker's folder of SEQUENCE.txt, a .zip of one, or its file; {_NAMED}",
+            metavar="TRACKER",
+            type=submission,
+        ),
         *_MATCHING,
         _argument("--tracks", "Identities count; they always do here", action="store_true", default=True),
         _BENCHMARK,
@@ -324,7 +330,7 @@ POSE = Command(
             "predictions",
             "Folder of SEQUENCE.json by the tracker, or a .zip of one",
             metavar="PREDICTION_DIR",
-            type=Path,
+            type=submission,
         ),
         _argument(
             "--json",

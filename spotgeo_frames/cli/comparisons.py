@@ -14,12 +14,13 @@ from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
 from .saved import check_words, is_of_precision, precision_among, read_given, result_text, results_of, source_of
+from .submissions import Submission
 from .text import comparison_text
 
 
 def compare(
     truth: Path,
-    submissions: Sequence[Path],
+    submissions: Sequence[Submission],
     how: How,
     metrics: str | None,
     by: str | None,
@@ -37,7 +38,7 @@ def compare(
     if of_precision and others:
         raise WrongUsage(f"--metrics: {others[0]} is none of average precision, as others are; compare it by itself")
     with problems_reported():
-        check_out(out, [truth, *submissions])
+        check_out(out, [truth, *(submission.path for submission in submissions)])
         given = read_given(truth, submissions, how, exclude, of_precision=of_precision)
         if names is None and not how.tracks and any(map(is_of_precision, given.named.values())):
             of_precision = True

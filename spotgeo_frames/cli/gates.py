@@ -20,6 +20,7 @@ from .as_json import formatted, plain_rows
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
 from .saved import Given, Result, precision_among, read_given, result_text, results_of
+from .submissions import Submission
 from .usage import no_such
 
 # The exit status where a check is not passed.
@@ -67,8 +68,8 @@ class Check(NamedTuple):
 
 def gate(
     truth: Path,
-    submission: Path,
-    baseline: Path | None,
+    submission: Submission,
+    baseline: Submission | None,
     least: Sequence[str],
     most: Sequence[str],
     margin: Sequence[str],
@@ -98,9 +99,9 @@ def gate(
             if check.is_unknown:
                 tell(one_line(check.sentence), sys.stderr)
     else:
-        against = "" if baseline is None else f", with the baseline {shown(baseline)}"
+        against = "" if baseline is None else f", with the baseline {baseline.shown}"
         rules = ", and ".join(result_text(of.results[0]) for of in sides.values())
-        tell(one_line(f"{shown(submission)} against {shown(truth)}{against}, {rules}"))
+        tell(one_line(f"{submission.shown} against {shown(truth)}{against}, {rules}"))
         tell(f"\n{_text(checks)}")
     if not passed:
         sys.exit(NOT_PASSED)
@@ -122,7 +123,7 @@ def _wanted(least: Sequence[str], most: Sequence[str], margin: Sequence[str]) ->
             yield Wanted(option, metric.strip(), number)
 
 
-def _check_asked(wanted: Sequence[Wanted], baseline: Path | None) -> None:
+def _check_asked(wanted: Sequence[Wanted], baseline: Submission | None) -> None:
     """Raises WrongUsage where there is nothing to check, or where --margin and --baseline are not together."""
     if not wanted:
         raise WrongUsage("nothing to check; give --min f1=0.9, --max mse=40, or --baseline with --margin f1=0.01")

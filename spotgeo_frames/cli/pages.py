@@ -12,11 +12,12 @@ from .arguments import How, slices_of
 from .printing import one_line, tell
 from .problems import problems_reported
 from .saved import Saved, check_saved, is_of_precision, predictions_of, read_given
+from .submissions import Submission
 
 
 def report(
     truth: Path,
-    submissions: Sequence[Path],
+    submissions: Sequence[Submission],
     out: Path,
     by: Sequence[str],
     how: How,

@@ -13,6 +13,7 @@ from .as_json import formatted
 from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import problems_reported
+from .submissions import Submission
 from .text import pose_text
 
 # The joints of PoseTrack by the names of its two evaluation kits, in the order of each kit.
@@ -42,11 +43,11 @@ POSEVAL_JOINTS = {
 } | {"neck": "head_bottom", "nose": "nose", "head_top": "head_top"}
 
 
-def pose(truth: Path, predictions: Path, as_json: bool, out: Path | None) -> None:
+def pose(truth: Path, predictions: Submission, as_json: bool, out: Path | None) -> None:
     """Scores the poses of a folder, and prints the numbers of every joint."""
     with problems_reported():
-        check_out(out, [truth, predictions])
-        sides = read_posetrack(truth, predictions)
+        check_out(out, [truth, predictions.path])
+        sides = read_posetrack(truth, predictions.path)
         result = poses.pose(*sides)
         combined = result.summary[result.summary["sequence"].isna()]
         answer = _answer(combined)
@@ -55,7 +56,7 @@ def pose(truth: Path, predictions: Path, as_json: bool, out: Path | None) -> Non
     if as_json:
         tell(answer)
     else:
-        heading = one_line(f"{shown(predictions)} against {shown(truth)}, all sequences")
+        heading = one_line(f"{predictions.shown} against {shown(truth)}, all sequences")
         tell(f"{heading}\n\n{pose_text(combined)}")
 
 

@@ -14,6 +14,7 @@ from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import tell
 from .problems import problems_reported
+from .submissions import Submission
 from .text import number_text
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ OF_CATEGORIES = ("AP", "AP50", "AP75")
 
 
 def ap(
-    truth: Path, results: Path, keypoints: bool, max_detections: int | None, as_json: bool, out: Path | None
+    truth: Path, results: Submission, keypoints: bool, max_detections: int | None, as_json: bool, out: Path | None
 ) -> None:
     """Prints the official numbers of detections."""
     similarity = "oks" if keypoints else "iou"
     with problems_reported():
-        check_out(out, [truth, results])
-        known, found = read_sides(truth, [results], similarity=similarity)
+        check_out(out, [truth, results.path])
+        known, found = read_sides(truth, [results.path], similarity=similarity)
         result = average_precision(known, found, similarity=similarity, max_detections=max_detections)
         result, numbers = replace(result, thresholds=KEPT_THRESHOLDS), result.matched.numbers
         [row] = plain_rows(result.summary)

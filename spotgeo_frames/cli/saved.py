@@ -33,8 +33,9 @@ from ..tables.selections import without_sequences
 from ..tracking.evaluate import Evaluated, evaluated, matches_of
 from ..tracking.poses import PoseResult
 from ..tracking.tracks import TrackResult
-from .arguments import How, names_to_exclude, read_submissions, submission_names
+from .arguments import How, names_to_exclude, read_submissions
 from .problems import WrongUsage
+from .submissions import Submission, submission_names
 from .text import rule_text
 
 # The average recall that some number of detections reaches; of COCO's metrics, the one whose name may vary.
@@ -96,28 +97,30 @@ def check_words(name: str, how: How, *, alone: bool) -> None:
 
 def read_given(
     truth: Path,
-    submissions: Sequence[Path],
+    submissions: Sequence[Submission],
     how: How,
     exclude: str,
     frames: Path | None = None,
     *,
     of_precision: bool = False,
 ) -> Given:
-    """The truth and the submissions; with `of_precision`, JSON is COCO's. Raises InputError if one is not right.
+    """The truth and the submissions; with `of_precision`, JSON is COCO's.
 
-    Where no rule is said, it is that of folders that `ap --out` wrote.
+    Where no rule is said, it is that of folders that `ap --out` wrote. Raises InputError where one is not right, and
+    WrongUsage where two have the same name.
     """
-    of_path: dict[Path, Annotations | Saved] = {path: _loaded(path) for path in submissions if _is_saved(path)}
+    names, paths = submission_names(submissions), [submission.path for submission in submissions]
+    of_path: dict[Path, Annotations | Saved] = {path: _loaded(path) for path in paths if _is_saved(path)}
     saved = [side.result.matched for side in of_path.values() if is_of_precision(side)]
     words = how.words
     rules = [matched.rule for matched in saved if matched.rule.name in ("iou", "oks")]  # others are functions
     if rules and words.similarity is None and words.tau is None and not how.tracks:
         how = how._replace(words=words._replace(similarity=rules[0].name, sigmas=rules[0].sigmas))
-    files = [path for path in submissions if path not in of_path]
+    files = [path for path in paths if path not in of_path]
     similarity = how.words.similarity or ("iou" if of_precision else None)
     known, sides = read_submissions(truth, files, how, frames, similarity)
     of_path |= dict(zip(files, sides, strict=True))
-    named = dict(zip(submission_names(submissions), [of_path[path] for path in submissions], strict=True))
+    named = dict(zip(names, [of_path[path] for path in paths], strict=True))
     tables = [known, *(side for side in named.values() if isinstance(side, Annotations))]
     return Given(known, named, how, names_to_exclude(exclude, tables), _options(saved[0]) if saved else {})
 

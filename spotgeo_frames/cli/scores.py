@@ -20,6 +20,7 @@ from .as_json import summary_json
 from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
+from .submissions import Submission
 from .text import overview, rule_text, slice_text
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def score(
     truth: str,
-    submission: str,
+    submission: Submission,
     by: Sequence[str],
     how: How,
     exclude: str,
@@ -49,13 +50,13 @@ def score(
         if dataset:
             from .datasets import score_datasets  # what evaluates in parts is imported only here
 
-            summary, by_slice = score_datasets(truth, submission, frames, slices, how, exclude, out, scheduler)
+            summary, by_slice = score_datasets(truth, submission.given, frames, slices, how, exclude, out, scheduler)
         else:
-            summary, by_slice = _score_files(truth, submission, frames, slices, how, exclude, out)
+            summary, by_slice = _score_files(truth, submission.given, frames, slices, how, exclude, out)
     if as_json:
         tell(summary_json(summary, by_slice))
     else:
-        tell(one_line(f"{shown(submission)} against {shown(truth)}, {rule_text(summary.attrs)}"))
+        tell(one_line(f"{submission.shown} against {shown(truth)}, {rule_text(summary.attrs)}"))
         tell(overview(columns_of(summary).records()[0]))
         for columns, table in by_slice.items():
             empty = one_line(f"{' or '.join(columns)} is null in every row")

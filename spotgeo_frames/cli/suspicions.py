@@ -3,17 +3,17 @@
 from pathlib import Path
 
 from ..analysis import mistakes
-from ..support.addresses import shown
 from .arguments import How, read_pair
 from .as_json import formatted, plain_rows
 from .printing import one_line, tell
 from .problems import problems_reported
+from .submissions import Submission
 from .text import number_text
 
 
 def check(
     truth: Path,
-    submission: Path,
+    submission: Submission,
     how: How,
     as_json: bool,
 ) -> None:
@@ -24,7 +24,7 @@ def check(
     if as_json:
         tell(formatted({"suspicions": plain_rows(suspicions)}))
     elif not len(suspicions):
-        tell(one_line(f"{shown(submission)}: nothing is suspicious"))
+        tell(one_line(f"{submission.shown}: nothing is suspicious"))
     else:
         for row in suspicions.to_dict("records"):
             corrected = f" (F1 {number_text(row['f1'])}, corrected {number_text(row['f1_corrected'])})"

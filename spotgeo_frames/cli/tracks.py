@@ -22,6 +22,7 @@ from .as_json import formatted, plain_rows
 from .outputs import check_out, keep
 from .printing import one_line, tell
 from .problems import WrongUsage, problems_reported
+from .submissions import Submission
 from .text import rule_text, track_text
 
 
@@ -35,7 +36,7 @@ class Found(NamedTuple):
 
 def track(
     truth: str,
-    tracker: str,
+    tracker: Submission,
     how: How,
     identity: str,
     as_json: bool,
@@ -49,11 +50,11 @@ def track(
     if dataset:
         _track_dataset(truth, tracker, how, identity, as_json, out, scheduler)
     else:
-        _track_files(Path(truth), Path(tracker), how, identity, as_json, None if out is None else Path(out))
+        _track_files(Path(truth), tracker, how, identity, as_json, None if out is None else Path(out))
 
 
 def _track_dataset(
-    truth: str, tracker: str, how: How, identity: str, as_json: bool, out: str | None, scheduler: str | None
+    truth: str, tracker: Submission, how: How, identity: str, as_json: bool, out: str | None, scheduler: str | None
 ) -> None:
     """Scores Parquet of any size; the text has only the numbers of all combined, since sequences may be millions."""
     if how.layout is not None:
@@ -62,7 +63,7 @@ def _track_dataset(
         from ..support.storage import place_of, write_all  # imported only here, as is what evaluates in parts
         from .datasets import track_datasets
 
-        summary = track_datasets(truth, tracker, how, identity, out, scheduler)
+        summary = track_datasets(truth, tracker.given, how, identity, out, scheduler)
         sequences = [str(name) for name in summary["sequence"].tolist()[:-1]]
         found = Found(sequences, columns_of(summary), summary.attrs)
         if out is not None:
@@ -70,11 +71,11 @@ def _track_dataset(
     if as_json:
         tell(_answer(found))
     else:
-        heading = f"{shown(tracker)} against {shown(truth)}, {rule_text(found.notes)}"
+        heading = f"{tracker.shown} against {shown(truth)}, {rule_text(found.notes)}"
         tell(f"{one_line(heading)}\n\n{track_text(summary.iloc[-1:], [])}")
 
 
-def _track_files(truth: Path, tracker: Path, how: How, identity: str, as_json: bool, out: Path | None) -> None:
+def _track_files(truth: Path, tracker: Submission, how: How, identity: str, as_json: bool, out: Path | None) -> None:
     """Scores folders or tables that fit into memory."""
     if how.layout == "posetrack":
         from .poses import pose  # what evaluates poses is imported only here
@@ -82,17 +83,17 @@ def _track_files(truth: Path, tracker: Path, how: How, identity: str, as_json: b
         pose(truth, tracker, as_json, out)
         return
     with problems_reported():
-        check_out(out, [truth, tracker])
+        check_out(out, [truth, tracker.path])
         benchmark = how.benchmark or "MOT17" if _is_of_sequences(truth, how) else None
         if out is None:
-            found = _numbers(truth, tracker, how, identity, benchmark)
+            found = _numbers(truth, tracker.path, how, identity, benchmark)
         else:
-            found = _saved(truth, tracker, how, identity, benchmark, out)
+            found = _saved(truth, tracker.path, how, identity, benchmark, out)
     if as_json:
         tell(_answer(found))
     else:
         rules = rule_text(found.notes) if benchmark is None else f"by the rules of {benchmark}"
-        heading = one_line(f"{shown(tracker)} against {shown(truth)}, {rules}")
+        heading = one_line(f"{tracker.shown} against {shown(truth)}, {rules}")
         tell(f"{heading}\n\n{track_text(dataframe_of(found.numbers), found.sequences)}")
 
 

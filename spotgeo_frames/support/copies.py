@@ -111,7 +111,8 @@ def _fetched(name: str | Path, storage: Storage | None, stack: ExitStack) -> Cop
     folder, files = found_at(place, ENDINGS)
     above: Place = folder or files[0].place
     parent = Path(stack.enter_context(TemporaryDirectory(prefix="spotgeo_frames-")))
-    whole = parent / (above.name.rstrip("/").rpartition("/")[2] or "files")  # a path may have the query of an address
+    last = above.name.rstrip("/").rpartition("/")[2]  # a path may have the query of an address
+    whole = parent / ("files" if last in ("", ".", "..") else last)
     inside = [file.place.path[len(above.path) :].strip("/").split("/") for file in files]
     if any(".." in parts for parts in inside):
         raise InputError(f"{place.name}: has files whose paths leave the folder")
