@@ -107,9 +107,9 @@ def report(
     images
         A folder of pictures of the frames, PNG or JPEG, which are drawn behind the objects: SEQUENCE/FRAME.png (.jpg,
         .jpeg), SEQUENCE/img1/000001.jpg as folders of MOTChallenge have it, or the path that a column `file_name` of
-        the truth's frames or objects names below it; the centre of the first pixel is at 0, 0. Frames whose picture is missing, damaged, too large to decode or too small for the
-        truths are drawn without it, and one warning says so. All pictures of a page together take at most about 12 MB;
-        the page says how many are left out.
+        the truth's frames or objects names below it; the centre of the first pixel is at 0, 0. Frames whose picture is
+        missing, damaged, too large to decode or too small for the truths are drawn without it, and one warning says so.
+        All pictures of a page together take at most about 12 MB; the page says how many are left out.
     tables
         A folder to write the tables behind the page to, as Parquet, with a README that explains every column.
 
