@@ -93,7 +93,8 @@ GEOMETRY = {
 
 def readme_of(tables: Mapping[str, Kept], rule: Rule, notes: Mapping[str, str]) -> str:
     """The text of the README of tables by their names; `notes` are what the report was made with."""
-    files = "\n\n".join(_section(name, kept, rule.unit) for name, kept in tables.items())
+    unit = None if rule.unit is None else in_markdown(rule.unit)
+    files = "\n\n".join(_section(name, kept, unit) for name, kept in tables.items())
     contents = "\n".join(
         f"| `{in_markdown(name)}.parquet` | {len(kept.table):,} | {kept.meaning} |" for name, kept in tables.items()
     )
@@ -144,8 +145,7 @@ def _meaning(column: str, unit: str | None) -> str:
     """The meaning of a column, for the README; `unit` is that of distances, None for px."""
     known = COLUMNS.get(column) or meaning(column, unit)
     if known is not None:
-        named = in_markdown(unit_of_distances(unit) or "the unit of distances")
-        return known.replace("{px}", named)
+        return known.replace("{px}", unit_of_distances(unit) or "the unit of distances")
     side, _, name = column.partition("_")
     nouns = {"truth": "truth", "predicted": "prediction", "frame": "frame", "sequence": "sequence"}
     of = f"the {nouns.get(side, 'input')}"
