@@ -27,7 +27,7 @@ NEEDED = {
     ),
     "parallel for a function": (
         "sf.score_dataset(TABLE, TABLE, similarity=lambda truth, predicted: truth['x'] * 0, threshold=0.5)",
-        "a similarity that is a function: cloudpickle",
+        "a similarity or distance that is a function: cloudpickle",
     ),
     "posetrack": ("sf.read_posetrack('data/poses/truth', 'data/poses/tracker')", "read_posetrack (regions to ignore)"),
     "dask": (
