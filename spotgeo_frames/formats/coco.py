@@ -36,6 +36,7 @@ from ..tables.kinds import TableKind, as_kind, check_kind
 from ..tables.schema import BOX
 from .coco_ids import OF_OBJECTS, Id, Listed, check_ids, column_of_ids, ids_of_pictures, unknown_id
 from .documents import MOST_PROBLEMS, matrix, opening, repeated_ids
+from .image_attributes import attribute_columns
 
 
 class _Image(msgspec.Struct, gc=False):
@@ -174,6 +175,7 @@ def coco_sides(
     problems += _problems(results, f"{predictions_path}: ", images, joints, boxes)
     if problems:
         raise InputError(problems)
+    frames = _frames(images, document.images, f"{truth_path}: images")
     names = _category_names(document.categories)
     image_ids = [image.id for image in images]
     truth = _annotation_table(document.annotations, names, image_ids)
@@ -188,7 +190,7 @@ def coco_sides(
         predictions = _with_joints(predictions, results, joints, "joint_score")
     note_source(truth, truth_path, states[0])
     note_source(predictions, str(predictions_path), states[1])
-    return Annotations(truth, _frames(images, document.images)), Annotations(predictions)
+    return Annotations(truth, frames), Annotations(predictions)
 
 
 def _joints(categories: Sequence[_Category], name: str, boxes: bool) -> tuple[dict[Any, list[str]], list[str]]:
@@ -243,34 +245,15 @@ def _category_names(categories: Sequence[_Category]) -> pd.Series:
     return pd.Series(pd.Categorical(names, dtype=kind), [category.id for category in categories])
 
 
-def _frames(images: Sequence[_Image], attributes: Sequence[Attributes]) -> pd.DataFrame:
+def _frames(images: Sequence[_Image], attributes: Sequence[Attributes], place: str) -> pd.DataFrame:
     """One frame an image, with all its attributes but lists and objects."""
     sizes = {name: np.array([getattr(image, name) for image in images], np.float64) for name in ("width", "height")}
     names = pd.Series([image.file_name for image in images], dtype=TEXT)
-    table = pd.DataFrame(
-        {"sequence": column_of_ids([image.id for image in images]), "frame": 1, **sizes, "file_name": names}
-    )
-    others = dict.fromkeys(chain.from_iterable(attributes))
-    return table.assign(
-        **{
-            f"image_{name}" if name in TAKEN else name: values
-            for name in others
-            if name != "id" and name not in table and (values := _attribute(name, attributes)) is not None
-        }
-    )
-
-
-def _attribute(name: str, attributes: Sequence[Attributes]) -> pd.Series | None:
-    """An attribute of images as a column: flags, numbers or text; None if it has lists, objects or nothing at all."""
-    values = [of_image.get(name) for of_image in attributes]
-    kinds = {type(value) for value in values} - {type(None)}
-    if not kinds or not kinds <= {bool, int, float, str}:
-        return None
-    if kinds == {bool}:
-        return pd.Series(values, dtype="boolean" if None in values else "bool")
-    if kinds <= {int, float}:
-        return pd.Series(values, dtype=np.float64)
-    return pd.Series([None if value is None else str(value) for value in values], dtype=TEXT)
+    ids = column_of_ids([image.id for image in images])
+    columns = {"sequence": ids, "frame": 1, **sizes, "file_name": names}
+    others = attribute_columns(attributes, ("id", *sizes, "file_name"), place)
+    named = {f"image_{name}" if name in TAKEN else name: values for name, values in others.items()}
+    return pd.DataFrame(columns | named)  # at once, since pandas takes longer for each column that is there already
 
 
 def _annotation_table(annotations: Sequence[_Annotation], names: pd.Series, image_ids: Sequence[Any]) -> pd.DataFrame:

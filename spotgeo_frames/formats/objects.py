@@ -111,7 +111,7 @@ def _parquet(path: Path) -> pa.Table:
     import pyarrow.parquet as pq  # takes a while, and competition files never need it
 
     with pq.ParquetFile(path) as file:
-        _check_unpacked(path, file.metadata)
+        _check_unpacked(path, file.metadata.num_rows * file.metadata.num_columns, path.stat().st_size)
         return file.read()
 
 
@@ -123,19 +123,24 @@ def _folder(path: Path) -> pa.Table:
     files = files_below(path, ".parquet")
     if not files:
         raise InputError(f"{path}: is a folder without Parquet files")
-    for file in files:
-        _check_unpacked(file, pq.read_metadata(file))
+    footers = [pq.read_metadata(file) for file in files]
+    for file, footer in zip(files, footers, strict=True):
+        _check_unpacked(file, footer.num_rows * footer.num_columns, file.stat().st_size)
     open_files = partial(ds.dataset, [str(file) for file in files], partitioning="hive", partition_base_dir=str(path))
     # The first file's columns need not be all there are, nor its types wide enough for the others.
     dataset = open_files()
     schemas = [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
-    return open_files(schema=pa.unify_schemas(schemas, promote_options="permissive")).to_table()
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
+    # Files of different columns make a table of all of them, null in most rows.
+    n_values = sum(footer.num_rows for footer in footers) * len(schema.names)
+    _check_unpacked(path, n_values, sum(file.stat().st_size for file in files))
+    return open_files(schema=schema).to_table()
 
 
-def _check_unpacked(path: Path, metadata: Any) -> None:
-    """Refuses a file whose pages unpack to far more than any real table does."""
-    unpacked = metadata.num_rows * metadata.num_columns * 8
-    if unpacked > max(LARGEST_UNPACKED, LARGEST_RATIO * path.stat().st_size):
+def _check_unpacked(path: Path, n_values: int, size: int) -> None:
+    """Refuses what takes far more memory, for so many values, than any real table of its size (bytes) does."""
+    unpacked = n_values * 8
+    if unpacked > max(LARGEST_UNPACKED, LARGEST_RATIO * size):
         raise InputError(f"{path}: unpacks to {unpacked >> 20} MiB, more than {LARGEST_RATIO} times its size")
 
 

@@ -537,6 +537,17 @@ def test_parquet_that_unpacks_to_far_too_much(tmp_path: Path, monkeypatch: pytes
             sf.read_objects(source)
 
 
+def test_a_folder_of_files_of_different_columns_that_unpacks_to_far_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spotgeo_frames.formats.objects.LARGEST_UNPACKED", 10_000)
+    monkeypatch.setattr("spotgeo_frames.formats.objects.LARGEST_RATIO", 1)
+    for position in range(30):
+        pq.write_table(pa.table({f"own_{position}": np.arange(100.0)}), tmp_path / f"{position}.parquet")
+    with refused((f"{tmp_path}", "unpacks")):
+        sf.read_objects(tmp_path)
+
+
 def test_messages_name_the_file_after_reading(tmp_path: Path) -> None:
     truth = sf.read_spotgeo(save(tmp_path, GOOD, "truth.json"))
     path = save(tmp_path, GOOD[:2], "submission.json")
