@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..formats.any_file import Layout, read_sides, sequence_layout
+from ..formats.any_file import Layout, Needed, read_sides, sequence_layout
 from ..formats.motchallenge.benchmarks import BENCHMARKS
 from ..matching.alignment import FrameRule
 from ..matching.similarity import Measure
@@ -13,6 +13,7 @@ from ..matching.words import Words, asked, asked_with_tracks
 from ..support.addresses import is_address
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns
+from ..tables.schema import SIDE_PREFIXES
 from ..tables.selections import column_bins, holds_text
 from .problems import WrongUsage
 from .submissions import Submission
@@ -26,7 +27,7 @@ class How(NamedTuple):
 
     `words` are those of the rule, and `tracks` says whether identities count. `layout` is that of folders that have a
     file for each sequence, and `benchmark` the one whose rules apply to MOTChallenge's, None if it is not given.
-    `frames` says which frames count.
+    `frames` says which frames count, and `needed` what the command needs of wide tables.
     """
 
     words: Words
@@ -34,6 +35,7 @@ class How(NamedTuple):
     layout: Layout | None
     benchmark: str | None
     frames: FrameRule
+    needed: Needed
 
 
 def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,7 +60,16 @@ def with_how(given: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUsage(str(error).replace("with tracks=True", "to tracks")) from None
     if layout == "posetrack" and any(word is not None for word in words):
         raise WrongUsage("poses are measured in head sizes; leave out --tau and --similarity")
-    return others | {"how": How(words, tracks, layout, benchmark, "labelled" if given["labelled"] else "truth")}
+    frames: FrameRule = "labelled" if given["labelled"] else "truth"
+    return others | {"how": How(words, tracks, layout, benchmark, frames, needed_columns(given))}
+
+
+def needed_columns(given: Mapping[str, Any]) -> Needed:
+    """What a command with these arguments needs of wide tables: columns to slice by, and where others would be kept."""
+    by = given.get("by") or ()
+    slices = slices_of([by] if isinstance(by, str) else by)
+    identity = [f"{prefix}{given['identity']}" for prefix in SIDE_PREFIXES] if "identity" in given else []
+    return Needed([*identity, *(column for columns in slices for column in columns)], given.get("out") is not None)
 
 
 def read_pair(truth: Path, submission: Submission, how: How) -> tuple[Annotations, Annotations]:
@@ -79,7 +90,7 @@ def read_submissions(
     COCO's files are told by the rule's similarity, or by another that is given; they have no tracks.
     """
     similarity = None if how.tracks else similarity or how.words.similarity
-    known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark)
+    known, *sides = read_sides(truth, submissions, frames, similarity, how.benchmark, how.needed)
     return known, sides
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..formats.any_file import read_sides
+from ..formats.any_file import Needed, read_sides
 from ..scoring.ap.numbers import Number
 from ..scoring.ap.result import average_precision
 from ..tables.columns import columns_of
@@ -34,7 +34,8 @@ def ap(
     similarity = "oks" if keypoints else "iou"
     with problems_reported():
         check_out(out, [truth, results.path])
-        known, found = read_sides(truth, [results.path], similarity=similarity)
+        needed = Needed((), carried=out is not None)
+        known, found = read_sides(truth, [results.path], similarity=similarity, needed=needed)
         result = average_precision(known, found, similarity=similarity, max_detections=max_detections)
         result, numbers = replace(result, thresholds=KEPT_THRESHOLDS), result.matched.numbers
         [row] = plain_rows(result.summary)

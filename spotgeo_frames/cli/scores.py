@@ -76,7 +76,7 @@ def _score_files(
     folder = None if out is None else Path(out)
     given = [Path(path) for path in (truth, submission, frames) if path is not None]
     check_out(folder, given)
-    sides = read_side_columns(truth, [submission], frames, how.words.similarity)
+    sides = read_side_columns(truth, [submission], frames, how.words.similarity, how.needed)
     carried = None if slices or out is not None else ()
     matches, warning = matched(sides[0], sides[1], how.words, how.frames, carried)
     left_out, unknown = excluded_sequences(names_to_exclude(exclude, sides), [matches])

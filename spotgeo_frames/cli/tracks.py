@@ -106,7 +106,7 @@ def _is_of_sequences(truth: Path, how: How) -> bool:
 def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None) -> Found:
     """The numbers alone, without the tables behind them."""
     if benchmark is None:
-        known, found = read_side_columns(truth, [tracker])
+        known, found = read_side_columns(truth, [tracker], needed=how.needed)
     else:
         known, found, names, _ = read_numbered(truth, tracker, benchmark)
     rule = rule_of_tracks(how.words, known, found, identity)
@@ -123,7 +123,7 @@ def _numbers(truth: Path, tracker: Path, how: How, identity: str, benchmark: str
 def _saved(truth: Path, tracker: Path, how: How, identity: str, benchmark: str | None, out: Path) -> Found:
     """Writes the tables behind the numbers to the folder `out`, and returns the numbers."""
     if benchmark is None:
-        known, found = read_sides(truth, [tracker])
+        known, found = read_sides(truth, [tracker], needed=how.needed)
     else:
         known, found = read_motchallenge(truth, tracker, benchmark)
     result = track_sides(known, found, how.words.similarity, identity, tau=how.words.tau, frames=how.frames)

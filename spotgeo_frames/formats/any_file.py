@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from ..support.addresses import base_name
 from ..support.copies import local_copy
@@ -29,6 +29,17 @@ TABLES = ("parquet", "csv", "gz", "arrow", "feather")
 Layout = Literal["motchallenge", "posetrack"]
 
 
+class Needed(NamedTuple):
+    """What is needed of tables besides the columns that play a part in an evaluation.
+
+    `named` are the columns that the caller asks for, by their names in a match table, and `carried` says whether the
+    others will be shown or kept.
+    """
+
+    named: Collection[str]
+    carried: bool
+
+
 def read_annotations(path: str | Path) -> Annotations:
     """Annotations from the challenge's JSON, CVAT's XML or a table, told apart by the file's name.
 
@@ -37,17 +48,19 @@ def read_annotations(path: str | Path) -> Annotations:
     return annotations_of(_read_side(path))
 
 
-def _read_side(path: str | Path, frames: str | Path | None = None) -> SideColumns:
+def _read_side(
+    path: str | Path, frames: str | Path | None = None, side: str = "truth", needed: Needed | None = None
+) -> SideColumns:
     """The columns of what `read_annotations` returns; `frames` is the path of a table of their frames."""
     if _is_cvat(path):
         from .cvat.reader import read_cvat
 
-        side = side_columns(read_cvat(path))
+        read = side_columns(read_cvat(path))
     elif is_competition_file(path):
-        side = spotgeo_columns(path)
+        read = spotgeo_columns(path)
     else:
-        side = side_columns(_read_table(path))
-    return _with_frames(side, frames)
+        read = side_columns(_read_table(path, side, needed))
+    return _with_frames(read, frames, needed)
 
 
 def _ending(path: str | Path) -> str:
@@ -63,7 +76,7 @@ def _is_cvat(path: str | Path) -> bool:
         return _packs(copy.path, "annotations.xml")
 
 
-def _read_table(path: str | Path) -> Annotations:
+def _read_table(path: str | Path, side: str, needed: Needed | None) -> Annotations:
     """A table of objects; a file of an ending that is not known here is left to the reader of another package."""
     ending = _ending(path)
     if ending and ending not in TABLES:
@@ -72,18 +85,18 @@ def _read_table(path: str | Path) -> Annotations:
         read = read_by_package(path, ending)
         if read is not None:
             return read
-    from .objects import read_objects
+    from .objects import read_needed
 
-    return read_objects(path)
+    return Annotations(read_needed(path, side, needed))
 
 
-def _with_frames(side: SideColumns, path: str | Path | None) -> SideColumns:
+def _with_frames(side: SideColumns, path: str | Path | None, needed: Needed | None) -> SideColumns:
     """A side with the table of frames in a file; the side itself where the path is None."""
     if path is None:
         return side
-    from .objects import read_frames
+    from .objects import read_needed
 
-    return side._replace(frames=columns_of(read_frames(path)))
+    return side._replace(frames=columns_of(read_needed(path, "frames", needed)))
 
 
 def read_sides(
@@ -92,6 +105,7 @@ def read_sides(
     frames: str | Path | None = None,
     similarity: str | Measure | None = None,
     benchmark: str | None = None,
+    needed: Needed | None = None,
 ) -> list[Annotations]:
     """The truth, then each submission: folders by their layout, and files as `read_side_columns` reads them.
 
@@ -99,7 +113,7 @@ def read_sides(
     """
     layout = sequence_layout(truth)
     if layout is None:
-        return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity)]
+        return [annotations_of(side) for side in read_side_columns(truth, submissions, frames, similarity, needed)]
     return _read_folders(layout, truth, submissions, frames, benchmark)
 
 
@@ -166,7 +180,7 @@ def _read_folders(
     known = known.drop_duplicates(FRAME_KEY).sort_values(FRAME_KEY, ignore_index=True)
     first = pairs[0][0]._replace(frames=known)
     return [
-        annotations_of(_with_frames(side_columns(first), frames)),
+        annotations_of(_with_frames(side_columns(first), frames, None)),
         *(found for _, found in pairs[: len(submissions)]),
     ]
 
@@ -176,10 +190,11 @@ def read_side_columns(
     submissions: Sequence[str | Path],
     frames: str | Path | None = None,
     similarity: str | Measure | None = None,
+    needed: Needed | None = None,
 ) -> list[SideColumns]:
     """The columns of the truth, then of each submission; with the similarity "iou" or "oks" JSON is COCO's.
 
-    Raises InputError with the problems of all files.
+    Of wide tables only what is `needed` is read; without it, all. Raises InputError with the problems of all files.
     """
     paths = (truth, *submissions)
     if similarity in ("iou", "oks") and all(is_competition_file(path) and not _is_cvat(path) for path in paths):
@@ -188,8 +203,9 @@ def read_side_columns(
         results: list[str | Path | None] = [*submissions] or [None]
         read = _all_of([partial(coco_sides, truth, path, similarity == "iou") for path in results])
         sides = [side_columns(side) for side in (read[0][0], *(predictions for _, predictions in read))]
-        return [_with_frames(sides[0], frames), *sides[1 : 1 + len(submissions)]]
-    readers = [partial(_read_side, truth, frames), *(partial(_read_side, path) for path in submissions)]
+        return [_with_frames(sides[0], frames, needed), *sides[1 : 1 + len(submissions)]]
+    readers = [partial(_read_side, truth, frames, "truth", needed)]
+    readers += [partial(_read_side, path, None, "predictions", needed) for path in submissions]
     return _all_of(readers)
 
 

@@ -1,9 +1,13 @@
 """Tables of objects from Parquet (a file, or a folder of files), CSV, Arrow files, and tables in memory."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -20,7 +24,18 @@ from ..tables.checks import check_frames, check_objects
 from ..tables.columns import names_without_blanks
 from ..tables.inputs import PARQUET_FILES, copy_state, note_source
 from ..tables.kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
+from ..tables.other_words import plays_a_part
+from ..tables.schema import PREFIXES
 from ..tables.table import Table, collected
+
+if TYPE_CHECKING:
+    from .any_file import Needed
+
+# Chooses the columns to read of those of these names; None reads all.
+Wanted = Callable[[Sequence[str]], list[str] | None]
+
+# A wider table holds features or embeddings, which are read only where somebody asks for them by name.
+MOST_CARRIED = 1000
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200
@@ -56,9 +71,33 @@ def read_objects(
     return as_kind(Annotations(objects, known), kind, categorical_columns(source, frames))
 
 
-def read_frames(source: str | Path | Table) -> pd.DataFrame:
-    """A checked table of frames, from a table in memory or a path, as for `read_objects`."""
-    return _checked(source, check_frames, "frames", False, Storage())
+def read_needed(path: str | Path, side: str, needed: Needed | None) -> pd.DataFrame:
+    """A checked table in a file, as pandas, with all columns or those that are needed; `side` is a key of PREFIXES.
+
+    A table of up to MOST_CARRIED columns has them all. Of another, those are read that play a part in an evaluation and
+    those that are named; a warning says so where the others would have been carried along.
+    """
+    if needed is not None:
+        prefix = PREFIXES[side]
+        named = {name.removeprefix(prefix) for name in needed.named if name.startswith(prefix)}
+        needed = needed._replace(named=named)
+    check, name = (check_frames, "frames") if side == "frames" else (check_objects, "objects")
+    return _checked(path, check, name, False, Storage(), needed)
+
+
+def _wanted(names: Sequence[str], needed: Needed | None, path: Path) -> list[str] | None:
+    """The names of the columns to read of those there are; None if all are read."""
+    if needed is None or len(names) <= MOST_CARRIED or len({*names}) < len(names):
+        return None
+    if not {*needed.named} <= {*names}:  # the problem will list what there is
+        return None
+    wanted = [name for name in names if name in needed.named or plays_a_part(name)]
+    if needed.carried and len(wanted) < len(names):
+        what = f"has {len(names):,} columns, of which {len(wanted):,} are read: those that play a part in evaluating it"
+        named = f", and {', '.join(sorted(needed.named))}" if needed.named else ""
+        advice = f"tables of up to {MOST_CARRIED:,} columns are carried along whole"
+        warnings.warn(f"{path}: {what}{named}; {advice}", stacklevel=2)
+    return wanted
 
 
 def _checked(
@@ -67,6 +106,7 @@ def _checked(
     name: str,
     keep_types: bool,
     storage: Storage,
+    needed: Needed | None = None,
 ) -> pd.DataFrame:
     """A table in memory, called by this name, or the one in a file, checked; with a note of the file."""
     if not isinstance(source, str | Path):
@@ -74,30 +114,33 @@ def _checked(
         return own_copy(table) if table is source else table
     with local_copy(source, storage) as copy:
         state = copy_state(copy, PARQUET_FILES)
-        table = check(_read(copy.path, keep_types), str(copy.path))
+        table = check(_read(copy.path, keep_types, needed), str(copy.path))
         note_source(table, copy.name, state)
     return table
 
 
-def _read(path: Path, keep_types: bool) -> pd.DataFrame:
-    """The table in a file or a folder, unchecked.
+def _read(path: Path, keep_types: bool, needed: Needed | None) -> pd.DataFrame:
+    """The table in a file or a folder, unchecked; all of it where `needed` is None.
 
     With `keep_types` dates, lists and the like keep their Arrow type; otherwise they are objects of Python.
     """
     to_pandas = partial(arrow_to_pandas, name=str(path), keep_types=keep_types)
+    wanted = partial(_wanted, needed=needed, path=path)
     with readable(path):
         if path.is_dir():
-            return to_pandas(_folder(path))
+            return to_pandas(_folder(path, wanted))
         if not path.exists():
             raise InputError(f"{path}: there is no such file")
         match [suffix.lower() for suffix in path.suffixes[-2:]]:
             case [*_, ".parquet"]:
-                return to_pandas(_parquet(path))
+                return to_pandas(_parquet(path, wanted))
             case [*_, ".csv"] | [".csv", ".gz"]:
-                return to_pandas(_csv(path))
+                return to_pandas(_csv(path, wanted))
             case [*_, ".arrow" | ".feather"]:
                 with pa.memory_map(str(path)) as stream:
-                    return to_pandas(pa.ipc.open_file(stream).read_all())
+                    table = pa.ipc.open_file(stream).read_all()
+                    columns = wanted(table.schema.names)
+                    return to_pandas(table if columns is None else table.select(columns))
     if path.name.lower().endswith((".json", ".zip", ".gz")):
         what = "read_spotgeo reads the spotGEO challenge's JSON, read_coco and read_posetrack read those formats"
         raise InputError(f"{path}: is no table but JSON, plain or packed; {what}")
@@ -107,15 +150,17 @@ def _read(path: Path, keep_types: bool) -> pd.DataFrame:
     raise InputError(f"{path}: is of no known kind; {kinds} is needed")
 
 
-def _parquet(path: Path) -> pa.Table:
+def _parquet(path: Path, wanted: Wanted) -> pa.Table:
     import pyarrow.parquet as pq  # takes a while, and competition files never need it
 
     with pq.ParquetFile(path) as file:
-        _check_unpacked(path, file.metadata.num_rows * file.metadata.num_columns, path.stat().st_size)
-        return file.read()
+        columns = wanted(file.schema_arrow.names)
+        n_columns = file.metadata.num_columns if columns is None else len(columns)
+        _check_unpacked(path, file.metadata.num_rows * n_columns, path.stat().st_size)
+        return file.read(columns)
 
 
-def _folder(path: Path) -> pa.Table:
+def _folder(path: Path, wanted: Wanted) -> pa.Table:
     """All Parquet files below a folder, in the order of their names."""
     import pyarrow.dataset as ds
     import pyarrow.parquet as pq
@@ -124,17 +169,19 @@ def _folder(path: Path) -> pa.Table:
     if not files:
         raise InputError(f"{path}: is a folder without Parquet files")
     footers = [pq.read_metadata(file) for file in files]
-    for file, footer in zip(files, footers, strict=True):
-        _check_unpacked(file, footer.num_rows * footer.num_columns, file.stat().st_size)
     open_files = partial(ds.dataset, [str(file) for file in files], partitioning="hive", partition_base_dir=str(path))
     # The first file's columns need not be all there are, nor its types wide enough for the others.
     dataset = open_files()
     schemas = [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
     schema = pa.unify_schemas(schemas, promote_options="permissive")
     # Files of different columns make a table of all of them, null in most rows.
-    n_values = sum(footer.num_rows for footer in footers) * len(schema.names)
+    columns = wanted(schema.names)
+    n_columns = len(schema.names if columns is None else columns)
+    for file, footer in zip(files, footers, strict=True):
+        _check_unpacked(file, footer.num_rows * min(n_columns, footer.num_columns), file.stat().st_size)
+    n_values = sum(footer.num_rows for footer in footers) * n_columns
     _check_unpacked(path, n_values, sum(file.stat().st_size for file in files))
-    return open_files(schema=schema).to_table()
+    return open_files(schema=schema).to_table(columns)
 
 
 def _check_unpacked(path: Path, n_values: int, size: int) -> None:
@@ -144,7 +191,7 @@ def _check_unpacked(path: Path, n_values: int, size: int) -> None:
         raise InputError(f"{path}: unpacks to {unpacked >> 20} MiB, more than {LARGEST_RATIO} times its size")
 
 
-def _csv(path: Path) -> pa.Table:
+def _csv(path: Path, wanted: Wanted) -> pa.Table:
     from pyarrow import csv
 
     content = read_bytes(path)
@@ -153,7 +200,26 @@ def _csv(path: Path) -> pa.Table:
     # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
     arrows_own = pa.BufferOutputStream()
     arrows_own.write(content)
-    return _without_blanks(csv.read_csv(pa.BufferReader(arrows_own.getvalue())))
+    stream, given = pa.BufferReader(arrows_own.getvalue()), _header(content)
+    names = names_without_blanks(given)
+    columns = wanted(names)
+    if columns is None and len(names) <= MOST_CARRIED:
+        return _without_blanks(csv.read_csv(stream))
+    # A block has to hold a whole line, be its numbers longer than the names of their columns.
+    block = csv.ReadOptions(block_size=min(max(1 << 20, 8 * content.find(b"\n")), 1 << 30))
+    kept = None if columns is None else [here for here, name in zip(given, names, strict=True) if name in columns]
+    return _without_blanks(csv.read_csv(stream, block, convert_options=csv.ConvertOptions(include_columns=kept)))
+
+
+def _header(content: bytes) -> list[str]:
+    """The names of the columns of a CSV; none where they are too long for Python's own reader."""
+    import csv
+
+    with TextIOWrapper(BytesIO(content), "utf-8-sig", "replace", newline="") as text:
+        try:
+            return next(csv.reader(text), [])
+        except csv.Error:
+            return []
 
 
 def _without_blanks(table: pa.Table) -> pa.Table:

@@ -4,12 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.errors import InputError, check_memory, first_line
 from ..support.pandas_versions import COPIES_ON_WRITE, TEXT, with_text
+from .columns import is_wide
 from .inputs import SOURCE
 from .table import ArrowStream, Table, collected, is_polars
 
@@ -120,7 +122,7 @@ def arrow_to_pandas(table: pa.Table, name: str, *, keep_types: bool = False) -> 
     (`pd.ArrowDtype`; pandas cannot read files with such lists and structs again). Raises InputError with every column
     that pandas cannot represent: text that is not UTF-8, times out of range, decimals that are too large.
     """
-    columns: dict[str, pd.Series] = {}
+    columns: dict[str, Any] = {}
     problems: list[str] = []
     for position, column in enumerate(table.columns):
         field = f"number {position + 1}"
@@ -136,12 +138,18 @@ def arrow_to_pandas(table: pa.Table, name: str, *, keep_types: bool = False) -> 
             problems.append(f"{name}: column {field}: cannot be read: {str(error).splitlines()[0]}")
     if problems:
         raise InputError(problems)
-    return pd.DataFrame(columns, copy=not COPIES_ON_WRITE)
+    index = pd.RangeIndex(table.num_rows) if columns else None
+    return pd.DataFrame(columns, index, copy=not COPIES_ON_WRITE or is_wide(columns, table.num_rows))
 
 
-def _column_to_pandas(column: pa.ChunkedArray, keep_types: bool) -> pd.Series:
-    """A column of an Arrow table as a Series; raises an error of Arrow, ValueError or OverflowError if it cannot."""
+def _column_to_pandas(column: pa.ChunkedArray, keep_types: bool) -> pd.Series | np.ndarray:
+    """A column of an Arrow table as a Series, and plain numbers, which takes a tenth of the time, as an array.
+
+    Raises an error of Arrow, ValueError or OverflowError if it cannot.
+    """
     kind = column.type
+    if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not column.null_count):
+        return column.to_numpy()
     if pa.types.is_decimal(kind):
         kind = pa.int64() if kind.scale == 0 else pa.float64()
         column = column.cast(kind)

@@ -1,6 +1,7 @@
 """The checks that say precisely what is wrong with a table: one `InputError` with all its problems."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from ..support.errors import InputError
 from ..support.keys import ascend, repeated, row_keys
 from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
-from .columns import Columns, array_of, names_without_blanks
+from .columns import Columns, array_of, columns_of, names_without_blanks
 from .key_values import dates_as_text, fractions
 from .messages import counted, first_keys, listed, missing, several_thresholds
 from .other_words import way_out
@@ -180,8 +181,11 @@ def _finished(
 
     Raises InputError with these problems and those found before.
     """
-    for column in [column for column in given.columns if column not in key and column not in columns]:
-        large = _too_large(given[column])
+    types = given.dtypes
+    whole = [column for column, kind in types.items() if pd.api.types.is_integer_dtype(kind)]
+    whole = [column for column in whole if column not in key and column not in columns]
+    for column, values in columns_of(given[whole]).arrays.items():
+        large = _too_large(values)
         if large.any():
             problem = f"{counted(int(large.sum()), 'row')} beyond 2**53, which a match table cannot hold exactly"
             keys = first_keys(given, large, key)
@@ -190,7 +194,6 @@ def _finished(
         problems += repetitions(columns, key, name)
     if problems:
         raise InputError(problems)
-    types = given.dtypes
     changed = {column: values for column, values in columns.items() if values.dtype != types[column]}
     return given.assign(**changed) if changed else given
 
@@ -232,12 +235,14 @@ def check_scores(predictions: pd.DataFrame, name: str, function: str) -> None:
         raise InputError(f"{name}: column score: {problem}")
 
 
-def _too_large(values: pd.Series) -> np.ndarray:
-    """Marks integers that float64 cannot hold exactly."""
-    if not pd.api.types.is_integer_dtype(values.dtype) or len(values) == 0:
+def _too_large(values: Any) -> np.ndarray:
+    """Marks those of an array of integers, null or not, that float64 cannot hold exactly."""
+    if len(values) == 0 or (isinstance(values, np.ndarray) and values.dtype.itemsize < 8):
         return np.zeros(len(values), bool)
-    inside = values.between(-LARGEST_EXACT_INTEGER, LARGEST_EXACT_INTEGER)
-    return ~(inside | values.isna()).to_numpy(bool, na_value=True)
+    if not isinstance(values, np.ndarray):
+        inside = pd.Series(values, copy=False).between(-LARGEST_EXACT_INTEGER, LARGEST_EXACT_INTEGER)
+        return ~(inside | pd.isna(values)).to_numpy(bool, na_value=True)
+    return (values < -LARGEST_EXACT_INTEGER) | (values > LARGEST_EXACT_INTEGER)
 
 
 def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:

@@ -75,10 +75,26 @@ class Columns:
 
 
 def columns_of(table: pd.DataFrame | Columns) -> Columns:
-    """The columns of a DataFrame, which share its memory; Columns are returned as they are."""
+    """The columns of a DataFrame, which share its memory unless it is wide; Columns are returned as they are."""
     if isinstance(table, Columns):
         return table
-    return Columns({str(name): array_of(values) for name, values in table.items()}, table.attrs, len(table))
+    bare = table.copy(deep=False)
+    bare.attrs = {}  # of which pandas would make a copy for each column
+    arrays = _numbers_side_by_side(bare) if is_wide(bare.columns, len(bare)) else {}
+    others = bare[[name for name in bare.columns if name not in arrays]] if arrays else bare
+    arrays |= {str(name): array_of(values) for name, values in others.items()}
+    return Columns({str(name): arrays[name] for name in bare.columns}, table.attrs, len(table))
+
+
+def _numbers_side_by_side(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    """The flags and numbers of a wide table: pandas gives those of one type together in no time, and one by one not."""
+    names, kinds = table.columns.to_numpy(object), table.dtypes.to_numpy()
+    arrays: dict[str, np.ndarray] = {}
+    for kind in {kind for kind in kinds if isinstance(kind, np.dtype) and kind.kind in "biuf"}:
+        of_kind = np.array([other == kind for other in kinds])
+        together = np.ascontiguousarray(table.loc[:, of_kind].to_numpy().T)
+        arrays |= dict(zip(map(str, names[of_kind]), together, strict=True))
+    return arrays
 
 
 def array_of(values: Any) -> Any:
@@ -89,16 +105,25 @@ def array_of(values: Any) -> Any:
     return values.to_numpy() if is_numpy else values.array
 
 
+def is_wide(columns: Collection[str], n_rows: int) -> bool:
+    """Whether a table has more columns than rows; pandas handles it faster once it has copied them side by side."""
+    return len(columns) > max(n_rows, 100)
+
+
 def dataframe_of(columns: pd.DataFrame | Columns) -> pd.DataFrame:
-    """A DataFrame with these columns, sharing their memory; a DataFrame is returned as it is."""
+    """A DataFrame with these columns, sharing their memory unless it is wide; a DataFrame is returned as it is."""
     import pandas as pd
 
     if isinstance(columns, pd.DataFrame):
         return columns
-    # With its type given, pandas 3 does not make text of objects that happen to be text in these rows.
     index = pd.RangeIndex(len(columns))
-    series = {name: pd.Series(values, index, values.dtype, copy=False) for name, values in columns.arrays.items()}
-    frame = pd.DataFrame(series, index=index, copy=False)
+    # With its type given, pandas 3 does not make text of objects that happen to be text in these rows. A Series of any
+    # other column would take ten times as long as its array.
+    arrays = {
+        name: pd.Series(values, index, object, copy=False) if values.dtype == object else values
+        for name, values in columns.arrays.items()
+    }
+    frame = pd.DataFrame(arrays, index, copy=is_wide(arrays, len(columns)))
     frame.attrs = columns.attrs
     return frame
 

@@ -20,7 +20,7 @@ import numpy as np
 from ..support.copies import Copy
 from ..support.names import as_text
 from ..support.reading import files_below
-from .columns import Columns, dataframe_of
+from .columns import Columns, columns_of, dataframe_of, is_wide
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,18 +178,23 @@ def _holds(read: pd.DataFrame | Columns, table: pd.DataFrame | Columns) -> bool:
         if not inside:
             return False
         read = read.take(rows)
-    return all(_equal(read[column], table[column]) for column in read.columns)
+    if is_wide(read.columns, len(read)):
+        return read.reset_index(drop=True).equals(table.reset_index(drop=True))
+    pairs = zip(columns_of(read).arrays.values(), columns_of(table).arrays.values(), strict=True)
+    return all(_equal(values, others) for values, others in pairs)
 
 
-def _equal(values: pd.Series, others: pd.Series) -> bool:
+def _equal(values: Any, others: Any) -> bool:
     """Whether two columns have the same type and values; columns that share their memory need no comparison."""
     if values.dtype != others.dtype:
         return False
-    if isinstance(values.dtype, np.dtype):
-        layouts = [column.to_numpy().__array_interface__ for column in (values, others)]
+    if isinstance(values, np.ndarray):
+        layouts = [column.__array_interface__ for column in (values, others)]
         if all(layouts[0][key] == layouts[1][key] for key in ("data", "shape", "strides")):
             return True  # pandas shares memory only until one of the columns is changed
-    return values.reset_index(drop=True).equals(others.reset_index(drop=True))
+    import pandas as pd
+
+    return pd.Series(values, dtype=values.dtype, copy=False).equals(pd.Series(others, dtype=others.dtype, copy=False))
 
 
 class Input(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from .schema import BOX, has_boxes
+from .schema import BOX, OBJECT_COLUMNS, has_boxes
 
 # What else a column is called, as `plain` has names. Those that stand first are taken where several are there.
 SPELLINGS: dict[str, tuple[str, ...]] = {
@@ -65,6 +65,18 @@ SKY |= {"lon", "lat", "lng", "longitude", "latitude"}
 MASKS = {"mask", "masks", "segmentation", "segmentations", "rle", "polygon", "polygons"}
 JOINTS = {"keypoints", "landmarks"}
 
+# Columns that play a part in an evaluation, or whose names may stand for one that does, as `plain` has names.
+PARTS = {
+    *map(str, OBJECT_COLUMNS),
+    "ignore",
+    "filename",
+    "z",
+    *SPELLINGS,
+    *(name for of in SPELLINGS.values() for name in of),
+}
+PARTS |= {name for names in (*(box for _, box in BOXES), *POINTS) for name in names}
+PARTS |= SIZES | CORNERS | EDGES | LISTS | TURNED | SKY | MASKS | JOINTS
+
 CARRIED = "give {them} another name if {they} only to be carried along"
 
 
@@ -89,6 +101,15 @@ def plain(name: Hashable) -> str:
     """
     text = str(name).casefold()
     return "".join(letter for letter in text if letter not in "_-. ")
+
+
+def plays_a_part(column: Hashable) -> bool:
+    """Whether a column plays a part in an evaluation, or may be one that does in other words.
+
+    >>> plays_a_part("score"), plays_a_part("bbox_x1"), plays_a_part("brightness")
+    (True, True, False)
+    """
+    return plain(column) in PARTS
 
 
 def in_other_words(column: str, columns: Iterable[Hashable]) -> list[str]:

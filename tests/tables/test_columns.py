@@ -1,5 +1,7 @@
 """Columns: a table taken apart and put together again is the same table, whatever it holds."""
 
+from pathlib import Path
+
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from spotgeo_frames.tables.columns import (
     joined,
     null_rows,
 )
+from spotgeo_frames.tables.inputs import SOURCE, confirmed
 from spotgeo_frames.tables.match_tables import match_columns, match_dataframe
 
 TABLE = pd.DataFrame(
@@ -131,3 +134,26 @@ def test_scoring_columns_is_scoring_tables(truth: list[tuple], predictions: list
     bare, _ = matched(*(side_columns(sf.Annotations(side)) for side in sides), asked(), carried=())
     for row in (metric_columns(summary_sums(columns)), metric_columns(summary_sums(bare))):
         pd.testing.assert_frame_equal(dataframe_of(row), summary, check_dtype=False)
+
+
+def test_a_wide_table_is_taken_apart_and_put_together_alike() -> None:
+    """More columns than rows go side by side, in the order and types that they had."""
+    parts = [TABLE.add_suffix(f"_{number}") for number in range(20)]
+    wide = pd.concat(parts, axis=1)
+    wide.attrs = {"note": 1}
+    apart = columns_of(wide)
+    assert apart.columns == [*wide.columns]
+    assert all(not isinstance(apart[name], np.ndarray) or apart[name].ndim == 1 for name in apart)
+    pd.testing.assert_frame_equal(dataframe_of(apart), wide)
+    assert dataframe_of(apart).attrs == wide.attrs
+
+
+def test_a_wide_table_that_was_read_and_changed_is_no_longer_the_files(tmp_path: Path) -> None:
+    columns = {name: [1, 2] for name in ("sequence", "frame", "object")} | {"x": [1.0, 2.0], "y": [1.0, 2.0]}
+    path = tmp_path / "wide.parquet"
+    pd.DataFrame(columns | {f"feature_{number}": [0.0, np.nan] for number in range(200)}).to_parquet(path)
+    read = sf.read_objects(path).objects
+    assert confirmed(read) is read
+    assert SOURCE in confirmed(read.iloc[1:]).attrs
+    read.loc[1, "feature_7"] = 1.0
+    assert SOURCE not in confirmed(read).attrs
