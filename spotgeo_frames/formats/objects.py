@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from io import BytesIO, TextIOWrapper
@@ -19,7 +20,7 @@ from ..support.errors import InputError
 from ..support.pandas_versions import own_copy
 from ..support.reading import LARGEST_UNPACKED, check_no_nul, check_utf8, files_below, read_bytes, readable
 from ..tables.annotations import Annotations
-from ..tables.arrow import arrow_to_pandas
+from ..tables.arrow import arrow_to_pandas, text_bytes
 from ..tables.checks import check_frames, check_objects
 from ..tables.columns import names_without_blanks
 from ..tables.inputs import PARQUET_FILES, copy_state, note_source
@@ -36,6 +37,9 @@ Wanted = Callable[[Sequence[str]], list[str] | None]
 
 # A wider table holds features or embeddings, which are read only where somebody asks for them by name.
 MOST_CARRIED = 1000
+
+# The type of a column that is not read, whose text takes no memory.
+DROPPED = pa.dictionary(pa.int32(), pa.string())
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200
@@ -157,6 +161,7 @@ def _parquet(path: Path, wanted: Wanted) -> pa.Table:
         columns = wanted(file.schema_arrow.names)
         n_columns = file.metadata.num_columns if columns is None else len(columns)
         _check_unpacked(path, file.metadata.num_rows * n_columns, path.stat().st_size)
+        _check_text(path, file, columns)
         return file.read(columns)
 
 
@@ -181,6 +186,9 @@ def _folder(path: Path, wanted: Wanted) -> pa.Table:
         _check_unpacked(file, footer.num_rows * min(n_columns, footer.num_columns), file.stat().st_size)
     n_values = sum(footer.num_rows for footer in footers) * n_columns
     _check_unpacked(path, n_values, sum(file.stat().st_size for file in files))
+    for file in files:
+        with pq.ParquetFile(file) as opened:
+            _check_text(file, opened, columns)
     return open_files(schema=schema).to_table(columns)
 
 
@@ -189,6 +197,33 @@ def _check_unpacked(path: Path, n_values: int, size: int) -> None:
     unpacked = n_values * 8
     if unpacked > max(LARGEST_UNPACKED, LARGEST_RATIO * size):
         raise InputError(f"{path}: unpacks to {unpacked >> 20} MiB, more than {LARGEST_RATIO} times its size")
+
+
+def _check_text(path: Path, file: Any, columns: Sequence[str] | None) -> None:
+    """Refuses a file whose text is repeated so often that it takes far more memory than the file's size justifies.
+
+    Text that the table itself keeps as a dictionary stays one.
+    """
+    import pyarrow.parquet as pq
+
+    footer, most = file.metadata, max(LARGEST_UNPACKED, LARGEST_RATIO * path.stat().st_size)
+    kinds = {field.name: field.type for field in file.schema_arrow if columns is None or field.name in columns}
+    sizes: Counter[str] = Counter()  # at most these, if all rows had the longest text that the file has room for
+    for group in (footer.row_group(position) for position in range(footer.num_row_groups)):
+        for chunk in (group.column(position) for position in range(group.num_columns)):
+            if chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page:
+                sizes[chunk.path_in_schema] += group.num_rows * chunk.total_uncompressed_size
+    texts = [
+        name for name, size in sizes.items() if size > most and not pa.types.is_dictionary(kinds.get(name, DROPPED))
+    ]
+    with pq.ParquetFile(path, metadata=footer, read_dictionary=texts) as opened:
+        found = Counter[str]()
+        for batch in opened.iter_batches(columns=texts) if texts else ():
+            for name in texts:
+                found[name] += text_bytes(batch.column(name))
+                if found[name] > most:
+                    what = f"column {name}: its repeated text unpacks to more than {most >> 20} MiB"
+                    raise InputError(f"{path}: {what}; write it as a dictionary (category in pandas)")
 
 
 def _csv(path: Path, wanted: Wanted) -> pa.Table:

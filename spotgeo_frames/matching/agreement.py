@@ -33,8 +33,6 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
         return [None, None]
     import pandas as pd
 
-    from ..tables.checks import decoded
-
     columns = [pd.Series(side["category"], copy=False) for side in (truth, predictions)]
     problems = [
         f"{source(table, name)}: column category: {counted(int(column.isna().sum()), 'row')} null"
@@ -43,7 +41,12 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
     ]
     if problems:
         raise InputError(problems)
-    plain = [decoded(column) for column in columns]
+    # Categories are numbered, not the rows that have them: their text may be long.
+    categorical = [isinstance(column.dtype, pd.CategoricalDtype) for column in columns]
+    plain = [
+        column.cat.categories.to_series().iloc[: None if len(column) else 0] if own else column
+        for column, own in zip(columns, categorical, strict=True)
+    ]
     check_no_bytes(plain, truth, predictions)
     kinds = {pd.api.types.is_numeric_dtype(column.dtype) for column in plain if len(column)}
     if len(kinds) == 2:
@@ -52,7 +55,9 @@ def category_codes(truth: Columns, predictions: Columns) -> list[np.ndarray | No
         codes, _ = ordinals(plain)
     except TypeError as error:
         raise InputError(f"column category: its values cannot be compared: {error}") from None
-    return list(codes)
+    return [
+        code[column.cat.codes] if own else code for code, column, own in zip(codes, columns, categorical, strict=True)
+    ]
 
 
 def check_no_bytes(values: Sequence[pd.Series], truth: Columns, predictions: Columns) -> None:

@@ -147,7 +147,7 @@ def joined_categories(columns: Sequence[Any]) -> pd.Series:
     from ..tables.checks import decoded
 
     filled = [column for column in columns if len(column)] or columns
-    plain = [decoded(pd.Series(column, copy=False)) for column in filled]
+    plain = [decoded(pd.Series(column, name="category", copy=False)) for column in filled]
     categories = pd.concat(plain, ignore_index=True)
     if all(pd.api.types.is_integer_dtype(column.dtype) for column in plain):
         return categories.astype("Int64")

@@ -17,14 +17,18 @@ import pyarrow.compute as pc
 
 from ..support.errors import InputError
 from ..support.keys import in_order
+from ..support.memory import check_at_hand
 from .files import Expected, OpenedFiles
 from .parts import Part
 from .row_groups import FIRST, Key, RowGroup
-from .rows import in_key_order, row_group_batches, rows_within
+from .rows import SHORTER, gathered, in_key_order, row_group_batches, rows_within
 
 # The most rows of a block, both sides together, and their most bytes if there are many columns. Smaller blocks would
 # waste time, since each block has a fixed cost.
 BLOCK_ROWS, BLOCK_BYTES = 1 << 19, 1 << 26
+
+# The most bytes that the rows of a block turn out to take, where text is longer than estimated.
+MEASURED_BYTES = 4 * BLOCK_BYTES
 
 # Batches that make up a block.
 BATCHES = 8
@@ -71,13 +75,11 @@ class _Chain:
     frontier: Key | None
     waiting: list[_Batch] = field(default_factory=list)
 
-    def read(self) -> int:
-        """Reads one more batch; returns how many rows it has."""
+    def read(self) -> None:
+        """Reads one more batch, unless there is none."""
         batch, self.frontier = next(self.batches, (None, None))
-        if batch is None:
-            return 0
-        self.waiting.append(batch)
-        return len(batch.rows)
+        if batch is not None:
+            self.waiting.append(batch)
 
     def take(self, cut: Key | None) -> list[_Batch]:
         """Takes out the waiting rows before `cut`; all of them if `cut` is None."""
@@ -105,17 +107,15 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
     n_rows = block_rows([source.schema for source in sources.values()])
     chains = _opened(part, sources, in_memory, n_rows)
     every = [chain for of_side in chains.values() for chain in of_side]
-    n_waiting, begin = 0, part.low
+    begin = part.low
     while True:
         unfinished = [chain for chain in every if chain.frontier is not None]
-        while unfinished and n_waiting < n_rows:
-            n_waiting += _furthest_back(unfinished).read()
+        while unfinished and not _are_many(every, n_rows):
+            _furthest_back(unfinished).read()
             unfinished = [chain for chain in every if chain.frontier is not None]
         cut = _furthest_back(unfinished).frontier if unfinished else None
         taken = {side: [batch for chain in of_side for batch in chain.take(cut)] for side, of_side in chains.items()}
-        n_taken = sum(len(batch.rows) for batches in taken.values() for batch in batches)
-        n_waiting -= n_taken
-        if n_taken:
+        if any(taken.values()):
             blocks = {side: _block(batches, sources[side]) for side, batches in taken.items()}
             del taken  # so that the caller can free the blocks
             # The frontier may lie beyond the part, in a row group that has rows of the next part, too.
@@ -124,9 +124,22 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
             begin = end
             del blocks
         elif unfinished:  # a sequence of more rows than a block
-            n_waiting += _furthest_back(unfinished).read()
+            _furthest_back(unfinished).read()
+            work = "the rows of a frame (or of a sequence, if it is not long)"
+            check_at_hand(next(iter(sources.values())).name, work, 3 * _waiting_bytes(every), SHORTER)
         else:
             return
+
+
+def _are_many(chains: Sequence[_Chain], n_rows: int) -> bool:
+    """Whether the waiting rows are as many, or take as many bytes, as a block may have."""
+    waiting = sum(len(batch.rows) for chain in chains for batch in chain.waiting)
+    return waiting >= n_rows or _waiting_bytes(chains) >= MEASURED_BYTES
+
+
+def _waiting_bytes(chains: Sequence[_Chain]) -> int:
+    """How many bytes the waiting rows take."""
+    return sum(batch.rows.nbytes for chain in chains for batch in chain.waiting)
 
 
 def _opened(part: Part, sources: Mapping[str, Source], in_memory: bool, n_rows: int) -> dict[str, list[_Chain]]:
@@ -201,7 +214,8 @@ def _sorted_batches(
     files: OpenedFiles, groups: Sequence[RowGroup], source: Source, part: Part, at_once: int
 ) -> Iterator[tuple[_Batch, Key | None]]:
     """The rows of row groups in any order, which are sorted in memory, in batches with the key that comes next."""
-    tables = [rows for group in groups for rows in row_group_batches(files, group, source.schema, at_once)]
+    batches = (rows for group in groups for rows in row_group_batches(files, group, source.schema, at_once))
+    tables = gathered(batches, source.name)
     rows = in_key_order(pa.concat_tables(tables)) if tables else source.schema.empty_table()
     del tables
     begin, end = _bounds(rows, part)
@@ -218,7 +232,7 @@ def _read(files: OpenedFiles, group: RowGroup, schema: pa.Schema, in_memory: boo
     if not in_memory:
         yield from batches
         return
-    whole = in_key_order(pa.concat_tables(batches))
+    whole = in_key_order(pa.concat_tables(gathered(batches, group.file.place.name)))
     for first in range(0, len(whole), at_once):
         yield whole.slice(first, at_once)
 

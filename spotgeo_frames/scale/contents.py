@@ -247,8 +247,9 @@ def _range_read(opened: OpenedFiles, file: File, position: int) -> tuple[Any, An
     """The least and the greatest sequence of a row group, read from the column itself, for lack of statistics."""
     ranges = []
     for batch in opened.batches(file, position, ["sequence"], BATCH_ROWS):
+        column = pc.unique(batch.column(0))
         try:
-            column = arrow_key(batch.column(0), _plain_schema(batch.schema).field(0).type)
+            column = arrow_key(column, _plain_schema(batch.schema).field(0).type)
         except pa.ArrowInvalid as error:
             raise InputError(f"{file.place.name}: column sequence: {first_line(error)}") from None
         ranges.append(pc.min_max(column).as_py())

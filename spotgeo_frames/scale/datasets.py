@@ -190,7 +190,8 @@ def summaries(
     edges = {name: dataset_bin_edges(contents, name, count, excluded) for name, count in bins.items()}
     keep = options.out is not None
     method = partial(score_block, groupings=names, edges=edges, rule=rule, frames=frames, keep=keep)
-    sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule))
+    coded = () if keep or any(name.endswith("category") for name in wanted) else ("category",)
+    sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule), coded)
     plan = {
         "groupings": [list(grouping.items()) for grouping in groupings],
         **described(rule, frames),
@@ -328,7 +329,7 @@ def track_dataset(
     method = partial(track_block, rule=rule, frames=ruling, keep=keep)
     columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
     plan = described(rule, ruling)
-    sources = sources_of(contents, None if keep else columns)
+    sources = sources_of(contents, None if keep else columns, () if keep else ("category",))
     with run(contents, sources, method, plan, options, cut_frames=False) as (result, folder):
         summary = track_summary(result.sums[0])
         summary.attrs = rule.notes | result.sums[0].attrs

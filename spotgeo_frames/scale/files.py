@@ -220,7 +220,8 @@ class OpenedFiles:
     def batches(self, file: File, position: int, columns: Sequence[str], at_once: int) -> Iterator[Any]:
         """The rows of a row group in record batches of `at_once` rows at most, with these columns.
 
-        Pages are read one after the other, so memory does not grow with the row group. On a store, the columns are
+        Text that the file has as a dictionary stays one: without, it may take thousands of times as much. Pages are
+        read one after the other, so memory does not grow with the row group. On a store, the columns are
         read ahead in few large requests, and a row group of one batch in one request, which needs no other first.
         """
         footer = self.footer(file)
@@ -248,8 +249,24 @@ class OpenedFiles:
             whole = _packed_size(footer, position, columns) <= self._ahead
             buffer = max(self._ahead // n_columns, BUFFER)
         return pq.ParquetFile(
-            source, metadata=footer.metadata, buffer_size=buffer, pre_buffer=whole, page_checksum_verification=True
+            source,
+            metadata=footer.metadata,
+            read_dictionary=_dictionaries(footer, position, columns),
+            buffer_size=buffer,
+            pre_buffer=whole,
+            page_checksum_verification=True,
         )
+
+
+def _dictionaries(footer: Footer, position: int, columns: Sequence[str]) -> list[str]:
+    """The columns of text of a row group that are kept as a dictionary there."""
+    group, names = footer.metadata.row_group(position), {*columns}
+    chunks = [group.column(place) for place in range(group.num_columns)]
+    return [
+        chunk.path_in_schema
+        for chunk in chunks
+        if chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page and chunk.path_in_schema in names
+    ]
 
 
 def _whole_group(footer: Footer, position: int, columns: Sequence[str], at_once: int) -> Iterator[Any]:

@@ -1,6 +1,6 @@
 """The rows of row groups as Arrow tables: read, with the types of the dataset, put in order, and some left out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.errors import InputError, check_memory, first_line
+from ..support.memory import check_at_hand
+from ..tables.arrow import text_bytes
 from ..tables.key_values import arrow_key
 from .contents import BATCH_ROWS
 from .files import OpenedFiles
@@ -18,6 +20,12 @@ SORTED_ROWS, SORTED_BYTES = 1 << 21, 1 << 27
 
 # The estimated size of a text value.
 TEXT_BYTES = 32
+
+# The most bytes of text that are taken out of their dictionary at once.
+PIECE_BYTES = 1 << 23
+
+# What to do where rows take too much memory.
+SHORTER = "write shorter text, or fewer rows to a sequence"
 
 
 class UnreadableError(InputError):
@@ -40,14 +48,37 @@ def row_group_batches(files: OpenedFiles, group: RowGroup, schema: pa.Schema, at
     try:
         there = {*files.footer(group.file).schema.names}
         names = [name for name in names if name in there]
+        decoded = [name for name in names if pa.types.is_string(schema.field(name).type)]
         for batch in files.batches(group.file, group.order[1], names, at_once):
-            if len(batch):
-                yield _conformed(pa.Table.from_batches([batch]), schema, group)
+            for piece in _pieces(batch, decoded):
+                yield _conformed(pa.Table.from_batches([piece]), schema, group)
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:  # a store that fsspec reaches may raise any of these
         check_memory(error, group.file.place.name)
         raise UnreadableError(group, f"cannot be read: {first_line(error)}") from None
+
+
+def _pieces(batch: pa.RecordBatch, decoded: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """A batch in pieces whose text, in these columns, takes at most PIECE_BYTES each without a dictionary."""
+    columns = [batch.column(name) for name in decoded]
+    if len(batch) > 1 and sum(map(text_bytes, columns)) > PIECE_BYTES:
+        half = len(batch) // 2
+        yield from _pieces(batch.slice(0, half), decoded)
+        yield from _pieces(batch.slice(half), decoded)
+    elif len(batch):
+        yield batch
+
+
+def gathered(batches: Iterable[pa.Table], name: str) -> list[pa.Table]:
+    """The batches, which are sorted in memory together; raises InputError, which `name` begins, if that is short."""
+    tables: list[pa.Table] = []
+    n_bytes = 0
+    for rows in batches:
+        tables.append(rows)
+        n_bytes += rows.nbytes
+        check_at_hand(name, "to sort rows in memory", 2 * n_bytes, SHORTER)
+    return tables
 
 
 def sequences_of(group: RowGroup) -> list[Any]:

@@ -1,7 +1,7 @@
 """Evaluates all parts of two datasets: resumes finished parts, distributes the others, and checks for lost rows."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -62,12 +62,23 @@ class RunOptions(NamedTuple):
 
 
 def sources_of(
-    contents: Mapping[str, Contents], columns: Mapping[str, Sequence[str]] | None = None
+    contents: Mapping[str, Contents],
+    columns: Mapping[str, Sequence[str]] | None = None,
+    coded: Collection[str] = (),
 ) -> dict[str, Source]:
-    """Each side with the columns to read; all of them if `columns` is None."""
+    """Each side with the columns to read; all of them if `columns` is None.
+
+    Text of the `coded` columns is read as categories, since only whether it is equal matters.
+    """
+    categories = pa.dictionary(pa.int32(), pa.string())
+
+    def field(schema: pa.Schema, name: str) -> pa.Field:
+        plain = schema.field(name)
+        return plain.with_type(categories) if name in coded and pa.types.is_string(plain.type) else plain
+
     named = {side: (columns or {}).get(side, dataset.schema.names) for side, dataset in contents.items()}
     return {
-        side: Source(dataset.name, pa.schema([dataset.schema.field(name) for name in named[side]]))
+        side: Source(dataset.name, pa.schema([field(dataset.schema, name) for name in named[side]]))
         for side, dataset in contents.items()
     }
 

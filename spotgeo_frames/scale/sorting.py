@@ -22,7 +22,7 @@ from ..support.storage import Place, written
 from .contents import Contents
 from .files import OpenedFiles, check_unchanged
 from .row_groups import FIRST, RowGroup
-from .rows import in_key_order, keys_of, most_sorted, row_group_batches
+from .rows import gathered, in_key_order, keys_of, most_sorted, row_group_batches
 
 # The most ranges to which rows are dealt out at once, each with an open file.
 MOST_RANGES = 256
@@ -65,7 +65,7 @@ def sorted_ranges(
     The ranges are of values of the first of `keys`, and their rows are sorted by all of them.
     """
     if n_rows <= most:
-        yield [in_key_order(pa.concat_tables(batches()))]
+        yield [in_key_order(pa.concat_tables(gathered(batches(), "the dataset")))]
         return
     key, *others = keys
     cuts = cuts_of([sampled(batches(), n_rows, key)], n_rows, most)

@@ -142,6 +142,16 @@ def arrow_to_pandas(table: pa.Table, name: str, *, keep_types: bool = False) -> 
     return pd.DataFrame(columns, index, copy=not COPIES_ON_WRITE or is_wide(columns, table.num_rows))
 
 
+def text_bytes(values: pa.Array) -> int:
+    """How many bytes the text of a column would take without a dictionary, if it has one."""
+    if not pa.types.is_dictionary(values.type):
+        return int(values.nbytes)
+    if pa.types.is_primitive(values.type.value_type):
+        return 8 * len(values)
+    lengths = pc.binary_length(values.dictionary)
+    return int(pc.sum(pc.cast(lengths, pa.int64()).take(values.indices)).as_py() or 0)
+
+
 def _column_to_pandas(column: pa.ChunkedArray, keep_types: bool) -> pd.Series | np.ndarray:
     """A column of an Arrow table as a Series, and plain numbers, which takes a tenth of the time, as an array.
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ..support.errors import InputError
 from ..support.keys import ascend, repeated, row_keys
+from ..support.memory import LEAST_CHECKED, check_at_hand
 from ..support.pandas_versions import TEXT
 from .arrow import as_pandas
 from .columns import Columns, array_of, columns_of, names_without_blanks
@@ -169,6 +170,8 @@ def _checked(
         convert = _number_column if column in coordinates else _key_column
         try:
             columns[column] = convert(given, column, key)
+        except InputError as error:  # of memory, which names the column
+            problems += [f"{name}: {problem}" for problem in error.problems]
         except ValueError as error:
             problems.append(f"{name}: column {column}{error}")
     return columns, problems
@@ -279,8 +282,22 @@ def _key_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
 
 
 def decoded(values: pd.Series) -> pd.Series:
-    """A categorical column without nulls as a column of its values; any other column as it is."""
-    return values.astype(values.cat.categories.dtype) if isinstance(values.dtype, pd.CategoricalDtype) else values
+    """A categorical column without nulls as a column of its values; any other column as it is.
+
+    Raises InputError if they are text that would not fit into the memory once for each row.
+    """
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return values
+    categories = values.cat.categories
+    if isinstance(categories.dtype, pd.StringDtype) and len(values) and len(categories):
+        lengths = categories.str.len().to_numpy(np.float64)
+        if lengths.max() * len(values) >= LEAST_CHECKED:
+            n_bytes = 2 * float(lengths[values.cat.codes].sum())
+            advice = "give it shorter names"
+            check_at_hand(
+                f"column {values.name or 'of categories'}", "its text, written out for each row,", n_bytes, advice
+            )
+    return values.astype(categories.dtype)
 
 
 def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:

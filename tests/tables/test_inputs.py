@@ -166,7 +166,11 @@ READERS: dict[str, Any] = {
     "competition JSON": (spotgeo, "eager.json", sf.read_spotgeo),
     "columns of competition JSON": (spotgeo, "eager.json", spotgeo.spotgeo_columns),
     "Parquet": (tables_of_objects, "eager.parquet", sf.read_objects),
-    "frames": (tables_of_objects, "frames.parquet", lambda path: sf.Annotations(tables_of_objects.read_needed(path, "frames", None))),
+    "frames": (
+        tables_of_objects,
+        "frames.parquet",
+        lambda path: sf.Annotations(tables_of_objects.read_needed(path, "frames", None)),
+    ),
 }
 
 

@@ -1,0 +1,32 @@
+"""Python in a process of its own that may not use more than so much memory, or so many processes."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+from helpers.reference import PROJECT
+
+
+def run_limited(
+    code: str, *, megabytes: int | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs code in a process whose address space is limited, on one thread so that stacks take none of it."""
+
+    def limit() -> None:
+        if megabytes is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_IO_THREADS"), "1")
+    environment = {**os.environ, **one_thread, "PYTHONPATH": str(PROJECT)}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=cwd,
+        env=environment,
+        preexec_fn=limit,
+    )
