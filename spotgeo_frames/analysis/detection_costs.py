@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..matching.pairs import Pairs
-from ..scoring.ap.curves import RECALLS, curves_of
+from ..scoring.ap.curves import RECALLS, averages_of
 from ..scoring.ap.evaluate import Matched
 from ..scoring.ap.numbers import limits_of
 from ..scoring.ap.result import AveragePrecision
@@ -107,13 +107,13 @@ def _ap(matched: Matched, left: Left, as_tide: bool = False) -> float:
         return np.nan
     taken = {name: getattr(detections, name)[left.detections] for name in ("row", "frame", "score", "rank")}
     true = np.flatnonzero(left.finds >= 0)
-    curves = curves_of(
+    averages = averages_of(
         detections._replace(category=left.category, **taken),
         Scope(left.counts, np.ones(len(left.finds), bool)),
         [Pairs(true, left.finds[true], np.ones(len(true)))],
         limits_of(matched.numbers)[-1:],
         recalls=TIDE_RECALLS if as_tide else RECALLS,
     )
-    precision = np.where(curves.n_truth > 0, curves.precision[0].mean(axis=1), 0.0)
-    is_taken = (curves.n_truth + curves.n_predicted > 0) & (had_truths | as_tide)
+    precision = np.where(averages.n_truth > 0, averages.precision[0], 0.0)
+    is_taken = (averages.n_truth + averages.n_predicted > 0) & (had_truths | as_tide)
     return float(precision[is_taken].mean()) if is_taken.any() else 1.0

@@ -12,7 +12,7 @@ from ...matching.rule import Rule, compared
 from ...matching.whole_poses import check_pose_scores
 from ...tables.annotations import Annotations
 from ...tables.inputs import source
-from .curves import Curves, curves_of
+from .curves import Averages, Curves, averages_of, curves_of
 from .detections import Detections, sorted_detections
 from .numbers import Numbers, areas_of, limits_of, numbers_of
 from .scopes import Scope, area_scope, matched_pairs
@@ -63,10 +63,13 @@ def matched_detections(detections: Detections, rule: Rule, numbers: Numbers, thr
     return Matched(detections, rule, numbers, thresholds, scopes, pairs)
 
 
-def curves_by_area(matched: Matched, weights: np.ndarray | None = None) -> dict[str, Curves]:
-    """The curves of each scope, where frames count with these weights (frames,); by default each once."""
-    limits = limits_of(matched.numbers)
-    return {
-        name: curves_of(matched.detections, scope, matched.pairs[name], limits, weights)
-        for name, scope in matched.scopes.items()
-    }
+def averages_by_area(matched: Matched) -> dict[str, Averages]:
+    """Mean precision and recall within each scope."""
+    limits, pairs = limits_of(matched.numbers), matched.pairs
+    return {name: averages_of(matched.detections, of, pairs[name], limits) for name, of in matched.scopes.items()}
+
+
+def curves_by_area(matched: Matched) -> dict[str, Curves]:
+    """The curves of each scope."""
+    limits, pairs = limits_of(matched.numbers), matched.pairs
+    return {name: curves_of(matched.detections, of, pairs[name], limits) for name, of in matched.scopes.items()}

@@ -15,7 +15,7 @@ import numpy as np
 from ..registry import Metric, by_name
 
 if TYPE_CHECKING:
-    from .curves import Curves
+    from .curves import Averages
 
 # The similarities from which on detections match, ten in all.
 THRESHOLDS = np.linspace(0.5, 0.95, 10)
@@ -150,16 +150,16 @@ def areas_of(numbers: Numbers) -> list[str]:
     return [area for area in AREAS if any(number.area == area for number in numbers.values())]
 
 
-def by_category(numbers: Numbers, thresholds: np.ndarray, curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
-    """The numbers of each category, (K,), from the curves of each area range at the thresholds.
+def by_category(numbers: Numbers, thresholds: np.ndarray, averages: Mapping[str, Averages]) -> dict[str, np.ndarray]:
+    """The numbers of each category, (K,), from the averages of each area range at the thresholds.
 
     They are null without truths, and where the threshold of a number is none of those.
     """
     limits = limits_of(numbers)
     values = {}
     for name, number in numbers.items():
-        of = curves[number.area]
-        cells = of.precision.mean(axis=2) if number.of == "precision" else of.recall[..., limits.index(number.limit)]
+        of = averages[number.area]
+        cells = of.precision if number.of == "precision" else of.recall[..., limits.index(number.limit)]
         at = np.flatnonzero(number.is_at(thresholds))
         values[name] = cells[at].mean(axis=0) if len(at) else np.full(cells.shape[1], np.nan)
     return values

@@ -31,7 +31,7 @@ from ...tables.messages import first_listed
 from ...tables.selections import By
 from ...tables.table import Table
 from ..evaluations import Asked, asked_table
-from .evaluate import Matched, curves_by_area, matched_sides
+from .evaluate import Matched, averages_by_area, matched_sides
 from .kept import KEPT, OPTIONAL, kept_tables, matched_again, thresholds_kept
 from .numbers import checked_thresholds, thresholds_text
 from .tables import category_table, curve_table, match_tables, summary_table
@@ -263,7 +263,7 @@ def average_precision(
         raise InputError(f"average_precision: COCO's rules are for boxes and poses, and these are points; {how}")
     check_scores(sides[1].objects, source(sides[1].objects, "predictions"), "average_precision")
     matched = matched_sides(*sides, replace(rule, threshold=float(chosen[0])), chosen, most)
-    categories = category_table(matched, curves_by_area(matched))
+    categories = category_table(matched, averages_by_area(matched))
     summary, of_slices = (summary_table(matched, categories), None) if by is None else sliced(matched, by)
     texts = [left_out(matched.detections.aligned, rule), _beyond_text(matched), _one_sided(categories), of_slices]
     for text in filter(None, texts):

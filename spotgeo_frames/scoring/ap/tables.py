@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...matching.layout import match_table
+from ...support.memory import check_at_hand
 from ...support.pandas_versions import TEXT
 from ...tables.columns import Columns, array_of, dataframe_of
 from ...tables.match_tables import match_dataframe
 from ...tables.schema import SIDE_PREFIXES
-from .curves import RECALLS, Curves
+from .curves import RECALLS, Averages
 from .evaluate import Matched, curves_by_area
 from .numbers import THRESHOLDS, by_category, combined, threshold_position, thresholds_text
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # The columns of counts in `summary` and `categories`, which are of the area range "all".
 COUNTS = ("n_truth", "n_predicted")
+
+# How many bytes a row of the table of curves takes while it is made.
+ROW_BYTES = 120
 
 # Marks what is ignored on its way into the match table. The space keeps it apart from the user's own columns.
 MARK = " ignored"
@@ -50,20 +54,23 @@ def noted_summary(summary: pd.DataFrame, matched: Matched) -> pd.DataFrame:
     return summary
 
 
-def category_table(matched: Matched, curves: Mapping[str, Curves]) -> pd.DataFrame:
+def category_table(matched: Matched, averages: Mapping[str, Averages]) -> pd.DataFrame:
     """One row a category: its numbers, and how many truths and detections count."""
-    counts = {name: getattr(curves["all"], name).astype(np.int64) for name in COUNTS}
+    counts = {name: getattr(averages["all"], name).astype(np.int64) for name in COUNTS}
     names = {"category": matched.detections.categories}
-    return _dataframe(names | by_category(matched.numbers, matched.thresholds, curves) | counts, matched)
+    return _dataframe(names | by_category(matched.numbers, matched.thresholds, averages) | counts, matched)
 
 
 def curve_table(matched: Matched) -> pd.DataFrame:
     """One row a category, area range, threshold and recall point: `precision`, and the `score` that reaches it."""
     import pandas as pd
 
+    names, n_areas = matched.detections.categories, len(matched.scopes)
+    n_rows = len(names) * n_areas * len(matched.thresholds) * len(RECALLS)
+    advice = "evaluate fewer categories, or give fewer thresholds="
+    check_at_hand("curve", f"the curves of {len(names):,} categories", ROW_BYTES * n_rows, advice)
     curves = curves_by_area(matched)
-    names = matched.detections.categories
-    shape = len(names), len(curves), len(matched.thresholds), len(RECALLS)
+    shape = len(names), n_areas, len(matched.thresholds), len(RECALLS)
     places = np.indices(shape).reshape(len(shape), -1)
     keys = {
         "category": names.take(places[0]),

@@ -12,7 +12,7 @@ from ...matching.pairs import Pairs
 from ...support.keys import added_at
 from ...tables.columns import Columns, dataframe_of
 from ...tables.selections import By
-from .curves import curves_of
+from .curves import averages_of
 from .evaluate import Matched
 from .numbers import areas_of, by_category, combined, limits_of
 from .scopes import Scope, matched_pairs
@@ -22,9 +22,10 @@ from .tables import COUNTS, noted_summary
 if TYPE_CHECKING:
     import pandas as pd
 
-# How many results are kept: those of leaving out each of 100 groups of frames, in all area ranges. And how many scopes
-# of slices have their matches in memory at once: those of all area ranges of one slice.
-RESULTS_KEPT, SCOPES_KEPT = 512, 4
+# How many results are kept: those of leaving out each of 100 groups of frames, in all area ranges, or fewer if they are
+# of more categories together. And how many scopes of slices have their matches in memory at once: those of all area
+# ranges of one slice.
+RESULTS_KEPT, CATEGORIES_KEPT, SCOPES_KEPT = 512, 1 << 22, 4
 
 
 class Weighted:
@@ -36,7 +37,8 @@ class Weighted:
     def __init__(self, matched: Matched, slices: Slices):
         self.matched, self.slices = matched, slices
         self.lost: dict[Any, None] = {}
-        self._of_area = lru_cache(RESULTS_KEPT)(self._computed)
+        n_kept = min(RESULTS_KEPT, CATEGORIES_KEPT // max(len(matched.detections.categories), 1))
+        self._of_area = lru_cache(max(n_kept, len(matched.scopes)))(self._computed)
         self._matches = lru_cache(SCOPES_KEPT)(self._matched_within)
 
     def numbers(self, position: int, names: Sequence[str], weights: np.ndarray) -> dict[str, float]:
@@ -72,11 +74,11 @@ class Weighted:
         matched = self.matched
         scope, pairs = self._matches(part, area)
         numbers = {name: number for name, number in matched.numbers.items() if number.area == area}
-        curves = curves_of(matched.detections, scope, pairs, limits_of(numbers), np.frombuffer(weights))
-        found = by_category(numbers, matched.thresholds, {area: curves})
+        averages = averages_of(matched.detections, scope, pairs, limits_of(numbers), np.frombuffer(weights))
+        found = by_category(numbers, matched.thresholds, {area: averages})
         of_alarms = [name for name, number in numbers.items() if number.of == "precision"]
         if area == "all":
-            found |= {name: getattr(curves, name) for name in COUNTS}
+            found |= {name: getattr(averages, name) for name in COUNTS}
             if self.slices.by_truth:
                 found["n_predicted"] = self._within(scope, np.frombuffer(weights))
             of_alarms.append("n_predicted")

@@ -1,0 +1,50 @@
+"""Average precision of many categories: computed in parts, in memory that hardly grows with their count."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spotgeo_frames as sf
+from helpers.problems import refused
+from spotgeo_frames.scoring.ap import curves
+
+
+def sides(n_categories: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    number = np.arange(n_categories)
+    columns = {"sequence": number // 100, "frame": 1, "object": number, "x": number % 100 * 50.0, "y": 0.0}
+    truth = pd.DataFrame({**columns, "w": 20.0, "h": 20.0, "category": number})
+    return truth, truth.assign(score=np.linspace(0, 1, n_categories), x=truth["x"] + number % 7)
+
+
+def test_memory_hardly_grows_with_the_categories() -> None:
+    truth, found = sides(5000)  # whose curves take 16 kB each, at all thresholds, in each area range
+    sf.average_precision(*sides(10))  # what is imported does not count
+    tracemalloc.start()
+    result = sf.average_precision(truth, found)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 << 20
+    assert len(result.categories) == 5000
+
+
+def test_curves_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = sf.average_precision(*sides(1000))
+    monkeypatch.setattr("spotgeo_frames.support.memory.memory_at_hand", lambda: 1 << 28)
+    with refused(("curve", "1,000 categories")):
+        _ = result.curve
+
+
+@pytest.mark.filterwarnings("ignore:average_precision")
+@pytest.mark.parametrize("part", [1, 3, 1000])
+def test_parts_do_not_matter(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, found = sides(40)
+    truth = truth.assign(category=truth["category"] % 13)[truth["category"] % 13 != 4]
+    found = found.assign(category=found["category"] % 12)
+    whole = sf.average_precision(truth, found)
+    curve = whole.curve
+    monkeypatch.setattr(curves, "PART", part)
+    again = sf.average_precision(truth, found)
+    pd.testing.assert_frame_equal(again.categories, whole.categories, check_exact=True)
+    pd.testing.assert_frame_equal(again.curve, curve, check_exact=True)
