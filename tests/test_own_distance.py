@@ -175,6 +175,10 @@ def test_the_report_names_the_unit(sky: tuple[pd.DataFrame, pd.DataFrame], tmp_p
     assert "arcsec²" in readme
     assert "distances by great_circle, tau 2 arcsec and epsilon 0 arcsec" in readme
     sf.report(truth, submissions, tmp_path / "tracks.html", tracks=True, **SKY)
+    rule = SKY | {"unit": "a|b"}
+    sf.report(truth, found, tmp_path / "page.html", tables=tmp_path / "tables", **rule)
+    rows = [row for row in (tmp_path / "tables" / "README.md").read_text().splitlines() if row.startswith("| `m")]
+    assert all(row.replace("\\|", "").count("|") == 4 for row in rows), rows  # no unit ends a cell
     assert "similarity by great_circle" in (tmp_path / "tracks.html").read_text()
 
 
