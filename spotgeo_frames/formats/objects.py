@@ -231,19 +231,23 @@ def _csv(path: Path, wanted: Wanted) -> pa.Table:
 
     content = read_bytes(path)
     check_no_nul(content, str(path))
-    check_utf8(content, str(path))
+    check_utf8(content[: content.find(b"\n") + 1], str(path))
     # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
     arrows_own = pa.BufferOutputStream()
     arrows_own.write(content)
     stream, given = pa.BufferReader(arrows_own.getvalue()), _header(content)
     names = names_without_blanks(given)
     columns = wanted(names)
-    if columns is None and len(names) <= MOST_CARRIED:
-        return _without_blanks(csv.read_csv(stream))
-    # A block has to hold a whole line, be its numbers longer than the names of their columns.
-    block = csv.ReadOptions(block_size=min(max(1 << 20, 8 * content.find(b"\n")), 1 << 30))
-    kept = None if columns is None else [here for here, name in zip(given, names, strict=True) if name in columns]
-    return _without_blanks(csv.read_csv(stream, block, convert_options=csv.ConvertOptions(include_columns=kept)))
+    block = kept = None
+    if columns is not None or len(names) > MOST_CARRIED:
+        # A block has to hold a whole line, be its numbers longer than the names of their columns.
+        block = csv.ReadOptions(block_size=min(max(1 << 20, 8 * content.find(b"\n")), 1 << 30))
+    if columns is not None:
+        kept = csv.ConvertOptions(include_columns=[n for n, name in zip(given, names, strict=True) if name in columns])
+    table = csv.read_csv(stream, block, convert_options=kept)
+    if any(pa.types.is_binary(kind) for kind in table.schema.types):  # what pyarrow takes other encodings for
+        check_utf8(content, str(path))
+    return _without_blanks(table)
 
 
 def _header(content: bytes) -> list[str]:
