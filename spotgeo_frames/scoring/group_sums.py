@@ -128,11 +128,28 @@ def cells_of(groups: Groups) -> Cells:
     table, n_groups = groups.table, groups.n_groups
     cell, first = grouped(_within(groups.of_row, n_groups, row_keys(table, ["sequence"])))
     _, first_of_frame = distinct(_within(groups.of_row, n_groups, row_keys(table, FRAME_KEY)))
+    n_frames = np.bincount(cell[first_of_frame], minlength=len(first)).astype(np.float64)
+    names, sequence = groups.of_row[first], array_of(table["sequence"].take(first))
+    table, own_sums, cell = _by_cell(table, groups.own.values, cell)
     values = match_sums(table, cell, len(first))
     values["kelvins_error"] = kelvins_errors(table, cell, len(first))
-    values["n_frames"] = np.bincount(cell[first_of_frame], minlength=len(first)).astype(np.float64)
-    values |= {name: group_sums(rows, cell, len(first)) for name, rows in groups.own.values.items()}
-    return Cells(groups.of_row[first], array_of(table["sequence"].take(first)), values)
+    values["n_frames"] = n_frames
+    values |= {name: group_sums(rows, cell, len(first)) for name, rows in own_sums.items()}
+    return Cells(names, sequence, values)
+
+
+def _by_cell(
+    table: Columns, own_sums: Mapping[str, np.ndarray], cell: np.ndarray
+) -> tuple[Columns, Mapping[str, np.ndarray], np.ndarray]:
+    """The columns that are summed, and the cell of each row, with the rows of a cell next to each other.
+
+    Rows are summed run by run, so rounding would otherwise depend on the rows of other cells that lie between them.
+    """
+    table = table.select(["outcome", measure_of(table), "squared_error", "kelvins_error"])
+    if (cell[1:] >= cell[:-1]).all():
+        return table, own_sums, cell
+    order = np.argsort(cell, kind="stable")
+    return table.take(order), _taken(own_sums, order), cell.take(order)
 
 
 def cut_sums(matches: Table | Columns, by: By | None, cut: Collection[Any]) -> tuple[Sums, Sums]:

@@ -152,6 +152,32 @@ def test_sums_that_are_added_step_by_step(name: str) -> None:
     same(sf.combine(total), kind.whole(WHOLE[name]) if by is None else sf.summarize(WHOLE[name], by))
 
 
+@st.composite
+def loose_tables(draw: Any) -> pd.DataFrame:
+    """A match table with nothing but what numbers are made of, and labels; rows in any order, labels null anywhere."""
+    errors = st.floats(0, 100, allow_subnormal=False)
+    row = st.tuples(
+        st.integers(0, 3),
+        st.integers(1, 3),
+        st.sampled_from(["TP", "FN", "FP"]),
+        errors,
+        st.sampled_from(["a", "b", None]),
+    )
+    rows = draw(st.lists(row, min_size=1, max_size=60))
+    table = pd.DataFrame(rows, columns=["sequence", "frame", "outcome", "squared_error", "label"])
+    found = table["outcome"] == "TP"
+    distance = table["squared_error"].pow(0.5).where(found)
+    return table.assign(distance=distance, kelvins_error=table["squared_error"] / 3)
+
+
+@settings(max_examples=200)
+@given(matches=loose_tables(), part_of=st.lists(st.integers(0, 2), min_size=4, max_size=4))
+def test_rows_of_no_group_do_not_change_how_others_are_rounded(matches: pd.DataFrame, part_of: list[int]) -> None:
+    part = matches["sequence"].map(dict(enumerate(part_of)))
+    tables = [sf.sums(of_part, by="label") for _, of_part in matches.groupby(part)]
+    same(sf.combine(tables), sf.summarize(matches, by="label"))
+
+
 def test_frames_that_are_added_batch_by_batch() -> None:
     total = sf.sums(MATCHES[MATCHES["frame"] == 1], "truth_label")
     for frame in sorted({*MATCHES["frame"]} - {1}):
