@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .matching.noted_rule import distance_rule
-from .presentation.drawn_tables import check_offsets, count_to_draw
+from .presentation.drawn_tables import check_offsets, count_to_draw, matches_to_draw
 from .presentation.frame_panels import image_plane
 from .presentation.frame_plots import frame, gallery, sequence
 from .presentation.image_plane import offset_reach, recall_grid
@@ -33,7 +33,6 @@ from .presentation.plot_parts import (
 from .presentation.precision_plots import calibration, confusion, precision_recall
 from .presentation.result_plots import error_costs, forest, hota_curve, metric_by_slice, sweep_curves
 from .presentation.rule_texts import in_unit, measure_title
-from .tables.checks import check_matches
 from .tables.match_sides import offsets
 from .tables.schema import TP, measure_of
 from .tables.table import Table
@@ -87,7 +86,7 @@ def recall_map(matches: Table, ax: Axes | None = None, bins: int = 12) -> Axes:
     >>> sf.plots.recall_map(matches).get_title()
     'Recall over the image, 627 truths'
     """
-    table = check_matches(matches)
+    table = matches_to_draw(matches, "plots", 3)
     grid = recall_grid(table, count_to_draw(bins, "bins", "plots"))
     ax = axes_or_new(ax)
     if grid is None:
@@ -125,7 +124,7 @@ def distances(matches: Table, ax: Axes | None = None, bins: int = 40) -> Axes:
     >>> sf.plots.distances(matches).get_xlabel()
     'distance, px'
     """
-    table = check_matches(matches)
+    table = matches_to_draw(matches, "plots", 3)
     bins = count_to_draw(bins, "bins", "plots")
     measure = measure_of(table)
     values = table[measure].dropna().to_numpy(np.float64)
@@ -175,7 +174,7 @@ def residuals(matches: Table, ax: Axes | None = None, tau: float | None = None) 
     >>> sf.plots.residuals(matches).get_xlabel()
     'predicted - true x, px'
     """
-    table = check_matches(matches)
+    table = matches_to_draw(matches, "plots", 3)
     rule = distance_rule(table, ["tau"], tau)
     check_offsets(table, "plots")
     dx, dy = offsets(table)

@@ -108,9 +108,9 @@ def compare(
         average precision any number in its `summary`; by default "AP", "AP50" and "AP75".
     by
         The groups, each compared by itself: a column of the truth, the frames or the sequences; a list of columns,
-        whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. All
-        submissions share their bins, and only groups that all have are compared. Results of tracks and poses are
-        grouped by `sequence`, its attributes (`sequence_<column>`), `joint` of poses, and `category` of
+        whose values are crossed; or a dict from columns to a count of quantile bins (2 to 1000), edges of bins, or
+        None. All submissions share their bins, and only groups that all have are compared. Results of tracks and poses
+        are grouped by `sequence`, its attributes (`sequence_<column>`), `joint` of poses, and `category` of
         `track(by="category")`; those of average precision by what its own `by` takes.
     cluster
         A column of groups of sequences that are not independent of each other, such as nights of observation. Whole
@@ -177,10 +177,10 @@ def compare(
     groups, boards = [], []
     texts = [unknown, lacking_text(of.lacking for of in evaluations.values())]
     for labels, of_group in groups_of(evaluations):
-        board, missing = ranked(of_group, "compare")
+        board, about_rows = ranked(of_group, "compare")
         groups.append(Group(labels, of_group, _pairs(board["name"].tolist(), baseline)))
         boards.append(board)
-        texts.append(missing)
+        texts += about_rows
     pairs = pair_table(groups, names, resamples, confidence, seed)
     tables = [
         labelled(_with_intervals(board, group, taus, pairs, resamples, confidence, seed), group.labels)

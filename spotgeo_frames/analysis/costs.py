@@ -12,10 +12,11 @@ from ..matching.similarity import Measure
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.match_sums import match_sums
 from ..scoring.registry import METRICS, defined, values_of
+from ..scoring.row_counts import warn_of_doubled
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
-from ..tables.kinds import same_kind_as
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.schema import FN, FP, measure_of
 from ..tables.table import Table
 from ..tracking.poses import PoseResult
@@ -155,6 +156,7 @@ def _match_costs(diagnosed: Table) -> pd.DataFrame:
     corrected = [kind == code for code in possible] + [kind >= 0]
     n_misses, n_alarms = (np.array([(outcome[rows] == missing).sum() for rows in corrected]) for missing in (FN, FP))
     error = np.nan_to_num(table["squared_error"].to_numpy(np.float64))
+    warn_of_doubled(table, "error_costs", CALLER + 2)
     now = match_sums(table, np.zeros(len(table), np.int64), 1)
     sums = {name: np.repeat(values, len(corrected)) for name, values in now.items()}
     sums["tp"] += n_misses

@@ -19,6 +19,7 @@ from ..matching.noted_rule import check_measured, noted_rule, rule_notes, shared
 from ..matching.rule import Compared, Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
+from ..scoring.row_counts import warn_of_doubled
 from ..support.errors import InputError
 from ..support.keys import locate, ordinals, pack
 from ..tables.annotations import Annotations
@@ -102,6 +103,7 @@ def changes(
     rule = noted_rule(tables[noted], words, name=f"changes: {noted}")
     for name, table in tables.items():
         check_measured(table, rule, f"changes: {name}")
+        warn_of_doubled(table, f"changes: {name}")
     truths = _truth_rows(first, second)
     found = [table["outcome"].array.codes[rows] == TP for table, rows in zip(tables.values(), truths, strict=True)]
     gained, lost = np.flatnonzero(found[1] & ~found[0]), np.flatnonzero(found[0] & ~found[1])

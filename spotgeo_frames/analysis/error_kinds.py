@@ -37,6 +37,7 @@ from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
 from ..scoring.ap.numbers import shown_position
 from ..scoring.ap.result import AveragePrecision
+from ..scoring.row_counts import warn_of_doubled
 from ..support.errors import InputError
 from ..tables.checks import check_matches
 from ..tables.kinds import same_kind_as
@@ -183,6 +184,7 @@ def diagnose(
     table = check_matches(matches, by_groups=True)
     if is_of_precision(table.columns):
         raise InputError("diagnose: give what average_precision() returned, instead of its matches")
+    warn_of_doubled(table, "diagnose")
     rule = noted_rule(table, asked_of_matches(tau, None, similarity, threshold, sigmas, distance))
     farthest, notes = _farthest(rule, reach, least_similarity)
     kinds = kinds_of_errors(table, rule, farthest)

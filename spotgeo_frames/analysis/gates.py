@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.ap.result import AveragePrecision
+from ..scoring.evaluations import texts_of
 from ..scoring.package_metrics import add_metrics_of_packages
 from ..scoring.registry import Metric
 from ..support.pandas_versions import TEXT
@@ -112,23 +113,23 @@ def non_inferiority(
     >>> sf.non_inferiority(new, old, "recall", margin=0.02).passed
     True
     """
-    answer, unknown = inferiority(x, baseline, metric, margin, seed)
-    if unknown:
-        warnings.warn(f"non_inferiority: {unknown}", stacklevel=CALLER)
+    answer, texts = inferiority(x, baseline, metric, margin, seed)
+    for text in texts:
+        warnings.warn(f"non_inferiority: {text}", stacklevel=CALLER)
     return answer
 
 
 def inferiority(
     x: Any, baseline: Any, metric: str, margin: float, seed: int = 0, exclude: Sequence[int | str] | None = None
-) -> tuple[NonInferiority, str | None]:
-    """What `non_inferiority` returns, without the sequences of `exclude`, and the text of a warning or None.
+) -> tuple[NonInferiority, list[str]]:
+    """What `non_inferiority` returns, without the sequences of `exclude`, and the texts of warnings.
 
     Raises what `non_inferiority` does.
     """
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not margin >= 0:
         raise ValueError(f"margin is {margin!r}; a number is needed, 0 or more, in the unit of {metric}")
     add_metrics_of_packages([metric])
-    group, unknown = _pair(x, baseline, metric, "non_inferiority", exclude)
+    group, texts = _pair(x, baseline, metric, "non_inferiority", exclude)
     entry = _metric(group, metric)
     row = pair_table([group], [metric], SWAPS, 2 * ONE_SIDED - 1, seed).iloc[0]
     sign = 1.0 if entry.higher_is_better else -1.0
@@ -145,7 +146,7 @@ def inferiority(
             "reason": pd.array([reason], dtype=TEXT),
         }
     )
-    return NonInferiority(table), unknown
+    return NonInferiority(table), texts
 
 
 def _metric(group: Group, metric: str) -> Metric:
@@ -158,11 +159,11 @@ def _metric(group: Group, metric: str) -> Metric:
     return entry
 
 
-def _pair(x: Any, baseline: Any, metric: str, function: str, exclude: Any = None) -> tuple[Group, str | None]:
-    """The submission and its baseline as a group of one pair, with the sums of a metric, and a warning's text."""
+def _pair(x: Any, baseline: Any, metric: str, function: str, exclude: Any = None) -> tuple[Group, list[str]]:
+    """The submission and its baseline as a group of one pair, with the sums of a metric, and the texts of warnings."""
     sides: Mapping[str, Any] = {"x": x, "baseline": baseline}
     evaluations, _, unknown = submissions(sides, None, exclude, None, None, own_among([metric]), function)
-    return Group({}, evaluations, [("x", "baseline")]), unknown
+    return Group({}, evaluations, [("x", "baseline")]), [*filter(None, [unknown]), *texts_of(evaluations)]
 
 
 def _reason(estimate: float, low: float, margin: float, n_sequences: int) -> str:
@@ -225,10 +226,10 @@ def sample_size(
     if isinstance(power, bool) or not isinstance(power, float | np.number) or not 0 < power < 1:
         raise ValueError(f"power is {power!r}; a share between 0 and 1 is needed")
     add_metrics_of_packages([metric])
-    group, unknown = _pair(x, x if baseline is None else baseline, metric, "sample_size")
+    group, texts = _pair(x, x if baseline is None else baseline, metric, "sample_size")
     _metric(group, metric)
-    if unknown:
-        warnings.warn(f"sample_size: {unknown}", stacklevel=CALLER)
+    for text in texts:
+        warnings.warn(f"sample_size: {text}", stacklevel=CALLER)
     error = _standard_error(group, metric, of_one=baseline is None)
     pilot = group.evaluations["x"]
     n_pilot = int(pilot.n_sequences[0]) if pilot.in_groups else n_cells(group)

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..matching.layout import EVENTS, SWITCH
+from ..scoring.row_counts import warn_of_doubled
 from ..support.errors import InputError
 from ..support.keys import added_at, grouped, ordinals, pack, row_keys, stable_order
 from ..support.pandas_versions import TEXT
@@ -84,6 +85,7 @@ def object_summary(matches: Table, *, identity: str | None = None) -> pd.DataFra
     0         1       1        3    1101            1  flickers
     """
     table = check_matches(matches)
+    warn_of_doubled(table, "object_summary")
     name = "object_summary: matches"
     truth = identity_columns(table, identity, name).truth
     rows, of_row, first, _ = object_rows(table, truth, name)

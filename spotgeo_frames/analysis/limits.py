@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..scoring.group_sums import Groups, group_rows, unknown_outcomes
 from ..scoring.match_sums import share
-from ..scoring.missing_rows import missing_rows_text
+from ..scoring.row_counts import group_texts
+from ..scoring.row_groups import Groups, group_rows, unknown_outcomes
 from ..support.errors import InputError
 from ..support.keys import added_at, grouped
 from ..support.named_tables import as_html, as_text, headline
@@ -109,7 +109,7 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     by
         The groups, each with a curve of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
-        a count of quantile bins (2 to 1000) or None. Rows that are null in `by` are left out.
+        a count of quantile bins (2 to 1000), edges of bins, or None. Rows that are null in `by` are left out.
     confidence
         The share of intervals that contain the true value, between 0 and 1.
 
@@ -164,8 +164,7 @@ def detection_limit(matches: Table, column: str, by: By | None = None, *, confid
     limits = _limits(groups, truths, curves, no_curve)
     bins = _bins(groups, truths, curves.recall, column, confidence)
     limits.attrs = bins.attrs = groups.table.attrs | {"question": QUESTION, "column": column, "confidence": confidence}
-    texts = [*warning_texts(limits, column, n_left_out), missing_rows_text(groups.all_rows)]
-    for text in filter(None, texts):
+    for text in (*warning_texts(limits, column, n_left_out), *group_texts(groups)):
         warnings.warn(f"detection_limit: {text}", stacklevel=CALLER)
     return DetectionLimit(limits, bins)
 
@@ -195,7 +194,9 @@ def _check_by(groups: Groups, column: str) -> None:
     if taken:
         raise InputError(f"by: {taken[0]} is a column of the result itself; rename the Series or the column")
     if FN in unknown_outcomes(groups.rows):
-        raise InputError(f"by: {', '.join(groups.labels)} is null on every missed truth, so recall is not known there")
+        told = "the same" if groups.everything.one_sided else "null"
+        problem = f"is {told} on every missed truth, so recall is not known there"
+        raise InputError(f"by: {', '.join(groups.labels)} {problem}")
 
 
 def _truths(groups: Groups, column: str) -> tuple[Truths, dict[int, int]]:

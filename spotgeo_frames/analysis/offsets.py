@@ -7,6 +7,7 @@ offset of 0 reproduces the match table, also where several assignments are equal
 track() or pose() made may differ, because bias() always matches as `match` does.
 """
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,16 +21,19 @@ from ..matching.noted_rule import noted_rule
 from ..matching.rule import Compared, Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
-from ..scoring.group_sums import Groups, group_rows, sums_of_groups
+from ..scoring.group_sums import sums_of_groups
 from ..scoring.match_sums import match_sums, share
+from ..scoring.one_sided import one_sided_text
 from ..scoring.registry import defined, values_of
+from ..scoring.row_counts import doubled_text
+from ..scoring.row_groups import Groups, group_rows
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.keys import added_at, grouped, row_keys
 from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations
 from ..tables.checks import check_matches
-from ..tables.kinds import same_kind_as
+from ..tables.kinds import CALLER, same_kind_as
 from ..tables.match_sides import check_coordinates, sides_of
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import SIDE_PREFIXES, TP, frame_columns
@@ -73,8 +77,9 @@ def bias(
     by
         The groups, each with an offset of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
-        a count of quantile bins (2 to 1000) or None. For whole poses, "joint" is a column, too, and the last of the
-        result: each joint has an offset of its own, and to correct it is to move this joint alone in all predictions.
+        a count of quantile bins (2 to 1000), edges of bins, or None. For whole poses, "joint" is a column, too, and the
+        last of the result: each joint has an offset of its own, and to correct it is to move this joint alone in all
+        predictions.
     resamples
         How often sequences are drawn, with replacement, to compute the intervals; at least 1.
     confidence
@@ -149,6 +154,10 @@ def bias(
     labels |= {"joint": pd.array(parts * groups.n_groups, dtype=TEXT)} if by_joint else {}
     answer = _long(labels, [*kind.metrics, *scores], told)
     answer.attrs = table.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    everything = groups.everything
+    about_rows = doubled_text(everything.table, everything.columns)
+    for text in filter(None, (one_sided_text(everything.one_sided, everything.table), about_rows)):
+        warnings.warn(f"bias: {text}", stacklevel=CALLER)
     return answer
 
 

@@ -22,11 +22,12 @@ from ..scoring.match_sums import NamedSums, share
 from ..support.errors import InputError
 from ..support.keys import added_at, grouped
 from ..support.named_tables import as_html, as_text, headline
+from ..tables.bins import MOST_BINS
 from ..tables.columns import array_of, as_numbers
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.messages import counted
 from ..tables.schema import TP
-from ..tables.selections import MOST_BINS, binned, number_groups
+from ..tables.selections import binned, number_groups
 from ..tables.table import Table
 from .interval_tables import QUESTION
 from .jackknife import ROUNDING, Functions, Intervals, clopper_pearson, jackknife, single_share

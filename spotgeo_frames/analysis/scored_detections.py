@@ -6,8 +6,10 @@ import pandas as pd
 from ..scoring.ap.numbers import shown_position
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.ap.tables import match_tables
+from ..scoring.row_counts import warn_of_doubled
 from ..support.errors import InputError
 from ..tables.checks import check_matches
+from ..tables.kinds import CALLER
 from ..tables.messages import counted, first_keys, missing
 from ..tables.schema import FP, OBJECT_KEY, TP
 from ..tables.table import Table
@@ -30,6 +32,7 @@ def scored_matches(x: Table | AveragePrecision, threshold: float | None, name: s
             "threshold goes with what average_precision() returned; a match table has its own, leave it out"
         )
     _check_scores(table, name)
+    warn_of_doubled(table, name, CALLER + 2)
     return table
 
 

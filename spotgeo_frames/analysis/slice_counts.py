@@ -13,7 +13,7 @@ from ..support.labels import bins_as_text, is_binned
 from ..tables.schema import FN, FP, TP
 from ..tables.selections import binned, check_column
 
-# Integer columns with up to this many distinct values are not binned.
+# Columns of numbers with up to this many distinct values are not binned, be they whole or not.
 MOST_VALUES = 10
 
 # A column with more distinct values than this is not looked at; it is likely to hold names or times.
@@ -55,13 +55,12 @@ class Slices(NamedTuple):
 
 
 def coded_column(table: pd.DataFrame, column: str, bins: int) -> Coded | str:
-    """Codes the values of a column, or says why it cannot be looked at; numbers are binned unless few integers."""
+    """Codes the values of a column, or says why it cannot be looked at; numbers are binned unless they have few values."""
     check_column(table, column)
     values = table[column]
     if pd.api.types.is_any_real_numeric_dtype(values.dtype):
         values = values.where(np.isfinite(values.to_numpy(np.float64, na_value=np.nan)))
-        distinct = values.dropna().unique()
-        if len(distinct) > MOST_VALUES or not np.all(np.asarray(distinct, np.float64) % 1 == 0):
+        if values.nunique() > MOST_VALUES:
             values = binned(values.to_frame(), column, bins)
     try:
         codes, labels = pd.factorize(values, sort=True)

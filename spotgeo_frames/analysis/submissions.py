@@ -10,6 +10,7 @@ import pandas as pd
 from ..scoring.ap.result import AveragePrecision
 from ..scoring.evaluations import Asked, Evaluation, asked_table, group_of, leaving_out
 from ..support.errors import InputError
+from ..tables.bins import CheckedBins
 from ..tables.messages import counted
 from ..tables.schema import SIDE_PREFIXES
 from ..tables.selections import By, binned_together, check_column, column_bins, excluded_sequences
@@ -87,7 +88,7 @@ def _in_same_groups(asked: Mapping[str, Asked], cluster: str | None) -> dict[str
     return {name: of._replace(evaluate=partial(of.evaluate, units=units)) for name, of in asked.items()}
 
 
-def _cuts(asked: Mapping[str, Asked], columns: Mapping[str, int | None]) -> dict[str, list[pd.Series]]:
+def _cuts(asked: Mapping[str, Asked], columns: Mapping[str, CheckedBins]) -> dict[str, list[pd.Series]]:
     """The values to group the table of each submission by; all submissions share their bins.
 
     Raises InputError for columns of the predictions, by which the submissions have different groups.

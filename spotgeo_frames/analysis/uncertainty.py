@@ -73,9 +73,10 @@ def intervals(
     by
         The groups, each with intervals of its own: a column of the match table; a Series with a value for each row (or,
         of a match table of polars, an expression); a list of these, whose values are crossed; or a dict from columns to
-        a count of quantile bins (2 to 1000) or None. Rows that are null in `by` are left out. Results of tracks and
-        poses are grouped by columns of their table `sums`: `sequence`, its attributes (`sequence_<column>`), `joint` of
-        poses, and `category` of `track(by="category")`; those of average precision by what its own `by` takes.
+        a count of quantile bins (2 to 1000), edges of bins, or None. Rows that are null in `by` are left out. Results
+        of tracks and poses are grouped by columns of their table `sums`: `sequence`, its attributes
+        (`sequence_<column>`), `joint` of poses, and `category` of `track(by="category")`; those of average precision by
+        what its own `by` takes.
     metrics
         A metric, or a list of them. Of a match table any that `summarize` returns, your own among them; by default
         "f1", "precision", "recall", "mse" (px²), "det_a" and "rmse" (px). Of tracks any in the `summary` of `track`; by
@@ -184,7 +185,7 @@ def interval_table(
         answer = metric_table(evaluation, names, n_sequences, found)
     options = {"resamples": resamples, "confidence": confidence, "method": method, "seed": seed}
     answer.attrs = evaluation.attrs | {"question": QUESTION} | options
-    return answer, [text for text in [*texts, evaluation.missing] if text]
+    return answer, [*texts, *evaluation.texts]
 
 
 def _estimates(summary: pd.DataFrame, names: Sequence[str]) -> np.ndarray:

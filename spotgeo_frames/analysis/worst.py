@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.match_sums import share
+from ..scoring.row_counts import warn_of_doubled
 from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..tables.checks import check_matches
@@ -89,8 +90,7 @@ def worst_slices(
         The accepted chance that any slice is reported if none is worse, above 0. 1 reports all slices that were tested,
         also those that are better than the rest.
     bins
-        The count of quantile bins of a numeric column; at least 2. Integer columns with up to ten values are not
-        binned.
+        The count of quantile bins of a numeric column; at least 2. Columns with up to ten values are sliced by value.
     confidence
         The chance with which all intervals, also those of slices that are not reported, hold together; between 0 and 1.
     seed
@@ -139,10 +139,11 @@ def worst_slices(
     columns = _checked_columns(columns)
     _check_arguments(depth, min_sequences, rate, bins)
     table = check_matches(matches, "worst_slices: matches")
+    warn_of_doubled(table, "worst_slices")
     sequence, n_sequences = number_sequences(table)
     if n_sequences < 2:
         raise InputError(f"worst_slices: {counted(n_sequences, 'sequence')} there; two or more are needed to compare")
-    coded = {column: coded_column(table, column, bins) for column in columns}
+    coded = {column: coded_column(table, column, int(bins)) for column in columns}
     usable = [of for of in coded.values() if isinstance(of, Coded)]
     rows, contributions, tested = [], [], set()
     for slices in counted_slices(table, usable, depth, sequence, n_sequences, min_sequences):

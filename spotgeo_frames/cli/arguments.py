@@ -13,6 +13,7 @@ from ..matching.words import Words, asked, asked_with_tracks
 from ..support.addresses import is_address
 from ..support.errors import InputError
 from ..tables.annotations import Annotations, SideColumns
+from ..tables.bins import CheckedBins
 from ..tables.schema import SIDE_PREFIXES
 from ..tables.selections import column_bins, holds_text
 from .problems import WrongUsage
@@ -121,12 +122,12 @@ def names_to_exclude(text: str, sides: Sequence[Annotations | SideColumns]) -> l
     return sequence_names(text, not columns or not holds_text(columns[0]))
 
 
-def slices_of(by: Sequence[str]) -> list[dict[str, int | None]]:
-    """Parses each --by, such as COLUMN, COLUMN:BINS or A*B (crossed), to columns with their counts of bins."""
-    slices: list[dict[str, int | None]] = []
+def slices_of(by: Sequence[str]) -> list[dict[str, CheckedBins]]:
+    """Parses each --by, such as COLUMN, COLUMN:4, COLUMN:0,50,inf or A*B (crossed), to columns with their bins."""
+    slices: list[dict[str, CheckedBins]] = []
     for text in by:
-        crossed = [re.fullmatch(r"(.*?)(?::(\d*))?", column, re.DOTALL) for column in text.split("*")]
-        bins = {column[1]: None if column[2] is None else int(column[2] or 0) for column in crossed if column}
+        crossed = [re.fullmatch(r"(.*?)(?::(\d*|[^,]*,.*))?", column, re.DOTALL) for column in text.split("*")]
+        bins = {column[1]: None if column[2] is None else _bins(column[2]) for column in crossed if column}
         if len(bins) < len(crossed) or any([*bins] == [*other] for other in slices):
             raise WrongUsage(f"--by: {text!r}: a column is given twice")
         if "" in bins:
@@ -136,3 +137,14 @@ def slices_of(by: Sequence[str]) -> list[dict[str, int | None]]:
         except InputError as error:
             raise WrongUsage(f"--{error}") from None
     return slices
+
+
+def _bins(text: str) -> int | list[float] | list[str]:
+    """A count of bins, or edges: numbers, or else texts of times."""
+    if "," not in text:
+        return int(text or 0)
+    edges = [edge.strip() for edge in text.split(",")]
+    try:
+        return [float(edge) for edge in edges]
+    except ValueError:
+        return edges

@@ -12,6 +12,7 @@ from ..scale.run import RunOptions
 from ..scale.sorted_copies import repartitioned
 from ..support.addresses import shown
 from ..support.storage import place_of, write_all
+from ..tables.bins import CheckedBins
 from .arguments import How, sequence_names
 from .as_json import summary_json
 from .printing import one_line, tell
@@ -22,7 +23,7 @@ def score_datasets(
     truth: str,
     submission: str,
     frames: str | None,
-    slices: Sequence[Mapping[str, int | None]],
+    slices: Sequence[Mapping[str, CheckedBins]],
     how: How,
     exclude: str,
     out: str | None,

@@ -12,6 +12,7 @@ from ..matching.matcher import matched
 from ..scoring.group_sums import summary_sums
 from ..scoring.summary import metric_columns, summary_of
 from ..support.addresses import shown
+from ..tables.bins import CheckedBins
 from ..tables.columns import Columns, columns_of
 from ..tables.match_tables import match_dataframe
 from ..tables.selections import excluded_sequences, without_sequences
@@ -67,7 +68,7 @@ def _score_files(
     truth: str,
     submission: str,
     frames: str | None,
-    slices: Sequence[Mapping[str, int | None]],
+    slices: Sequence[Mapping[str, CheckedBins]],
     how: How,
     exclude: str,
     out: str | None,

@@ -6,9 +6,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..scoring.row_counts import warn_of_doubled
 from ..support.errors import InputError
 from ..support.labels import bins_as_text, label
 from ..tables.arrow import as_pandas
+from ..tables.checks import check_matches
 from ..tables.table import Table
 from .rule_texts import unit_of_distances
 
@@ -42,6 +44,13 @@ class Curve(NamedTuple):
     metric: str
     limit: str | None
     unit: str
+
+
+def matches_to_draw(matches: Table, who: Who, stacklevel: int) -> pd.DataFrame:
+    """The match table to draw, checked; warns if it has rows twice in one submission."""
+    table = check_matches(matches)
+    warn_of_doubled(table, who, stacklevel + 1)
+    return table
 
 
 def table_to_draw(

@@ -13,10 +13,11 @@ from ..matching.crowds import without_crowds
 from ..matching.left_out import left_out
 from ..matching.matcher import assigned, counted_table
 from ..matching.rule import Rule, compared
-from ..scoring.group_sums import Cells, Sums, cells_of, group_rows, totals
+from ..scoring.group_sums import Cells, Sums, cells_of, totals
 from ..scoring.match_sums import SUMS
 from ..scoring.pair_sums import pair_cells
 from ..scoring.registry import own_metrics
+from ..scoring.row_groups import group_rows
 from ..scoring.summary import summary_of
 from ..support.keys import row_keys
 from ..tables.annotations import SideColumns

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..scoring.group_sums import Cells, Sums, totals, unknown_outcomes
+from ..scoring.group_sums import Cells, Sums, totals
+from ..scoring.one_sided import lacking, problem_text
 from ..scoring.registry import own_metrics
+from ..scoring.row_groups import unknown_outcomes
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.keys import added_at
@@ -29,7 +31,7 @@ from ..tracking.sequence_sums import sums_columns, sums_of_table
 from ..tracking.track_tables import track_summary
 from ..tracking.whole_tables import ROWS_TOGETHER, whole_poses, whole_tracks
 from .made_with import MadeWith, marked, noted_made_with, one_way
-from .sum_tables import COUNTING_ROWS, COUNTS, OF_ERRORS, OF_MATCHES
+from .sum_tables import COUNTING_ROWS, COUNTS, DIFFERS, OF_ERRORS, OF_MATCHES
 
 # What messages call the rows of all tables together.
 CALLED = "combine: tables"
@@ -79,7 +81,9 @@ def combine(tables: Table | Sequence[Table]) -> pd.DataFrame:
     """
     table, made = _added(tables)
     combined = {"matches": _of_matches, "tracks": _of_tracks, "poses": _of_poses}[made.of](table, made)
-    for text in _left_out(made):
+    belonging = _one_sided(table, made) if made.of == "matches" else {}
+    about = [f"by: {problem_text(name, outcome)}" for name, outcome in belonging.items()]
+    for text in (*_left_out(made), *about):
         warnings.warn(f"combine: {text}", stacklevel=CALLER)
     return combined
 
@@ -92,7 +96,8 @@ def added_sums(tables: Table | Sequence[Table]) -> pd.DataFrame:
     """
     table, made = _added(tables)
     if made.of == "matches":
-        table = table.astype({name: np.int64 for name in (*COUNTS, *COUNTS_NOTED) if name in table})
+        counts = (*COUNTS, *COUNTS_NOTED, *(f"{DIFFERS}{name}" for name in made.by))
+        table = table.astype({name: np.int64 for name in counts if name in table})
     return marked(table, made)
 
 
@@ -118,7 +123,7 @@ def _checked(table: pd.DataFrame, made: MadeWith, name: str) -> pd.DataFrame:
         starts = tuple(f"{word}{metric}." for word in ("", *COUNTING_ROWS.values()) for metric in made.own_metrics)
         own = [column for column in map(str, table) if column.startswith(starts)]
         counts = [column for column in COUNTS_NOTED if column in table]
-        expected = [*OF_MATCHES[made.measure], *own, *counts]
+        expected = [*OF_MATCHES[made.measure], *own, *counts, *(f"{DIFFERS}{column}" for column in made.by)]
     else:
         expected = [*sums_columns(TRACK_SUMS if made.of == "tracks" else POSE_SUMS), ROWS_TOGETHER]
     columns = dict.fromkeys([*made.keys, *made.by, *expected])
@@ -161,6 +166,7 @@ def _of_matches(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     null = rows_with_null(labels, len(table))
     n_rows = {outcome: as_numbers(table[name]) for outcome, name in ((FN, "fn"), (FP, "fp"))}
     rows = {outcome: (int(n.sum()), int(n[null].sum())) for outcome, n in n_rows.items() if labels}
+    rows |= {outcome: (rows[outcome][0],) * 2 for outcome in _one_sided(table, made).values()}
     kept = np.flatnonzero(~null)
     of_groups, values = _sums_of_groups(
         table.take(kept), {name: column.take(kept) for name, column in labels.items()}, made
@@ -171,6 +177,18 @@ def _of_matches(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:
     names = [name for name in own_metrics() if name in made.own_metrics]
     counts = {name: int(table[name].sum()) for name in COUNTS_NOTED if name in table}
     return summary_of(Sums(of_groups, values, rows, made.measure == "similarity", made.notes | counts, names))
+
+
+def _one_sided(table: pd.DataFrame, made: MadeWith) -> dict[str, int]:
+    """The columns to group by that belong to one side, as `one_sided` finds, and the outcome that each lacks."""
+    found: dict[str, int] = {}
+    counted = (table[["tp", "fn", "fp"]] > 0).any(axis=1)
+    for name in made.by:
+        values = {outcome: table[name][table[column] > 0].unique() for outcome, column in ((FN, "fn"), (FP, "fp"))}
+        outcome = lacking(values) if table[name].nunique() == 2 and table[f"{DIFFERS}{name}"].any() else None
+        if outcome is not None and table[name][counted].notna().all():
+            found[name] = outcome
+    return found
 
 
 def _sums_of_groups(

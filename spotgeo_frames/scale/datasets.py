@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..matching.alignment import FrameRule
@@ -32,6 +31,8 @@ from ..scoring.summary import summary_of
 from ..support.addresses import Storage
 from ..support.errors import InputError
 from ..support.storage import place_of
+from ..tables.bins import CheckedBins, Edges, plain_bins
+from ..tables.columns import dataframe_of
 from ..tables.selections import By, check_column, column_bins, listed_sequences
 from ..tracking.metrics.clear import THRESHOLD
 from ..tracking.track_tables import track_summary
@@ -39,7 +40,7 @@ from .checked_blocks import empty_sides
 from .columns import columns_to_read, dataset_rule, geometries, opened
 from .contents import Contents
 from .evaluation import score_block, track_block
-from .quantiles import bins_of_codes, dataset_bin_edges
+from .quantiles import bins_of_codes, bins_of_columns, dataset_bin_edges
 from .results import category_texts, noted, warnings_of, write_table
 from .run import RunOptions, check_out, described, run, sources_of
 
@@ -84,8 +85,9 @@ def score_dataset(
         stopped; what is damaged by then is evaluated again, with a warning.
     by
         Columns of the match table to group by: one, a list of them (every combination is a group), or a dict from
-        column to how many quantile bins it gets (2 to 1000, those of `pandas.qcut`; None: its values as they are). Only
-        columns of truths can be binned, and of predictions where the truth has no crowds.
+        column to how many quantile bins it gets (2 to 1000, those of `pandas.qcut`), to the edges of bins, or to None
+        for its values as they are. Only columns of truths can have quantile bins, and of predictions where the truth
+        has no crowds.
     client
         A `dask.distributed.Client`, whose cluster then does the work. Its workers must reach the files by the same
         names.
@@ -159,16 +161,16 @@ def score_dataset(
 
 def summaries(
     contents: Mapping[str, Contents],
-    groupings: Sequence[Mapping[str, int | None]],
+    groupings: Sequence[Mapping[str, CheckedBins]],
     rule: Rule,
     options: RunOptions,
     frames: FrameRule = "truth",
 ) -> tuple[list[pd.DataFrame], list[str]]:
     """The summaries by each of several groupings, from one pass over the datasets, and the texts of warnings.
 
-    A grouping is a dict from column to how many quantile bins it gets (None: its values as they are), or empty.
-    `frames` says which frames count. Raises InputError if a grouping does not fit the datasets, a file or a row is
-    wrong, or results cannot be written; ValueError if an option is out of range.
+    A grouping is a dict from column to its bins (None: its values as they are), or empty. `frames` says which frames
+    count. Raises InputError if a grouping does not fit the datasets, a file or a row is wrong, or results cannot be
+    written; ValueError if an option is out of range.
     """
     check_out(options.out, contents)
     names = [list(grouping) for grouping in groupings]
@@ -177,23 +179,21 @@ def summaries(
     empty = match_sides(*empty_sides(sources_of(contents)), rule, may_be_disjoint=True)
     for name in wanted:
         check_column(empty, name)
-    wanted_bins = {item for grouping in groupings for item in grouping.items()}
-    if len(wanted_bins) > len({name for name, _ in wanted_bins}):
-        raise InputError("by: a column occurs with different counts of bins; with datasets, give the same each time")
-    bins = {name: count for name, count in wanted_bins if count is not None}
-    if bins and (rule.of_whole_poses or options.on_error == "skip"):
+    bins = bins_of_columns(groupings)
+    if any(isinstance(of, int) for of in bins.values()) and (rule.of_whole_poses or options.on_error == "skip"):
         raise InputError(
-            "by: bins are not possible for whole poses, nor where files may be skipped (on_error='skip'); give columns "
-            "without bins"
+            "by: quantile bins are not possible for whole poses, nor where files may be skipped (on_error='skip'); "
+            "give edges, or columns without bins"
         )
     excluded = options.excluded(contents)
-    edges = {name: dataset_bin_edges(contents, name, count, excluded) for name, count in bins.items()}
+    table = dataframe_of(empty)
+    edges = {name: dataset_bin_edges(contents, table[name], of, excluded) for name, of in bins.items()}
     keep = options.out is not None
     method = partial(score_block, groupings=names, edges=edges, rule=rule, frames=frames, keep=keep)
     coded = () if keep or any(name.endswith("category") for name in wanted) else ("category",)
     sources = sources_of(contents, None if keep else columns_to_read(contents, wanted, rule), coded)
     plan = {
-        "groupings": [list(grouping.items()) for grouping in groupings],
+        "groupings": [[[name, plain_bins(of)] for name, of in grouping.items()] for grouping in groupings],
         **described(rule, frames),
     }
     with run(contents, sources, method, plan, options, cut_frames=True) as (result, folder):
@@ -211,7 +211,7 @@ def _own_metrics_left_out() -> list[str]:
     return [f"metrics of your own are not computed for datasets: {names}; {advice}"] if names else []
 
 
-def _with_bins(sums: Sums, edges: Mapping[Any, np.ndarray]) -> Sums:
+def _with_bins(sums: Sums, edges: Mapping[Any, Edges]) -> Sums:
     """The sums with bins in place of the positions of bins."""
     labels = sums.labels
     bins = {name: bins_of_codes(pd.Series(labels[name]), edges[name]).array for name in labels if name in edges}

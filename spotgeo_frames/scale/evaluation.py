@@ -27,6 +27,7 @@ from ..support.keys import distinct
 from ..support.storage import Output, Place
 from ..support.writing import as_arrow, metadata_of
 from ..tables.annotations import SideColumns
+from ..tables.bins import Edges
 from ..tables.columns import Columns
 from ..tables.match_tables import match_dataframe
 from ..tables.schema import COUNTS_NOTED, PREFIXES
@@ -71,7 +72,7 @@ def score_block(
     cut: Collection[Any],
     *,
     groupings: Sequence[Sequence[str]],
-    edges: Mapping[str, np.ndarray],
+    edges: Mapping[str, Edges],
     rule: Rule,
     frames: FrameRule,
     keep: bool,

@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.evaluations import asked_table, is_result
-from ..scoring.group_sums import cells_of, group_rows
+from ..scoring.group_sums import cells_of
 from ..scoring.match_sums import SUMS
-from ..scoring.missing_rows import missing_rows_text
+from ..scoring.one_sided import tells_objects_apart
 from ..scoring.own_metrics import lacking_text, own_row_sums
 from ..scoring.registry import own_metrics
+from ..scoring.row_counts import group_texts
+from ..scoring.row_groups import group_rows
 from ..support.errors import InputError
 from ..support.labels import bins_as_text, is_binned
 from ..tables.checks import check_matches
@@ -44,6 +46,9 @@ OF_MATCHES = {"distance": [*BY_SIMILARITY, *OF_ERRORS], "similarity": BY_SIMILAR
 # The columns that say how many misses, or false alarms, a sum of an own metric counts: these words, then its name.
 COUNTING_ROWS = {FN: "fn_rows:", FP: "fp_rows:"}
 
+# The column that says in its first row whether a column to group by may belong to one side: this, then its name.
+DIFFERS = "differs:"
+
 
 class SumColumns(NamedTuple):
     """The columns of a table of sums: keys and labels of its rows, their sums, and how they were made."""
@@ -66,7 +71,7 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
         A match table, or what `track` or `pose` returned; of pandas, polars or pyarrow.
     by
         The groups that `combine` gives metrics of: what `summarize` takes, but for quantile bins, whose edges would
-        differ from part to part. Give a Series with edges of your own instead, such as a `pd.cut`.
+        differ from part to part. Give edges of your own instead, such as by={"truth_x": [0, 50, 100]}.
 
     Returns
     -------
@@ -77,7 +82,10 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
     The sums of a match table are `tp`, `fn`, `fp`, `n_frames`; `near` and `near_squared`, of the distances (px, px²) or
     similarities of the TP; after matching by distance `squared_error` (px²) and `kelvins_error`; and those of your own
     metrics, `METRIC.SUM`, with how many misses (`fn_rows:METRIC.SUM`) and false alarms (`fp_rows:METRIC.SUM`) they
-    count. Where the truth has crowds, the first row has their counts `crowds` and `explained` in the whole table.
+    count. Where the truth has crowds, the first row has their counts `crowds` and `explained` in the whole table. For
+    each column of `by` it has `differs:COLUMN`: 1 if there are two values, as of `matches["truth_h"] > 50`, and differ
+    between objects of a frame, so that `combine` finds out whether they belong to one side.
+
     The sums of tracks and poses are those of their table `sums`, and `rows_together` says how many rows the sequence
     has, so that `combine` notices sequences that were evaluated in pieces. Tables of polars have no place for the notes
     of the rule, so their `made_with` does not name it, and `combine` cannot notice that rules differ.
@@ -111,8 +119,8 @@ def sums(x: Table | TrackResult | PoseResult, by: By | None = None) -> pd.DataFr
 def _check_by(by: By | None, keys: Sequence[str]) -> None:
     """Raises InputError if `by` asks for quantile bins, or has a Series that is called like a key of the rows."""
     for key in group_keys(by):
-        if key.bins is not None:
-            how = "give a Series with edges of your own, such as pd.cut(matches[COLUMN], [0, 5, 10])"
+        if isinstance(key.bins, int):
+            how = f"give edges of your own, such as by={{{key.name!r}: [0, 5, 10]}}"
             raise InputError(f"by: {key.name}: quantile bins of parts differ from those of the whole; {how}")
         if key.series is not None and key.name in keys:
             raise InputError(f"by: a Series is called {key.name}; rename it, or give the name of the column instead")
@@ -128,7 +136,7 @@ def _plain(key: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_matches(x: Table, by: By | None) -> SumColumns:
-    """The sums of a match table; warns if the table lacks rows of its frames."""
+    """The sums of a match table; warns where `group_texts` has something to say."""
     _check_by(by, KEYS[:1])
     if is_result(x):
         raise InputError("sums: x: average precision is no sum over sequences; give match tables, tracks or poses")
@@ -141,12 +149,16 @@ def _of_matches(x: Table, by: By | None) -> SumColumns:
         for outcome, word in COUNTING_ROWS.items()
     }
     cells = cells_of(groups._replace(own=own._replace(values=own.values | counting)))
-    for text in filter(None, (missing_rows_text(groups.all_rows), lacking_text([own.lacking]))):
+    for text in (*group_texts(groups), *filter(None, [lacking_text([own.lacking])])):
         warnings.warn(f"sums: {text}", stacklevel=CALLER + 1)
     measure = measure_of(table)
     values = {name: cells.values[name] for name in [*OF_MATCHES[measure], *own.values, *counting]}
     values |= {name: values[name].astype(np.int64) for name in COUNTS}
     values |= {name: _at_first(table.attrs[name], len(cells.group)) for name in COUNTS_NOTED if name in table.attrs}
+    values |= {
+        f"{DIFFERS}{name}": _at_first(int(tells_objects_apart(column, groups.everything.table)), len(cells.group))
+        for name, column in groups.everything.columns.items()
+    }
     labels = {name: column.take(cells.group) for name, column in groups.labels.items()}
     key = dataframe_of(Columns({"sequence": cells.sequence} | labels))
     return SumColumns(key, pd.DataFrame(values), made_with("matches", measure, KEYS[:1], labels, own.metrics, table))

@@ -17,10 +17,11 @@ import numpy as np
 from ..support.keys import added_at
 from ..tables.schema import FN, FP, TP, measure_of
 from ..tables.selections import By, excluded_sequences, without_sequences
-from .group_sums import cells_of, group_rows, known_sums, sums_of_cells, sums_of_sequences, unknown_outcomes
+from .group_sums import cells_of, known_sums, sums_of_cells, sums_of_sequences
 from .match_sums import NamedSums
-from .missing_rows import missing_rows_text
 from .registry import METRICS, RANKING, Metric, values_of
+from .row_counts import group_texts
+from .row_groups import group_rows, unknown_outcomes
 from .summary import summary_of
 
 if TYPE_CHECKING:
@@ -98,9 +99,9 @@ class Evaluation(NamedTuple):
         The sums of the cells by name, each (C, ...).
     summary
         The table that `summarize` returns: the labels and metrics of each group.
-    missing
-        The text of a warning if a match table lacks rows of its frames, or if the predictions of an average precision
-        share no value of a column with the truths; otherwise None.
+    texts
+        The texts of warnings: about the rows of a match table and what they are grouped by, or that the predictions of
+        an average precision share no value of a column with the truths.
     singles
         Of tracks and poses, the metrics of each sequence by itself.
     sizes
@@ -115,7 +116,7 @@ class Evaluation(NamedTuple):
     sequence: Any
     sums: dict[str, np.ndarray]
     summary: pd.DataFrame
-    missing: str | None = None
+    texts: Sequence[str] = ()
     singles: Singles | None = None
     sizes: np.ndarray | None = None
     lacking: Mapping[str, str] = MappingProxyType({})
@@ -214,12 +215,12 @@ def is_result(x: Any) -> bool:
 
 def summary_of_result(
     x: Any, by: By | None, exclude: Iterable[int] | Iterable[str] | None
-) -> tuple[pd.DataFrame, str | None]:
-    """The table that `summarize` returns of a result, and the text of a warning or None."""
+) -> tuple[pd.DataFrame, list[str]]:
+    """The table that `summarize` returns of a result, and the texts of warnings."""
     asked = asked_table(x, "summarize: matches")
     left_out, unknown = excluded_sequences(exclude, [asked.table])
     evaluation = asked.evaluate(without_sequences(asked.table, left_out), by, ())
-    return evaluation.summary, "; ".join(filter(None, (unknown, evaluation.missing))) or None
+    return evaluation.summary, [*filter(None, [unknown]), *evaluation.texts]
 
 
 def match_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str] = ()) -> Evaluation:
@@ -239,9 +240,15 @@ def match_evaluation(table: pd.DataFrame, by: By | None, own: Sequence[str] = ()
         cells.sequence,
         known_sums(sums_of_sequences(cells), unknown),
         summary_of(sums_of_cells(groups, cells)),
-        missing_rows_text(groups.all_rows),
+        group_texts(groups),
         lacking=groups.own.lacking,
     )
+
+
+def texts_of(evaluations: Mapping[str, Evaluation]) -> list[str]:
+    """The texts of warnings about match tables, each once, with the name of the first that it is about."""
+    about = {text: name for name, of in reversed([*evaluations.items()]) for text in of.texts}
+    return [f"{name}: {text}" for text, name in about.items()]
 
 
 def _counted(names: Sequence[str], sums: NamedSums) -> np.ndarray:

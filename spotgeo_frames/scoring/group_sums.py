@@ -7,25 +7,17 @@ computes the sums of any selection of sequences, in which a sequence may occur s
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..support.errors import InputError
 from ..support.keys import added_at, distinct, grouped, row_keys
-from ..tables.columns import Columns, among, array_of, joined, rows_with_null
-from ..tables.match_tables import match_columns, match_dataframe
-from ..tables.messages import several_thresholds
-from ..tables.schema import COUNTS_NOTED, FN, FP, FRAME_KEY, is_of_precision, measure_of
-from ..tables.selections import By, by_columns, number_groups
+from ..tables.columns import Columns, among, array_of, joined
+from ..tables.schema import COUNTS_NOTED, FRAME_KEY, measure_of
+from ..tables.selections import By, number_groups
 from ..tables.table import Table
 from .match_sums import COUNTING, NamedSums, group_sums, kelvins_errors, match_sums, share
-from .own_metrics import OwnSums, own_row_sums
-from .registry import METRICS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from .row_groups import Groups, group_rows, taken
 
 # The label of the sums of sequences that were cut, which no column of a match table is called.
 PIECE = "piece_of"
@@ -42,9 +34,10 @@ class Sums(NamedTuple):
     values
         The sums by name, each an array (N,), or (N, K) where there is a sum for each of K thresholds.
     rows
-        For FP and for FN, the count of all rows and the count of rows that are null in a column to group by. Rows that
-        `dropna` left out are counted, too. Where the two counts are equal, no row of this outcome belongs to a slice,
-        so metrics that need the outcome are null. Empty where nothing is grouped.
+        For FP and for FN, the count of all rows and the count of rows that are null in a column to group by, or that
+        such a column knows nothing of. Rows that `dropna` left out are counted, too. Where the two counts are equal, no
+        row of this outcome belongs to a slice, so metrics that need the outcome are null. Empty where nothing is
+        grouped.
     by_similarity
         Whether matching was by similarity; such tables have no errors in px².
     attrs
@@ -59,36 +52,6 @@ class Sums(NamedTuple):
     by_similarity: bool
     attrs: dict[Hashable, Any]
     own_metrics: Sequence[str] = ()
-
-
-class Groups(NamedTuple):
-    """The rows of a match table, assigned to G groups, which are sorted.
-
-    Attributes
-    ----------
-    table
-        The rows that belong to a group.
-    labels
-        For each column that was grouped by, the value of each group, (G,).
-    of_row
-        The group of each row of `table`, as a position from 0 to G - 1.
-    n_groups
-        G, the count of groups.
-    all_rows
-        The table together with the rows that were left out because their value is null.
-    rows
-        For FP and for FN, the count of all rows and the count of rows that are null in a column to group by.
-    own
-        What each row of `table` adds to the sums of the own metrics that were asked for.
-    """
-
-    table: Columns
-    labels: dict[str, Any]
-    of_row: np.ndarray
-    n_groups: int
-    all_rows: Columns
-    rows: dict[int, tuple[int, int]]
-    own: OwnSums
 
 
 class Cells(NamedTuple):
@@ -149,7 +112,7 @@ def _by_cell(
     if (cell[1:] >= cell[:-1]).all():
         return table, own_sums, cell
     order = np.argsort(cell, kind="stable")
-    return table.take(order), _taken(own_sums, order), cell.take(order)
+    return table.take(order), taken(own_sums, order), cell.take(order)
 
 
 def cut_sums(matches: Table | Columns, by: By | None, cut: Collection[Any]) -> tuple[Sums, Sums]:
@@ -201,11 +164,6 @@ def sums_of_sequences(cells: Cells) -> dict[str, np.ndarray]:
     counted = values["tp"] + values["fn"] + values["fp"]
     means = share(cells.values["kelvins_error"], counted, nothing=0.0)
     return values | {"kelvins_mse": means, "n_sequences": np.ones(len(cells.group))}
-
-
-def unknown_outcomes(rows: Mapping[int, tuple[int, int]]) -> set[int]:
-    """The outcomes of which no row belongs to a slice, from the counts in `rows` of Sums or Groups."""
-    return {outcome for outcome, (n_rows, n_null) in rows.items() if n_rows and n_null == n_rows}
 
 
 def known_sums(sums: NamedSums, unknown: Collection[int]) -> dict[str, np.ndarray]:
@@ -267,78 +225,6 @@ def weighted_sums(sums: Sums, weights: np.ndarray) -> dict[str, np.ndarray]:
         needed = f"(W, {len(sums.labels)}) is needed, one weight for each row of the sums"
         raise ValueError(f"weights: the array has shape {weights.shape}; {needed}")
     return {name: np.tensordot(weights, rows, axes=1) for name, rows in sums.values.items()}
-
-
-def group_rows(
-    matches: Table | Columns,
-    by: By | None,
-    exclude: Sequence[int | str] | None = None,
-    *,
-    dropna: bool = True,
-    own: Sequence[str] = (),
-) -> Groups:
-    """Assigns each row of a match table to the group of its values in `by`; without `by`, all rows form one group.
-
-    `by` takes a column, a Series, a list of these, or a dict of columns and their counts of quantile bins. `exclude`
-    lists checked sequences to leave out. Rows that are null in `by` are left out unless `dropna` is False. `own` names
-    the own metrics whose sums are needed. Raises InputError where `matches` is no match table, a column of `by` is
-    missing, or an own metric fails.
-    """
-    checked = _checked(matches)
-    table = match_columns(checked)
-    left = None if exclude is None else np.flatnonzero(~among(table["sequence"], exclude))
-    columns = _columns_by(checked, by, left)
-    if left is not None:
-        table = table.take(left)
-    outcome = table["outcome"]
-    null = rows_with_null(columns, len(table))
-    rows = {kind: _count_null(null[outcome == kind]) for kind in ((FP, FN) if columns else ())}
-    all_rows, own_sums = table, own_row_sums(table, own, unknown_outcomes(rows))
-    if dropna and null.any():
-        kept = np.flatnonzero(~null)
-        table, columns = table.take(kept), _taken(columns, kept)
-        own_sums = own_sums._replace(values=_taken(own_sums.values, kept))
-    of_row, first = number_groups(columns, len(table))
-    n_groups = len(first) if columns else 1
-    _check_thresholds(table, of_row)
-    return Groups(table, _taken(columns, first), of_row, n_groups, all_rows, rows, own_sums)
-
-
-def _count_null(null: np.ndarray) -> tuple[int, int]:
-    """The count of all rows, and that of the rows that are null."""
-    return len(null), int(np.count_nonzero(null))
-
-
-def _taken(columns: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
-    """The values of each array at these positions."""
-    return {name: values.take(rows) for name, values in columns.items()}
-
-
-def _checked(matches: Table | Columns) -> pd.DataFrame | Columns:
-    """A match table as a checked DataFrame; Columns, which `match` made, are returned as they are."""
-    if isinstance(matches, Columns):
-        return matches
-    from ..tables.checks import check_matches
-
-    return check_matches(matches, by_groups=True)
-
-
-def _check_thresholds(table: Columns, of_row: np.ndarray) -> None:
-    """Raises InputError if a group has rows of several thresholds of average precision."""
-    if not is_of_precision(table.arrays):
-        return
-    of_threshold, first = number_groups({"threshold": table["threshold"]}, len(table))
-    pairs, _ = grouped(of_row * max(len(first), 1) + of_threshold)
-    if len(table) and pairs.max() > of_row.max():
-        raise InputError(several_thresholds("match table", "give the rows of one, or group by threshold, too"))
-
-
-def _columns_by(table: pd.DataFrame | Columns, by: By | None, rows: np.ndarray | None) -> dict[str, Any]:
-    """The columns to group by, by name, of the rows at these positions, or of all."""
-    if by is None:
-        return {}
-    matches = match_dataframe(table) if isinstance(table, Columns) else table
-    return by_columns(matches, by, list(METRICS), rows=rows)
 
 
 def _within(group: np.ndarray, n_groups: int, keys: np.ndarray) -> np.ndarray:

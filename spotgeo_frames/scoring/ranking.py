@@ -13,7 +13,7 @@ from ..support.pandas_versions import with_text
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import excluded_sequences, without_sequences
 from ..tables.table import Table
-from .evaluations import Evaluation, Family, asked_table
+from .evaluations import Evaluation, Family, asked_table, texts_of
 from .own_metrics import lacking_text
 from .registry import own_metrics
 
@@ -69,26 +69,25 @@ def leaderboard(
     left_out, unknown = excluded_sequences(exclude, [of.table for of in asked.values()])
     own = own_metrics()
     evaluations = {name: of.evaluate(without_sequences(of.table, left_out), None, own) for name, of in asked.items()}
-    answer, missing = ranked(evaluations)
+    answer, texts = ranked(evaluations)
     lacking = lacking_text(of.lacking for of in evaluations.values())
-    for text in filter(None, (unknown, missing, lacking)):
+    for text in filter(None, (unknown, *texts, lacking)):
         warnings.warn(f"leaderboard: {text}", stacklevel=CALLER)
     return answer
 
 
-def ranked(evaluations: Mapping[str, Evaluation], function: str = "leaderboard") -> tuple[pd.DataFrame, str | None]:
-    """The leaderboard of evaluations, each of one group, and the text of a warning if one of them lacks rows.
+def ranked(evaluations: Mapping[str, Evaluation], function: str = "leaderboard") -> tuple[pd.DataFrame, list[str]]:
+    """The leaderboard of evaluations, each of one group, and the texts of warnings, which name the first of each.
 
     Raises InputError, which names the function, if they are of different kinds or were made with different rules.
     """
-    missing = next((f"{name}: {of.missing}" for name, of in evaluations.items() if of.missing), None)
     families = {name: of.family for name, of in evaluations.items()}
     first, family = next(iter(families.items()))
     odd = [name for name, of in families.items() if of.ranking != family.ranking or of.asked != family.asked]
     if odd:
         kinds = f"{first} is ranked by {family.ranking[0]}, {odd[0]} by {families[odd[0]].ranking[0]}"
         raise InputError(f"{function}: {kinds}; give results of one kind")
-    return _ranking({name: of.summary for name, of in evaluations.items()}, family, function), missing
+    return _ranking({name: of.summary for name, of in evaluations.items()}, family, function), texts_of(evaluations)
 
 
 def _ranking(summaries: Mapping[str, pd.DataFrame], family: Family, function: str) -> pd.DataFrame:

@@ -2,7 +2,8 @@
 
 In a slice, a metric may be unknown. If all false positives are null in the `by` columns, these columns describe truths,
 so no false positive belongs to any slice, and every metric that counts false positives is null. If all misses are null
-in them, the columns describe predictions, and every metric that counts misses is null.
+in them, the columns describe predictions, and every metric that counts misses is null. Columns of two values, such as
+`matches["truth_h"] > 50`, belong to one side without being null; `one_sided` finds them.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from ..tables.columns import Columns, dataframe_of
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By, excluded_sequences
 from ..tables.table import Table
-from .group_sums import Groups, Sums, group_rows, known_sums, sums_of_groups, unknown_outcomes
-from .missing_rows import missing_rows_text
+from .group_sums import Sums, known_sums, sums_of_groups
 from .own_metrics import lacking_text
 from .registry import METRICS, Metric, own_metrics, summary_columns, values_of
+from .row_counts import group_texts
+from .row_groups import Groups, group_rows, unknown_outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +40,7 @@ def summarize(
 
     For the metrics of classes and slices, pass the whole table and `by`. A table that you filtered yourself may have
     lost its false alarms or its misses: a warning says so where the rows of a frame no longer add up to `frame_n_truth`
-    or `frame_n_predicted`.
+    or `frame_n_predicted`. Rows that a merge or a concat doubled count twice, and a warning says so, too.
 
     Parameters
     ----------
@@ -53,8 +55,12 @@ def summarize(
         table's index, such as a `pd.cut` of a column, or of polars); where the match table is of polars, an expression
         such as `pl.col("truth_x") > 100`; a list of these, whose values are crossed; or a dict from names of columns,
         which are crossed, to a count of quantile bins (2 to 1000, those of `pandas.qcut` of the rows that are neither
-        null nor excluded) or to None for the values as they are. Each becomes a column of the result. Groups without
-        rows are not listed.
+        null nor excluded), to the edges of bins, or to None for the values as they are. Each becomes a column of the
+        result. Groups without rows are not listed.
+
+        Columns of numbers and of times have bins. Edges rise, such as `[0, 50, float("inf")]`, and those of times are
+        Timestamps or text such as "2024-06-01". A value on an edge is in the bin below it, one on the lowest edge in
+        the first bin, and one beyond all edges in none, so its row is left out as those that are null.
     exclude
         Sequences to leave out, a list of strings or of integers like the table's. The competition's server left
         sequences out, too. A warning names those that the table does not have.
@@ -85,7 +91,9 @@ def summarize(
     The columns `squared_error` and `kelvins_error` of the match table hold the error of each row. Ratios whose
     denominator is 0 are null. After matching by similarity `mse`, `kelvins_mse`, `mean_distance` and `rmse` are null.
     Where all FP are null in the `by` columns, every metric that counts FP is null (`fp`, `precision`, `f1`, `mse` and
-    so on); where all FN are null in them, every metric that counts FN is null.
+    so on); where all FN are null in them, every metric that counts FN is null. So it is, with a warning, for a column
+    of two values that is the same on all FP and differs on FN, as `matches["truth_h"] > 50` is: FP have no height, and
+    so they are False. Give `by={"truth_h": [0, 50, float("inf")]}` instead.
 
     Raises
     ------
@@ -106,9 +114,9 @@ def summarize(
     from .evaluations import is_result, summary_of_result
 
     if is_result(matches):
-        answer, unknown = summary_of_result(matches, by, exclude)
-        if unknown:
-            warnings.warn(f"summarize: {unknown}", stacklevel=CALLER)
+        answer, texts = summary_of_result(matches, by, exclude)
+        for text in texts:
+            warnings.warn(f"summarize: {text}", stacklevel=CALLER)
         return answer
     table = check_matches(matches, by_groups=True)
     left_out, unknown = excluded_sequences(exclude, [table])
@@ -119,9 +127,11 @@ def summarize(
 
 
 def summarized(groups: Groups) -> tuple[pd.DataFrame, list[str]]:
-    """The summary of a match table, and the texts of warnings: the table lacks rows of its frames, or a column."""
-    texts = [missing_rows_text(groups.all_rows), lacking_text([groups.own.lacking])]
-    return summary_of(sums_of_groups(groups)), [text for text in texts if text]
+    """The summary of a match table, and the texts of warnings about its rows, its slices, and columns that it lacks."""
+    return summary_of(sums_of_groups(groups)), [
+        *group_texts(groups),
+        *filter(None, [lacking_text([groups.own.lacking])]),
+    ]
 
 
 def summary_of(sums: Sums) -> pd.DataFrame:

@@ -34,9 +34,14 @@ class Ranks(NamedTuple):
         return cls(below, np.minimum(below + 1, n_values - 1), rank - below)
 
     def edges(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """The edges, from the values of the ranks `below` and `above`, interpolated as `numpy.quantile` does."""
+        """The edges, from the values of the ranks `below` and `above`, interpolated as `numpy.quantile` does.
+
+        Times, which are int64, are rounded to a whole count of their unit.
+        """
         # Rounding depends on the end to start from. NumPy starts from the nearer one.
         step = high - low
+        if step.dtype.kind == "i":
+            return low + np.rint(step * self.weight).astype(np.int64)
         edges = np.where(self.weight < 0.5, low + step * self.weight, high - step * (1 - self.weight))
         return edges + 0.0  # -0.0 becomes 0.0: which of the two comes first depends on the order of the values
 
@@ -44,13 +49,13 @@ class Ranks(NamedTuple):
 def bin_edges(values: np.ndarray, bins: int) -> np.ndarray:
     """The edges of `bins` bins with about equally many values in each; equal edges are listed as often as they occur.
 
-    `values` are one or more finite numbers, in any order.
+    `values` are one or more finite float64, or times as int64, in any order.
 
     >>> bin_edges(np.array([3.0, 1.0, 2.0, 5.0, 4.0]), 2).tolist()
     [1.0, 3.0, 5.0]
     """
     ranks = Ranks.of(len(values), bins)
-    ordered = np.partition(values.astype(np.float64), np.unique([ranks.below, ranks.above]))
+    ordered = np.partition(values, np.unique([ranks.below, ranks.above]))
     return ranks.edges(ordered[ranks.below], ordered[ranks.above])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..support.errors import InputError, SliceError
 from ..support.keys import grouped, ordinals, pack
+from .bins import Bins, CheckedBins, checked_bins, in_bins, ordered_values, quantile_edges
 from .columns import Columns, among, array_of
 from .table import ArrowStream, is_polars
 
@@ -26,37 +27,34 @@ class Expression(Protocol):
 
 
 # A column; its values: a Series of pandas or polars, an array of pyarrow, or, for a table of polars, an expression; a
-# list of these; or a dict from column to how many quantile bins it gets (None: the values as they are).
+# list of these; or a dict from column to how it is cut into bins.
 ByKey = Union[str, "pd.Series", ArrowStream, Expression]
-By = ByKey | Sequence[ByKey] | Mapping[str, int | None]
+By = ByKey | Sequence[ByKey] | Mapping[str, Bins]
 
 # A DataFrame or Columns.
 Rows = TypeVar("Rows", "pd.DataFrame", Columns)
-
-# More bins than this are most likely a typing mistake.
-MOST_BINS = 1000
 
 # The most sequences that a warning names.
 MOST_NAMED = 5
 
 
 class GroupKey(NamedTuple):
-    """A key to group rows by: a Series, or a column in `bins` quantile bins (None: its values as they are)."""
+    """A key to group rows by: a Series, or a column in `bins` (None: its values as they are)."""
 
     name: str
-    bins: int | None = None
+    bins: CheckedBins = None
     series: pd.Series | ArrowStream | None = None
 
 
 def group_keys(by: By | None) -> list[GroupKey]:
     """The keys that `by` asks for, in its order.
 
-    Raises InputError if `by` is or contains anything but columns and Series, or if a count of bins is not 2 to 1000.
+    Raises InputError if `by` is or contains anything but columns and Series, or if bins are not possible.
     """
     if by is None:
         return []
     if isinstance(by, Mapping):
-        return [GroupKey(_key(name).name, _checked_bins(name, bins)) for name, bins in by.items()]
+        return [GroupKey(_key(name).name, checked_bins(name, bins)) for name, bins in by.items()]
     import pandas as pd
     import pyarrow as pa
 
@@ -65,11 +63,11 @@ def group_keys(by: By | None) -> list[GroupKey]:
     return [_key(key) for key in ([given] if alone else given)]
 
 
-def column_bins(by: By | None) -> dict[str, int | None]:
-    """The columns that `by` names, each with its count of bins, for functions that take no Series.
+def column_bins(by: By | None) -> dict[str, CheckedBins]:
+    """The columns that `by` names, each with its bins, for functions that take no Series.
 
-    Raises InputError if `by` is or contains anything but columns, names a column twice, or has a count of bins that is
-    not 2 to 1000.
+    Raises InputError if `by` is or contains anything but columns, names a column twice, or has bins that are not
+    possible.
     """
     keys = group_keys(by)
     series = [key.name for key in keys if key.series is not None]
@@ -82,10 +80,10 @@ def column_bins(by: By | None) -> dict[str, int | None]:
     return {key.name: key.bins for key in keys}
 
 
-def slicings(by: Any) -> list[dict[str, int | None]]:
-    """The columns with their counts of bins of each slicing that `by` asks for.
+def slicings(by: Any) -> list[dict[str, CheckedBins]]:
+    """The columns with their bins of each slicing that `by` asks for.
 
-    A column, or a dict from columns to counts of bins, asks for each column on its own. The entries of a list are
+    A column, or a dict from columns to bins, asks for each column on its own. The entries of a list are
     columns, or lists and dicts of columns that are crossed. Raises InputError as `column_bins` does, and if two of them
     have the same columns.
     """
@@ -120,15 +118,6 @@ def _is_series(given: Any) -> bool:
         return True
     is_other = isinstance(given, ArrowStream) and isinstance(getattr(given, "name", None), str)
     return is_other and not isinstance(given, pd.DataFrame)
-
-
-def _checked_bins(column: str, bins: Any) -> int | None:
-    """A count of bins, or None; raises InputError if it is not 2 to 1000."""
-    if bins is None:
-        return None
-    if not isinstance(bins, int | np.integer) or isinstance(bins, bool) or not 2 <= bins <= MOST_BINS:
-        raise InputError(f"by: {column}: {bins!r} bins are not possible; 2 to {MOST_BINS} are")
-    return int(bins)
 
 
 def by_columns(
@@ -183,25 +172,24 @@ def _aligned(table: pd.DataFrame, name: str, series: pd.Series | ArrowStream, of
     return column.set_axis(table.index)
 
 
-def binned(table: pd.DataFrame, column: str, bins: int | None, name: str = "match table") -> pd.Series:
-    """A column of a table to group by: its numbers in `bins` quantile bins, or as they are if `bins` is None.
+def binned(table: pd.DataFrame, column: str, bins: CheckedBins, name: str = "match table") -> pd.Series:
+    """A column of a table to group by: in bins, or its values as they are if `bins` is None.
 
-    The bins are those of `pandas.qcut`, over the values of all rows that are not null. A column with a single value,
-    which cannot be divided, stays as it is. Raises SliceError if there is no such column, or if a column to bin does
-    not have finite numbers only.
+    A count asks for quantile bins, those of `pandas.qcut`, over the values of all rows that are not null. A column with
+    a single value, which cannot be divided, stays as it is then. Raises SliceError if there is no such column, or if a
+    column to bin has others than finite numbers or times, or others than its edges.
     """
     check_column(table, column, name)
-    values = table[column]
-    return values if bins is None else _in_bins(values, bins, _numbers(values))
+    return _cut(table[column], bins)
 
 
 def binned_together(
-    tables: Mapping[str, pd.DataFrame], columns: Mapping[str, int | None]
+    tables: Mapping[str, pd.DataFrame], columns: Mapping[str, CheckedBins]
 ) -> dict[str, list[pd.Series]]:
     """The columns of each table as `binned` makes them; all tables share their bins.
 
-    A column that has the same values in all tables, as one of the truth has, gets the bins that each table alone would
-    have; another column gets those of the rows of all tables together.
+    A column that has the same values in all tables, as one of the truth has, gets the quantile bins that each table
+    alone would have; another column gets those of the rows of all tables together.
     """
     import pandas as pd
 
@@ -209,33 +197,21 @@ def binned_together(
     answer = []
     for column, bins in columns.items():
         values = together[column]
-        if bins is not None:
-            numbers = [np.sort(_numbers(values.loc[name])) for name in tables]
-            equal = all(np.array_equal(of, numbers[0]) for of in numbers)
-            values = _in_bins(values, bins, numbers[0] if equal else np.concatenate(numbers))
-        answer.append(values)
+        ordered = None
+        if isinstance(bins, int):
+            of_each = [np.sort(ordered_values(values.loc[name])) for name in tables]
+            equal = all(np.array_equal(of, of_each[0]) for of in of_each)
+            ordered = of_each[0] if equal else np.concatenate(of_each)
+        answer.append(_cut(values, bins, ordered))
     return {name: [values.loc[name] for values in answer] for name in tables}
 
 
-def _numbers(values: pd.Series) -> np.ndarray:
-    """The values of a column that are not null; raises SliceError if one is no finite number."""
-    import pandas as pd
-
-    if not pd.api.types.is_any_real_numeric_dtype(values.dtype):
-        raise SliceError(f"column {values.name} holds no numbers; it cannot be binned")
-    numbers = values.to_numpy(np.float64, na_value=np.nan)
-    if np.isinf(numbers).any():
-        raise SliceError(f"column {values.name} holds infinite values; it cannot be binned")
-    return numbers[~np.isnan(numbers)]
-
-
-def _in_bins(values: pd.Series, bins: int, numbers: np.ndarray) -> pd.Series:
-    """The quantile bins of values, with the edges of these numbers; the values as they are if all numbers are equal."""
-    from .quantile_bins import bin_edges, binned_values
-
-    if not len(numbers) or numbers.min() == numbers.max():
+def _cut(values: pd.Series, bins: CheckedBins, ordered: np.ndarray | None = None) -> pd.Series:
+    """A column in bins; quantile bins are those of the `ordered` values where they are given."""
+    if bins is None:
         return values
-    return binned_values(values, bin_edges(numbers, bins))
+    edges = quantile_edges(values, bins, ordered) if isinstance(bins, int) else bins
+    return values if edges is None else in_bins(values, edges)
 
 
 def check_column(table: pd.DataFrame | Columns, column: str, name: str = "match table") -> None:

@@ -193,7 +193,7 @@ def test_what_was_not_looked_at_is_said_once() -> None:
     matches = made_up(6, n_sequences=12)
     names = [f"n{k}" for k in range(len(matches))]
     matches = matches.assign(one=1, unknown=np.nan, name=names, half=matches["sequence"] < 6)
-    matches["most"] = np.where(matches.index == 0, 0.5, 0.0)
+    matches["most"] = np.where(matches.index < 12, matches.index, 0.0)
     columns = ["truth_kind", "one", "unknown", "name", "most", "half"]
     with warned(("worst_slices: some columns were not looked at", "one", "unknown", "name", "half", "200", "12")):
         found = sf.worst_slices(matches, columns, rate=1)
@@ -274,3 +274,24 @@ def test_what_worst_slices_refuses() -> None:
         sf.worst_slices(matches, {"truth_x": 4})  # type: ignore[arg-type]
     with refused("worst_slices: columns is empty"):
         sf.worst_slices(matches, [])
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3], [0.1, 0.2, 0.3], [0.1, 0.3, 1.0]], ids=str)
+def test_few_values_are_slices_of_their_own_whole_or_not(values: list[float]) -> None:
+    """Only objects of the middle value are missed, and no bin blames another value for that."""
+    random = np.random.default_rng(7)
+    truth = objects([(s, f, *random.uniform(0, 600, 2)) for s in range(40) for f in range(4) for _ in range(6)])
+    truth = truth.assign(band=random.choice(values, len(truth)))
+    seen = truth[(truth["band"] != values[1]) | (random.random(len(truth)) < 0.4)]
+    matches = sf.match(truth, seen.drop(columns="band"))
+    found = sf.worst_slices(matches, ["truth_band"])
+    assert {*found["slice"]} == {f"truth_band = {float(values[1])}"}
+    assert {*sf.worst_slices(matches, ["truth_band"], rate=1)["slice"]} == {f"truth_band = {float(v)}" for v in values}
+
+
+def test_more_values_than_ten_are_binned() -> None:
+    matches = made_up(3)
+    tenths = matches.assign(truth_tenth=(matches["truth_brightness"] * 10).round() / 10)
+    assert tenths["truth_tenth"].nunique() == 11
+    slices = sf.worst_slices(tenths, ["truth_tenth"], rate=1)["slice"]
+    assert slices.str.contains(" to ").all()

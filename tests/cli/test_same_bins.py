@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spotgeo_frames as sf
-from helpers.commands import answer_here
+from helpers.commands import answer_here, refused_here
 from helpers.pandas_versions import quantile_bins
 from helpers.problems import refused
 from spotgeo_frames.support.labels import bins_as_text
@@ -50,9 +50,9 @@ def expected(values: Any, bins: int) -> list[str]:
     return labels(cut.dropna().sort_values().to_frame(), "v")
 
 
-def in_memory(truth: pd.DataFrame, sides: dict[str, pd.DataFrame], bins: int) -> Iterator[tuple[str, list[str]]]:
+def in_memory(truth: pd.DataFrame, sides: dict[str, pd.DataFrame], bins: Any) -> Iterator[tuple[str, list[str]]]:
     """The labels of slices by every function that takes match tables."""
-    by: dict[str, int | None] = {"truth_v": bins}
+    by = {"truth_v": bins}
     matched = {name: sf.match(truth, side) for name, side in sides.items()}
     for name, matches in matched.items():
         yield f"summarize {name}", labels(sf.summarize(matches, by=by))
@@ -96,6 +96,82 @@ def test_files_datasets_reports_and_commands_make_the_same_bins(tmp_path: Path) 
     matches = sf.match(truth, sides["first"])
     worst = sf.worst_slices(matches, ["truth_v"], bins=5, min_sequences=2, rate=1)
     assert {*worst["slice"]} <= {f"truth_v {label}" for label in wanted}
+
+
+@pytest.mark.parametrize(
+    ("values", "edges", "text", "wanted"),
+    [
+        ([*range(48)], [0, 10, np.inf], "0,10,inf", ["0 to 10", "10 to inf"]),
+        ([None, *range(5, 52)], [-np.inf, 7.25, 20, 40], "-inf,7.25,20,40", ["-inf to 7.25", "7.25 to 20", "20 to 40"]),
+        (
+            [None, *pd.date_range("2024-01-01", periods=47, freq="5h")],
+            ["2024-01-02", "2024-01-05", "2024-01-08 12:00"],
+            "2024-01-02,2024-01-05,2024-01-08 12:00",
+            ["2024-01-02 00:00:00 to 2024-01-05 00:00:00", "2024-01-05 00:00:00 to 2024-01-08 12:00:00"],
+        ),
+    ],
+    ids=["numbers", "nulls", "times"],
+)
+def test_edges_of_the_callers_are_the_same_everywhere(
+    values: list[Any], edges: list[Any], text: str, wanted: list[str], tmp_path: Path
+) -> None:
+    truth, sides = scene(values)
+    for path, found in in_memory(truth, sides, edges):
+        assert found == wanted, path
+    matches, by = sf.match(truth, sides["first"]), {"truth_v": edges}
+    parts = [matches[matches["sequence"] % 2 == k] for k in range(2)]
+    assert sf.combine([sf.sums(part, by=by) for part in parts])["truth_v"].tolist() == wanted
+    paths = {name: str(tmp_path / f"{name}.parquet") for name in ("truth", *sides)}
+    for name, table in {"truth": truth, **sides}.items():
+        table.to_parquet(paths[name])
+    summary = sf.summarize(matches, by=by)
+    counts = summary[["tp", "fn"]].to_numpy().tolist()
+    found = sf.score_dataset(paths["truth"], paths["first"], by=by)
+    assert labels(found) == wanted
+    assert found[["tp", "fn"]].to_numpy().tolist() == counts
+    for dataset in ([], ["--dataset"]):
+        rows = answer_here("score", paths["truth"], paths["first"], "--by", f"truth_v:{text}", *dataset)["by"][
+            "truth_v"
+        ]
+        assert [row["value"] for row in rows] == wanted
+        assert [[row["tp"], row["fn"]] for row in rows] == counts
+    compared = answer_here("compare", *paths.values(), "--by", f"truth_v:{text}")
+    assert list(dict.fromkeys(row["truth_v"] for row in compared["leaderboard"])) == wanted
+    sf.report(truth, sides, tmp_path / "page.html", by=by, tables=tmp_path / "tables")
+    assert labels(pd.read_parquet(tmp_path / "tables" / "by_truth_v.parquet")) == wanted
+
+
+def test_times_have_the_same_quantile_bins_everywhere(tmp_path: Path) -> None:
+    values = [None, *pd.date_range("2024-01-01", periods=47, freq="5h")]
+    truth, sides = scene(values)
+    paths = [str(tmp_path / f"{name}.parquet") for name in ("truth", "all")]
+    for path, table in zip(paths, (truth, sides["all"]), strict=True):
+        table.to_parquet(path)
+    bins = pd.qcut(truth["v"], 3).value_counts(sort=False)
+    wanted = [f"{values[1]} to {bins.index[0].right}", *(f"{bin.left} to {bin.right}" for bin in bins.index[1:])]
+    for path, found in in_memory(truth, sides, 3):
+        assert found == wanted, path
+    found = sf.score_dataset(*paths, by={"truth_v": 3})
+    assert labels(found) == wanted
+    assert found["n_truth"].tolist() == bins.tolist()
+
+
+def test_average_precision_has_edges() -> None:
+    truth, sides = scene([*range(40)])
+    boxes = truth.assign(w=10.0, h=10.0)
+    claims = sides["all"].assign(w=10.0, h=10.0, v=[*range(5, 45)])
+    found = sf.average_precision(boxes, claims, by={"truth_v": [-1, 9, 30]}).summary
+    assert labels(found) == ["-1 to 9", "9 to 30"]
+    times = pd.Timestamp("2024-01-01") + pd.to_timedelta(boxes["v"], unit="D")
+    for side in (claims, claims.drop(columns="v"), claims.assign(v=times + pd.Timedelta("5D"))):
+        found = sf.average_precision(boxes.assign(v=times), side, by={"truth_v": ["2024-01-01", "2024-01-11"]}).summary
+        assert labels(found) == ["2024-01-01 00:00:00 to 2024-01-11 00:00:00"]
+
+
+@pytest.mark.parametrize("text", ["v:5,0", "v:0,", "v:1,a", "v:,", "v:nan,1", "v:1,1"])
+def test_edges_that_are_none_are_wrong_usage(text: str) -> None:
+    problems = refused_here("score", "truth.parquet", "found.parquet", "--by", text, status=2)
+    assert any("--by: v" in problem for problem in problems)
 
 
 def test_excluded_sequences_are_in_no_bin(tmp_path: Path) -> None:

@@ -154,16 +154,16 @@ def test_sums_that_are_added_step_by_step(name: str) -> None:
 
 @st.composite
 def loose_tables(draw: Any) -> pd.DataFrame:
-    """A match table with nothing but what numbers are made of, and labels; rows in any order, labels null anywhere."""
+    """A match table with nothing but what numbers are made of, and labels, some of them null; rows are in any order."""
     errors = st.floats(0, 100, allow_subnormal=False)
     row = st.tuples(
         st.integers(0, 3),
         st.integers(1, 3),
         st.sampled_from(["TP", "FN", "FP"]),
         errors,
-        st.sampled_from(["a", "b", None]),
+        st.sampled_from(["a", "b", "c", None]),
     )
-    rows = draw(st.lists(row, min_size=1, max_size=60))
+    rows = [(0, 1, "TP", 4.0, None), *draw(st.lists(row, max_size=60))]
     table = pd.DataFrame(rows, columns=["sequence", "frame", "outcome", "squared_error", "label"])
     found = table["outcome"] == "TP"
     distance = table["squared_error"].pow(0.5).where(found)
@@ -176,6 +176,7 @@ def test_rows_of_no_group_do_not_change_how_others_are_rounded(matches: pd.DataF
     part = matches["sequence"].map(dict(enumerate(part_of)))
     tables = [sf.sums(of_part, by="label") for _, of_part in matches.groupby(part)]
     same(sf.combine(tables), sf.summarize(matches, by="label"))
+    same(sf.combine(sf.sums(matches, by="label")), sf.summarize(matches, by="label"))
 
 
 def test_frames_that_are_added_batch_by_batch() -> None:
@@ -248,6 +249,23 @@ def test_slices_that_cannot_know_are_known_only_together() -> None:
     same(sf.combine(tables), sf.summarize(whole, "truth_band"))
     assert sf.combine(tables)["precision"].isna().all()
     assert sf.combine(tables[:1])["precision"].tolist() == [1.0]
+
+
+def test_two_values_that_belong_to_truths_are_known_together() -> None:
+    """One part has the misses of both values, another the false alarms, so neither can tell by itself."""
+    truth = objects([(1, 1, 0, 0), (1, 1, 50, 0), (2, 1, 0, 0), (2, 1, 50, 0)], brightness=[60, 20, 60, 20])
+    found = objects([(2, 1, 0, 0), (2, 1, 50, 0), (2, 1, 90, 0)])
+    listed = sf.Annotations(truth, truth[["sequence", "frame"]].drop_duplicates())
+    whole = sf.match(listed, found, frames="union")
+    parts = [whole[whole["sequence"] == sequence].reset_index(drop=True) for sequence in (1, 2)]
+    tables = [sf.sums(part, part["truth_brightness"] > 50) for part in parts]
+    with warned(("combine: by: truth_brightness", "truths"), ("summarize: by: truth_brightness", "truths")):
+        combined, expected = sf.combine(tables), sf.summarize(whole, whole["truth_brightness"] > 50)
+    same(combined, expected)
+    assert combined["precision"].isna().all()
+    assert combined["recall"].tolist() == [0.5, 0.5]
+    with warned(("combine: by: truth_brightness", "truths")):
+        same(sf.combine(added_sums([added_sums(tables[:1]), tables[1]])), expected)
 
 
 @pytest.mark.parametrize("by", [None, "truth_label", "predicted_score", "sequence"])
@@ -432,7 +450,7 @@ def test_what_is_no_table_of_sums_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("by", "place"),
     [
-        ({"truth_x": 3}, ("by: truth_x", "pd.cut")),
+        ({"truth_x": 3}, ("by: truth_x", "edges")),
         ("truth_lable", ("match table: there is no column truth_lable", "truth_label")),
         ((MATCHES["frame"] % 2).rename("sequence"), ("by: a Series is called sequence", "rename")),
         (MATCHES["frame"].rename("near"), ("by: near", "column of sums")),

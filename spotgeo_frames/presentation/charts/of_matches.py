@@ -8,10 +8,9 @@ import pandas as pd
 from ...matching.noted_rule import distance_rule
 from ...matching.rule import Rule
 from ...support.errors import InputError
-from ...tables.checks import check_matches
 from ...tables.schema import measure_of
 from ...tables.table import Table
-from ..drawn_tables import check_offsets, count_to_draw
+from ..drawn_tables import check_offsets, count_to_draw, matches_to_draw
 from .in_notebooks import MOST_ROWS, notebook_chart, nothing_to_draw, of_submissions
 from .place_charts import RESIDUAL_BINS, measures
 from .place_charts import recall_map as drawing_of_recall
@@ -21,14 +20,14 @@ from .place_charts import residuals as drawing_of_residuals
 def recall_map(matches: Table, bins: int) -> Any:
     """The map of recall of a match table."""
     bins = count_to_draw(bins, "bins", "charts")
-    drawing = drawing_of_recall(*of_submissions(check_matches(matches)), bins)
+    drawing = drawing_of_recall(*of_submissions(matches_to_draw(matches, "charts", 4)), bins)
     return notebook_chart(drawing) if drawing else nothing_to_draw("no truths")
 
 
 def distances(matches: Table, bins: int) -> Any:
     """The histogram of the distances, or of the similarities, of a match table."""
     bins = count_to_draw(bins, "bins", "charts")
-    table, names = of_submissions(check_matches(matches))
+    table, names = of_submissions(matches_to_draw(matches, "charts", 4))
     has_any = table[measure_of(table)].notna().any()
     drawing = measures(table, names, _rule(table), bins) if has_any else None
     return notebook_chart(drawing) if drawing else nothing_to_draw("no true positives")
@@ -36,7 +35,7 @@ def distances(matches: Table, bins: int) -> Any:
 
 def residuals(matches: Table, tau: float | None) -> Any:
     """The map of predicted minus true coordinates of a match table."""
-    table = check_matches(matches)
+    table = matches_to_draw(matches, "charts", 4)
     rule = distance_rule(table, ["tau"], tau)
     check_offsets(table, "charts")
     tau, farthest = rule.largest_cost, table["distance"].max()

@@ -16,6 +16,7 @@ from ...support.names import is_text, stem
 from ...support.targets import check_file_kept, check_inputs_kept
 from ...support.writing import check_file_writable, check_folder_writable, text_file, writable, write_together
 from ...tables.annotations import Annotations, as_annotations
+from ...tables.bins import CheckedBins
 from ...tables.inputs import input_notes, inputs_of, source
 from ...tables.kinds import kind_of, of_kind
 from ...tables.selections import By, excluded_sequences, slicings, without_sequences
@@ -25,7 +26,7 @@ from .evaluation import Evaluation, evaluate
 from .html.blocks import Section
 
 # The columns that every report slices by.
-ALWAYS: list[dict[str, int | None]] = [{"sequence": None}, {"frame_n_truth": None}]
+ALWAYS: list[dict[str, CheckedBins]] = [{"sequence": None}, {"frame_n_truth": None}]
 
 
 def report(
@@ -78,7 +79,8 @@ def report(
         The page to write.
     by
         Columns of the match table to slice by, each on its own, besides `sequence` and `frame_n_truth`: a name, a list
-        of names, or a dict from names to a count of quantile bins (2 to 1000) or to None for the values as they are.
+        of names, or a dict from names to a count of quantile bins (2 to 1000), to the edges of bins, or to None for the
+        values as they are.
         All submissions share their bins. Such a list or dict within a list is crossed: by=["frame", {"truth_x": 4,
         "truth_y": 4}].
     tau, epsilon

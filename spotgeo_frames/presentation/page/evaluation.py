@@ -25,6 +25,7 @@ from ...scoring.summary import summary_of
 from ...support.errors import InputError, SliceError
 from ...support.progress import progress
 from ...tables.annotations import Annotations
+from ...tables.bins import CheckedBins
 from ...tables.match_tables import match_columns, match_dataframe
 from ...tables.selections import By, binned_together, check_column
 from ...tracking.evaluate import HEADLINE as TRACK_HEADLINE
@@ -120,7 +121,7 @@ class Evaluation(NamedTuple):
 def evaluate(
     truth: Annotations,
     submissions: Mapping[str, Annotations],
-    by: Sequence[Mapping[str, int | None]],
+    by: Sequence[Mapping[str, CheckedBins]],
     words: Words,
     rule: Rule,
     tracks: bool,
@@ -303,7 +304,7 @@ def rows_of(table: pd.DataFrame, of: str) -> pd.DataFrame:
 
 
 def _cuts(
-    matched: Mapping[str, pd.DataFrame], by: Sequence[Mapping[str, int | None]]
+    matched: Mapping[str, pd.DataFrame], by: Sequence[Mapping[str, CheckedBins]]
 ) -> dict[tuple[str, ...], dict[str, list[pd.Series]]]:
     """For each slicing, the columns to slice the match table of each submission by; all submissions share their bins.
 

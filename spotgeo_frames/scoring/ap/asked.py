@@ -91,7 +91,7 @@ def _evaluation(
         labels.take(of_cell),
         sums,
         summary,
-        slices.warning,
+        [slices.warning] if slices.warning else (),
         sizes=sizes[position, of_cell],
     )
 

@@ -191,8 +191,8 @@ def average_precision(
         (`truth_<column>`): other truths are ignored, as those outside an area range are, and so are detections without
         a match that do not have the same value in that column; one whose value no truth has is in no slice. If the
         predictions lack the column, or no false alarm has a value in it, precision is null. A list of columns, whose
-        values are crossed; or a dict from columns to a count of quantile bins (2 to 1000) or None. Rows that are null
-        in a column are in no slice.
+        values are crossed; or a dict from columns to a count of quantile bins (2 to 1000), edges of bins, or None. Rows
+        that are null in a column are in no slice.
     sigmas
         For "oks": a dict from joint to its sigma; by default those of COCO's seventeen joints.
     thresholds

@@ -16,6 +16,8 @@ import numpy as np
 from ...matching.alignment import sequence_attributes
 from ...support.errors import InputError, SliceError
 from ...support.keys import distinct, locate, pack
+from ...support.labels import is_binned
+from ...tables.bins import CheckedBins, as_times, in_bins, quantile_edges
 from ...tables.checks import decoded
 from ...tables.columns import Columns, array_of, dataframe_of, rows_with_null
 from ...tables.messages import first_listed
@@ -164,7 +166,7 @@ def _knows_alarms(matched: Matched, has_value: np.ndarray) -> bool:
     return True
 
 
-def _check(asked: Mapping[str, int | None], frames: pd.DataFrame, truths: pd.DataFrame, has_categories: bool) -> None:
+def _check(asked: Mapping[str, CheckedBins], frames: pd.DataFrame, truths: pd.DataFrame, has_categories: bool) -> None:
     """Raises InputError for columns that there are none of, or that cannot make slices."""
     for name in asked:
         if name.startswith(PREFIXES["predictions"]):
@@ -175,7 +177,7 @@ def _check(asked: Mapping[str, int | None], frames: pd.DataFrame, truths: pd.Dat
         names = [*frames, *truths, "category"] if has_categories else [*frames, *truths]
         check_column(Columns(dict.fromkeys(names, ()), n_rows=0), name, CALLED)
         if name == "category" and asked[name] is not None:
-            raise InputError("by: category: classes cannot be binned; give None instead of a count of bins")
+            raise InputError("by: category: classes cannot be binned; give None instead of bins")
 
 
 def _truth_table(detections: Detections) -> pd.DataFrame:
@@ -200,7 +202,7 @@ class _TruthColumn(NamedTuple):
 
 
 def _truth_columns(
-    detections: Detections, table: pd.DataFrame, asked: Mapping[str, int | None], kept: np.ndarray
+    detections: Detections, table: pd.DataFrame, asked: Mapping[str, CheckedBins], kept: np.ndarray
 ) -> dict[str, _TruthColumn]:
     """The columns of truths that are asked for, by name."""
     claimed = {name: _claimed(detections, name.removeprefix(PREFIXES["truth"])) for name in asked}
@@ -234,21 +236,25 @@ def _claimed(detections: Detections, column: str) -> pd.Series:
     return pd.Series(table[column].take(detections.row))
 
 
-def _coded(table: pd.DataFrame, name: str, bins: int | None, claimed: pd.Series) -> _TruthColumn:
+def _coded(table: pd.DataFrame, name: str, bins: CheckedBins, claimed: pd.Series) -> _TruthColumn:
     """A column of the kept truths, and what the detections claim of it.
 
-    Bins are those of the truths. Predictions beyond them are in the outermost ones.
+    Quantile bins are those of the truths, and predictions beyond them are in the outermost ones.
     """
     import pandas as pd
 
-    from ...tables.quantile_bins import bin_edges, binned_values
-
     labels = binned(table, name, bins, CALLED)
-    if isinstance(labels.dtype, pd.CategoricalDtype) and isinstance(labels.dtype.categories, pd.IntervalIndex):
-        edges = bin_edges(table[name].dropna().to_numpy(np.float64), bins or 1)
-        numbers = pd.to_numeric(claimed, errors="coerce").astype(np.float64).clip(edges[0], edges[-1])
-        codes = binned_values(numbers, edges).cat.codes.to_numpy()
-        return _TruthColumn(array_of(labels), labels.cat.codes.to_numpy(), codes, numbers.notna().to_numpy())
+    if bins is not None and is_binned(labels):
+        edges = quantile_edges(table[name], bins) if isinstance(bins, int) else bins
+        assert edges is not None  # there are bins
+        if as_times(table[name]) is None:
+            claimed = pd.to_numeric(claimed, errors="coerce").astype(np.float64)
+        elif as_times(claimed) is None:  # the predictions lack the column
+            claimed = pd.Series(pd.NaT, claimed.index).astype(edges.dtype)
+        if isinstance(bins, int):
+            claimed = claimed.clip(edges[0], edges[-1])
+        codes = in_bins(claimed, edges).cat.codes.to_numpy()
+        return _TruthColumn(array_of(labels), labels.cat.codes.to_numpy(), codes, claimed.notna().to_numpy())
     truths, claims = decoded(labels), decoded(claimed)
     try:
         known, told = [pd.Index(values.dropna().unique()) for values in (truths, claims)]

@@ -1,4 +1,4 @@
-"""summarize says so where rows of frames are missing, and is silent wherever they may all be there."""
+"""Functions say so where rows of frames are missing or there twice, and are silent wherever all may be there once."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,7 +26,8 @@ def silent() -> Iterator[None]:
 def joints(seed: int = 0) -> pd.DataFrame:
     """Matches of two joints, of which one is predicted more often than the other."""
     truth, predictions = (
-        pd.concat([table.assign(joint=joint) for joint in ("head", "hip")]) for table in points(6, seed=seed)
+        pd.concat([table.assign(joint=joint, y=table["y"] + down) for joint, down in (("head", 0), ("hip", 90))])
+        for table in points(6, seed=seed)
     )
     return sf.match(truth, predictions.query("joint == 'hip' or x < 30"), frames="union")
 
@@ -67,7 +68,6 @@ def no_joints() -> pd.DataFrame:
         lambda m: m.drop(columns=["frame_n_truth", "frame_n_predicted"])[m["outcome"] == "TP"],
         lambda m: m.assign(frame_n_truth=None, frame_n_predicted=pd.NA)[m["outcome"] == "TP"],
         lambda m: m.assign(frame_n_truth=m["frame_n_truth"].astype("Int64").where(m["frame"] != 1)),
-        lambda m: pd.concat([m, m]),
         lambda m: m.astype({"frame_n_truth": "Int64", "sequence": "str"}),
         lambda m: m.drop(columns="frame_n_truth"),
     ],
@@ -135,3 +135,87 @@ def test_other_numbers_of_a_filtered_table_are_warned_of_once(
     with warned((place, "by=")) as caught:
         call(MATCHES[MATCHES["truth_label"] == "faint"])
     assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
+
+
+# --- rows that are there twice ---
+
+TAGS = pd.DataFrame({"truth_object": pd.array([1, 1], "Int64"), "tag": ["a", "b"]})
+MERGED = MATCHES.merge(TAGS, on="truth_object", how="left")
+MERGED.attrs = MATCHES.attrs
+
+
+@pytest.mark.parametrize(
+    "doubled",
+    [
+        MERGED,
+        pd.concat([MATCHES, MATCHES]),
+        pd.concat([MATCHES, MATCHES.query("sequence == 3")]),
+        pd.concat([MATCHES, MATCHES[MATCHES["outcome"] == "FP"].head(1)]),
+        MATCHES.loc[MATCHES.index.repeat(3)],
+        MERGED.sample(frac=1, random_state=0),
+        MERGED.drop(columns=["truth_object", "predicted_object"]),
+        MERGED.drop(columns="frame_n_truth"),
+        MERGED.astype({"sequence": "str"}),
+    ],
+    ids=["merge", "concat", "a sequence", "a false alarm", "repeat", "shuffled", "no objects", "one count", "text"],
+)
+def test_rows_that_are_there_twice_are_warned_of(doubled: pd.DataFrame) -> None:
+    for by in (None, "truth_label", {"truth_x": [0, 20, 60]}):
+        with warned(("summarize: the match table has rows of", "twice", "frame_n_truth", "merge", "concat")) as caught:
+            sf.summarize(doubled, by=by)
+        assert [Path(warning.filename).name for warning in caught] == [Path(__file__).name]
+
+
+def test_how_many_frames_have_rows_twice_is_said() -> None:
+    twice = MATCHES[MATCHES["sequence"].eq(3) & MATCHES["frame"].isin([1, 2])]
+    with warned(("summarize", "2 frames")):
+        sf.summarize(pd.concat([MATCHES, twice]))
+
+
+@pytest.mark.parametrize(
+    ("call", "place"),
+    [
+        (lambda m: sf.intervals(m), "intervals"),
+        (lambda m: sf.sums(m), "sums"),
+        (lambda m: sf.leaderboard({"a": m, "b": m}), "leaderboard: a"),
+        (lambda m: sf.compare({"a": m, "b": m}, resamples=10), "compare: a"),
+        (lambda m: sf.non_inferiority(m, m, "recall", 0.1), "non_inferiority: x"),
+        (lambda m: sf.sample_size(m, "recall", 0.1), "sample_size: x"),
+        (lambda m: sf.bias(m, resamples=10), "bias"),
+        (lambda m: sf.detection_limit(m, "truth_brightness"), "detection_limit"),
+        (lambda m: sf.diagnose(m), "diagnose"),
+        (lambda m: sf.error_costs(m.assign(kind=sf.diagnose(MATCHES)["kind"].iloc[0])), "error_costs"),
+        (lambda m: sf.worst_slices(m, ["truth_x"]), "worst_slices"),
+        (lambda m: sf.calibration(m), "calibration"),
+        (lambda m: sf.operating_point(m, recall=0.5), "operating_point"),
+        (lambda m: sf.changes(m, m), "changes: before"),
+        (lambda m: sf.plots.recall_map(m), "plots"),
+        (lambda m: sf.charts.distances(m), "charts"),
+    ],
+)
+def test_every_function_that_counts_rows_warns_of_them_where_it_is_called(
+    call: Callable[[pd.DataFrame], object], place: str
+) -> None:
+    doubled = pd.concat([MATCHES, MATCHES.query("sequence == 3")], ignore_index=True)
+    doubled.attrs = MATCHES.attrs
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(doubled)
+    found = [warning for warning in caught if "twice" in str(warning.message)]
+    assert str(found[0].message).startswith(f"{place}: the match table has rows of")
+    assert Path(found[0].filename).name == Path(__file__).name
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(MATCHES)
+    assert not [warning for warning in caught if "twice" in str(warning.message)]
+
+
+def test_copies_that_are_told_apart_are_no_doubles() -> None:
+    """Each submission has each truth once; those that are grouped together have it twice."""
+    together = pd.concat([MATCHES.assign(submission=name, night=1) for name in "ab"])
+    with silent():
+        sf.summarize(together, by=["submission", "truth_label"])
+        sf.summarize(MATCHES.drop(columns=["frame_n_truth", "frame_n_predicted"]))
+        sf.object_summary(together.query("submission == 'a'"))
+    with warned(("summarize", "twice", "by=")):
+        sf.summarize(together, by="night")
