@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from ..matching.alignment import align, without_categories
 from ..matching.matcher import assigned
@@ -28,7 +29,7 @@ from ..tables.columns import as_numbers
 from ..tables.kinds import same_kind_as
 from ..tables.match_sides import sides_of
 from ..tables.messages import missing
-from ..tables.schema import FN, FP, TP, frame_columns, pose_columns
+from ..tables.schema import FILE_ORDER, FN, FP, SIDE_PREFIXES, TP, frame_columns, pose_columns
 from ..tables.table import Table
 from .same_truth import truth_differences
 
@@ -68,10 +69,10 @@ def changes(
     false alarm gone: a false positive of `before` for which `after` has none.
 
     Two false positives of a frame are the same if they match by the rule of the tables (as many as possible, and among
-    those the nearest), for "oks" with the area of the frame's nearest truth, or in a frame without truths that of the
-    convex hull of the joints; for tables of `pose` with the head size of the frame's nearest truth, or in a frame
-    without truths the median of all. Rows are sorted by sequence and frame; in a frame, truths come first in file
-    order, then the false alarms that are gone, then the new ones.
+    those the nearest) or lie at the same place, for "oks" with the area of the frame's nearest truth, or in a frame
+    without truths that of the convex hull of the joints; for tables of `pose` with the head size of the frame's nearest
+    truth, or in a frame without truths the median of all. Rows are sorted by sequence and frame; in a frame, truths
+    come first in file order, then the false alarms that are gone, then the new ones.
 
     Raises
     ------
@@ -170,7 +171,27 @@ def _unmatched_alarms(before: pd.DataFrame, after: pd.DataFrame, rule: Rule) -> 
     pairs = assigned(Compared(aligned, rule.near(aligned)), rule)
     matched = rows[0][aligned.truth.row[pairs.truth]], rows[1][aligned.predictions.row[pairs.prediction]]
     gone, new = (np.setdiff1d(of_side, taken) for of_side, taken in zip(rows, matched, strict=True))
-    return gone, new
+    return _without_same((before, after), (gone, new), rule)
+
+
+def _without_same(
+    tables: tuple[pd.DataFrame, pd.DataFrame], rows: tuple[np.ndarray, np.ndarray], rule: Rule
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of false alarms of each table without those that are in both: boxes without area overlap nothing."""
+    prefix = SIDE_PREFIXES[1]
+    shared = [str(name) for name in tables[0] if name in tables[1] and str(name).startswith(prefix)]
+    if rule.measured_columns is None:
+        apart = {f"{prefix}object", f"{prefix}score", FILE_ORDER}
+        columns = [name for name in shared if name not in apart and is_numeric_dtype(tables[0][name].dtype)]
+    else:
+        columns = [name for name in shared if name.removeprefix(prefix) in rule.measured_columns]
+    key = [*frame_columns(tables[0]), *columns]
+    sides = [table[key].take(of_table) for table, of_table in zip(tables, rows, strict=True)]
+    numbered = [ordinals([decoded(side[name]) for side in sides]) for name in key]
+    codes = [pack([of_side[at] for of_side, _ in numbered], [span for _, span in numbered]) for at in (0, 1)]
+    # Of several that are the same, as many are left out as the other table has.
+    times = [pd.MultiIndex.from_arrays([of, pd.Series(of).groupby(of).cumcount()]) for of in codes]
+    return rows[0][~times[0].isin(times[1])], rows[1][~times[1].isin(times[0])]
 
 
 def _areas(alarms: pd.DataFrame, truths: pd.DataFrame, rule: Rule) -> np.ndarray:

@@ -55,7 +55,7 @@ class Slices(NamedTuple):
 
 
 def coded_column(table: pd.DataFrame, column: str, bins: int) -> Coded | str:
-    """Codes the values of a column, or says why it cannot be looked at; numbers are binned unless they have few values."""
+    """Codes the values of a column, or says why it cannot be looked at; numbers of many values are binned."""
     check_column(table, column)
     values = table[column]
     if pd.api.types.is_any_real_numeric_dtype(values.dtype):

@@ -128,7 +128,8 @@ def sweep(
     threshold
         The least similarity of a true positive, above 0 and at most 1, or a list of such similarities; 0.5 by default.
     sigmas
-        For "oks": a dict from joint to its sigma; by default those of COCO's seventeen joints.
+        For "oks", which they mean alone, too: a dict from joint to its sigma; by default those of COCO's seventeen
+        joints.
     distance, unit
         A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
         truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`

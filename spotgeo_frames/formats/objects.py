@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,7 @@ from ..tables.columns import names_without_blanks
 from ..tables.inputs import PARQUET_FILES, copy_state, note_source
 from ..tables.kinds import TableKind, as_kind, categorical_columns, check_kind, kind_of
 from ..tables.other_words import plays_a_part
-from ..tables.schema import PREFIXES
+from ..tables.schema import NAMING_COLUMNS, OBJECT_COLUMNS, PREFIXES
 from ..tables.table import Table, collected
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ MOST_CARRIED = 1000
 
 # The type of a column that is not read, whose text takes no memory.
 DROPPED = pa.dictionary(pa.int32(), pa.string())
+
+# The columns that are always numbers.
+NUMBERS = {*OBJECT_COLUMNS} - {*NAMING_COLUMNS}
+
+# Text that looks like a number, but names something: 007. It may be in a CSV only where the second pattern is.
+LEADING_ZEROS, MAYBE_ZEROS = r"^[-+]?0\d", re.compile(rb"""[,\n"]\s*[-+]?0\d""")
 
 # How many times its size a Parquet file may unpack to once that is more than LARGEST_UNPACKED.
 LARGEST_RATIO = 200
@@ -174,7 +181,13 @@ def _folder(path: Path, wanted: Wanted) -> pa.Table:
     if not files:
         raise InputError(f"{path}: is a folder without Parquet files")
     footers = [pq.read_metadata(file) for file in files]
-    open_files = partial(ds.dataset, [str(file) for file in files], partitioning="hive", partition_base_dir=str(path))
+    paths = [str(file) for file in files]
+    open_files = partial(ds.dataset, paths, partitioning="hive", partition_base_dir=str(path))
+    names = _names_of_folders(paths)
+    if names:
+        inferred = open_files().partitioning.schema
+        types = [(field.name, pa.string() if field.name in names else field.type) for field in inferred]
+        open_files = partial(open_files, partitioning=ds.HivePartitioning(pa.schema(types)))
     # The first file's columns need not be all there are, nor its types wide enough for the others.
     dataset = open_files()
     schemas = [dataset.schema, *(fragment.physical_schema for fragment in dataset.get_fragments())]
@@ -190,6 +203,14 @@ def _folder(path: Path, wanted: Wanted) -> pa.Table:
         with pq.ParquetFile(file) as opened:
             _check_text(file, opened, columns)
     return open_files(schema=schema).to_table(columns)
+
+
+def _names_of_folders(paths: Sequence[str]) -> set[str]:
+    """The keys of folders such as sequence=007 of which two values are one number, so that they are names."""
+    values: dict[str, set[str]] = {}
+    for key, value in re.findall(r"[/\\]([^/\\=]+)=(\d+)(?=[/\\])", "\n".join(paths)):
+        values.setdefault(key, set()).add(value)
+    return {key for key, of in values.items() if len({*map(int, of)}) < len(of)}
 
 
 def _check_unpacked(path: Path, n_values: int, size: int) -> None:
@@ -235,7 +256,7 @@ def _csv(path: Path, wanted: Wanted) -> pa.Table:
     # A thread of pyarrow may let go of the text after the interpreter has ended, which aborts where Python owns it.
     arrows_own = pa.BufferOutputStream()
     arrows_own.write(content)
-    stream, given = pa.BufferReader(arrows_own.getvalue()), _header(content)
+    buffer, given = arrows_own.getvalue(), _header(content)
     names = names_without_blanks(given)
     columns = wanted(names)
     block = kept = None
@@ -244,9 +265,11 @@ def _csv(path: Path, wanted: Wanted) -> pa.Table:
         block = csv.ReadOptions(block_size=min(max(1 << 20, 8 * content.find(b"\n")), 1 << 30))
     if columns is not None:
         kept = csv.ConvertOptions(include_columns=[n for n, name in zip(given, names, strict=True) if name in columns])
-    table = csv.read_csv(stream, block, convert_options=kept)
+    table = csv.read_csv(pa.BufferReader(buffer), block, convert_options=kept)
     if any(pa.types.is_binary(kind) for kind in table.schema.types):  # what pyarrow takes other encodings for
         check_utf8(content, str(path))
+    if MAYBE_ZEROS.search(content):
+        table = _with_names(table, buffer, block)
     return _without_blanks(table)
 
 
@@ -259,6 +282,36 @@ def _header(content: bytes) -> list[str]:
             return next(csv.reader(text), [])
         except csv.Error:
             return []
+
+
+def _with_names(table: pa.Table, content: pa.Buffer, block: Any) -> pa.Table:
+    """The table of a CSV with names such as 007 as text, of which pyarrow has made the number 7.
+
+    `block` are the options with which the table was read.
+    """
+    from pyarrow import csv
+
+    whole = [of.name for of in table.schema if pa.types.is_integer(of.type) and of.name.strip() not in NUMBERS]
+    if not whole or len({*table.column_names}) < len(table.column_names):
+        return table
+    types = dict.fromkeys(whole, pa.string())
+    options = csv.ConvertOptions(include_columns=whole, column_types=types, strings_can_be_null=True)
+    texts = csv.read_csv(pa.BufferReader(content), block, convert_options=options)
+    for name in whole:
+        text = pc.utf8_trim_whitespace(texts[name])
+        if _are_names(name.strip(), text, table[name]):
+            table = table.set_column(table.column_names.index(name), name, text)
+    return table
+
+
+def _are_names(name: str, text: pa.ChunkedArray, numbers: pa.ChunkedArray) -> bool:
+    """Whether whole numbers of a column called `name` are names: some begin with zeros, which a number would lose.
+
+    That is so in the columns that name rows, and in others where two different texts are one number.
+    """
+    if not pc.any(pc.match_substring_regex(text, LEADING_ZEROS)).as_py():
+        return False
+    return name in NAMING_COLUMNS or pc.count_distinct(text).as_py() > pc.count_distinct(numbers).as_py()
 
 
 def _without_blanks(table: pa.Table) -> pa.Table:

@@ -84,11 +84,27 @@ def holds_bytes(values: pd.Series) -> bool:
 
 
 def types_differ(column: str, truth: Columns, predictions: Columns, values: Sequence[Any]) -> str:
-    """The problem of a column whose values are of other types on the two sides."""
-    return (
+    """The problem of a column whose values are of other types on the two sides; names such as 007 are a cause."""
+    problem = (
         f"{source(predictions, 'predictions')}: column {column} is {values[1].dtype}, and in "
         f"{source(truth, 'truth')} it is {values[0].dtype}; make them the same"
     )
+    names = [_zero_led(of) for of in values]
+    if (names[0] is None) == (names[1] is None):
+        return problem
+    name, side = (names[0], "truth") if names[1] is None else (names[1], "predictions")
+    return f"{problem}: in the {side}, {name!r} begins with a zero, as names do and numbers do not, so it is text"
+
+
+def _zero_led(values: Any) -> str | None:
+    """The first value of a column of text that would lose a leading zero as a number; None without any."""
+    import pandas as pd
+
+    column = pd.Series(values, copy=False)
+    if not pd.api.types.is_string_dtype(column.dtype):
+        return None
+    found = column[column.str.fullmatch(r"[-+]?0\d+").fillna(False).astype(bool)]
+    return None if found.empty else str(found.iloc[0])
 
 
 def _telling(side: SideColumns, column: str) -> Columns:

@@ -89,8 +89,8 @@ def match(
           prediction, and returns a similarity from 0 to 1 for each such pair. It is called with up to about 100,000
           pairs at a time.
     sigmas
-        For "oks": a dict from joint to the standard deviation of its labelled place, as a share of the object's size
-        (the square root of its area). By default those of COCO's seventeen joints.
+        For "oks", which they mean alone, too: a dict from joint to the standard deviation of its labelled place, as a
+        share of the object's size (the square root of its area). By default those of COCO's seventeen joints.
     distance, unit
         Match by a distance of your own instead of that of x and y, such as a great circle: a function that gets two
         DataFrames as a similarity does, with all columns of the truths and of the predictions, and returns a distance

@@ -74,7 +74,7 @@ def asked(
     words = asked_of_matches(tau, epsilon, similarity, threshold, sigmas, distance, unit)
     if distance is not None and tau is None:
         raise ValueError(f"distance={_name(distance)} has no tau of its own; give tau, the largest distance of a match")
-    if similarity is None:
+    if words.similarity is None:
         check_distances(words.tau, words.epsilon, words.unit)
     return words
 
@@ -90,6 +90,8 @@ def asked_of_matches(
 ) -> Words:
     """The caller's words on a match table that may know some of its rule, checked except for the distances.
 
+    Sigmas alone mean the similarity "oks".
+
     Raises ValueError if one is out of range or does not fit another.
     """
     given = {"tau": tau, "epsilon": epsilon, "threshold": threshold}
@@ -99,8 +101,10 @@ def asked_of_matches(
     tau, epsilon, threshold = (None if value is None else float(value) for value in given.values())
     if not (similarity is None or callable(similarity) or similarity in SIMILARITIES):
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
+    if sigmas is not None and similarity is None:  # nothing else has sigmas
+        similarity = "oks"
     if similarity != "oks" and sigmas is not None:
-        raise ValueError("sigmas only go with similarity='oks'; give that, too, or leave out sigmas")
+        raise ValueError(f"sigmas only go with similarity='oks', and it is {_name(similarity)}; leave out one of them")
     _check_sigmas(sigmas)
     _check_distance(distance, unit, similarity, threshold)
     _check_fit(tau, epsilon, similarity, threshold)

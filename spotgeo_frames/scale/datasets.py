@@ -100,8 +100,8 @@ def score_dataset(
         "iou" is for boxes and is their default, "point" is max(0, 1 - distance / (2 tau)), "oks" is for whole poses; or
         a function of two DataFrames, whose rows k are a truth and a prediction, that returns 0 to 1 for each row.
     sigmas
-        For "oks": a dict from joint to the standard deviation of its labelled place, as a share of the object's size;
-        by default COCO's.
+        For "oks", which they mean alone, too: a dict from joint to the standard deviation of its labelled place, as a
+        share of the object's size; by default COCO's.
     distance, unit
         A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
         truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`
@@ -152,7 +152,7 @@ def score_dataset(
     storage = Storage(storage_options, filesystem)
     options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
     frames, ruling = _frames_given(frames)
-    contents = opened(truth, predictions, frames, similarity, on_error, storage)
+    contents = opened(truth, predictions, frames, words.similarity, on_error, storage)
     [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), options, ruling)
     for text in texts:
         warnings.warn(text, stacklevel=2)
@@ -322,7 +322,7 @@ def track_dataset(
     storage = Storage(storage_options, filesystem)
     options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
     frames, ruling = _frames_given(frames)
-    contents = opened(truth, predictions, frames, similarity, on_error, storage)
+    contents = opened(truth, predictions, frames, words.similarity, on_error, storage)
     check_out(options.out, contents)
     rule = track_rule(words, *geometries(contents), threshold=THRESHOLD, identity=identity)
     keep = options.out is not None

@@ -73,7 +73,10 @@ def _described(
 
 
 def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
-    """The values in the names of folders such as night=3/camera=a; integers if all values of a key are integers."""
+    """The values in the names of folders such as night=3/camera=a; integers if all values of a key are integers.
+
+    Where two of them are one number, as 007 and 07 are, they are names, and stay text.
+    """
     folders = [[folder for folder in path.split("/")[:-1] if "=" in folder] for path in paths]
     names = list(dict.fromkeys(folder.partition("=")[0] for of_path in folders for folder in of_path))
     if not names:
@@ -82,13 +85,14 @@ def _partitions(paths: Sequence[str]) -> list[dict[str, Any]]:
 
     hive = ds.HivePartitioning(pa.schema([(name, pa.string()) for name in names]))
     values = [ds.get_partition_keys(hive.parse("/".join(of_path) + "/")) for of_path in folders]
-    whole = {name for name in names if all(_is_integer(of_file.get(name)) for of_file in values)}
+    texts = {name: {text for of_file in values if (text := of_file.get(name)) is not None} for name in names}
+    whole = {name for name, of in texts.items() if all(map(_is_integer, of)) and len({*map(int, of)}) == len(of)}
     return [
         {name: int(text) if name in whole and text is not None else text for name, text in of_file.items()}
         for of_file in values
     ]
 
 
-def _is_integer(text: str | None) -> bool:
-    """Whether pyarrow takes a value of a partition for an integer; a missing value may be one."""
-    return text is None or (re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31)
+def _is_integer(text: str) -> bool:
+    """Whether pyarrow takes a value of a partition for an integer."""
+    return re.fullmatch(r"-?\d{1,10}", text, re.ASCII) is not None and abs(int(text)) < 1 << 31

@@ -128,10 +128,8 @@ def summarize(
 
 def summarized(groups: Groups) -> tuple[pd.DataFrame, list[str]]:
     """The summary of a match table, and the texts of warnings about its rows, its slices, and columns that it lacks."""
-    return summary_of(sums_of_groups(groups)), [
-        *group_texts(groups),
-        *filter(None, [lacking_text([groups.own.lacking])]),
-    ]
+    texts = [*group_texts(groups), lacking_text([groups.own.lacking])]
+    return summary_of(sums_of_groups(groups)), [text for text in texts if text]
 
 
 def summary_of(sums: Sums) -> pd.DataFrame:

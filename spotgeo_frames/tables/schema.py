@@ -52,6 +52,10 @@ MATCH_COLUMNS = ["sequence", "frame", "outcome", "squared_error", "kelvins_error
 
 # The columns that have a meaning of their own in tables of objects and, with a prefix, in match tables.
 OBJECT_COLUMNS = [*FRAME_KEY, "object", "joint", *BOX, "score", "category", "area", "crowd", "visibility"]
+
+# Those that name rows and classes: 007 is a name there and no number, so it stays text.
+NAMING_COLUMNS = ("sequence", "object", "joint", "category")
+
 OWN_COLUMNS = {
     *OBJECT_COLUMNS,
     *MATCH_COLUMNS,

@@ -182,3 +182,41 @@ def test_false_joints_are_compared_in_head_sizes() -> None:
     none = [sf.pose(sf.Annotations(truth[:0], frames), claims).matches] * 2
     with refused(("changes", "no truth", "head size")):
         sf.changes(*none)
+
+
+FLAT = pd.DataFrame({"sequence": 1, "frame": [1, 1, 1, 2], "object": range(4), "x": [5.0, 5.0, 9.0, 5.0], "y": 5.0})
+
+
+@pytest.mark.filterwarnings("ignore:boxes of zero")
+@pytest.mark.parametrize(
+    "rule", [{}, {"similarity": lambda truth, predictions: np.zeros(len(truth))}], ids=["iou", "own"]
+)
+def test_false_alarms_that_are_near_nothing_are_no_changes_of_themselves(rule: dict) -> None:
+    """Boxes without area overlap nothing, not even themselves."""
+    flat = FLAT.assign(w=0.0, h=[10.0, 10.0, 0.0, 10.0])
+    truth = flat.head(1).assign(x=90.0, w=10.0)
+    before = sf.match(sf.Annotations(truth, flat[["sequence", "frame"]].drop_duplicates()), flat, **rule)
+    assert len(sf.changes(before, before, **rule)) == 0
+    fewer = sf.match(sf.Annotations(truth, flat[["sequence", "frame"]].drop_duplicates()), flat[1:], **rule)
+    assert sf.changes(before, fewer, **rule)["change"].tolist() == ["false alarm gone"]
+    moved = flat.assign(x=[5.0, 6.0, 9.0, 5.0])
+    after = sf.match(sf.Annotations(truth, flat[["sequence", "frame"]].drop_duplicates()), moved, **rule)
+    assert sf.changes(before, after, **rule)["change"].tolist() == ["false alarm gone", "new false alarm"]
+
+
+@pytest.mark.filterwarnings("ignore:boxes of zero")
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(st.integers(1, 2), *[st.integers(0, 2)] * 4), max_size=8),
+    st.lists(st.tuples(st.integers(1, 2), *[st.integers(0, 2)] * 4), min_size=1, max_size=8),
+    st.booleans(),
+)
+def test_nothing_changes_from_a_table_to_itself(truth: list, claims: list, categories: bool) -> None:
+    sides = []
+    for rows in (truth, claims):
+        table = pd.DataFrame(rows, columns=["frame", "x", "y", "w", "h"]).astype(dict.fromkeys("xywh", float))
+        table = table.assign(sequence=1, object=range(len(table))).astype({"frame": "int64", "sequence": "int64"})
+        sides.append(table.assign(category=table["x"].gt(0).map({True: "a", False: "b"})) if categories else table)
+    matches = sf.match(*sides)
+    assert len(sf.changes(matches, matches)) == 0
+    assert len(sf.changes(matches, matches.assign(predicted_file_order=matches["predicted_file_order"]))) == 0

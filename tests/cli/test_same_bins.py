@@ -130,9 +130,8 @@ def test_edges_of_the_callers_are_the_same_everywhere(
     assert labels(found) == wanted
     assert found[["tp", "fn"]].to_numpy().tolist() == counts
     for dataset in ([], ["--dataset"]):
-        rows = answer_here("score", paths["truth"], paths["first"], "--by", f"truth_v:{text}", *dataset)["by"][
-            "truth_v"
-        ]
+        answer = answer_here("score", paths["truth"], paths["first"], "--by", f"truth_v:{text}", *dataset)
+        rows = answer["by"]["truth_v"]
         assert [row["value"] for row in rows] == wanted
         assert [[row["tp"], row["fn"]] for row in rows] == counts
     compared = answer_here("compare", *paths.values(), "--by", f"truth_v:{text}")

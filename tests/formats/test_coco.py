@@ -293,14 +293,18 @@ def test_joints_of_ones_own() -> None:
     predictions = truth.drop(columns="area").head(1)
     matches = sf.match(truth, predictions, similarity="oks", sigmas={"fin": 0.1, "tail": 0.2})
     assert matches["similarity"].tolist() == [0.5]
+    pd.testing.assert_frame_equal(sf.match(truth, predictions, sigmas={"fin": 0.1, "tail": 0.2}), matches)
     with refused(("truth", "fin, tail", "sigmas="), ("predictions", "fin", "sigmas=")):
         sf.match(truth, predictions, similarity="oks")
     with refused("truth: column area"):
         sf.match(predictions, predictions, similarity="oks", sigmas={"fin": 0.1})
     with refused(("sigmas", "above 0"), error=ValueError):
         sf.match(truth, predictions, similarity="oks", sigmas={"fin": 0.1, "tail": 0.0})
-    with refused(("sigmas", "similarity='oks'"), error=ValueError):
-        sf.match(truth, predictions, sigmas={"fin": 0.1})
+    for similarity in ("iou", "point", lambda truth, predictions: 1.0):
+        with refused(("sigmas", "similarity='oks'"), error=ValueError):
+            sf.match(truth, predictions, similarity=similarity, sigmas={"fin": 0.1})
+    with refused(("tau", "'oks'"), error=ValueError):
+        sf.match(truth, predictions, tau=5, sigmas={"fin": 0.1})
     sigmas = {"fin": 0.1, "tail": 0.2}
     with refused(("truth: column area", "1 object", "sequence 1, frame 1, object 1")):
         sf.match(truth.assign(area=[1.0, 2.0]), predictions, similarity="oks", sigmas=sigmas)

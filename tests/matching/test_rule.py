@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import spotgeo_frames as sf
+from helpers.detectors import Detector, people
 from helpers.problems import Place, refused
 from helpers.scenes import grid, objects
 from spotgeo_frames.tables.match_sides import sides_of
@@ -212,3 +213,38 @@ def test_the_file_order_of_predictions_is_carried(seed: int) -> None:
     in_file = predictions.sort_values("frame", kind="stable")
     assert found["predicted_x"].tolist() == in_file["x"].tolist()
     assert found["predicted_object"].tolist() == in_file["object"].tolist()
+
+
+POSES = people(np.random.default_rng(2), Detector(sequences=12, frames=2))
+SIGMAS = dict.fromkeys(POSES[1]["joint"].unique(), 0.05)
+SCORED_POSES = POSES[1].assign(score=POSES[1].groupby(["sequence", "frame", "object"])["x"].transform("mean") / 2000)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **words: sf.match(*POSES, **words),
+        lambda **words: sf.average_precision(POSES[0], SCORED_POSES, **words).summary,
+        lambda **words: sf.sweep(POSES[0], SCORED_POSES, **words).curve,
+        lambda **words: sf.check(*POSES, **words),
+        lambda **words: sf.diagnose(sf.match(*POSES, **words), **words),
+        lambda **words: sf.bias(sf.match(*POSES, **words), resamples=5, **words),
+        lambda **words: sf.Accumulator(**words).update(*POSES).compute(),
+    ],
+    ids=["match", "average_precision", "sweep", "check", "diagnose", "bias", "Accumulator"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_sigmas_alone_mean_oks(call: Callable[..., Any]) -> None:
+    expected = call(similarity="oks", sigmas=SIGMAS)
+    pd.testing.assert_frame_equal(pd.DataFrame(call(sigmas=SIGMAS)), pd.DataFrame(expected))
+    with refused(("sigmas", "similarity='oks'", "'iou'"), error=ValueError):
+        call(similarity="iou", sigmas=SIGMAS)
+
+
+def test_sigmas_alone_mean_oks_in_datasets(tmp_path: Path) -> None:
+    paths = [tmp_path / "truth.parquet", tmp_path / "found.parquet"]
+    for path, table in zip(paths, (POSES[0].objects, POSES[1]), strict=True):
+        table.to_parquet(path)
+    pd.testing.assert_frame_equal(
+        sf.score_dataset(*paths, sigmas=SIGMAS), sf.score_dataset(*paths, similarity="oks", sigmas=SIGMAS)
+    )

@@ -442,8 +442,10 @@ def test_what_does_not_fit_the_geometry_is_refused(tmp_path: Path) -> None:
     missing = "column joint is missing"
     with refused(f"truth: {missing}", f"predictions: {missing}", "truth: column area is missing"):
         sf.report(truth, predictions, tmp_path / "report.html", similarity="oks")
-    with refused("sigmas", error=ValueError):
+    with refused(f"truth: {missing}", f"predictions: {missing}", "truth: column area is missing"):
         sf.report(truth, predictions, tmp_path / "report.html", sigmas={"nose": 0.1})
+    with refused("sigmas", error=ValueError):
+        sf.report(truth, predictions, tmp_path / "report.html", similarity="iou", sigmas={"nose": 0.1})
     assert not [*tmp_path.iterdir()]
 
 

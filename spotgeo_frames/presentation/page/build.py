@@ -91,7 +91,8 @@ def report(
         many rows, truths and predictions, to a similarity from 0 to 1 for each row; and the least similarity of a true
         positive, 0.5 by default.
     sigmas
-        For "oks", a dict from each joint to its standard deviation, as a share of the object's size; COCO's by default.
+        For "oks", which they mean alone, too: a dict from each joint to its standard deviation, as a share of the
+        object's size; COCO's by default.
     distance, unit
         A function that measures distances instead of pixels: it gets two DataFrames of equal length, whose rows k are a
         truth and a prediction, and returns a distance of 0 or more for each row. `tau`, which it needs, and `epsilon`

@@ -194,7 +194,8 @@ def average_precision(
         values are crossed; or a dict from columns to a count of quantile bins (2 to 1000), edges of bins, or None. Rows
         that are null in a column are in no slice.
     sigmas
-        For "oks": a dict from joint to its sigma; by default those of COCO's seventeen joints.
+        For "oks", which they mean alone, too: a dict from joint to its sigma; by default those of COCO's seventeen
+        joints.
     thresholds
         The thresholds that all numbers are means over, some of the ten; by default all.
     max_detections
