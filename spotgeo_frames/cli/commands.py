@@ -89,10 +89,7 @@ RULE = (
     _argument("--tracks", "Identities count: evaluate as track does, and joints as pose does", action="store_true"),
     _BENCHMARK,
 )
-_BY = (
-    "Slice by a column of the match table: by its values, in 2 to 1000 quantile bins (x:4), or between edges "
-    "(x:0,50,inf); A*B crosses columns"
-)
+_BY = "Slice by a column of the match table: its values, 2 to 1000 quantile bins, or edges (x:0,5,inf); A*B crosses"
 BY = _argument("--by", f"{_BY}; may be repeated", metavar="COLUMN[:BINS]", action="append", default=[])
 EXCLUDE = _argument(
     "--exclude",

@@ -151,6 +151,7 @@ def test_slices_that_nothing_is_in() -> None:
         assert slices.columns.tolist() == [by, *NUMBERS]
 
 
+@pytest.mark.filterwarnings("ignore:.*belongs to truths")  # by chance
 @pytest.mark.parametrize(
     "values",
     [
