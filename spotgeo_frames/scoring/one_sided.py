@@ -18,8 +18,8 @@ from ..support.labels import label
 from ..tables.columns import Columns
 from ..tables.schema import EMPTY, FN, FP, FRAME_KEY, SIDE_PREFIXES, TP, frame_columns
 
-# How many rows show at once that a column has more than two values.
-HEAD = 1000
+# About how many rows, spread over all, show at once that a column has more than two values.
+SAMPLE = 1000
 
 # How rows of an outcome, the side that they lack, and rows that a column of the other side differs on, are called.
 WORDS = {FP: ("false alarm", "truths", "misses"), FN: ("miss", "predictions", "false alarms")}
@@ -70,7 +70,7 @@ def _two_values(values: Any, outcome: np.ndarray) -> np.ndarray | None:
     import pandas as pd
 
     try:
-        if len(pd.factorize(values[:HEAD])[1]) > 2:
+        if len(pd.factorize(values[:: max(1, len(values) // SAMPLE)])[1]) > 2:
             return None
         codes, distinct = pd.factorize(values)
     except TypeError:  # lists and other values that are no keys

@@ -306,6 +306,7 @@ def test_objects_as_a_loop_has_them(seed: int) -> None:
         assert row["found_share"] == pattern.count("1") / len(pattern)
 
 
+@pytest.mark.filterwarnings("ignore:.*has rows of 1 frame twice")
 def test_what_object_summary_refuses() -> None:
     matches = scene("a hit has no kind")
     with refused("object_summary: matches: column truth_object"):
