@@ -265,7 +265,7 @@ def _csv(path: Path, wanted: Wanted) -> pa.Table:
         block = csv.ReadOptions(block_size=min(max(1 << 20, 8 * content.find(b"\n")), 1 << 30))
     if columns is not None:
         kept = csv.ConvertOptions(include_columns=[n for n, name in zip(given, names, strict=True) if name in columns])
-    table = csv.read_csv(pa.BufferReader(buffer), block, convert_options=kept)
+    table = csv.read_csv(pa.BufferReader(buffer), read_options=block, convert_options=kept)
     if any(pa.types.is_binary(kind) for kind in table.schema.types):  # what pyarrow takes other encodings for
         check_utf8(content, str(path))
     if MAYBE_ZEROS.search(content):
@@ -296,7 +296,7 @@ def _with_names(table: pa.Table, content: pa.Buffer, block: Any) -> pa.Table:
         return table
     types = dict.fromkeys(whole, pa.string())
     options = csv.ConvertOptions(include_columns=whole, column_types=types, strings_can_be_null=True)
-    texts = csv.read_csv(pa.BufferReader(content), block, convert_options=options)
+    texts = csv.read_csv(pa.BufferReader(content), read_options=block, convert_options=options)
     for name in whole:
         text = pc.utf8_trim_whitespace(texts[name])
         if _are_names(name.strip(), text, table[name]):
