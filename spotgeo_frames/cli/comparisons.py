@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..analysis import comparison
-from ..scoring.ap.numbers import AP_METRICS
 from ..support.addresses import shown
 from ..support.errors import InputError
 from ..support.labels import bins_as_text
@@ -33,8 +32,8 @@ def compare(
         raise WrongUsage("give two submissions or more")
     [slices] = slices_of([by]) if by is not None else [None]
     names = None if metrics is None else [name.strip() for name in metrics.split(",")]
-    of_precision = bool(precision_among(names or [], how))
-    others = [name for name in names or [] if name not in AP_METRICS]
+    numbers = precision_among(names or [], how)
+    of_precision, others = bool(numbers), [name for name in names or [] if name not in numbers]
     if of_precision and others:
         raise WrongUsage(f"--metrics: {others[0]} is none of average precision, as others are; compare it by itself")
     with problems_reported():

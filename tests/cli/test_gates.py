@@ -7,7 +7,7 @@ import pytest
 
 import spotgeo_frames as sf
 from helpers.commands import answer_here, complaints, refused_here, run_here, run_process
-from helpers.problems import assert_places
+from helpers.problems import assert_places, warned
 from helpers.reference import outside
 from helpers.scenes import objects
 
@@ -143,7 +143,8 @@ def test_what_a_folder_counts_others_count_too(coco: Path, tmp_path: Path) -> No
     """A submission in a file is evaluated as the one in a folder of ap --out was."""
     truth, fast, precise = (coco / f"{name}.json" for name in ("annotations", "fast", "precise"))
     known, found = sf.read_coco(truth, fast, boxes=True)
-    few = sf.average_precision(known, found, thresholds=[0.5, 0.9], max_detections=2)
+    with warned(("average_precision: 302 detections in 58 frames", "max_detections=")):
+        few = sf.average_precision(known, found, thresholds=[0.5, 0.9], max_detections=2)
     sf.save(few, tmp_path / "few")
     done = run_here(
         "gate", truth, fast, "--baseline", tmp_path / "few", "--min", "AR2=0.1", "--margin", "AP=0", "--json"
@@ -160,7 +161,8 @@ def test_what_a_folder_counts_others_count_too(coco: Path, tmp_path: Path) -> No
 def test_average_precision_of_poses(tmp_path: Path) -> None:
     folder = outside("COCO_DATA", "coco_keypoints")
     pair = folder / "gt.json", folder / "dt.json"
-    ap = sf.average_precision(*sf.read_coco(*pair), similarity="oks").summary["AR"].iloc[0]
+    with warned(("average_precision: 108 detections in 1 frame", "max_detections=")):
+        ap = sf.average_precision(*sf.read_coco(*pair), similarity="oks").summary["AR"].iloc[0]
     assert run_here("ap", *pair, "--keypoints", "--out", tmp_path / "june").status == 0
     for arguments in ([*pair, "--similarity", "oks"], [pair[0], tmp_path / "june"]):
         [check] = json.loads(run_here("gate", *arguments, "--min", "AR=0.1", "--json").out)["checks"]
