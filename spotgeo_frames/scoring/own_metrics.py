@@ -51,6 +51,10 @@ ENDS = ("_low", "_high", "_gain", "_corrected", "_cross_validated")
 QUOTED = re.compile(r"""(['"])(.+?)\1""")
 
 
+# What comes before the list of all columns, or sums, in messages.
+LISTING = "; there are "
+
+
 class OwnSums(NamedTuple):
     """What own metrics add to their sums in each of N rows.
 
@@ -208,7 +212,8 @@ def check_none_lacking(names: Iterable[str], lacking: Mapping[str, str]) -> None
 
 def lacking_text(lacking: Iterable[Mapping[str, str]]) -> str | None:
     """The text of a warning of own metrics that nobody named and that some tables lack a column for, or None."""
-    asked = dict.fromkeys((name, text) for of_table in lacking for name, text in of_table.items())
+    # The list of all columns is for whoever asked for the metric.
+    asked = dict.fromkeys((name, text.partition(LISTING)[0]) for of_table in lacking for name, text in of_table.items())
     return "; ".join(f"metric {name} is left out: it {text}" for name, text in asked) or None
 
 
@@ -330,8 +335,8 @@ def _asks_for(noun: str, asked: str, known: Iterable[Any]) -> str:
 
     names = [str(name) for name in known]
     near = difflib.get_close_matches(asked, names, cutoff=0.75)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {listed(names)}"
-    return f"asks for the {noun} {asked!r}, which is not there; {hint}"
+    hint = f"; did you mean {' or '.join(near)}?" if near else f"{LISTING}{listed(names)}"
+    return f"asks for the {noun} {asked!r}, which is not there{hint}"
 
 
 def _failure(place: str, error: Exception) -> InputError:
