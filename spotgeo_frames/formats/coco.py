@@ -30,6 +30,7 @@ from ..support.errors import InputError
 from ..support.pandas_versions import TEXT
 from ..support.reading import read_bytes
 from ..tables.annotations import Annotations
+from ..tables.checks import coordinate_problems
 from ..tables.inputs import copy_state, note_source
 from ..tables.joints import COCO_SIGMAS
 from ..tables.kinds import TableKind, as_kind, check_kind
@@ -188,6 +189,11 @@ def coco_sides(
         if results and results[0].bbox is not None:  # then pycocotools takes its size, and not that of the joints
             predictions["area"] = np.multiply(*_box(results)[2:])
         predictions = _with_joints(predictions, results, joints, "joint_score")
+    geometry = BOX if boxes else ("x", "y")
+    far = coordinate_problems(truth, geometry, str(truth_path))
+    far += coordinate_problems(predictions, geometry, str(predictions_path))
+    if far:
+        raise InputError(far)
     note_source(truth, truth_path, states[0])
     note_source(predictions, str(predictions_path), states[1])
     return Annotations(truth, frames), Annotations(predictions)

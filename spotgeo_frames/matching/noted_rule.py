@@ -18,6 +18,7 @@ from ..tables.schema import (
     COUNTS_NOTED,
     FN,
     FP,
+    LARGEST_COORDINATE,
     PRECISION_NOTED,
     SIDE_PREFIXES,
     TP,
@@ -131,8 +132,8 @@ def _distance_rule(table: pd.DataFrame, words: Words, needs: Distances) -> Rule:
         value = _noted(table, name) if given is None else given
         known[name] = _needed(table, name, given) if name in needs else value
     tau, epsilon = known["tau"], known["epsilon"]
-    if tau is not None and not 0 < tau < np.inf:
-        raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
+    if tau is not None and not 0 < tau <= LARGEST_COORDINATE:
+        raise ValueError(f"tau is {tau}; a distance above 0 and up to {LARGEST_COORDINATE:g} is needed, in pixels")
     unit, name = table.attrs.get("unit"), str(table.attrs.get("rule", "distance"))
     if "epsilon" in needs:
         check_distances(tau, epsilon, unit)

@@ -22,7 +22,7 @@ from ..support.version import __version__
 from ..tables.annotations import Annotations, SideColumns, annotations_of
 from ..tables.columns import as_numbers
 from ..tables.joints import COCO_SIGMAS
-from ..tables.schema import BOX, pose_columns
+from ..tables.schema import BOX, LARGEST_COORDINATE, pose_columns
 from .alignment import Aligned, FrameRule, align, at_centres
 from .near_points import near_keypoints, near_measured, near_points
 from .pairs import Pairs, frame_chunks, join_pairs
@@ -257,7 +257,7 @@ def compared(
 def check_distances(
     tau: float | None = None, epsilon: float | None = None, unit: str | None = None
 ) -> tuple[float, float]:
-    """Tau and epsilon, with defaults for None; raises ValueError unless 0 <= epsilon < tau < inf.
+    """Tau and epsilon, with defaults for None; raises ValueError unless 0 <= epsilon < tau <= LARGEST_COORDINATE.
 
     `unit` is that of the caller's distance, None for pixels. Epsilon is 3 px by default, and 0 where tau is at most 3
     or the unit is another one.
@@ -265,10 +265,11 @@ def check_distances(
     largest = TAU if tau is None else float(tau)
     tolerated = 0.0 if largest <= EPSILON or unit not in (None, "px") else EPSILON
     tolerated = tolerated if epsilon is None else float(epsilon)
-    if not 0 <= tolerated < largest < np.inf:
-        hint = "; tau was not given, so give tau, too" if tau is None and 0 <= tolerated < np.inf else ""
+    if not 0 <= tolerated < largest <= LARGEST_COORDINATE:
+        hint = "; tau was not given, so give tau, too" if tau is None and 0 <= tolerated < LARGEST_COORDINATE else ""
+        most = f", and a tau of up to {LARGEST_COORDINATE:g}" if LARGEST_COORDINATE < largest < np.inf else ""
         problem = f"tau is {largest:g} and epsilon {tolerated:g}; 0 <= epsilon < tau is needed"
-        raise ValueError(f"{problem}, in {unit or 'pixels'}{hint}")
+        raise ValueError(f"{problem}, in {unit or 'pixels'}{most}{hint}")
     return largest, tolerated
 
 

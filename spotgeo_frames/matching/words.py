@@ -20,7 +20,7 @@ from ..tables.columns import Columns
 from ..tables.inputs import source
 from ..tables.messages import meant
 from ..tables.other_words import Told, geometry_problem, naming_problem, tidy_call
-from ..tables.schema import has_boxes
+from ..tables.schema import LARGEST_COORDINATE, has_boxes
 from .callers_measure import name_of
 from .rule import TAU, Rule, check_distances
 from .similarity import Measure
@@ -190,8 +190,8 @@ def _check_fit(
         raise ValueError("threshold belongs to a similarity; give similarity, too, or leave out tau and epsilon")
     if threshold is not None and not 0 < threshold <= 1:
         raise ValueError(f"threshold is {threshold}; a number above 0 and at most 1 is needed")
-    if similarity == "point" and tau is not None and not 0 < tau < np.inf:
-        raise ValueError(f"tau is {tau}; a distance above 0 is needed, in pixels")
+    if similarity == "point" and tau is not None and not 0 < tau <= LARGEST_COORDINATE:
+        raise ValueError(f"tau is {tau}; a distance above 0 and up to {LARGEST_COORDINATE:g} is needed, in pixels")
 
 
 def _name(similarity: str | Measure | None) -> str:

@@ -6,7 +6,6 @@ text without a null. So nothing can be wrong with it once it waits. Text is kept
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 from ..support.keys import ascend
 from ..tables.annotations import SideColumns
 from ..tables.columns import Columns
-from ..tables.schema import BOX, FRAME_KEY
+from ..tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE
 from .batch_arrays import BatchSide
 from .batch_form import Form, form_of
 from .seen_frames import Codes, FrameCode, coded_keys, frame_codes, integers, sequence_and_frame
@@ -42,7 +41,7 @@ def plain_side(side: BatchSide, name: str, sequences: Codes, categories: Codes) 
     columns, geometry = side.columns, side.geometry
     if "joint" in columns or "sequence" not in columns or "frame" not in columns:
         return None
-    if not math.isfinite(np.vdot(geometry, geometry)):
+    if not np.vdot(geometry, geometry) <= LARGEST_COORDINATE**2:  # what is not finite or large is looked at closely
         return None
     sequence, frame = coded_keys(columns["sequence"], sequences), integers(columns["frame"])
     category = _coded_categories(columns["category"], categories) if "category" in columns else None

@@ -18,6 +18,7 @@ from .messages import counted, first_keys, listed, missing, several_thresholds
 from .other_words import way_out
 from .schema import (
     FRAME_KEY,
+    LARGEST_COORDINATE,
     LARGEST_EXACT_INTEGER,
     MATCH_COLUMNS,
     OBJECT_KEY,
@@ -68,8 +69,8 @@ def plain_objects(rows: pa.Table) -> Columns | None:
         if column.null_count or column.type not in ([needed[name]] if name in needed else CARRIED_AS_THEY_ARE):
             return None
     arrays = {name: column.to_numpy() for name, column in zip(names, rows.columns, strict=True)}
-    finite = all(np.isfinite(arrays[name]).all() for name in coordinates)
-    return Columns(arrays) if finite and ascend([arrays[name] for name in key]) else None
+    known = all((np.abs(arrays[name]) <= LARGEST_COORDINATE).all() for name in coordinates)
+    return Columns(arrays) if known and ascend([arrays[name] for name in key]) else None
 
 
 def check_frames(table: Table, name: str) -> pd.DataFrame:
@@ -212,18 +213,31 @@ def repetitions(columns: pd.DataFrame | Columns | Mapping[str, pd.Series], key: 
     return [f"{name}: {counted(int(twice.sum()), 'row')} the same ({', '.join(key)}) as another: {keys}"]
 
 
+def coordinate_problems(objects: pd.DataFrame, columns: Sequence[str], name: str) -> list[str]:
+    """The problems of columns of coordinates and sizes (px), which are float64: not finite, or too large."""
+    problems = []
+    for column in columns:
+        try:
+            _number_column(objects, column, [key for key in (*OBJECT_KEY, "joint") if key in objects])
+        except ValueError as error:
+            problems.append(f"{name}: column {column}{error}")
+    return problems
+
+
 def size_problems(objects: pd.DataFrame, column: str, name: str, why: str) -> list[str]:
-    """The problem of a column of sizes: missing (then `why` it is needed), no numbers, null, negative or infinite."""
+    """The problem of a column of sizes: missing (then `why` it is needed), no numbers, null, negative or too large."""
     if column not in objects:
         return [missing(name, column, objects.columns, why)]
     if not _is_number(objects[column]):
         return [f"{name}: column {column} is of type {objects[column].dtype}; numbers are needed"]
     size = objects[column].to_numpy(np.float64, na_value=np.nan)
-    wrong = ~((size >= 0) & (size < np.inf))
+    largest = LARGEST_COORDINATE ** (2 if column == "area" else 1)
+    wrong = ~((size >= 0) & (size <= largest))
     if not wrong.any():
         return []
     keys = first_keys(objects, wrong, [*FRAME_KEY, "object", "joint"])
-    return [f"{name}: column {column}: {counted(int(wrong.sum()), 'row')} null, negative or infinite: {keys}"]
+    problem = f"{counted(int(wrong.sum()), 'row')} null, negative or beyond {largest:g}"
+    return [f"{name}: column {column}: {problem}: {keys}"]
 
 
 def check_scores(predictions: pd.DataFrame, name: str, function: str) -> None:
@@ -301,7 +315,7 @@ def decoded(values: pd.Series) -> pd.Series:
 
 
 def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
-    """A coordinate column as finite float64; the message of a ValueError continues "column NAME"."""
+    """A column of coordinates or sizes as float64; the message of a ValueError continues "column NAME"."""
     values = given[column]
     numbers = values
     if values.dtype != np.float64:
@@ -311,6 +325,12 @@ def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Serie
     bad = ~np.isfinite(numbers.to_numpy())
     if bad.any():
         raise ValueError(f": {counted(int(bad.sum()), 'row')} not finite: {first_keys(given, bad, key)}")
+    far = np.abs(numbers.to_numpy()) > LARGEST_COORDINATE
+    if far.any():
+        problem = (
+            f"{counted(int(far.sum()), 'row')} beyond {LARGEST_COORDINATE:g} px, too large to be squared"
+        )
+        raise ValueError(f": {problem}: {first_keys(given, far, key)}")
     return numbers
 
 

@@ -5,8 +5,8 @@ Objects (truth and predictions alike)
     keypoints, and `x`, `y` (float64, pixels). Boxes have `w`, `h` (float64, pixels), too. Optional: `score`,
     `category`, `crowd` (true for a truth that stands for many objects), and for keypoints `visibility`, which is 0 for
     a joint that is listed although it is absent. Any other column is carried along.
-    No two rows share a key, the key has no nulls, and coordinates are finite. File order is row order within a
-    (sequence, frame).
+    No two rows share a key, the key has no nulls, and coordinates and sizes are finite and at most LARGEST_COORDINATE.
+    File order is row order within a (sequence, frame).
 
 Frames
     `sequence`, `frame` and any attributes of a frame, one row a frame. List a frame here to count it even when it is
@@ -71,6 +71,10 @@ PRECISION_NOTED = ("thresholds", "max_detections")
 
 # Larger integers are not exact as float64, which is the type of carried numbers in a match table.
 LARGEST_EXACT_INTEGER = 1 << 53
+
+# Coordinates, sizes and distances beyond this (px) are refused: the squares of their differences, added up over a
+# billion rows, would leave float64. Areas (px²) may be up to its square.
+LARGEST_COORDINATE = 1e149
 
 
 def labelled_joints(keypoints: Any) -> np.ndarray:

@@ -122,7 +122,7 @@ def test_the_challenges_submissions(challenge: Path, name: str) -> None:
 
 def test_coordinates_that_cannot_be_doubled_are_only_those_of_one_trial() -> None:
     truth = pd.DataFrame({"sequence": 1, "frame": range(30), "object": 0, "x": 10.0, "y": 20.0})
-    predictions = truth.assign(x=[1e308, *[10.0] * 29])
+    predictions = truth.assign(x=[1e149, *[10.0] * 29])
     assert sf.check(truth, predictions).empty
 
 

@@ -321,7 +321,7 @@ def test_joints_of_ones_own() -> None:
         sf.match(truth.assign(visibility="a"), predictions)
     lists = sf.match(truth.assign(note=[[1], [2]]), predictions, similarity="oks", sigmas=sigmas)
     assert lists["truth_note"].isna().all(), "who can say whether they are the same"
-    far = truth.assign(x=[1e308, -1e308])
+    far = truth.assign(x=[1e149, -1e149])
     assert sf.match(far, truth, similarity="oks", sigmas=sigmas)["outcome"].tolist() == ["FN", "FP"]
     unlabelled = truth.assign(visibility=[2, -1], x=[0.0, 50.0])
     assert sf.match(unlabelled, truth, similarity="oks", sigmas=sigmas)["similarity"].tolist() == [1.0]

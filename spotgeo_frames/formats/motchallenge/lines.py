@@ -15,7 +15,7 @@ import numpy as np
 from ...support.errors import InputError
 from ...support.keys import repeated, row_keys, stable_order
 from ...support.reading import check_no_nul
-from ...tables.schema import BOX, LARGEST_EXACT_INTEGER
+from ...tables.schema import BOX, LARGEST_COORDINATE, LARGEST_EXACT_INTEGER
 from ..inspection import MOST_PROBLEMS, is_exact
 
 if TYPE_CHECKING:
@@ -224,11 +224,11 @@ def _requirements(kind: Kind, length: int | None) -> list[Requirement]:
     last = MOST_FRAMES if length is None else length
     wanted = f"whole numbers from 1 to {last}" + ("" if length is None else ", the seqLength in seqinfo.ini")
     largest = LARGEST_EXACT_INTEGER - 1  # beyond, two identities may be the same float64
-    finite = -LARGEST_FLOAT, LARGEST_FLOAT, False
+    finite, pixels = ((-most, most, False) for most in (LARGEST_FLOAT, LARGEST_COORDINATE))
     requirements = [
         Requirement("frame", 1, last, True, f"frame {{:.15g}} is out of range; frames are {wanted}"),
         Requirement("object", -largest, largest, True, "identity {:.15g} is no whole number below 2**53"),
-        *(Requirement(name, *finite, f"{name} is {{}}, which is not finite") for name in BOX),
+        *(Requirement(name, *pixels, f"{name} is {{}}, which is not finite, or too large for pixels") for name in BOX),
     ]
     if not kind.is_truth:
         # Decimals are cut off, so a class is what lies below the next one; where there is none, it is a pedestrian.

@@ -35,11 +35,9 @@ from ...support.pandas_versions import TEXT
 from ...support.progress import progress
 from ...support.reading import readable
 from ...tables.joints import EARS, JOINTS, RAW_JOINTS
+from ...tables.schema import LARGEST_COORDINATE
 from ..documents import MOST_PROBLEMS, Integer, integers, matrix, repeated_ids
 from ..sequence_files import File, flat_files, folder_below, holds_files, of_sequences
-
-# Corners beyond this (px) are a mistake, and their squares may be too large for a number.
-LARGEST_HEAD = 1e100
 
 # The size of a head (px) as a share of the diagonal of its box.
 HEAD_SHARE = 0.6
@@ -242,10 +240,13 @@ def _person_problems(
         if keypoints is None:
             if image in labelled:
                 problems.append(f"{name}: annotations[{number}]: keypoints is missing")
+        elif max(map(abs, keypoints), default=0.0) > LARGEST_COORDINATE:
+            what = f"{max(keypoints, key=abs)} is too large for pixels"
+            problems.append(f"{name}: annotations[{number}].keypoints: {what}")
         elif len(keypoints) != 3 * len(RAW_JOINTS):
             what = f"{len(keypoints)} numbers; 51 are needed: x, y and a third for each of seventeen joints"
             problems.append(f"{name}: annotations[{number}].keypoints: {what}")
-        if head is not None and max(map(abs, head), default=0.0) > LARGEST_HEAD:
+        if head is not None and max(map(abs, head), default=0.0) > LARGEST_COORDINATE:
             problems.append(f"{name}: annotations[{number}].bbox_head: {max(head, key=abs)} is too large for pixels")
         if is_truth and (head is None or len(head) != 4) and image in labelled:
             what = "is missing" if head is None else f"{len(head)} numbers; 4 are needed"
