@@ -327,9 +327,7 @@ def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Serie
         raise ValueError(f": {counted(int(bad.sum()), 'row')} not finite: {first_keys(given, bad, key)}")
     far = np.abs(numbers.to_numpy()) > LARGEST_COORDINATE
     if far.any():
-        problem = (
-            f"{counted(int(far.sum()), 'row')} beyond {LARGEST_COORDINATE:g} px, too large to be squared"
-        )
+        problem = f"{counted(int(far.sum()), 'row')} beyond {LARGEST_COORDINATE:g} px, too large to be squared"
         raise ValueError(f": {problem}: {first_keys(given, far, key)}")
     return numbers
 
