@@ -31,10 +31,10 @@ def score_datasets(
 ) -> tuple[pd.DataFrame, dict[tuple[str, ...], pd.DataFrame]]:
     """Scores datasets of any size, here or on a cluster; returns the summary, and one for each slicing."""
     client = None if scheduler is None else connected(scheduler)
-    contents = opened(truth, submission, frames, how.words.similarity)
-    left_out = sequence_names(exclude, contents["truth"].numbered)
-    options = RunOptions(None if out is None else place_of(out), client, left_out)
-    tables, texts = summaries(contents, [{}, *slices], dataset_rule(how.words, contents), options, how.frames)
+    with opened(truth, submission, frames, how.words.similarity) as contents:
+        left_out = sequence_names(exclude, contents["truth"].numbered)
+        options = RunOptions(None if out is None else place_of(out), client, left_out)
+        tables, texts = summaries(contents, [{}, *slices], dataset_rule(how.words, contents), options, how.frames)
     for text in texts:
         warnings.warn(text, stacklevel=2)
     by_slice = {tuple(columns): table for columns, table in zip(slices, tables[1:], strict=True)}

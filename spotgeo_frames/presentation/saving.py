@@ -20,7 +20,7 @@ from ..tables.inputs import inputs_of
 from ..tables.kinds import TableKind
 from ..tables.parquet_form import TableForm, table_and_form
 from ..tables.schema import MATCH_COLUMNS
-from ..tables.table import ArrowStream, LazyTable, Table
+from ..tables.table import ArrowStream, LazyTable, Table, is_scanned
 from .saved_folder import MANIFEST, earlier_files, read_folder, write_folder
 
 # The results of several tables, each with the room that exports it.
@@ -115,7 +115,7 @@ def _parts(x: Any, problem: str) -> tuple[str, dict[str, tuple[pd.DataFrame, Tab
     if kind in RESULTS and isinstance(x, getattr(RESULTS[kind], kind)):
         given = x.kept() if hasattr(x, "kept") else _given(x)
         return kind, {name: table_and_form(table, f"{problem}: {name}") for name, table in given.items()}
-    if not isinstance(x, pd.DataFrame | ArrowStream | LazyTable) or isinstance(x, pd.Series):
+    if isinstance(x, pd.Series) or not (isinstance(x, pd.DataFrame | ArrowStream | LazyTable) or is_scanned(x)):
         raise InputError(f"save: x is of type {kind}; a table is needed, or one of {', '.join(RESULTS)}")
     table, form = table_and_form(x, problem)
     kind = "match table" if {*MATCH_COLUMNS} <= {*table} else "table"

@@ -1,10 +1,11 @@
 """Evaluates datasets of any size part by part, on all cores, on a Dask cluster, or by any other engine.
 
-In come paths of Parquet datasets, or evaluations of parts; out come the tables that `summarize` and `track` give. `cli`
-may use it; it uses `tracking` and `formats`. Each module uses only modules above it:
+In come Parquet datasets, tables that become such, or evaluations of parts; out come the tables that `summarize` and
+`track` give. `cli` may use it; it uses `tracking` and `formats`. Each module uses only modules above it:
 
     a dataset         files             state, footer and row groups of a file; reads ahead from a store
                       listing           which files there are, and the values in the names of their folders
+                      streams           tables that are no files, as temporary files
                       row_groups        what is known of a row group before it is read
                       contents          what the footers tell: columns, types, the range of each row group
                       columns           opens all sides of an evaluation, and chooses the columns to read

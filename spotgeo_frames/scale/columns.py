@@ -1,6 +1,7 @@
 """Opens the datasets of an evaluation: checks that both sides fit together, and chooses the columns to read."""
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from ..matching.rule import Rule
@@ -10,6 +11,7 @@ from ..support.addresses import Storage
 from ..support.errors import InputError
 from ..tables.schema import FRAME_KEY, PREFIXES
 from .contents import ON_ERROR, Contents, contents_of
+from .streams import in_files
 
 SIDES = ("truth", "predictions")
 
@@ -19,6 +21,7 @@ POINTS = [*FRAME_KEY, "object", "x", "y"]
 OPTIONAL = ["joint", "visibility", "category", "crowd", "w", "h"]
 
 
+@contextmanager
 def opened(
     truth: Any,
     predictions: Any,
@@ -26,22 +29,26 @@ def opened(
     similarity: str | Measure | None = None,
     on_error: str = "raise",
     storage: Storage | None = None,
-) -> dict[str, Contents]:
-    """The footers of the datasets, by side; raises InputError with the problems of all of them."""
+) -> Iterator[dict[str, Contents]]:
+    """A context that gives the footers of the datasets, by side, and holds temporary files of those that are no files.
+
+    Raises InputError with the problems of all of them.
+    """
     if on_error not in ON_ERROR:
         raise ValueError(f"on_error is {on_error!r}; {' or '.join(map(repr, ON_ERROR))} is needed")
     datasets = {"truth": truth, "predictions": predictions} | ({} if frames is None else {"frames": frames})
     required = required_columns(similarity)
     contents, problems = {}, []
-    for side, dataset in datasets.items():
-        try:
-            contents[side] = contents_of(dataset, required[side], on_error, storage)
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
-    check_alike(contents)
-    return contents
+    with in_files(datasets) as files:
+        for side, dataset in files.items():
+            try:
+                contents[side] = contents_of(dataset, required[side], on_error, storage)
+            except InputError as error:
+                problems += error.problems
+        if problems:
+            raise InputError(problems)
+        check_alike(contents)
+        yield contents
 
 
 def dataset_rule(words: Words, contents: Mapping[str, Contents]) -> Rule:

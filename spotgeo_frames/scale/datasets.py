@@ -75,14 +75,15 @@ def score_dataset(
     ----------
     truth, predictions
         Parquet datasets of objects: the path or address of a file or of a folder (hive partitions become columns), also
-        with wildcards (s3://bucket/day=*/truth.parquet), a list of files, or a `pyarrow.dataset`. Columns: `sequence`,
-        `frame`, `object`, `x`, `y` (px), for boxes `w`, `h` (px), and any others. The rows may be in any order, which
-        you need not declare; those that are sorted by sequence are evaluated fastest. If neither the rows are sorted
-        nor the files hold whole sequences, they are sorted into a temporary folder first (TMPDIR).
+        with wildcards (s3://bucket/day=*/truth.parquet), a list of files, or a `pyarrow.dataset`. A relation of DuckDB,
+        or any other table, is written to a temporary folder first (TMPDIR). Columns: `sequence`, `frame`, `object`,
+        `x`, `y` (px), for boxes `w`, `h` (px), and any others. The rows may be in any order, which you need not
+        declare; those that are sorted by sequence are evaluated fastest. If neither the rows are sorted nor the files
+        hold whole sequences, they are sorted into that temporary folder, too.
     out
         A folder on any file system that pyarrow reaches, or None. It gets the match table (`matches/`, one file a
         part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where it
-        stopped; what is damaged by then is evaluated again, with a warning.
+        stopped, unless a table was given; what is damaged by then is evaluated again, with a warning.
     by
         Columns of the match table to group by: one, a list of them (every combination is a group), or a dict from
         column to how many quantile bins it gets (2 to 1000, those of `pandas.qcut`), to the edges of bins, or to None
@@ -152,8 +153,8 @@ def score_dataset(
     storage = Storage(storage_options, filesystem)
     options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
     frames, ruling = _frames_given(frames)
-    contents = opened(truth, predictions, frames, words.similarity, on_error, storage)
-    [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), options, ruling)
+    with opened(truth, predictions, frames, words.similarity, on_error, storage) as contents:
+        [table], texts = summaries(contents, [column_bins(by)], dataset_rule(words, contents), options, ruling)
     for text in texts:
         warnings.warn(text, stacklevel=2)
     return table
@@ -245,15 +246,16 @@ def track_dataset(
     ----------
     truth, predictions
         Parquet datasets of objects: the path or address of a file or of a folder (hive partitions become columns), also
-        with wildcards (s3://bucket/day=*/truth.parquet), a list of files, or a `pyarrow.dataset`. Columns: `sequence`,
-        `frame`, `object`, `x`, `y` (px), for boxes `w`, `h` (px), and any others. The rows may be in any order; if
-        neither the rows are sorted by sequence nor the files hold whole sequences, they are sorted into a temporary
-        folder first (TMPDIR). The rows of a sequence are evaluated at once, which takes about 250 bytes for each row of
-        both sides; a sequence that would not fit in memory is refused before the work.
+        with wildcards (s3://bucket/day=*/truth.parquet), a list of files, or a `pyarrow.dataset`. A relation of DuckDB,
+        or any other table, is written to a temporary folder first (TMPDIR). Columns: `sequence`, `frame`, `object`,
+        `x`, `y` (px), for boxes `w`, `h` (px), and any others. The rows may be in any order; if neither the rows are
+        sorted by sequence nor the files hold whole sequences, they are sorted into that folder, too. The rows of a
+        sequence are evaluated at once, which takes about 250 bytes for each row of both sides; a sequence that would
+        not fit in memory is refused before the work.
     out
         A folder on any file system that pyarrow reaches, or None. It gets the match table of CLEAR (`matches/`, one
         file a part) and the summary (`summary.parquet`). If the evaluation is interrupted, the same call goes on where
-        it stopped; what is damaged by then is evaluated again, with a warning.
+        it stopped, unless a table was given; what is damaged by then is evaluated again, with a warning.
     client
         A `dask.distributed.Client`, whose cluster then does the work. Its workers must reach the files by the same
         names.
@@ -322,21 +324,22 @@ def track_dataset(
     storage = Storage(storage_options, filesystem)
     options = RunOptions(None if out is None else place_of(out, storage), client, left_out, on_error, workers)
     frames, ruling = _frames_given(frames)
-    contents = opened(truth, predictions, frames, words.similarity, on_error, storage)
-    check_out(options.out, contents)
-    rule = track_rule(words, *geometries(contents), threshold=THRESHOLD, identity=identity)
-    keep = options.out is not None
-    method = partial(track_block, rule=rule, frames=ruling, keep=keep)
-    columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
-    plan = described(rule, ruling)
-    sources = sources_of(contents, None if keep else columns, () if keep else ("category",))
-    with run(contents, sources, method, plan, options, cut_frames=False) as (result, folder):
-        summary = track_summary(result.sums[0])
-        summary.attrs = rule.notes | result.sums[0].attrs
-        summary = noted(summary, result)
-        write_table(summary, "summary", folder, contents)
-    excluded = options.excluded(contents)
-    for text in [*warnings_of(result, options.exclude, ruling), *category_texts(contents, excluded, result)]:
+    with opened(truth, predictions, frames, words.similarity, on_error, storage) as contents:
+        check_out(options.out, contents)
+        rule = track_rule(words, *geometries(contents), threshold=THRESHOLD, identity=identity)
+        keep = options.out is not None
+        method = partial(track_block, rule=rule, frames=ruling, keep=keep)
+        columns = columns_to_read(contents, [f"truth_{identity}", f"predicted_{identity}"], rule)
+        plan = described(rule, ruling)
+        sources = sources_of(contents, None if keep else columns, () if keep else ("category",))
+        with run(contents, sources, method, plan, options, cut_frames=False) as (result, folder):
+            summary = track_summary(result.sums[0])
+            summary.attrs = rule.notes | result.sums[0].attrs
+            summary = noted(summary, result)
+            write_table(summary, "summary", folder, contents)
+        excluded = options.excluded(contents)
+        texts = [*warnings_of(result, options.exclude, ruling), *category_texts(contents, excluded, result)]
+    for text in texts:
         warnings.warn(text, stacklevel=2)
     return summary
 

@@ -14,6 +14,16 @@ from ..support.storage import Listed, Place, found_at, listed, place_of
 from .files import File, states_of
 
 
+def is_of_files(source: Any) -> bool:
+    """Whether a dataset is given by paths, or as a dataset of pyarrow that has all rows of Parquet files."""
+    if isinstance(source, list | tuple):
+        return all(isinstance(path, str | Path) for path in source)
+    if not (hasattr(source, "get_fragments") and hasattr(source, "filesystem")):
+        return isinstance(source, str | Path)
+    # What filters a dataset, pyarrow has no public way to see.
+    return source.format.default_extname == "parquet" and not source._scan_options
+
+
 def files_of(source: Any, storage: Storage | None = None) -> tuple[str, str | None, list[File]]:
     """The name of a dataset, the path of its folder (None if it is given as files), and its files in order.
 
@@ -32,9 +42,11 @@ def files_of(source: Any, storage: Storage | None = None) -> tuple[str, str | No
     if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
         places = [place_of(path, storage) for path in source]
         return f"{places[0].name} and others", None, _described(_asked(places), [{} for _ in places])
+    if isinstance(source, Place):
+        return source.name, None, _described(_asked([source]), [{}])
     if hasattr(source, "get_fragments") and hasattr(source, "filesystem"):
         return _fragments(source)
-    kinds = "a path or URI of a Parquet file or a folder, a list of files, or a pyarrow dataset"
+    kinds = "a path or URI of a Parquet file or a folder, a list of files, a pyarrow dataset, or a table (DuckDB)"
     raise InputError(f"a dataset is needed: {kinds}; this is of type {type(source).__name__}")
 
 
@@ -42,10 +54,6 @@ def _fragments(dataset: Any) -> tuple[str, None, list[File]]:
     """A name for a pyarrow dataset, and its files with their partitions."""
     import pyarrow.dataset as ds
 
-    if dataset.format.default_extname != "parquet":
-        raise InputError(f"the dataset is of {dataset.format.default_extname}; Parquet is needed")
-    if dataset._scan_options:  # a filter; pyarrow has no public way to see it
-        raise InputError("the dataset is filtered; write the filtered rows to files, or use exclude=")
     fragments = list(dataset.get_fragments())
     if not fragments:
         raise InputError("the dataset has no files")

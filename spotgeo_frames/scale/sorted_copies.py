@@ -22,6 +22,7 @@ from .cluster_sorting import sorted_on_cluster
 from .contents import Contents, check_outside, contents_of
 from .dask import check_client
 from .sorting import part_name, write_sorted
+from .streams import in_files
 
 
 def repartition_by_sequence(
@@ -45,7 +46,8 @@ def repartition_by_sequence(
     ----------
     dataset
         A Parquet dataset with a column `sequence`, in any order: the path or URI of a file or of a folder (hive
-        partitions become columns), also with wildcards, a list of files, or a `pyarrow.dataset`.
+        partitions become columns), also with wildcards, a list of files, or a `pyarrow.dataset`. A relation of DuckDB,
+        or any other table, is written to a temporary folder first.
     out
         The path or address of a folder, outside of the dataset, that does not exist yet or is empty. It gets the files
         part-00000.parquet and so on, of about a million rows each, which never split a sequence. They appear once all
@@ -100,15 +102,16 @@ def repartitioned(
         check_new_folder(folder)
         if isinstance(dataset, str | Path):
             check_inputs_kept(folder, local_paths([place_of(dataset, storage)]), ())
-    contents = contents_of(dataset, ["sequence"], storage=storage)
-    if not contents.n_rows:
-        raise InputError(f"{contents.name}: has no rows")
-    if is_local(target):
-        return _to_folder(contents, folder, client)
-    check_outside(target, contents)
-    if sizes(target):
-        raise InputError(f"{target.name}: is there already; give a folder that is not there, or empty")
-    return _to_store_by_cluster(contents, target, client) if client is not None else _to_store(contents, target)
+    with in_files({"dataset": dataset}) as files:
+        contents = contents_of(files["dataset"], ["sequence"], storage=storage)
+        if not contents.n_rows:
+            raise InputError(f"{contents.name}: has no rows")
+        if is_local(target):
+            return _to_folder(contents, folder, client)
+        check_outside(target, contents)
+        if sizes(target):
+            raise InputError(f"{target.name}: is there already; give a folder that is not there, or empty")
+        return _to_store_by_cluster(contents, target, client) if client is not None else _to_store(contents, target)
 
 
 def _to_folder(contents: Contents, folder: Path, client: Any) -> int:

@@ -13,7 +13,8 @@ from ..support.errors import InputError, check_memory, first_line
 from ..support.pandas_versions import COPIES_ON_WRITE, TEXT, with_text
 from .columns import is_wide
 from .inputs import SOURCE
-from .table import ArrowStream, Table, collected, is_polars
+from .kinds import kind_of
+from .table import ArrowStream, Table, as_stream, collected, is_polars, is_scanned
 
 # Fixed pandas types for flags and text, so that the type does not depend on whether a column happens to have nulls.
 PANDAS_TYPES: dict[Any, Any] = {pa.bool_(): pd.BooleanDtype()}
@@ -31,7 +32,7 @@ NULLABLE_TYPES: dict[Any, Any] = {
     pa.uint64(): pd.UInt64Dtype(),
 }
 
-TAKEN = "a pandas DataFrame, a polars DataFrame or LazyFrame, or an Arrow table (pyarrow, DuckDB) is needed"
+TAKEN = "a pandas DataFrame, a polars DataFrame or LazyFrame, or an Arrow table or dataset (pyarrow, DuckDB) is needed"
 
 # What makes a table that is taken of one that is not, by the method that such tables have.
 WAYS_OUT = {"compute": "dask", "toPandas": "Spark", "to_pandas": "other dataframes"}
@@ -49,9 +50,9 @@ def as_pandas(table: Table, name: str) -> pd.DataFrame:
         levels = [level for level in table.index.names if level is not None and level not in table.columns]
         if levels:
             frame = table.reset_index(levels)
-    elif isinstance(table, ArrowStream) and not isinstance(table, pd.Series):
+    elif (isinstance(table, ArrowStream) and not isinstance(table, pd.Series)) or is_scanned(table):
         # What comes back of polars and pyarrow is of the same kind, so pandas never has to write or show it.
-        comes_back = is_polars(table) or isinstance(table, pa.Table | pa.RecordBatch | pa.RecordBatchReader)
+        comes_back = kind_of(table) != "pandas"
         arrow = _as_arrow(table, name)
         frame = arrow_to_pandas(arrow, name, keep_types=comes_back)
         frame.attrs = _notes(arrow.schema.metadata)
@@ -77,7 +78,7 @@ def _as_arrow(table: Any, name: str) -> pa.Table:
     if is_polars(table):
         return _polars_as_arrow(table, name)
     try:
-        return pa.table(table)
+        return pa.table(as_stream(table))
     except (pa.ArrowException, TypeError, ValueError) as error:
         check_memory(error, name)
         raise InputError(f"{name}: is not a table that Arrow can read: {error}") from None

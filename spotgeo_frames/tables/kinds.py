@@ -20,7 +20,7 @@ from ..support.labels import bins_as_text
 from ..support.writing import as_arrow
 from .inputs import SOURCE
 from .schema import PREFIXES
-from .table import collected, is_polars
+from .table import collected, is_polars, is_scanned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ def kind_of(given: Any) -> TableKind:
     if "pyarrow" in sys.modules:  # otherwise nothing can be of it
         import pyarrow as pa
 
-        if isinstance(given, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        if isinstance(given, pa.Table | pa.RecordBatch | pa.RecordBatchReader) or is_scanned(given):
             return "pyarrow"
     return "polars" if is_polars(given) or is_polars(given, "LazyFrame") else "pandas"
 

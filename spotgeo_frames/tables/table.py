@@ -1,4 +1,4 @@
-"""What is taken as a table: a DataFrame of pandas or polars, a LazyFrame, and what exports an Arrow stream."""
+"""What is taken as a table: DataFrames of pandas and polars, LazyFrames, what exports an Arrow stream, and datasets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,31 @@ class LazyTable(Protocol):
     def collect_schema(self) -> Any: ...
 
 
-Table = Union["pd.DataFrame", ArrowStream, LazyTable]
+class ScannedTable(Protocol):
+    """A dataset or a scanner of pyarrow, whose rows are read when they are needed."""
+
+    def to_table(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def count_rows(self, *args: Any, **kwargs: Any) -> int: ...
+
+
+Table = Union["pd.DataFrame", ArrowStream, LazyTable, ScannedTable]
+
+
+def is_scanned(given: object) -> bool:
+    """Whether this is a dataset or a scanner of pyarrow."""
+    if "pyarrow.dataset" not in sys.modules:  # so nothing can be of it
+        return False
+    import pyarrow.dataset as ds
+
+    return isinstance(given, ds.Dataset | ds.Scanner)
+
+
+def as_stream(table: Any) -> Any:
+    """A dataset or a scanner of pyarrow as a reader of its rows, which exports an Arrow stream; all else as it is."""
+    if not is_scanned(table):
+        return table
+    return table.to_reader() if hasattr(table, "to_reader") else table.scanner().to_reader()
 
 
 def is_polars(given: object, name: str = "DataFrame") -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 
 import spotgeo_frames as sf
@@ -21,13 +22,20 @@ def to_pyarrow(table: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(table, preserve_index=False)
 
 
-# What makes a table of each kind from one of pandas. A LazyFrame comes back as a DataFrame.
+# What makes a table of each kind from one of pandas. A LazyFrame comes back as a DataFrame, and a dataset as a Table.
 CONVERTERS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "polars": pl.from_pandas,
     "lazy": lambda table: pl.from_pandas(table).lazy(),
     "pyarrow": to_pyarrow,
+    "dataset": lambda table: ds.dataset(to_pyarrow(table)),
 }
-CLASSES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "lazy": pl.DataFrame, "pyarrow": pa.Table}
+CLASSES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "lazy": pl.DataFrame,
+    "pyarrow": pa.Table,
+    "dataset": pa.Table,
+}
 
 
 def of_kind(given: Any, kind: str) -> Any:

@@ -1,6 +1,7 @@
 """What the checks accept, and that they name every problem of what they refuse."""
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -8,6 +9,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
 import spotgeo_frames as sf
@@ -50,6 +53,26 @@ def test_duckdb_literals_and_enums() -> None:
     assert matches["distance"].tolist() == [0.0]
     assert matches["truth_x"].tolist() == [1.5]
     assert matches["truth_kind"].tolist() == ["a"]
+
+
+def test_datasets_of_pyarrow_are_tables(tmp_path: Path) -> None:
+    """Also one that is filtered, or several as one, and a scanner, whose rows are read once."""
+    pq.write_table(pa.Table.from_pandas(GOOD), tmp_path / "some.parquet")
+    dataset = ds.dataset(tmp_path / "some.parquet")
+    expected = sf.match(pa.Table.from_pandas(GOOD), GOOD)
+    for given in (
+        dataset,
+        ds.dataset([dataset]),
+        dataset.scanner(),
+        ds.Scanner.from_batches(dataset.to_batches(), schema=dataset.schema),
+    ):
+        matches = sf.match(given, GOOD)
+        assert isinstance(matches, pa.Table)
+        assert matches.equals(expected)
+    assert sf.match(dataset.filter(ds.field("sequence") == 1), GOOD.head(2)).num_rows == 2
+    pq.write_table(sf.match(dataset, GOOD, tau=5), tmp_path / "matches.parquet")
+    summary = sf.summarize(ds.dataset(tmp_path / "matches.parquet"))
+    assert as_pandas(summary, "summary").attrs["tau"] == 5
 
 
 def test_polars_categoricals_as_keys() -> None:
