@@ -18,7 +18,7 @@ from ..scoring.match_sums import SUMS
 from ..scoring.one_sided import tells_objects_apart
 from ..scoring.own_metrics import lacking_text, own_row_sums
 from ..scoring.registry import own_metrics
-from ..scoring.row_counts import group_texts
+from ..scoring.row_counts import rows_text
 from ..scoring.row_groups import group_rows
 from ..support.errors import InputError
 from ..support.labels import bins_as_text, is_binned
@@ -136,7 +136,7 @@ def _plain(key: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_matches(x: Table, by: By | None) -> SumColumns:
-    """The sums of a match table; warns where `group_texts` has something to say."""
+    """The sums of a match table; warns if the table lacks rows of its frames, or has some twice."""
     _check_by(by, KEYS[:1])
     if is_result(x):
         raise InputError("sums: x: average precision is no sum over sequences; give match tables, tracks or poses")
@@ -149,7 +149,7 @@ def _of_matches(x: Table, by: By | None) -> SumColumns:
         for outcome, word in COUNTING_ROWS.items()
     }
     cells = cells_of(groups._replace(own=own._replace(values=own.values | counting)))
-    for text in (*group_texts(groups), *filter(None, [lacking_text([own.lacking])])):
+    for text in filter(None, (rows_text(groups), lacking_text([own.lacking]))):
         warnings.warn(f"sums: {text}", stacklevel=CALLER + 1)
     measure = measure_of(table)
     values = {name: cells.values[name] for name in [*OF_MATCHES[measure], *own.values, *counting]}

@@ -42,8 +42,9 @@ def group_texts(groups: Groups) -> list[str]:
     They say which columns belong to one side only, and whether the table has rows twice, or lacks rows of its frames. A
     table whose columns of counts are both absent or null cannot be checked for that.
     """
-    table, columns, belonging = groups.everything
-    return [text for text in (one_sided_text(belonging, table), _rows_text(table, columns)) if text]
+    everything = groups.everything
+    texts = one_sided_text(everything.one_sided, everything.table), rows_text(groups)
+    return [text for text in texts if text]
 
 
 def doubled_text(table: Columns, columns: Mapping[str, Any]) -> str | None:
@@ -63,8 +64,9 @@ def warn_of_doubled(matches: pd.DataFrame, function: str, stacklevel: int = CALL
         warnings.warn(f"{function}: {text}", stacklevel=stacklevel)
 
 
-def _rows_text(table: Columns, columns: Mapping[str, Any]) -> str | None:
-    """The text of a warning if a match table has rows twice in a group of `columns`, or lacks rows of its frames."""
+def rows_text(groups: Groups) -> str | None:
+    """The text of a warning if a match table has rows twice in a group, or lacks rows of its frames; None otherwise."""
+    table, columns, _ = groups.everything
     expected = _expected(table)
     if _adds_up(table, expected):
         return None

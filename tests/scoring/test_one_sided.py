@@ -124,7 +124,7 @@ def test_submissions_of_which_one_has_no_false_alarm_are_known() -> None:
         (lambda m, by: sf.summarize(m, by=[by, "category"]), "summarize"),
         (lambda m, by: sf.summarize(m, by=["frame", by], exclude=[3]), "summarize"),
         (lambda m, by: sf.intervals(m, by=by, metrics=["precision", "f1"]), "intervals"),
-        (lambda m, by: sf.combine(sf.sums(m, by=by)), "sums"),
+        (lambda m, by: sf.combine(sf.sums(m, by=by)), "combine"),
         (lambda m, by: sf.summarize(of_kind(m.assign(light=by), "polars"), by=pl.col("light")), "summarize"),
         (lambda m, by: sf.summarize(of_kind(m.assign(light=by), "pyarrow"), by="light"), "summarize"),
         (
