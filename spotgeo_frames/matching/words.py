@@ -101,6 +101,8 @@ def asked_of_matches(
     tau, epsilon, threshold = (None if value is None else float(value) for value in given.values())
     if not (similarity is None or callable(similarity) or similarity in SIMILARITIES):
         raise ValueError(f"similarity is {similarity!r}; 'iou', 'point', 'oks' or a function is needed")
+    if sigmas is not None and distance is not None:
+        raise ValueError("sigmas only go with similarity='oks', and distance is given; leave out one of them")
     if sigmas is not None and similarity is None:  # nothing else has sigmas
         similarity = "oks"
     if similarity != "oks" and sigmas is not None:
