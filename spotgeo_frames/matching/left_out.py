@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -78,6 +79,14 @@ def one_sided_categories(truth: Geometry, predictions: Geometry) -> str | None:
 def apart_text(names: Sequence[str]) -> str:
     """The warning of sides that have no category in common, by the first ones of each."""
     return f"no category is on both sides, so nothing can match: the truth has {names[0]}; the predictions {names[1]}"
+
+
+def apart_of_parts(truth: set[Any], predictions: set[Any]) -> str | None:
+    """The warning of sides that have no category in common, by all categories that parts of them have; or None."""
+    if not truth or not predictions or not truth.isdisjoint(predictions):
+        return None
+    # Sets have no order of their own.
+    return apart_text([first_listed(map(repr, sorted(names, key=str))) for names in (truth, predictions)])
 
 
 def classes_apart(aligned: Aligned) -> list[str] | None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..matching.alignment import FrameRule
-from ..matching.left_out import apart_text, one_sided_categories
+from ..matching.left_out import apart_of_parts, one_sided_categories
 from ..scoring.group_sums import Sums, add_sums, whole_sums
 from ..support.errors import InputError
 from ..support.memory import check_at_hand
@@ -19,7 +19,6 @@ from ..support.storage import Digest, read_all
 from ..support.writing import as_arrow
 from ..tables.arrow import PANDAS_TYPES
 from ..tables.columns import Columns, columns_of, dataframe_of
-from ..tables.messages import first_listed
 from ..tables.selections import unknown_text
 from .columns import SIDES, geometries
 from .contents import Contents
@@ -198,8 +197,7 @@ def category_texts(contents: Mapping[str, Contents], exclude: Sequence[int | str
             }
             for side in SIDES
         )
-        if truth and predictions and truth.isdisjoint(predictions):
-            apart = apart_text([first_listed(map(repr, sorted(names, key=str))) for names in (truth, predictions)])
+        apart = apart_of_parts(truth, predictions)
     return list(filter(None, [one_sided_categories(*geometries(contents)), apart]))
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..matching.agreement import Unknown
-from ..matching.left_out import apart_text, unknown_text
+from ..matching.left_out import apart_of_parts, unknown_text
 from ..tables.annotations import SideColumns
-from ..tables.messages import MOST_NAMED, first_listed
+from ..tables.messages import MOST_NAMED
 from .plain_batches import PlainSide
 from .seen_frames import Codes, coded_keys, sequence_and_frame
 
@@ -68,11 +68,9 @@ class SeenSides:
 
         `n_predicted` is how many predictions each of the sequences has; `names` are those of sequences that have codes.
         """
-        texts = []
-        if self.classes is not None and all(self.classes):
-            texts.append(apart_text([first_listed(map(repr, sorted(of_side, key=str))) for of_side in self.classes]))
+        texts = [None if self.classes is None else apart_of_parts(*self.classes)]
         alone = [place for place, code in enumerate(sequences) if n_predicted[place] and code not in self.with_truth]
         if alone:
             first = [str(names.get(sequences[place], sequences[place])) for place in alone[: MOST_NAMED + 1]]
             texts.append(unknown_text(Unknown(len(alone), first, int(n_predicted[alone].sum())), labelled=False))
-        return "; ".join(texts) or None
+        return "; ".join(filter(None, texts)) or None
