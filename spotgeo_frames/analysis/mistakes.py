@@ -77,14 +77,13 @@ def check(
     The mistakes are: x and y swapped, an axis counted from the other edge, frames or sequences numbered one too low or
     too high, coordinates halved, doubled or normalised to 0 to 1, truth and predictions exchanged, sequences named
     differently, sequences without any truth, a mean offset, objects listed twice, and a cap on the count of predictions
-    in a frame. Of boxes also:
-    the centre instead of the top left corner, the far corner instead of the size, width and height swapped, and sizes
-    that are a pixel too large or too small. Of joints also: left and right swapped, an order shifted by one, and a
-    visibility that is misread. Of categories: numbers one too low or too high, names with other case or spaces, and
-    none that both sides have. Of tracks also: frames that begin at any other number than the truth's, and identities,
-    of either side, that are new in every frame, that only count the rows of each frame, or that are the same for all
-    objects of a sequence. Whether identities begin anew in each sequence or not is no mistake, since an identity
-    belongs to its sequence.
+    in a frame. Of boxes also: the centre instead of the top left corner, the far corner instead of the size, width and
+    height swapped, and sizes that are a pixel too large or too small. Of joints also: left and right swapped, an order
+    shifted by one, and a visibility that is misread. Of categories: numbers one too low or too high, names with other
+    case or spaces, and none that both sides have. Of tracks also: frames that begin at any other number than the
+    truth's, and identities, of either side, that are new in every frame, that only count the rows of each frame, or
+    that are the same for all objects of a sequence. Whether identities begin anew in each sequence or not is no
+    mistake, since an identity belongs to its sequence.
 
     Few objects are little evidence: a correction has to gain hits for five objects (people, of joints), and exchanged
     sides or an offset show in 20 sequences or more.
