@@ -69,21 +69,31 @@ class _Batch(NamedTuple):
 
 @dataclass
 class _Chain:
-    """A chain that is being read: its waiting rows, and the least key that may still come (None: it has ended)."""
+    """A chain that is being read: its waiting rows, and the least key that may still come (None: it has ended).
+
+    `n_rows` and `n_bytes` say how many rows wait, and how many bytes these take, which is slow to ask again and again.
+    """
 
     batches: Iterator[tuple[_Batch, Key | None]]
     frontier: Key | None
     waiting: list[_Batch] = field(default_factory=list)
+    n_rows: int = 0
+    n_bytes: int = 0
 
     def read(self) -> None:
         """Reads one more batch, unless there is none."""
         batch, self.frontier = next(self.batches, (None, None))
         if batch is not None:
-            self.waiting.append(batch)
+            self._wait(batch)
+
+    def _wait(self, batch: _Batch) -> None:
+        self.waiting.append(batch)
+        self.n_rows += len(batch.rows)
+        self.n_bytes += batch.rows.nbytes
 
     def take(self, cut: Key | None) -> list[_Batch]:
         """Takes out the waiting rows before `cut`; all of them if `cut` is None."""
-        waiting, self.waiting = self.waiting, []
+        waiting, self.waiting, self.n_rows, self.n_bytes = self.waiting, [], 0, 0
         if cut is None:
             return waiting
         taken = []
@@ -92,7 +102,7 @@ class _Chain:
             if n_before:
                 taken.append(batch._replace(rows=batch.rows.slice(0, n_before)))
             if n_before < len(batch.rows):
-                self.waiting.append(batch._replace(rows=batch.rows.slice(n_before)))
+                self._wait(batch._replace(rows=batch.rows.slice(n_before)))
         return taken
 
 
@@ -133,13 +143,12 @@ def read_blocks(part: Part, sources: Mapping[str, Source], *, in_memory: bool = 
 
 def _are_many(chains: Sequence[_Chain], n_rows: int) -> bool:
     """Whether the waiting rows are as many, or take as many bytes, as a block may have."""
-    waiting = sum(len(batch.rows) for chain in chains for batch in chain.waiting)
-    return waiting >= n_rows or _waiting_bytes(chains) >= MEASURED_BYTES
+    return sum(chain.n_rows for chain in chains) >= n_rows or _waiting_bytes(chains) >= MEASURED_BYTES
 
 
 def _waiting_bytes(chains: Sequence[_Chain]) -> int:
     """How many bytes the waiting rows take."""
-    return sum(batch.rows.nbytes for chain in chains for batch in chain.waiting)
+    return sum(chain.n_bytes for chain in chains)
 
 
 def _opened(part: Part, sources: Mapping[str, Source], in_memory: bool, n_rows: int) -> dict[str, list[_Chain]]:
