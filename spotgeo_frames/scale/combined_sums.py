@@ -16,7 +16,7 @@ from ..scoring.row_groups import unknown_outcomes
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
 from ..support.keys import added_at
-from ..support.pandas_versions import with_text
+from ..support.pandas_versions import TEXT, with_text
 from ..tables.arrow import as_pandas
 from ..tables.checks import check_sums
 from ..tables.columns import Columns, array_of, as_numbers, columns_of, rows_with_null
@@ -136,7 +136,10 @@ def _joined(tables: Sequence[pd.DataFrame], made: MadeWith) -> pd.DataFrame:
     for name in made.keys:
         if len({holds_text(table[name].dropna()) for table in filled}) > 1:
             raise InputError(f"{CALLED}: column {name} is text in one table and numbers in another; make them the same")
-    return with_text(pd.concat(filled, ignore_index=True))
+    # With pandas 2.3 text that is null throughout is objects, which concat warns of.
+    text = [name for name in made.by if any(table[name].dtype == TEXT for table in filled)]
+    alike = [table.astype({name: TEXT for name in text if table[name].isna().all()}) for table in filled]
+    return with_text(pd.concat(alike, ignore_index=True))
 
 
 def _cells(table: pd.DataFrame, made: MadeWith) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..support.errors import InputError
 from ..support.keys import ascend, repeated, row_keys
 from ..support.memory import LEAST_CHECKED, check_at_hand
-from ..support.pandas_versions import TEXT
+from ..support.pandas_versions import TEXT, as_text
 from .arrow import as_pandas
 from .columns import Columns, array_of, columns_of, names_without_blanks
 from .key_values import dates_as_text, fractions
@@ -302,7 +302,7 @@ def decoded(values: pd.Series) -> pd.Series:
     """
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return values
-    categories = values.cat.categories
+    categories = as_text(values.cat.categories.to_series())
     if isinstance(categories.dtype, pd.StringDtype) and len(values) and len(categories):
         lengths = categories.str.len().to_numpy(np.float64)
         if lengths.max() * len(values) >= LEAST_CHECKED:
@@ -311,7 +311,7 @@ def decoded(values: pd.Series) -> pd.Series:
             check_at_hand(
                 f"column {values.name or 'of categories'}", "its text, written out for each row,", n_bytes, advice
             )
-    return values.astype(categories.dtype)
+    return values.astype(values.cat.categories.dtype)
 
 
 def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
