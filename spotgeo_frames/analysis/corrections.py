@@ -177,10 +177,10 @@ def _most_frequent(values: np.ndarray, width: float) -> float | None:
     if not len(values):
         return None
     low = np.floor(values.min())
-    counts = np.bincount(np.minimum((values - low) / width, 1e6).astype(np.int64))
-    peak = low + width * (int(np.argmax(counts)) + 0.5)
-    with np.errstate(over="ignore"):
-        return float(np.median(values[np.abs(values - peak) <= width]))
+    bins = np.minimum((values - low) / width, 1e6).astype(np.int64)  # whatever is farther off shares the last bin
+    fullest = int(np.argmax(np.bincount(bins)))
+    near = np.abs(values - (low + width * (fullest + 0.5))) <= width
+    return float(np.median(values[near if near.any() else bins == fullest]))
 
 
 def of_numbers(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:

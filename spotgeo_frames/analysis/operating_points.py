@@ -113,7 +113,7 @@ def _best(counted: pd.DataFrame, group: np.ndarray, n_groups: int, asked: dict[s
     values = {"precision": share(tp, n), "recall": share(tp, n_truth[group])}
 
     # Detections of equal scores are above a threshold together.
-    is_last = np.append((np.diff(score) != 0) | (np.diff(group) != 0), True)[: len(rows)]
+    is_last = np.append((score[1:] != score[:-1]) | (group[1:] != group[:-1]), True)[: len(rows)]
     [(name, least)] = asked.items()
     reached = np.flatnonzero(is_last & (values[name] >= least))
     other = values["recall" if name == "precision" else "precision"]

@@ -104,7 +104,7 @@ def check_sums(table: pd.DataFrame, name: str, sums: Sequence[str]) -> pd.DataFr
 
     Raises InputError with every problem and its place.
     """
-    columns, problems = _checked(table, name, ["sequence"], list(sums))
+    columns, problems = _checked(table, name, ["sequence"], list(sums), np.inf)
     if problems:
         raise InputError(problems)
     return table.assign(**columns)
@@ -158,9 +158,9 @@ def _counting(matches: pd.DataFrame, name: str, by_groups: bool) -> pd.DataFrame
 
 
 def _checked(
-    given: pd.DataFrame, name: str, key: list[str], coordinates: list[str]
+    given: pd.DataFrame, name: str, key: list[str], coordinates: list[str], largest: float = LARGEST_COORDINATE
 ) -> tuple[dict[str, pd.Series], list[str]]:
-    """The columns that pass, in their types, and the problems of those that do not."""
+    """The columns that pass, in their types, and the problems of those that do not; `largest` is for coordinates."""
     columns: dict[str, pd.Series] = {}
     problems: list[str] = []
     for column in [*key, *coordinates]:
@@ -168,9 +168,11 @@ def _checked(
             why = way_out(f"there are {listed(given.columns)}", given.columns, key)
             problems.append(missing(name, column, given.columns, why))
             continue
-        convert = _number_column if column in coordinates else _key_column
         try:
-            columns[column] = convert(given, column, key)
+            if column in coordinates:
+                columns[column] = _number_column(given, column, key, largest)
+            else:
+                columns[column] = _key_column(given, column, key)
         except InputError as error:  # of memory, which names the column
             problems += [f"{name}: {problem}" for problem in error.problems]
         except ValueError as error:
@@ -314,7 +316,7 @@ def decoded(values: pd.Series) -> pd.Series:
     return values.astype(values.cat.categories.dtype)
 
 
-def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Series:
+def _number_column(given: pd.DataFrame, column: str, key: list[str], largest: float = LARGEST_COORDINATE) -> pd.Series:
     """A column of coordinates or sizes as float64; the message of a ValueError continues "column NAME"."""
     values = given[column]
     numbers = values
@@ -325,9 +327,9 @@ def _number_column(given: pd.DataFrame, column: str, key: list[str]) -> pd.Serie
     bad = ~np.isfinite(numbers.to_numpy())
     if bad.any():
         raise ValueError(f": {counted(int(bad.sum()), 'row')} not finite: {first_keys(given, bad, key)}")
-    far = np.abs(numbers.to_numpy()) > LARGEST_COORDINATE
+    far = np.abs(numbers.to_numpy()) > largest
     if far.any():
-        problem = f"{counted(int(far.sum()), 'row')} beyond {LARGEST_COORDINATE:g} px, too large to be squared"
+        problem = f"{counted(int(far.sum()), 'row')} beyond {largest:g} px, too large to be squared"
         raise ValueError(f": {problem}: {first_keys(given, far, key)}")
     return numbers
 

@@ -10,6 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+# pandas rounds the edges of bins to up to twenty decimals, which numbers larger than this, or than 1 over this less, do
+# not survive.
+LARGEST_ROUNDED = 1e285
+
 
 class Ranks(NamedTuple):
     """Where the edges of quantile bins lie among sorted values; each array has one entry for each edge.
@@ -39,10 +43,13 @@ class Ranks(NamedTuple):
         Times, which are int64, are rounded to a whole count of their unit.
         """
         # Rounding depends on the end to start from. NumPy starts from the nearer one.
-        step = high - low
+        with np.errstate(over="ignore"):
+            step = high - low
         if step.dtype.kind == "i":
             return low + np.rint(step * self.weight).astype(np.int64)
         edges = np.where(self.weight < 0.5, low + step * self.weight, high - step * (1 - self.weight))
+        if np.isinf(step).any():  # some lie too far apart
+            edges = np.where(np.isinf(step), low * (1 - self.weight) + high * self.weight, edges)
         return edges + 0.0  # -0.0 becomes 0.0: which of the two comes first depends on the order of the values
 
 
@@ -65,5 +72,17 @@ def binned_values(values: pd.Series, edges: np.ndarray) -> pd.Series:
     There are no bins between equal edges. A value on an edge is in the bin below it.
     """
     numbers = values.to_numpy(np.float64, na_value=np.nan)
-    bins = pd.cut(numbers, pd.Index(edges), include_lowest=True, duplicates="drop")
+    size = np.abs(edges[np.isfinite(edges) & (edges != 0)])
+    if len(size) and (size.max() > LARGEST_ROUNDED or size.min() < 1 / LARGEST_ROUNDED):
+        bins = _exact_bins(numbers, np.unique(edges))
+    else:
+        bins = pd.cut(numbers, pd.Index(edges), include_lowest=True, duplicates="drop")
     return pd.Series(bins, values.index, name=values.name)
+
+
+def _exact_bins(numbers: np.ndarray, edges: np.ndarray) -> pd.Categorical:
+    """The bins between edges that differ and that pandas cannot round, as `binned_values` has them."""
+    codes = np.searchsorted(edges, numbers) - 1
+    codes[numbers == edges[0]] = 0
+    codes[~((numbers >= edges[0]) & (numbers <= edges[-1])) | (len(edges) == 1)] = -1
+    return pd.Categorical.from_codes(codes, pd.IntervalIndex.from_breaks(edges), ordered=True)
