@@ -17,10 +17,10 @@ from types import FrameType
 from typing import NoReturn
 
 from ..support.copies import copies_kept
-from ..support.errors import first_line
+from ..support.errors import first_line, lacks_memory
 from .commands import COMMANDS
 from .printing import one_line, tell
-from .problems import WrongUsage, problems_reported
+from .problems import WrongUsage, memory_text, problems_reported
 from .usage import HELP, command_parser, no_such, parsed, program_parser
 
 # The signals that end a command: Ctrl-C, a request of the system, and the closing of a terminal, which Windows lacks.
@@ -94,7 +94,11 @@ def main() -> None:
         run(sys.argv[1:])
     except BrokenPipeError:  # the reader has gone, and knows it
         _fail("")
-    except OSError as error:
+    except Exception as error:
+        if lacks_memory(error):
+            _fail(memory_text(error))
+        if not isinstance(error, OSError):
+            raise
         name = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         _fail(f"{name}{first_line(error)}")
     except KeyboardInterrupt as error:

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..support.errors import InputError, SliceError
+from ..support.errors import InputError, SliceError, first_line, lacks_memory
 from .printing import one_line, tell
 
 # The count of problems that most commands print.
@@ -37,15 +37,22 @@ def problems_reported(most: int | None = MOST_PRINTED) -> Iterator[None]:
             if n_more:
                 _complain(f"and {n_more:,} more {'problem' if n_more == 1 else 'problems'}")
             raise SystemExit(1) from None
-        except ImportError as error:  # an extra is not installed
-            _complain(str(error))
-            raise SystemExit(1) from None
-        except MemoryError as error:
-            _complain(f"there is not enough memory: {error}" if str(error) else "there is not enough memory")
+        except Exception as error:
+            if lacks_memory(error):
+                _complain(memory_text(error))
+            elif isinstance(error, ImportError):  # an extra is not installed
+                _complain(str(error))
+            else:
+                raise
             raise SystemExit(1) from None
         finally:
             for warning in caught:
                 _complain(f"warning: {warning.message}")
+
+
+def memory_text(error: Exception) -> str:
+    """What is said of an error that lacks memory."""
+    return f"there is not enough memory: {first_line(error)}" if str(error) else "there is not enough memory"
 
 
 def _complain(text: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..support.errors import check_memory
 from ..support.names import is_file_name
 from ..support.reading import ini_section
 
@@ -89,6 +90,7 @@ def suitable_picture(folder: Path, names: list[str], most_x: float, most_y: floa
             if path.is_file() and not is_inside:
                 return f"{path}: lies outside of {folder}"
         except (OSError, ValueError, RuntimeError) as error:
+            check_memory(error, path)
             return f"{path}: cannot be read: {error}"
         if is_inside:
             size = picture_size(path)

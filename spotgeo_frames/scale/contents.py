@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..support.addresses import Storage
-from ..support.errors import InputError, first_line
+from ..support.errors import InputError, check_memory, first_line
 from ..support.fetching import AT_ONCE
 from ..support.reading import readable
 from ..support.storage import Place, is_inside, is_local
@@ -304,6 +304,7 @@ def _unified(name: str, schemas: Sequence[pa.Schema]) -> pa.Schema:
     try:
         return pa.unify_schemas(list(schemas), promote_options="permissive")
     except pa.ArrowException as error:
+        check_memory(error, name)
         raise InputError(f"{name}: its files do not fit together: {first_line(error)}") from None
 
 

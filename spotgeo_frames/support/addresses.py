@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
-from .errors import InputError, first_line
+from .errors import InputError, check_memory, first_line
 from .extras import check_extra
 from .secrets import without_secrets
 
@@ -88,6 +88,7 @@ def reached(name: str | Path, storage: Storage) -> tuple[FileSystem, str]:
     try:
         return _of_address(text, storage.options or {})
     except (OSError, ValueError, TypeError, NotImplementedError) as error:  # Arrow's errors are OSError and ValueError
+        check_memory(error, text)
         raise InputError(f"{text}: cannot be reached: {first_line(error)}") from None
 
 

@@ -32,6 +32,7 @@ def entry_point(group: str, name: str) -> Added | None:
     try:
         found = [*entry_points(group=group, name=name)]
     except Exception as error:  # of a parser that trusts what it reads
+        check_memory(error, group)
         what = f"{group}: {name} cannot be looked up, since the metadata of an installed package is damaged"
         raise InputError(f"{what}: {type(error).__name__}: {first_line(error)}") from error
     if not found:

@@ -6,8 +6,12 @@ from collections.abc import Iterable
 
 from .secrets import without_secrets
 
-# How libraries say in errors of other types that memory ran out.
-WANT_OF_MEMORY = re.compile(r"alloc of size|cannot allocate memory|out of memory|bad_alloc", re.I)
+# How libraries say in errors of other types that memory ran out, or that there is none for a thread or a library.
+WANT_OF_MEMORY = re.compile(
+    r"alloc of size|cannot allocate memory|out of memory|bad_alloc|failed to map segment"
+    r"|failed to launch worker thread|can't start new thread|thread.*resource temporarily unavailable",
+    re.I,
+)
 
 # How a store says that it refuses access, and what to do then.
 DENIED = re.compile(r"ACCESS_DENIED|HTTP status (401|403)\b|\b(Forbidden|Unauthorized)\b", re.I)
@@ -49,13 +53,18 @@ class SliceError(InputError):
     """A column to slice by that does not exist, or cannot be divided into bins."""
 
 
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an error says in whichever words that memory ran out."""
+    unable = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+    return unable or WANT_OF_MEMORY.search(str(error)) is not None
+
+
 def check_memory(error: BaseException, name: object) -> None:
     """Raises MemoryError, which `name` begins, if an error says in whichever words that memory ran out.
 
     Call it before an error is taken for the fault of what was read or written.
     """
-    unable = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
-    if unable or WANT_OF_MEMORY.search(str(error)):
+    if lacks_memory(error):
         raise MemoryError(f"{name}: {first_line(error)}" if str(error) else str(name)) from None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InputError
+from .errors import InputError, check_memory
 
 
 def as_array(value: Any, place: str) -> np.ndarray:
@@ -25,6 +25,7 @@ def as_array(value: Any, place: str) -> np.ndarray:
     try:
         array = np.asarray(_without_device(value) if hasattr(value, "detach") else value)
     except (TypeError, ValueError, RuntimeError) as error:
+        check_memory(error, place)
         raise InputError(f"{place}: cannot be made an array: {error}") from None
     is_list_of_text = isinstance(value, list | tuple) and array.dtype.kind == "U" and array.ndim == 1
     if is_list_of_text and not all(isinstance(item, str) for item in value):  # NumPy made text of them

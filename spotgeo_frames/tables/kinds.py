@@ -213,6 +213,7 @@ def _evaluated(by: Any, table: Any) -> Any:
     try:
         columns = table.select(by).get_columns()
     except Exception as error:  # of polars, or of functions of the caller's within the expression
+        check_memory(error, "by")
         raise InputError(f"by: the expression {by} fails on the table: {first_line(error)}") from None
     if len(columns) != 1:
         names = ", ".join(column.name for column in columns) or "none"

@@ -72,6 +72,7 @@ def _check_objects(frame: pd.DataFrame, name: str) -> None:
         try:
             back = pa.array(frame[column], from_pandas=True).to_pandas().dtype
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            check_memory(error, name)
             raise InputError(f"{name}: column {column}: cannot be kept: {first_line(error)}; drop it") from None
         if not pd.api.types.is_object_dtype(back):
             problem = f"has Python objects, which would come back as {back}"

@@ -43,13 +43,12 @@ class Ranks(NamedTuple):
         Times, which are int64, are rounded to a whole count of their unit.
         """
         # Rounding depends on the end to start from. NumPy starts from the nearer one.
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # where values lie too far apart
             step = high - low
-        if step.dtype.kind == "i":
-            return low + np.rint(step * self.weight).astype(np.int64)
-        edges = np.where(self.weight < 0.5, low + step * self.weight, high - step * (1 - self.weight))
-        if np.isinf(step).any():  # some lie too far apart
-            edges = np.where(np.isinf(step), low * (1 - self.weight) + high * self.weight, edges)
+            if step.dtype.kind == "i":
+                return low + np.rint(step * self.weight).astype(np.int64)
+            edges = np.where(self.weight < 0.5, low + step * self.weight, high - step * (1 - self.weight))
+        edges = np.where(np.isinf(step), low * (1 - self.weight) + high * self.weight, edges)
         return edges + 0.0  # -0.0 becomes 0.0: which of the two comes first depends on the order of the values
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Protocol, Union, runtime_checkable
 
-from ..support.errors import InputError, first_line
+from ..support.errors import InputError, check_memory, first_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,4 +71,5 @@ def collected(table: Any, name: str) -> Any:
     try:
         return table.collect()
     except Exception as error:  # what the user's own query, files and functions raise
+        check_memory(error, name)
         raise InputError(f"{name}: the LazyFrame cannot be collected: {first_line(error)}") from None

@@ -863,3 +863,12 @@ def test_report_says_what_to_install(sample: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert_places(done.stderr.splitlines(), ("report: altair", "pip install 'spotgeo_frames[report]'"))
+
+
+def test_want_of_memory_outside_of_the_work_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking(*_: object) -> None:
+        raise ImportError("libarrow.so: failed to map segment from shared object")
+
+    monkeypatch.setattr("spotgeo_frames.cli.app.import_module", lacking)
+    [line] = refused_here("check", "truth.csv", "submission.csv")
+    assert line.startswith("there is not enough memory: libarrow.so")

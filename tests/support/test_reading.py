@@ -78,6 +78,9 @@ WANTS = [
     pa.ArrowInvalid("Out of memory: realloc of size 64 failed"),
     OSError(errno.ENOMEM, "Cannot allocate memory"),
     OSError("Memory mapping file failed: Cannot allocate memory"),
+    pa.ArrowException("Unknown error: Failed to launch worker thread: Resource temporarily unavailable"),
+    RuntimeError("can't start new thread"),
+    OSError("libarrow.so: failed to map segment from shared object"),
 ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from ...support.errors import InputError, first_line
+from ...support.errors import InputError, check_memory, first_line
 from ...support.extras import check_extra
 from ...support.names import is_text
 from ...support.progress import progress
@@ -104,6 +104,7 @@ def _size(path: Path) -> tuple[int, int]:
                 exif = Image.Image.getexif(image) if early else image.getexif()
                 turned = exif.get(ORIENTATION) in ON_ITS_SIDE
     except Exception as error:  # a hostile file may raise anything
+        check_memory(error, path)
         what = f"is no image whose size can be read: {first_line(error)}"
         raise InputError(f"{path}: {what}; image_size= and frames= tell sizes without images") from None
     return (height, width) if turned else (width, height)
