@@ -246,10 +246,8 @@ def positions_by_table(contents: Contents, rows: np.ndarray) -> list[np.ndarray]
 
 def row_of_object(contents: Contents, side: str, submission: int, position: int) -> int:
     """The row of a truth or a prediction of a match table by its position among all; -1 if there is none."""
-    rows = {"truth": contents.truths, "predicted": contents.predictions}.get(side, [])
-    if 0 <= submission < len(rows) and 0 <= position < len(rows[submission]):
-        return int(rows[submission][position])
-    return -1
+    rows = contents.truths if side == "truth" else contents.predictions
+    return int(rows[submission][position])
 
 
 def objects_of_rows(contents: Contents, rows: Sequence[int]) -> list[tuple[str, int, int]]:

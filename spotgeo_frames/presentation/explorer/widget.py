@@ -3,7 +3,8 @@
 The browser asks by custom messages, `{"ask": ..., "id": ...}`, and each answer has the same id. Each view asks for the
 `outline` once, and for a `chunk` of frames or a `picture` when they are looked at. When it is ready it asks for `news`;
 clicks `mark` objects, and the form gives marked rows a `tag`. These three have no answer. Instead all views of the
-widget are told what holds now: `{"tell": "filter", ...}` and `{"tell": "marked", ...}`.
+widget are told what holds now: `{"tell": "filter", ...}` and `{"tell": "marked", ...}`. Whatever asks for nothing that
+there is has an answer with `error`, and changes nothing.
 """
 
 import re
@@ -19,11 +20,13 @@ import pandas as pd
 
 from ...support.errors import InputError
 from ...tables.kinds import as_kind
+from ...tables.messages import listed
 from ...tables.table import Table
 from ..viewer.scripts import PRESENTATION, VIEWER, module_of, viewer_style
 from .contents import Contents, objects_of_rows, positions_by_table, row_of_object
 from .filters import filter_text, passing_rows
 from .messages import Message, chunk, outline, passing, picture
+from .requests import LONGEST_SHOWN, flag_in, identity_of, message_of, object_in, position_in, text_in
 from .tags import Tags, tags_in, tags_table
 
 # The modules of the widget's script, each after those that it imports, and its style sheet.
@@ -104,30 +107,43 @@ class Explorer(anywidget.AnyWidget):
         if self.comm is None:
             raise InputError(CLOSED)
 
-    def _answer(self, _: object, asked: Mapping[str, Any], __: object) -> None:
-        """Answers a message of the browser."""
-        answer = self._answers().get(str(asked.get("ask")))
-        if answer is None:
-            return
+    def _answer(self, _: object, content: Any, __: object) -> None:
+        """Answers a message of the browser, whatever it is."""
+        answers = self._answers()
         try:
-            message = answer(asked)
+            asked = message_of(content)
+            what = text_in(asked, "ask")
+            if what not in answers:
+                raise InputError(
+                    f"explore: nothing answers ask = {what[:LONGEST_SHOWN]!r}; there are {listed(answers)}"
+                )
+            message = answers[what](asked)
         except (InputError, MemoryError) as error:
             message = Message({"error": str(error)}, [])
         if message is not None:
-            self.send({"id": asked.get("id")} | message.content, message.buffers)
+            self.send({"id": identity_of(content)} | message.content, message.buffers)
 
     def _answers(self) -> dict[str, Callable[[Mapping[str, Any]], Message | None]]:
         """What is done for each thing that the browser asks."""
         return {
             "outline": lambda asked: self._outline(),
             "news": lambda asked: self._news(),
-            "chunk": lambda asked: chunk(self._contents, int(asked["chunk"])),
-            "picture": lambda asked: (
-                picture(self._contents, self._images, int(asked["frame"])) if self._images else None
-            ),
-            "mark": lambda asked: self._mark(asked.get("object"), bool(asked.get("more"))),
-            "tag": lambda asked: self._tag(asked.get("tag")),
+            "chunk": self._chunk,
+            "picture": self._picture,
+            "mark": lambda asked: self._mark(object_in(asked, self._contents), flag_in(asked, "more")),
+            "tag": lambda asked: self._tag(text_in(asked, "tag").strip()),
         }
+
+    def _chunk(self, asked: Mapping[str, Any]) -> Message:
+        """The view of a chunk of frames."""
+        n_chunks = int(self._contents.stretches.chunk.max(initial=-1)) + 1
+        return chunk(self._contents, position_in(asked, "chunk", n_chunks))
+
+    def _picture(self, asked: Mapping[str, Any]) -> Message:
+        """The picture of a frame."""
+        if self._images is None:
+            raise InputError("explore: there are no pictures; open the widget with images=")
+        return picture(self._contents, self._images, position_in(asked, "frame", len(self._contents.numbers)))
 
     def _outline(self) -> Message:
         """All frames, and whether there may be pictures."""
@@ -139,7 +155,7 @@ class Explorer(anywidget.AnyWidget):
         self._tell_filter()
         self._tell_marked()
 
-    def _mark(self, named: Any, more: bool) -> None:
+    def _mark(self, named: tuple[str, int, int] | None, more: bool) -> None:
         """Marks the row of an object (side, position of the table, position among all of its side).
 
         `more` adds it to the marked ones, or takes it away again.
@@ -152,10 +168,9 @@ class Explorer(anywidget.AnyWidget):
             self._marked = [one for one in before if one != row] if row in before else [*before, row]
         self._tell_marked()
 
-    def _tag(self, tag: Any) -> None:
-        """Gives the marked rows a tag instead of the one that they have; None takes it away."""
-        kept = {row: text for row, text in self._tags.of_rows.items() if row not in self._marked}
-        text = tag.strip() if isinstance(tag, str) else ""
+    def _tag(self, text: str) -> None:
+        """Gives the marked rows a tag instead of the one that they have; an empty one takes it away."""
+        kept = {row: tag for row, tag in self._tags.of_rows.items() if row not in self._marked}
         self._tags = self._tags._replace(of_rows=kept | (dict.fromkeys(self._marked, text) if text else {}))
         self._tell_marked()
 
