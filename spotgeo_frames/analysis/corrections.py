@@ -4,6 +4,7 @@ Each function yields the sides with one mistake corrected, for every mistake of 
 out. `check` then computes how much F1 gains.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from ..support.elementary import log
 from ..tables.annotations import Annotations
 from ..tables.checks import decoded
 from ..tables.joints import COCO_SIGMAS, JOINTS, RAW_JOINTS
-from ..tables.schema import BOX, FRAME_KEY, centres, frame_columns, has_boxes, labelled_joints
+from ..tables.schema import BOX, FRAME_KEY, LARGEST_COORDINATE, centres, frame_columns, has_boxes, labelled_joints
 
 # The least gain in F1 from correcting a mistake, and a gain for those that the tables show whatever they cost.
 GAIN, ANY_GAIN = 0.05, -1.0
@@ -138,7 +139,7 @@ def _image_sizes(truth: Annotations, claims: pd.DataFrame) -> tuple[Any, Any] | 
     for true, claimed in zip(*_all_pairs(truth.objects, claims.head(SCALED_BY)), strict=True):
         positive = (true > 0) & (claimed > 0)
         logarithm = _most_frequent(log(true[positive]) - log(claimed[positive]), SAME_SCALE)
-        if logarithm is None:
+        if logarithm is None or logarithm > math.log(LARGEST_COORDINATE):  # no picture is as large
             return None
         scales.append(float(np.round(np.exp(logarithm))))
     return scales[0], scales[1]

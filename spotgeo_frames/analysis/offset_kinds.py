@@ -15,7 +15,7 @@ import pandas as pd
 from ..matching.rule import Rule
 from ..support.elementary import exp, log
 from ..tables.match_sides import offsets
-from ..tables.schema import SIDE_PREFIXES, has_boxes, pose_columns
+from ..tables.schema import LARGEST_COORDINATE, SIDE_PREFIXES, has_boxes, pose_columns
 
 # What an OffsetKind has, see there.
 Measured = Callable[[pd.DataFrame, Rule], np.ndarray]
@@ -95,11 +95,18 @@ def _moved_points(predictions: pd.DataFrame, rule: Rule, offset: np.ndarray) -> 
 
 def _moved_boxes(predictions: pd.DataFrame, rule: Rule, offset: np.ndarray) -> pd.DataFrame:
     dx, dy, *logarithms = offset[:, 0].T
-    w, h = (predictions[side] / exp(size) for side, size in zip("wh", logarithms, strict=True))
+    w, h = (_shrunk(predictions[side].to_numpy(), size) for side, size in zip("wh", logarithms, strict=True))
     # The centre moves by the offset and stays where it is when the size changes; an offset of 0 changes no bit.
     x = predictions["x"] - dx - (w - predictions["w"]) / 2
     y = predictions["y"] - dy - (h - predictions["h"]) / 2
     return predictions.assign(x=x, y=y, w=w, h=h)
+
+
+def _shrunk(sizes: np.ndarray, logarithms: np.ndarray) -> np.ndarray:
+    """Sizes (px) without the ratios of these logarithms, none larger than sizes may be."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        shrunk = sizes / exp(logarithms)
+    return np.clip(np.nan_to_num(shrunk), -LARGEST_COORDINATE, LARGEST_COORDINATE)
 
 
 def _moved_joints(predictions: pd.DataFrame, rule: Rule, offset: np.ndarray) -> pd.DataFrame:

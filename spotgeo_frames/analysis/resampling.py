@@ -293,4 +293,7 @@ def quantiles(samples: np.ndarray, levels: np.ndarray) -> np.ndarray:
     below = np.floor(place).astype(np.int64)
     above = np.minimum(below + 1, np.maximum(n_known - 1, 0))
     lower, upper = (np.take_along_axis(ordered, rows, axis=0) for rows in (below, above))
-    return lower + (upper - lower) * (place - below)
+    weight = place - below
+    # Infinite samples, such as ratios of sizes, have no difference.
+    differ = (weight > 0) & (upper != lower) & ~np.isinf(lower)
+    return lower + np.subtract(upper, lower, out=np.zeros_like(lower), where=differ) * weight

@@ -92,6 +92,8 @@ def _draw(ax: Axes, bins: pd.DataFrame, limits: pd.DataFrame, name: str, line: t
     ends = pd.concat([bins["mean"], *(told[bound] for bound in ("estimate", "low", "high"))])
     value = np.linspace(ends.min(), ends.max(), POINTS)
     logit = limits["intercept"].iloc[0] + limits["slope"].iloc[0] * value
-    ax.plot(value, 1 / (1 + np.exp(-logit)), style, color=color, label=f"{name}, logistic curve")
+    with np.errstate(over="ignore"):  # far below the limit, where recall is 0
+        recall = 1 / (1 + np.exp(-logit))
+    ax.plot(value, recall, style, color=color, label=f"{name}, logistic curve")
     ax.hlines(told["recall"], told["low"].fillna(value[0]), told["high"].fillna(value[-1]), color=color, linewidth=3)
     ax.plot(told["estimate"], told["recall"], marker, color=color, markeredgecolor="white", markersize=9)

@@ -13,12 +13,13 @@ _log10 = np.frompyfunc(math.log10, 1, 1)
 
 
 def exp(values: np.ndarray) -> np.ndarray:
-    """The exponential of each value.
+    """The exponential of each value; infinite where it is too large.
 
-    >>> exp(np.array([-np.inf, 0.0])).tolist()
-    [0.0, 1.0]
+    >>> exp(np.array([-np.inf, 0.0, 1000.0])).tolist()
+    [0.0, 1.0, inf]
     """
-    return np.exp(values.astype(np.complex128)).real
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.exp(values.astype(np.complex128)).real
 
 
 def log(values: np.ndarray) -> np.ndarray:

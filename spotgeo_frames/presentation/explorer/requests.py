@@ -4,7 +4,7 @@ Each function raises InputError, whose text is the answer, where a message does 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...support.errors import InputError
 from ..viewer.packing import valid_text
@@ -68,7 +68,7 @@ def _position(given: Any, name: str, n: int) -> int:
     return int(given)
 
 
-def _is_integer(given: Any) -> bool:
+def _is_integer(given: Any) -> TypeGuard[int]:
     return isinstance(given, int) and not isinstance(given, bool)
 
 
