@@ -101,7 +101,7 @@ def assert_quiet(ask: Callable[[], Any]) -> Any:
 @given(data=st.data())
 def test_no_warning_of_numpy_reaches_the_user(boxes: bool, data: st.DataObject) -> None:
     truth, predictions = data.draw(sides(boxes))
-    rules: list[dict[str, float]] = [{}, {"tau": LARGEST}, {"tau": 1e-160, "epsilon": 0.0}]
+    rules: list[dict[str, Any]] = [{}, {"tau": LARGEST}, {"tau": 1e-160, "epsilon": 0.0}]
     for words in rules:
         matches = assert_quiet(partial(sf.match, truth, predictions, **words))
         if matches is not None:
