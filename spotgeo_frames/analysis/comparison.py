@@ -1,9 +1,10 @@
 """compare(): whether one submission is better than another by more than chance.
 
 Submissions are compared on the same sequences, because a sequence that is hard for one submission is usually hard for
-the others. p-values and intervals come from one test: swapping what two submissions made of whole sequences (see
-`swaps.py`). Where the two are exchangeable, the p-values are exact; where they are only equal in the metric, nearly
-(docs/uncertainty.md says how nearly, and where not).
+the others. p-values and intervals come from two tests, of which the more careful one counts: swapping what two
+submissions made of whole sequences (see `swaps.py`), which is exact where the two are exchangeable, and leaving out one
+sequence at a time (see `left_out_pairs.py`), for where they are only equal in the metric. docs/uncertainty.md says how
+often both are right.
 """
 
 import warnings
@@ -15,30 +16,22 @@ import numpy as np
 import pandas as pd
 
 from ..scoring.ap.result import AveragePrecision
+from ..scoring.evaluations import Evaluation
 from ..scoring.few_sequences import FEW_SEQUENCES, LITTLE_KNOWN, OF_FEW
 from ..scoring.own_metrics import lacking_text
 from ..scoring.ranking import ranked
-from ..scoring.registry import Metric, own_metrics
+from ..scoring.registry import own_metrics
 from ..support.named_tables import as_html, as_text, headline
-from ..support.pandas_versions import with_text
+from ..support.pandas_versions import TEXT, with_text
 from ..tables.kinds import CALLER, same_kind_as
 from ..tables.selections import By
 from ..tables.table import Table
-from .estimates import combined, linear
-from .interval_tables import QUESTION, lost_text
+from .estimates import combined
+from .interval_tables import QUESTION, lost_text, with_reasons
 from .pair_tables import Group, n_cells, pair_table
-from .resampling import (
-    BLUR,
-    aligned_sums,
-    check_metrics,
-    check_options,
-    metrics_of,
-    names_of,
-    only_used,
-    resampled_sums,
-)
+from .resampling import check_metrics, check_options, names_of
+from .same_rows import same_rows
 from .submissions import groups_of, labelled, submissions
-from .uncertainty import FEWEST_COMBINED
 
 
 class Comparison(NamedTuple):
@@ -118,8 +111,7 @@ def compare(
     baseline
         The name of the submission that all others are compared with. Without it, every pair is compared.
     resamples
-        How often sequences are swapped, and drawn for `bootstrap_share_first`; at least 1. Up to 12 sequences are
-        swapped in all ways there are.
+        How often sequences are swapped; at least 1. Up to 12 sequences are swapped in all ways there are.
     confidence
         The share of intervals that contain the true difference, between 0 and 1.
     seed
@@ -134,20 +126,23 @@ def compare(
 
     leaderboard: one row for each submission, by highest f1, then lowest kelvins_mse (tracks and poses by HOTA, average
         precision by AP): `rank`, `name`, the metrics that `summarize` computes, `f1_low`, `f1_high`, `kelvins_mse_low`
-        and `kelvins_mse_high` (the jackknife intervals of `intervals`), then `bootstrap_share_first`, the share of
-        resamples of the sequences in which the submission is first (equals share the place; null if there is only one
-        sequence; no probability that it is best), and `apart_from_next`, whether its f1 differs from the f1 of the next
-        row (p_adjusted below 1 - confidence; null in the last row, and where the two were not compared).
+        and `kelvins_mse_high` (the jackknife intervals of `intervals`), `reason` (why these are null, otherwise null),
+        and `apart_from_next`, whether its f1 differs from the f1 of the next row (p_adjusted below 1 - confidence; null
+        in the last row, and where the two were not compared).
     pairs: one row for each pair and metric: `a`, `b` (the baseline, or the lower-ranked of the two), `metric`,
-        `estimate` (the metric of `a` minus that of `b`), `low` and `high`, the differences that the test does not
-        reject, `p_value` of a two-sided test that swaps the sequences of both (studentised: Janssen, 1997,
-        doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013, doi:10.1214/13-AOS1090; never below that of a t test
-        with the jackknife's standard error), and `p_adjusted` over all pairs and metrics (max-T of Westfall and Young,
-        1993). The interval excludes 0 just where p_value is at most 1 - confidence. `low` and `high` are null below six
-        sequences, whose p-values cannot be below 0.05. All are null where the metric is undefined. Tracks and poses
-        have a column `of`, as in `intervals`: "combined", "macro" (a paired t test of the sequences' own values,
-        adjusted by Holm's method) and, up to 20 sequences, "without NAME", the difference alone. Average precision has
-        no "macro"; the jackknife's pseudo-values of up to 100 groups of sequences (Tukey, 1958) are swapped.
+        `estimate` (the metric of `a` minus that of `b`), `low` and `high`, the differences that neither of two tests
+        rejects, `p_value`, the larger one of both, `p_adjusted` over all pairs and metrics (the least p-value of each
+        swap: Westfall and Young, 1993), and `reason`, why bounds are null, otherwise null. One test swaps the sequences
+        of both (studentised: Janssen, 1997, doi:10.1016/S0167-7152(97)00043-6; Chung and Romano, 2013,
+        doi:10.1214/13-AOS1090). The other leaves out one sequence at a time (t with the degrees of freedom of Bell and
+        McCaffrey, 2002, corrected for skewness: Hall, 1992, J. R. Stat. Soc. B 54, 221-228), and allows for what few
+        sequences cannot show: where fewer than six differ, the bounds are how many others may, times the range of the
+        metric. The interval excludes 0 just where p_value is at most 1 - confidence. Below six sequences p-values
+        cannot be below 0.05, and `low` and `high` are null. Where both submissions have the same rows, in whatever
+        order, the difference is 0 and its p-value 1. Tracks and poses have a column `of`, as in `intervals`:
+        "combined", "macro" (the mean of the sequences' own values, by leaving out, adjusted by Holm's method) and, up
+        to 20 sequences, "without NAME", the difference alone. Average precision has no "macro"; the jackknife's
+        pseudo-values of up to 100 groups of sequences (Tukey, 1958) are swapped and left out.
 
     Raises
     ------
@@ -171,19 +166,21 @@ def compare(
     0  all  half     f1     0.333
     """
     check_options(resamples, confidence, seed)
-    metrics = names_of(metrics)
+    metrics, exclude = names_of(metrics), None if exclude is None else [*exclude]
     evaluations, taus, unknown = submissions(matches, baseline, exclude, by, cluster, own_metrics())
     names = check_metrics(metrics, [*evaluations.values()])
+    same = _same(matches, evaluations, exclude)
     groups, boards = [], []
     texts = [unknown, lacking_text(of.lacking for of in evaluations.values())]
     for labels, of_group in groups_of(evaluations):
         board, about_rows = ranked(of_group, "compare")
-        groups.append(Group(labels, of_group, _pairs(board["name"].tolist(), baseline)))
+        pairs_of_names = _pairs(board["name"].tolist(), baseline)
+        groups.append(Group(labels, of_group, pairs_of_names, next(iter(taus.values())), same))
         boards.append(board)
         texts += about_rows
     pairs = pair_table(groups, names, resamples, confidence, seed)
     tables = [
-        labelled(_with_intervals(board, group, taus, pairs, resamples, confidence, seed), group.labels)
+        labelled(_with_intervals(board, group, taus, pairs, confidence), group.labels)
         for board, group in zip(boards, groups, strict=True)
     ]
     answer = Comparison(with_text(pd.concat(tables, ignore_index=True)), pairs)
@@ -220,33 +217,39 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     return [(name, baseline) for name in names if name != baseline]
 
 
+def _same(
+    matches: Mapping[str, Any], evaluations: Mapping[str, Evaluation], exclude: Sequence[int | str] | None
+) -> set[frozenset[str]]:
+    """The pairs of names whose submissions have the same rows."""
+
+    def may_be(a: Evaluation, b: Evaluation) -> bool:  # which is known much sooner
+        is_like = a.sums.keys() == b.sums.keys() and len(a.group) == len(b.group)
+        return is_like and all(np.allclose(a.sums[name], b.sums[name], equal_nan=True) for name in a.sums)
+
+    return {
+        frozenset((a, b))
+        for a, b in combinations(matches, 2)
+        if may_be(evaluations[a], evaluations[b]) and same_rows(matches[a], matches[b], exclude)
+    }
+
+
 def _with_intervals(
-    board: pd.DataFrame,
-    group: Group,
-    taus: Mapping[str, float],
-    pairs: pd.DataFrame,
-    resamples: int,
-    confidence: float,
-    seed: int,
+    board: pd.DataFrame, group: Group, taus: Mapping[str, float], pairs: pd.DataFrame, confidence: float
 ) -> pd.DataFrame:
-    """Adds to a leaderboard the intervals of the ranking metrics, and how sure the first places are."""
+    """Adds to a leaderboard the intervals of the ranking metrics, and whether places are sure."""
     names = board["name"].tolist()
-    evaluations = {name: group.evaluations[name] for name in names}
-    family = evaluations[names[0]].family
-    linearised = {name: linear(of, family.ranking) for name, of in evaluations.items()}
-    sums, family_of_sums = aligned_sums(linearised), linearised[names[0]].family
-    n_sequences = n_cells(group)
-    known = n_sequences >= (FEWEST_COMBINED if evaluations[names[0]].of_result else 2)
-    found = [combined(of, family.ranking, taus[name], confidence) for name, of in evaluations.items()]
-    columns: dict[str, Any] = {}
-    for metric, name in enumerate(family.ranking):
-        for bound in ("low", "high"):
-            values = np.array([getattr(of, bound)[0, metric] for of in found])
-            columns[f"{name}_{bound}"] = np.where(known, values, np.nan)
-    used, metrics_from = only_used(sums, lambda of: [metrics_of(of, family.ranking, family_of_sums)])
-    [samples] = metrics_from(used.named(resampled_sums(used.values, resamples, seed)))
-    shares = _shares_first(samples, [family.metrics[name] for name in family.ranking])
-    columns["bootstrap_share_first"] = np.where(n_sequences > 1, shares, np.nan)
+    family = group.evaluations[names[0]].family
+    columns: dict[str, Any] = {f"{metric}_{bound}": [] for metric in family.ranking for bound in ("low", "high")}
+    reasons = []
+    for name in names:
+        evaluation = group.evaluations[name]
+        found = combined(evaluation, family.ranking, taus[name], confidence)
+        found = with_reasons(found, evaluation, taus[name], np.array([n_cells(group)]))
+        for at, metric in enumerate(family.ranking):
+            for bound in ("low", "high"):
+                columns[f"{metric}_{bound}"].append(getattr(found, bound)[0, at])
+        reasons.append(next(filter(None, found.reason[0]), None))
+    columns["reason"] = pd.array(reasons, dtype=TEXT)
     columns["apart_from_next"] = _apart(names, _of_group(pairs, group.labels), family.ranking[0], confidence)
     return board.assign(**columns)  # which keeps the notes in attrs
 
@@ -257,18 +260,6 @@ def _of_group(pairs: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:
     for name, value in labels.items():
         kept &= pairs[name] == pd.Series(value).iloc[0]
     return pairs[kept]
-
-
-def _shares_first(samples: np.ndarray, ranking: Sequence[Metric]) -> np.ndarray:
-    """The share of resamples in which each submission is first, from (resamples, submissions, metrics)."""
-    ahead = np.zeros((*samples.shape[:2], samples.shape[1]), np.int64)  # of each by each other: 1, 0 or -1
-    for metric, entry in enumerate(ranking):
-        values = samples[..., metric]
-        better = np.nan_to_num(values if entry.higher_is_better else -values, nan=-1.0)
-        gap = better[..., None, :] - better[..., None]
-        tied = np.abs(gap) <= BLUR * np.maximum(1.0, np.abs(better[..., None]))
-        ahead = np.where(ahead == 0, np.where(tied, 0, np.sign(gap)), ahead)
-    return (~(ahead > 0).any(axis=2)).mean(axis=0)
 
 
 def _apart(names: Sequence[str], pairs: pd.DataFrame, metric: str, confidence: float) -> pd.Series:

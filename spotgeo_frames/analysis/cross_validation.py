@@ -14,9 +14,9 @@ import pandas as pd
 
 from ..scoring.match_sums import NamedSums
 from ..scoring.registry import Metric
+from .interval_tables import FEWEST_COMBINED
 from .jackknife import Functions, bounds, jackknife, single_share
 from .sweep_sums import highest
-from .uncertainty import FEWEST_COMBINED
 
 MOST_FOLDS = 10
 

@@ -20,7 +20,7 @@ from ..tables.messages import missing
 from ..tables.schema import FN, FP
 from ..tables.selections import By, number_groups
 from ..tracking.families import mean_of_known
-from .jackknife import Functions, Intervals, added_rows, clopper_pearson, jackknife
+from .jackknife import Functions, Intervals, added_rows, jackknife
 from .resampling import metrics_of
 
 # Errors per row: a miss or false alarm adds tau², so that where there is none as yet, the next can raise them by that.
@@ -131,43 +131,30 @@ def _greatest(metric: Metric, tau: float) -> float:
 
 
 def macro(evaluation: Evaluation, names: Sequence[str], confidence: float) -> Intervals:
-    """The means of the named metrics over the sequences of each group, and their t intervals; nulls are left out."""
-    metrics = [evaluation.family.metrics[name] for name in names]
-    singles = singles_of(evaluation)
-    values = values_of(singles, names)
-    found = means(values, singles.cell, evaluation.group, evaluation.n_groups, confidence)
+    """The means of the named metrics over the sequences of each group, with intervals; nulls are left out."""
+    singles, metrics = singles_of(evaluation), [evaluation.family.metrics[name] for name in names]
     least, greatest = (np.array([getattr(metric, end) for metric in metrics]) for end in ("low", "high"))
-    # Where all sequences agree, t knows no error; the bounds are those of a share of as many units.
-    with np.errstate(invalid="ignore"):
-        share = np.clip((found.estimate - least) / (greatest - least), 0, 1)
-    exact = clopper_pearson(share, found.n_weighted, confidence)
-    agree = np.isnan(found.low) & (found.n_weighted > 1) & np.isfinite(greatest - least)
-    with np.errstate(invalid="ignore"):
-        low, high = (
-            np.clip(np.where(agree, least + (greatest - least) * of_share, bound), least, greatest)
-            for of_share, bound in zip(exact, (found.low, found.high), strict=True)
-        )
-    return found._replace(low=low, high=high)
+    cells = cells_of_means(singles, names, len(evaluation.group))
+    return jackknife(cells, evaluation.group, evaluation.n_groups, functions_of_means(least, greatest), confidence)
 
 
-def means(values: np.ndarray, cell: np.ndarray, group: np.ndarray, n_groups: int, confidence: float) -> Intervals:
-    """The means of values (sequences, metrics) in each group, and their t intervals; nulls are left out.
-
-    `cell` is the cell of each sequence, and `group` the group of each cell. A cell with several sequences is left out
-    as a whole, and weighs as many as it has.
-    """
+def cells_of_means(singles: Singles, names: Sequence[str], n_cells: int) -> dict[str, np.ndarray]:
+    """The sums of the sequences' own values in each cell, and how many are known, each (cells, metrics)."""
+    values = np.stack([np.asarray(singles.values[name], np.float64) for name in names], axis=-1)
     known = ~np.isnan(values)
-    unlimited = np.full(values.shape[1], np.inf)
-    functions = Functions(
-        lambda added: np.where(added["n"] > 0, added["value"], np.nan) / np.maximum(added["n"], 1),
-        lambda added: added["n"],
-        -unlimited,
-        unlimited,
-        np.zeros(values.shape[1], bool),
+    sums = {"value": np.where(known, values, 0.0), "n": known.astype(np.float64)}
+    return {name: added_rows(rows, singles.cell, n_cells) for name, rows in sums.items()}
+
+
+def functions_of_means(least: np.ndarray, greatest: np.ndarray) -> Functions:
+    """Means over sequences as functions of what `cells_of_means` returns, with their ranges, (metrics,)."""
+    return Functions(
+        lambda sums: np.where(sums["n"] > 0, sums["value"], np.nan) / np.maximum(sums["n"], 1),
+        lambda sums: sums["n"],
+        least,
+        greatest,
+        np.zeros(len(least), bool),
     )
-    of_sequences = {"value": np.where(known, values, 0.0), "n": known.astype(np.float64)}
-    sums = {name: added_rows(rows, cell, len(group)) for name, rows in of_sequences.items()}
-    return jackknife(sums, group, n_groups, functions, confidence)
 
 
 def linear(evaluation: Evaluation, names: Sequence[str]) -> Evaluation:
@@ -204,11 +191,6 @@ def singles_of(evaluation: Evaluation) -> Singles:
     if evaluation.singles is None:
         raise ValueError("only results of tracks and poses know the metrics of their sequences")
     return evaluation.singles
-
-
-def values_of(singles: Singles, names: Sequence[str]) -> np.ndarray:
-    """The named metrics of each sequence by itself, (sequences, metrics)."""
-    return np.stack([np.asarray(singles.values[name], np.float64) for name in names], axis=-1)
 
 
 def finer(asked: Asked, by: By | None, column: str, own: Sequence[str] = ()) -> tuple[Evaluation, np.ndarray]:

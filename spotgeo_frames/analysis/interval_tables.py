@@ -20,6 +20,13 @@ QUESTION = "what many more sequences like these would give, each weighted by its
 FEW_DEGREES = 5
 RESTS_ON_FEW = f"{OF_FEW} or {FEW_DEGREES} degrees of freedom: {LITTLE_KNOWN}"
 
+# Of tracks and poses, combined numbers of fewer sequences have no intervals: a single large one decides them.
+FEWEST_COMBINED = 20
+
+# Why a single sequence has no interval, and why a number without one of several has none.
+OF_ONE = "only one sequence: nothing tells how others differ"
+OF_THE_REST = "a look at one sequence, not a test: the row combined has the interval"
+
 # Of more sequences, the numbers without each of them are not shown: they would be long tables, and no one decides.
 MOST_LEFT_OUT = 20
 
@@ -53,7 +60,8 @@ def result_table(
     of_shown = group[shown]
     left = {name: totals[name][of_shown] - rows[shown] for name, rows in evaluation.sums.items()}
     without = metrics_of(left, names, evaluation.family)
-    kept = Intervals(without, *[np.full_like(without, np.nan)] * (len(Intervals._fields) - 1))
+    nothing = dict.fromkeys(Intervals._fields, np.full_like(without, np.nan))
+    kept = Intervals(**nothing | {"estimate": without, "reason": np.full(without.shape, OF_THE_REST, object)})
     kinds = {"combined": found} | ({"macro": means} if means else {})
     together = Intervals(*(np.concatenate(parts) for parts in zip(*kinds.values(), kept, strict=True)))
     of_group = np.concatenate([*[np.arange(n_groups)] * len(kinds), of_shown])
@@ -84,7 +92,35 @@ def _table(
     columns |= {name: getattr(found, name).ravel() for name in ("estimate", "low", "high")}
     columns |= {"n_sequences": n_sequences.repeat(n_metrics)}
     rests_on = ("n_effective", "degrees_of_freedom", "largest_share")
-    return pd.DataFrame(columns | {name: getattr(found, name).ravel() for name in rests_on}, copy=False)
+    columns |= {name: getattr(found, name).ravel() for name in rests_on}
+    return pd.DataFrame(columns | {"reason": pd.array(found.reason.ravel(), dtype=TEXT)}, copy=False)
+
+
+def with_reasons(
+    found: Intervals, evaluation: Evaluation, tau: float, n_sequences: np.ndarray, *, are_means: bool = False
+) -> Intervals:
+    """Intervals that say why bounds are null, and combined numbers of results without those that few sequences decide.
+
+    `n_sequences` (G,) says how many sequences each group has. Reasons that are there already stay.
+    """
+    n = np.broadcast_to(n_sequences[:, None], found.estimate.shape)
+    why = "fewer than two sequences count, or all agree and nothing tells how others differ"
+    if evaluation.family.lost:
+        why = lost_text(evaluation.family.lost)
+    elif np.isnan(tau) and not evaluation.of_result:
+        why += ", or tau is unknown because the table lost its notes"
+    few = (n < FEWEST_COMBINED) & evaluation.of_result & (not are_means)
+    reason = found.reason.copy()
+    for rows, text in (
+        (np.isnan(found.estimate), "the metric is not defined here"),
+        (n == 1, OF_ONE),
+        (few, f"fewer than {FEWEST_COMBINED} sequences: a single large one may decide the combined number"),
+        (np.isnan(found.low), why),
+    ):
+        reason[rows & (reason == None)] = text  # noqa: E711 - of each
+    known = reason == None  # noqa: E711
+    low, high = (np.where(known, bound, np.nan) for bound in (found.low, found.high))
+    return found._replace(low=low, high=high, reason=reason)
 
 
 def warning_texts(

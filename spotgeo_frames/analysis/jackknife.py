@@ -4,10 +4,15 @@ A metric R is a ratio of sums over sequences, weighted by its denominator w. Lea
 for a ratio of sums of y and w this is -(y_i - R w_i) / (W - w_i), W being the sum of w. The variance of R is
 V = (n - 1) / n * sum of d_i² over the n sequences with w > 0. The interval of a share is that of its logit,
 logit R ± t sqrt(V) / (R (1 - R)), so it stays between 0 and 1. The logit is that of the estimate: with rare errors the
-metric without one sequence is often exactly 1, whose logit is infinite. t has the degrees of freedom of Bell and
-McCaffrey (2002, Survey Methodology 28, 169-181), which count how many sequences the variance really rests on. Where
-the estimate is 0 or 1, or all sequences agree, the bounds are those of Clopper and Pearson (1934,
-doi:10.1093/biomet/26.4.404) with n units (after Korn and Graubard, 1998, Survey Methodology 24, 193-201).
+metric without one sequence is often exactly 1, whose logit is infinite. A metric with one end, such as an error from 0
+on, has the interval of the logarithm of its distance from that end. t has the degrees of freedom of Bell and McCaffrey
+(2002, Survey Methodology 28, 169-181), which count how many sequences the variance really rests on. Where the estimate
+is 0 or 1, or all sequences agree, the bounds are those of Clopper and Pearson (1934, doi:10.1093/biomet/26.4.404) with
+n units (after Korn and Graubard, 1998, Survey Methodology 24, 193-201).
+
+Where large sequences are harder, R is skewed, and most intervals that miss the true number are too good. So each bound
+also reaches as far as that of Hall's correction for skewness (see `skewness.py`). Of a share, that goes no further than
+if the sequences that are not perfect, as large a share of all as they may be (Clopper and Pearson), had found nothing.
 """
 
 from collections.abc import Callable
@@ -17,10 +22,10 @@ import numpy as np
 
 from ..scoring.match_sums import NamedSums
 from ..support.keys import added_at
+from .skewness import reaches, skewness_of
 
 # Standard errors up to this share of the metric's scale are rounding, because leaving out changes sums by rounding.
 ROUNDING = 1e-9
-
 
 # A function from sums.
 Function = Callable[[NamedSums], np.ndarray]
@@ -77,6 +82,10 @@ class Intervals(NamedTuple):
         Those of the t distribution.
     largest_share
         The greatest weight of a sequence, as a share of all.
+    skewness
+        k of `skewness.py`.
+    reason
+        Why bounds are null; None where they are not, and until somebody says it.
     """
 
     estimate: np.ndarray
@@ -87,6 +96,8 @@ class Intervals(NamedTuple):
     n_effective: np.ndarray
     degrees_of_freedom: np.ndarray
     largest_share: np.ndarray
+    skewness: np.ndarray
+    reason: np.ndarray
 
 
 def jackknife(
@@ -98,24 +109,28 @@ def jackknife(
     from 0 to n_groups - 1. `confidence` is the share of such intervals that hold the true value.
     """
     with np.errstate(all="ignore"):
-        estimate, variance, weights = _variance(cells, group, n_groups, functions)
+        estimate, changes, weights = left_out(cells, group, n_groups, functions)
         n_weighted = added_rows(weights > 0, group, n_groups)
+        squares = added_rows(changes**2, group, n_groups)
+        error = np.sqrt((n_weighted - 1) / n_weighted * squares)
         freedom = degrees_of_freedom(weights, group, n_groups)
-        total, squares = added_rows(weights, group, n_groups), added_rows(weights**2, group, n_groups)
+        skewness = skewness_of(squares, added_rows(changes**3, group, n_groups), freedom)
+        total = added_rows(weights, group, n_groups)
+        n_effective = total**2 / added_rows(weights**2, group, n_groups)
         largest = np.zeros_like(total)
         np.maximum.at(largest, group, weights)
         scale = np.where(functions.totals, n_weighted, 1.0)
-        error = np.sqrt(variance)
-        low, high = bounds(
-            estimate,
-            error,
-            freedom,
-            n_weighted,
-            functions.least * scale,
-            functions.greatest * scale,
-            confidence,
-        )
-        return Intervals(estimate, low, high, error, n_weighted, total**2 / squares, freedom, largest / total)
+        ends = functions.least * scale, functions.greatest * scale
+        plain = bounds(estimate, error, freedom, n_weighted, *ends, confidence)
+        skewed = bounds(estimate, error, freedom, n_weighted, *ends, confidence, skewness)
+        own = estimate[group] - changes * (total[group] - weights) / weights  # of each sequence by itself
+        furthest = _furthest(own, weights, group, n_effective, *ends, confidence)
+        low = np.fmin(plain[0], np.fmax(skewed[0], furthest[0]))
+        high = np.fmax(plain[1], np.fmin(skewed[1], furthest[1]))
+        unknown = np.isnan(plain[0])
+        low, high = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+        share, reason = largest / total, np.full(estimate.shape, None, object)
+        return Intervals(estimate, low, high, error, n_weighted, n_effective, freedom, share, skewness, reason)
 
 
 def bounds(
@@ -126,22 +141,28 @@ def bounds(
     least: np.ndarray,
     greatest: np.ndarray,
     confidence: float,
+    skewness: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bounds of metrics from their standard errors, degrees of freedom and ranges; null with fewer than two units.
 
-    All are arrays of one shape. Metrics with a range from `least` to `greatest` get the interval of their logit, others
-    the plain one. With no error, and at the ends of the range, the bounds are those of a share of `n_units`.
+    All are arrays of one shape. Metrics with a range from `least` to `greatest` get the interval of their logit, those
+    with one end that of the logarithm of their distance from it, others the plain one. With no error, and at the ends
+    of a range, the bounds are those of a share of `n_units`; at the only end, nothing is known of them.
     """
     from scipy.special import expit, logit, stdtrit  # imported here, because it is slow to import
 
-    reach = stdtrit(freedom, (1 + confidence) / 2) * error
-    low, high = np.maximum(estimate - reach, least), np.minimum(estimate + reach, greatest)
+    k = np.zeros_like(error) if skewness is None else skewness
+    below, above = (reach * error for reach in reaches(stdtrit(freedom, (1 + confidence) / 2), k))
     width = greatest - least
+    ranged, from_least, to_greatest = np.isfinite(width), np.isfinite(least), np.isfinite(greatest)
     share = np.clip((estimate - least) / width, 0.0, 1.0)
-    middle, logit_reach = logit(share), reach / (width * share * (1 - share))
-    ranged = np.isfinite(width)
-    low = np.where(ranged, least + width * expit(middle - logit_reach), low)
-    high = np.where(ranged, least + width * expit(middle + logit_reach), high)
+    middle, slope = logit(share), width * share * (1 - share)
+    over, under = estimate - least, greatest - estimate
+    kinds = [ranged, from_least, to_greatest]
+    of_low = [least + width * expit(middle - below / slope), least + over * np.exp(-below / over)]
+    of_high = [least + width * expit(middle + above / slope), least + over * np.exp(above / over)]
+    low = np.select(kinds, [*of_low, greatest - under * np.exp(below / under)], estimate - below)
+    high = np.select(kinds, [*of_high, greatest - under * np.exp(-above / under)], estimate + above)
     certain = error <= ROUNDING * np.where(ranged, width, np.abs(estimate))
     certain |= ranged & ((share <= ROUNDING) | (share >= 1 - ROUNDING))
     exact_low, exact_high = clopper_pearson(share, n_units, confidence)
@@ -149,6 +170,32 @@ def bounds(
     high = np.where(certain, least + width * exact_high, high)
     unknown = np.isnan(estimate + error) | (n_units < 2) | (certain & ~ranged)
     return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def _furthest(
+    own: np.ndarray,
+    weights: np.ndarray,
+    group: np.ndarray,
+    n_effective: np.ndarray,
+    least: np.ndarray,
+    greatest: np.ndarray,
+    confidence: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds if sequences that are not at one end were all at the other; without a range they are infinite.
+
+    `own` are the metrics of sequences by themselves and `weights` their weights, both (C, M); the rest is (G, M). As
+    many sequences as their shares allow for are taken to be off the end.
+    """
+    width, total = greatest - least, added_rows(weights, group, len(n_effective))
+    tolerance = ROUNDING * width[group]
+
+    def most_off(is_off: np.ndarray) -> np.ndarray:
+        return clopper_pearson(added_rows(weights * is_off, group, len(total)) / total, n_effective, confidence)[1]
+
+    low = greatest - width * most_off((weights > 0) & ~(own >= greatest[group] - tolerance))
+    high = least + width * most_off((weights > 0) & ~(own <= least[group] + tolerance))
+    ranged = np.isfinite(width)
+    return np.where(ranged, low, -np.inf), np.where(ranged, high, np.inf)
 
 
 def clopper_pearson(share: np.ndarray, n_units: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -204,10 +251,10 @@ def _satterthwaite(
     return trace**2 / (added(leverage**2 * variance * (variance + 2 * off)) + of_pairs)
 
 
-def _variance(
+def left_out(
     cells: NamedSums, group: np.ndarray, n_groups: int, functions: Functions
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The metrics and their jackknife variances, each (G, M), and the weights of cells, (C, M)."""
+    """The metrics (G, M), and how each changes without each cell, and the weights of cells, both (C, M)."""
     totals = {name: added_rows(rows, group, n_groups) for name, rows in cells.items()}
     estimate = functions.values(totals)
     left = functions.values({name: totals[name][group] - rows for name, rows in cells.items()})
@@ -215,8 +262,7 @@ def _variance(
     n = added_rows(weights > 0, group, n_groups)
     # A total without one sequence is that of n - 1 sequences.
     left = np.where(functions.totals, left * (n / (n - 1))[group], left)
-    changes = np.where(weights > 0, left - estimate[group], 0.0)
-    return estimate, (n - 1) / n * added_rows(changes**2, group, n_groups), weights
+    return estimate, np.where(weights > 0, left - estimate[group], 0.0), weights
 
 
 def added_rows(values: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:

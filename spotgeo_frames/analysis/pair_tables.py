@@ -1,17 +1,19 @@
 """The differences of pairs of submissions with their tests, as `compare` and `non_inferiority` need them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..scoring.evaluations import Evaluation, Family
+from ..scoring.evaluations import Evaluation, Family, Singles
 from ..scoring.match_sums import NamedSums
 from ..support.pandas_versions import TEXT, with_text
-from .estimates import linear, means, singles_of, totals_among, values_of
-from .interval_tables import MOST_LEFT_OUT
-from .resampling import BLUR, aligned_sums, metrics_of, only_used
+from .adjusting import holm
+from .estimates import cells_of_means, functions_of, functions_of_means, linear, singles_of
+from .interval_tables import MOST_LEFT_OUT, OF_THE_REST
+from .left_out_pairs import PairTests, left_out_of, none_of, pair_tests
+from .resampling import aligned_sums, metrics_of, only_used
 from .submissions import labelled
 from .swaps import Curves, swap_tests
 
@@ -20,11 +22,27 @@ NUMBERS = ["estimate", "low", "high", "p_value", "p_adjusted"]
 
 
 class Group(NamedTuple):
-    """What is compared within one group: its labels, each an array of one value; submissions; and pairs of names."""
+    """What is compared within one group.
+
+    Attributes
+    ----------
+    labels
+        Its labels, each an array of one value.
+    evaluations
+        The submissions by name.
+    pairs
+        Pairs of their names.
+    tau
+        That of the match tables (px); null if it is not known.
+    same
+        The pairs of names that have the same rows, and are one detector as far as anybody can see.
+    """
 
     labels: Mapping[str, Any]
     evaluations: Mapping[str, Evaluation]
     pairs: Sequence[tuple[str, str]]
+    tau: float = np.nan
+    same: Collection[frozenset[str]] = ()
 
 
 def pair_table(
@@ -34,7 +52,7 @@ def pair_table(
     tests = _swapped(groups, metrics, resamples, confidence, seed)
     first = next(iter(groups[0].evaluations.values()))
     is_result, has_means = first.of_result, first.singles is not None
-    of_means = paired_t(groups, metrics, confidence) if has_means else tests
+    of_means = _of_means(groups, metrics, confidence) if has_means else tests
     parts, at = [], 0
     for group in groups:
         rows = range(at, at + len(group.pairs))
@@ -55,18 +73,20 @@ def pair_table(
 
 
 def _rows(
-    pair: tuple[str, str], metrics: Sequence[str], of: Mapping[str, str], numbers: Mapping[str, np.ndarray]
+    pair: tuple[str, str], metrics: Sequence[str], of: Mapping[str, str], found: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """One row for each metric of a pair, from numbers (metrics,) by name."""
+    """One row for each metric of a pair, from numbers and reasons (metrics,) by name."""
     texts = {"a": pair[0], "b": pair[1], **of}
     columns = {name: pd.array([text] * len(metrics), dtype=TEXT) for name, text in texts.items()}
-    return pd.DataFrame({**columns, "metric": pd.array(list(metrics), dtype=TEXT), **numbers})
+    numbers = {name: found[name] for name in NUMBERS}
+    reasons = {"reason": pd.array(found["reason"], dtype=TEXT)}
+    return pd.DataFrame({**columns, "metric": pd.array(list(metrics), dtype=TEXT), **numbers, **reasons})
 
 
 def _swapped(
     groups: Sequence[Group], metrics: Sequence[str], resamples: int, confidence: float, seed: int
-) -> list[dict[str, np.ndarray]]:
-    """The swap tests of each pair of each group in turn: the numbers (metrics,) by name."""
+) -> list[dict[str, Any]]:
+    """The swap tests of each pair of each group in turn: numbers and reasons (metrics,) by name."""
     sides = {
         (at, name): linear(of, metrics) for at, group in enumerate(groups) for name, of in group.evaluations.items()
     }
@@ -75,14 +95,33 @@ def _swapped(
     n_sequences = [n_cells(group) for group in groups for _ in group.pairs]
     first = next(iter(sides.values()))
     family = first.family
+    leaving_out = [
+        test
+        for at, group in enumerate(groups)
+        for test in _left_out(group, {name: sides[at, name] for name in group.evaluations}, metrics, confidence)
+    ]
+    stacked = PairTests(*(np.stack(column) for column in zip(*leaving_out, strict=True)))
     sums, curves = aligned_sums({f"{key}": of for key, of in sides.items()}), curves_of(family, metrics)
     sums, curves = only_used(sums, curves, [name for name in metrics if family.metrics[name].sums is not None])
-    totals = totals_among(metrics, first)
-    tests = swap_tests(sums, pairs, np.array(n_sequences), curves, totals, resamples, seed, confidence)
+    tests = swap_tests(sums, pairs, np.array(n_sequences), curves, stacked, resamples, seed, confidence)
     if first.in_groups:  # it may be known where its pseudo-values are not
         of_sides = [of.summary[list(metrics)].to_numpy(np.float64)[0] for of in sides.values()]
         tests = tests._replace(estimate=np.stack([of_sides[a] - of_sides[b] for a, b in pairs]))
-    return [dict(zip(NUMBERS, values, strict=True)) for values in zip(*tests, strict=True)]
+    found = [dict(zip(NUMBERS, values, strict=True)) for values in zip(*tests, strict=True)]
+    return [of | {"reason": test.reason} for of, test in zip(found, leaving_out, strict=True)]
+
+
+def _left_out(
+    group: Group, evaluations: Mapping[str, Evaluation], metrics: Sequence[str], confidence: float
+) -> list[PairTests]:
+    """The tests of each pair of a group by leaving out sequences."""
+    sums = aligned_sums(evaluations)
+    of_sides = {
+        name: left_out_of(sums.named(sums.values[:, at]), functions_of(of, metrics, group.tau))
+        for at, (name, of) in enumerate(evaluations.items())
+    }
+    found = [(pair, pair_tests(of_sides[pair[0]], of_sides[pair[1]], confidence)) for pair in group.pairs]
+    return [none_of(test) if frozenset(pair) in group.same else test for pair, test in found]
 
 
 def n_cells(group: Group) -> int:
@@ -104,37 +143,33 @@ def curves_of(family: Family, metrics: Sequence[str]) -> Curves:
     return curves
 
 
-def paired_t(groups: Sequence[Group], metrics: Sequence[str], confidence: float) -> list[dict[str, np.ndarray]]:
-    """The paired t tests of the mean over sequences of each pair in turn: the numbers (metrics,) by name."""
-    found = [_of_means(group, pair, metrics, confidence) for group in groups for pair in group.pairs]
-    adjusted = holm(np.concatenate([of["p_value"] for of in found])[:, None]).reshape(len(found), -1)
-    return [of | {"p_adjusted": p_adjusted} for of, p_adjusted in zip(found, adjusted, strict=True)]
+def _of_means(groups: Sequence[Group], metrics: Sequence[str], confidence: float) -> list[dict[str, Any]]:
+    """The tests of the means over sequences of each pair in turn: numbers and reasons (metrics,) by name."""
+    found = [_of_mean(group, pair, metrics, confidence) for group in groups for pair in group.pairs]
+    adjusted = holm(np.concatenate([of.p_value for of in found])).reshape(len(found), -1)
+    return [of._asdict() | {"p_adjusted": p_adjusted} for of, p_adjusted in zip(found, adjusted, strict=True)]
 
 
-def _of_means(group: Group, pair: tuple[str, str], metrics: Sequence[str], confidence: float) -> dict[str, np.ndarray]:
-    """The paired t test of a pair: the numbers (metrics,) by name.
-
-    Where all sequences differ by the same amount, t knows no error and would be infinite. The p-value is then that of
-    the signs of the differences, 2^(1 - n), and nothing is known of the bounds.
-    """
-    from scipy.special import stdtr  # imported here, because it is slow to import
-
-    a, b = (singles_of(group.evaluations[name]) for name in pair)
+def _of_mean(group: Group, pair: tuple[str, str], metrics: Sequence[str], confidence: float) -> PairTests:
+    """The test of a pair's means over the sequences of which both know the metric."""
+    evaluations = [group.evaluations[name] for name in pair]
+    entries = [evaluations[0].family.metrics[name] for name in metrics]
+    functions = functions_of_means(*(np.array([getattr(entry, end) for entry in entries]) for end in ("low", "high")))
+    a, b = (singles_of(of) for of in evaluations)
     at = pd.Index(b.sequence).get_indexer(pd.Index(a.sequence))
     both = np.flatnonzero(at >= 0)
-    of_a, of_b = values_of(a, metrics)[both], values_of(b, metrics)[at[both]]
-    apart = np.where(np.abs(of_a - of_b) <= BLUR * np.abs(of_a), 0.0, of_a - of_b)
-    n_cells = len(group.evaluations[pair[0]].sequence)
-    of_all = means(apart, a.cell[both], np.zeros(n_cells, np.int64), 1, confidence)
-    mean, low, high, error, n, _, freedom, _ = (numbers[0] for numbers in of_all)
-    with np.errstate(all="ignore"):
-        p_value = 2 * stdtr(freedom, -np.abs(mean) / error)
-    agree = np.isnan(low)
-    p_value = np.where(agree, np.where(mean == 0, 1.0, 2.0 ** (1 - n)), p_value)
-    p_value[np.isnan(mean)] = np.nan
-    none = agree & (mean == 0) & (n > 1)
-    low, high = (np.where(none, 0.0, bound) for bound in (low, high))
-    return {"estimate": mean, "low": low, "high": high, "p_value": p_value}
+    values = [
+        {name: np.asarray(of.values[name], np.float64)[rows] for name in metrics}
+        for of, rows in ((a, both), (b, at[both]))
+    ]
+    known = {name: ~(np.isnan(values[0][name]) | np.isnan(values[1][name])) for name in metrics}
+    shared = [
+        Singles(a.cell[both], None, {name: np.where(known[name], of[name], np.nan) for name in metrics})
+        for of in values
+    ]
+    cells = [cells_of_means(of, metrics, len(evaluations[0].sequence)) for of in shared]
+    found = pair_tests(left_out_of(cells[0], functions), left_out_of(cells[1], functions), confidence)
+    return none_of(found) if frozenset(pair) in group.same else found
 
 
 def _without(group: Group, pair: tuple[str, str], metrics: Sequence[str]) -> list[pd.DataFrame]:
@@ -146,20 +181,9 @@ def _without(group: Group, pair: tuple[str, str], metrics: Sequence[str]) -> lis
     without = sums.values.sum(axis=0) - sums.values
     left = [metrics_of(sums.named(without[:, at]), metrics, of.family) for at, of in enumerate((a, b))]
     names = np.sort(np.asarray(a.sequence))
-    unknown = np.full(len(metrics), np.nan)
+    unknown: dict[str, Any] = dict.fromkeys(NUMBERS, np.full(len(metrics), np.nan))
+    unknown |= {"reason": [OF_THE_REST] * len(metrics)}
     return [
-        _rows(pair, metrics, {"of": f"without {name}"}, dict.fromkeys(NUMBERS, unknown) | {"estimate": of[0] - of[1]})
+        _rows(pair, metrics, {"of": f"without {name}"}, unknown | {"estimate": of[0] - of[1]})
         for name, *of in zip(names, *left, strict=False)
     ]
-
-
-def holm(p_values: np.ndarray) -> np.ndarray:
-    """Adjusts p-values (tests, families) within each family by Holm's method (1979); null ones are not counted."""
-    order = np.argsort(p_values, axis=0)  # null last
-    n_tests = np.count_nonzero(~np.isnan(p_values), axis=0)
-    ordered = np.take_along_axis(p_values, order, axis=0)
-    left = np.maximum(n_tests - np.arange(len(p_values))[:, None], 1)
-    raised = np.minimum(np.maximum.accumulate(ordered * left, axis=0), 1.0)
-    adjusted = np.empty_like(p_values)
-    np.put_along_axis(adjusted, order, raised, axis=0)
-    return adjusted

@@ -107,6 +107,7 @@ def check_labels(labels: Iterable[str]) -> None:
         "n_effective",
         "degrees_of_freedom",
         "largest_share",
+        "reason",
     ]
     taken = [name for name in labels if name in own]
     if taken:

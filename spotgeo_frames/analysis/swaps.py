@@ -13,8 +13,8 @@ constant sums of c_i c_i' and d_i d_i', and X is the sum of c_i d_i', each with 
 are one product of signs and a matrix, as the swapped sums themselves are.
 
 With few sequences, or where errors are rare, few swaps change t, and t hardly: swaps alone then call a t of 1 small. So
-a p-value is never below that of Student's t of the difference and its jackknife standard error, which leaves out one
-sequence at a time, with n - 1 degrees of freedom. docs/uncertainty.md has what that is worth.
+a p-value is never below that of leaving out one sequence at a time, and an interval never narrower (see
+`left_out_pairs.py`). docs/uncertainty.md has what that is worth.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,10 +25,9 @@ import numpy as np
 from ..scoring.match_sums import NamedSums
 from ..support.chunks import chunks
 from ..tracking.families import mean_of_known
-from .resampling import Matrix
-
-# Differences and statistics are equal up to this share of them, because swapping changes the order of additions.
-BLUR = 1e-9
+from .adjusting import by_largest, by_least, holm, p_values_of_swaps
+from .left_out_pairs import PairTests
+from .resampling import BLUR, Matrix
 
 # Squared standard errors up to this share of what they are the sum of are rounding.
 ROUNDING = 1e-12
@@ -58,12 +57,12 @@ class SwapTests(NamedTuple):
     estimate
         The metric of the first minus that of the second.
     low, high
-        The differences that the test does not reject; null where no swap can reject any.
+        The differences that neither test rejects; null where leaving out knows none.
     p_value
-        The share of swaps with a t at least as large, the observed arrangement counted; or that of the jackknife's t,
-        if it is larger.
+        The share of swaps with a t at least as large, the observed arrangement counted; or that of leaving out, if it
+        is larger.
     p_adjusted
-        The same for all pairs and metrics together, by the largest t of each swap (Westfall and Young, 1993).
+        The same for all pairs and metrics together (Westfall and Young, 1993; see `adjusting.py`).
     """
 
     estimate: np.ndarray
@@ -102,7 +101,7 @@ def swap_tests(
     pairs: Sequence[tuple[int, int]],
     n_sequences: np.ndarray,
     curves: Curves,
-    totals: np.ndarray,
+    leaving_out: PairTests,
     n_swaps: int,
     seed: int,
     confidence: float = 0.95,
@@ -110,7 +109,7 @@ def swap_tests(
     """Tests each pair and metric.
 
     The values of `sums` are (sequences, submissions, S); `pairs` are positions of submissions, and
-    `n_sequences` says how many sequences each pair has; `totals` (M,) which metrics are totals over sequences.
+    `n_sequences` says how many sequences each pair has; `leaving_out` are the tests (P, M) by leaving out sequences.
     `n_swaps` are drawn where there are more than MOST_EXACT sequences.
     """
     of_side = sums.values.astype(np.float64)
@@ -122,21 +121,17 @@ def swap_tests(
             _statistics(Pair(sums.shapes, n, of_side[:, a] + of_side[:, b], rows[differs], differs), signs, curves)
             for (a, b), n, rows in zip(pairs, n_sequences, apart, strict=True)
         ]
-        errors = [left_out_error(sums, pair, n, curves, totals) for pair, n in zip(pairs, n_sequences, strict=True)]
     estimate, error = (np.stack([of_pair[part] for of_pair in found]) for part in (0, 1))
     statistics = np.stack([of_pair[2] for of_pair in found], axis=1)  # (swaps, pairs, metrics), the observed one first
-    p_value = np.count_nonzero(statistics >= statistics[0] * (1 - BLUR), axis=0) / len(statistics)
     unknown = np.isnan(estimate)
-    adjusted = _adjusted(statistics.reshape(len(statistics), -1), unknown.ravel()).reshape(p_value.shape)
-    least, reach = _student(estimate, np.array(errors), n_sequences[:, None] - 1.0, confidence)
-    p_value, adjusted = np.fmax(p_value, least), np.where(unknown, np.nan, np.fmax(adjusted, least))
-    reach = np.fmax(_reach(error, statistics, 1 - confidence), reach)
-    low, high = estimate - reach, estimate + reach
+    of_swaps = np.count_nonzero(statistics >= statistics[0] * (1 - BLUR), axis=0) / len(statistics)
+    p_value = np.where(unknown, np.nan, np.fmax(of_swaps, leaving_out.p_value))
+    adjusted = np.full(p_value.shape, np.nan)
+    adjusted[~unknown] = _together(statistics[:, ~unknown], p_value[~unknown])
+    reach = _reach(error, statistics, 1 - confidence)
+    low, high = np.minimum(estimate - reach, leaving_out.low), np.maximum(estimate + reach, leaving_out.high)
     kept = p_value > 1 - confidence + BLUR
     low, high = np.where(kept, np.minimum(low, 0), low), np.where(kept, np.maximum(high, 0), high)
-    p_value[unknown] = low[unknown] = high[unknown] = np.nan
-    few = 2.0 ** (1 - n_sequences) > 1 - confidence  # the least p-value there can be
-    low[few] = high[few] = np.nan
     return SwapTests(estimate, low, high, p_value, adjusted)
 
 
@@ -233,15 +228,14 @@ def gradients(sums: NamedSums, curves: Curves) -> np.ndarray:
     return np.concatenate(columns, axis=-1)
 
 
-def _adjusted(statistics: np.ndarray, unknown: np.ndarray) -> np.ndarray:
-    """The p-values of statistics (swaps, tests) together, step by step from the largest (Westfall and Young, 1993)."""
-    known = np.flatnonzero(~unknown)
-    order = known[np.argsort(statistics[0, known], kind="stable")]  # the least first
-    largest = np.maximum.accumulate(statistics[:, order], axis=1)
-    p_values = np.count_nonzero(largest >= statistics[0, order] * (1 - BLUR), axis=0) / len(statistics)
-    adjusted = np.full(len(unknown), np.nan)
-    adjusted[order] = np.maximum.accumulate(p_values[::-1])[::-1]
-    return adjusted
+def _together(statistics: np.ndarray, p_values: np.ndarray) -> np.ndarray:
+    """The p-values (tests,) of all tests together, from |t| of swaps (swaps, tests).
+
+    The larger p-values of leaving out are adjusted by the swaps' least p-values, or by Holm's method where p-values are
+    smaller than swaps can tell.
+    """
+    of_leaving_out = np.fmin(by_least(p_values, p_values_of_swaps(statistics)), holm(p_values))
+    return np.fmax(by_largest(statistics), of_leaving_out)
 
 
 def _reach(error: np.ndarray, statistics: np.ndarray, level: float) -> np.ndarray:
@@ -251,28 +245,3 @@ def _reach(error: np.ndarray, statistics: np.ndarray, level: float) -> np.ndarra
     quantile = np.partition(statistics, place, axis=0)[place]
     with np.errstate(invalid="ignore"):
         return np.where(error > 0, quantile * error, np.where(np.isinf(quantile), np.inf, 0.0))
-
-
-def _student(
-    estimate: np.ndarray, error: np.ndarray, freedom: np.ndarray, confidence: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Student's p-values and the reach of his intervals; null where the standard error is."""
-    from scipy.special import stdtr, stdtrit  # imported here, because it is slow to import
-
-    with np.errstate(all="ignore"):
-        p_value = np.where(estimate == 0, 1.0, 2 * stdtr(freedom, -np.abs(estimate) / error))
-        return p_value, stdtrit(freedom, (1 + confidence) / 2) * error
-
-
-def left_out_error(
-    sums: Matrix, pair: tuple[int, int], n_sequences: int, curves: Curves, totals: np.ndarray
-) -> np.ndarray:
-    """The standard errors of a pair's differences, (M,), from leaving out one sequence at a time."""
-    of_pair = sums.values[:, pair].astype(np.float64)
-    of_pair = of_pair[of_pair.any(axis=(1, 2))]
-    total = of_pair.sum(axis=0)
-    metrics = [mean_of_known(curve) for curve in curves(sums.named(np.concatenate([total[None], total - of_pair])))]
-    difference = np.stack([metric[:, 0] - metric[:, 1] for metric in metrics], axis=-1)
-    n, changes = n_sequences, difference[1:] - difference[0]
-    squares = np.where(totals, (changes**2).sum(axis=0) - difference[0] ** 2 / n, (changes**2).sum(axis=0))
-    return np.sqrt(np.maximum(squares, 0.0) * np.where(totals, n / (n - 1), (n - 1) / n))

@@ -32,8 +32,8 @@ from ..tracking.registry import HOTA_METRICS
 from ..tracking.similar_chunks import similar_chunks
 from ..tracking.tracks import evaluate_tracks, identify_whole, rule_of_tracks, track_sums
 from .cross_validation import best_threshold
+from .interval_tables import FEWEST_COMBINED
 from .sweep_sums import score_thresholds
-from .uncertainty import FEWEST_COMBINED
 
 # Where there are more distinct scores than this, the thresholds are this many scores of evenly spaced ranks.
 MOST_THRESHOLDS = 50

@@ -24,7 +24,7 @@ from ..tables.selections import By
 from ..tables.table import Table
 from .batches import batches
 from .estimates import clustered, combined, macro, tau_of, with_units
-from .interval_tables import QUESTION, metric_table, result_table, warning_texts
+from .interval_tables import QUESTION, metric_table, result_table, warning_texts, with_reasons
 from .jackknife import Intervals
 from .resampling import (
     bounds,
@@ -43,9 +43,6 @@ Method = Literal["jackknife", "percentile", "batch_means"]
 
 # The count of sums, and of resampled metrics, that are in memory at once, 8 bytes each.
 NUMBERS_AT_ONCE = 1 << 23
-
-# Of tracks and poses, combined numbers of fewer sequences have no intervals: a single large one decides them.
-FEWEST_COMBINED = 20
 
 
 @same_kind_as("x")
@@ -176,10 +173,12 @@ def interval_table(
     if method == "percentile":
         found = _by_resampling(found, evaluation, names, resamples, confidence, seed)
     texts = [] if method == "batch_means" else warning_texts(found, names, n_sequences, tau, evaluation)
+    n_units = n_sequences if method != "batch_means" else np.bincount(evaluation.group)
+    found = with_reasons(found, evaluation, tau, n_units)
     if evaluation.of_result:
-        few = (n_sequences < FEWEST_COMBINED)[:, None]
-        found = found._replace(low=np.where(few, np.nan, found.low), high=np.where(few, np.nan, found.high))
-        of_means = macro(evaluation, names, confidence) if evaluation.singles else None
+        of_means = None
+        if evaluation.singles:
+            of_means = with_reasons(macro(evaluation, names, confidence), evaluation, tau, n_sequences, are_means=True)
         answer = result_table(evaluation, names, n_sequences, found, of_means)
     else:
         answer = metric_table(evaluation, names, n_sequences, found)

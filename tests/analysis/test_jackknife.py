@@ -11,31 +11,9 @@ from scipy import stats
 
 import spotgeo_frames as sf
 from helpers.counted import TAU, counted, tracked
+from helpers.plain_jackknife import Bounds, plain_error, plain_freedom, plain_reach, plain_share, plain_skewness
 from helpers.problems import refused, warned
 from spotgeo_frames.analysis.batches import N_PIECES
-
-Bounds = tuple[float, float]
-
-
-def plain_freedom(w: np.ndarray) -> float:
-    """tr(A)² / tr(A²) of Bell and McCaffrey, with the matrices written out."""
-    n, found = len(w), []
-    for working in (np.ones(n), 1 / w):
-        residuals = np.eye(n) - np.outer(np.ones(n), w) / w.sum()
-        weights = np.diag((w / (w.sum() - w)) ** 2)
-        a = np.diag(working**0.5) @ residuals.T @ weights @ residuals @ np.diag(working**0.5)
-        found.append(np.trace(a) ** 2 / np.trace(a @ a))
-    return float(np.clip(np.mean(found), 1, n - 1))
-
-
-def plain_share(y: np.ndarray, w: np.ndarray, greatest: float = 1.0) -> Bounds:
-    """The bounds of a ratio of sums between 0 and `greatest`."""
-    n, share = len(w), y.sum() / w.sum() / greatest
-    left = [(y.sum() - y[i]) / (w.sum() - w[i]) / greatest for i in range(n)]
-    variance = (n - 1) / n * sum((value - share) ** 2 for value in left)
-    reach = stats.t.ppf(0.975, plain_freedom(w)) * np.sqrt(variance) / (share * (1 - share))
-    low, high = (1 / (1 + np.exp(-(np.log(share / (1 - share)) + side * reach))) for side in (-1, 1))
-    return low * greatest, high * greatest
 
 
 def found_in(table: pd.DataFrame, metric: str, **options: object) -> pd.Series:
@@ -52,12 +30,15 @@ def test_a_ratio_over_four_sequences() -> None:
     row = found_in(counted(tp, fn, [0] * 4), "recall")
     assert row["estimate"] == 17 / 23
     # Without the first sequence 14 / 19, then 12 / 18, 16 / 19 and 9 / 13.
-    variance = 3 / 4 * sum((left - 17 / 23) ** 2 for left in (14 / 19, 12 / 18, 16 / 19, 9 / 13))
+    changes = np.array([14 / 19, 12 / 18, 16 / 19, 9 / 13]) - 17 / 23
     freedom = plain_freedom(np.array([4.0, 5, 4, 10]))
     assert 1 < freedom < 3
-    reach = stats.t.ppf(0.975, freedom) * np.sqrt(variance) / (17 / 23 * 6 / 23)
-    wanted = [1 / (1 + np.exp(-(np.log(17 / 6) + side * reach))) for side in (-1, 1)]
-    assert numbers(row)[1:] == pytest.approx(wanted)
+    quantile, slope = stats.t.ppf(0.975, freedom), plain_error(changes) / (17 / 23 * 6 / 23)
+    k = plain_skewness(changes, freedom)
+    assert k < 0, "the third is far below the others"
+    furthest = max(plain_reach(quantile, k), quantile)
+    low, high = (1 / (1 + np.exp(-(np.log(17 / 6) + side * slope))) for side in (-furthest, quantile))
+    assert numbers(row)[1:] == pytest.approx([low, high])
     assert row["degrees_of_freedom"] == pytest.approx(freedom)
     assert row["n_sequences"] == 4
     assert row["n_effective"] == pytest.approx(23**2 / (16 + 25 + 16 + 100))
@@ -145,22 +126,26 @@ def own_metric() -> Iterator[Callable[..., None]]:
     sf.metric("own", None, None)
 
 
-def test_an_own_metric_has_the_plain_t_interval(own_metric: Callable[..., None]) -> None:
+def test_an_own_metric_has_the_interval_of_its_own_scale(own_metric: Callable[..., None]) -> None:
     own_metric(lambda sums: sums["fp"] / sums["tp"])
     tp, fp = np.array([3, 5, 1, 8]), np.array([1, 0, 3, 20])
     row = found_in(counted(tp, [0] * 4, fp), "own")
-    left = (fp.sum() - fp) / (tp.sum() - tp)
-    error = np.sqrt(3 / 4 * ((left - 24 / 17) ** 2).sum())
-    reach = stats.t.ppf(0.975, plain_freedom((tp + fp).astype(float))) * error
-    assert numbers(row) == pytest.approx([24 / 17, 24 / 17 - reach, 24 / 17 + reach])
+    changes = (fp.sum() - fp) / (tp.sum() - tp) - 24 / 17
+    freedom = plain_freedom((tp + fp).astype(float))
+    quantile, k, error = stats.t.ppf(0.975, freedom), plain_skewness(changes, freedom), plain_error(changes)
+    below, above = (max(quantile, side * plain_reach(side * quantile, k)) * error for side in (1, -1))
+    assert numbers(row) == pytest.approx([24 / 17, 24 / 17 - below, 24 / 17 + above])
 
 
 def test_an_own_metric_that_doubles_with_the_sums_is_a_total(own_metric: Callable[..., None]) -> None:
     own_metric(lambda sums: sums["fp"] + 2 * sums["fn"])
     of_each = np.array([1, 2, 3, 10])
     row = found_in(counted([5] * 4, [0] * 4, of_each), "own")
-    reach = stats.t.ppf(0.975, 3) * of_each.std(ddof=1) * 2  # 4 times that of the mean
-    assert numbers(row) == pytest.approx([16, 16 - reach, 16 + reach])
+    error = of_each.std(ddof=1) * 2  # 4 times that of the mean
+    k = plain_skewness((of_each.sum() - of_each) / 3 * 4 - 16, 3)
+    assert k > 0, "one sequence has most"
+    above = -plain_reach(-stats.t.ppf(0.975, 3), k) * error
+    assert numbers(row) == pytest.approx([16, 16 - stats.t.ppf(0.975, 3) * error, 16 + above])
 
 
 def test_two_sequences_have_bounds_and_one_has_none() -> None:
@@ -215,9 +200,11 @@ def test_tracks_have_combined_numbers_the_macro_mean_and_those_without_each_sequ
     assert found["estimate"].tolist() == pytest.approx([0.85, 0.85, 0.8125, 0.8375, 0.8625, 0.8875, 0.85]), (
         "15 of 100 are lost; without the first sequence 15 of 80"
     )
-    of_each = 1 - np.array(lost) / 20
-    reach = stats.t.ppf(0.975, 4) * of_each.std(ddof=1) / np.sqrt(5)
-    assert numbers(found.loc["macro"])[1:] == pytest.approx([0.85 - reach, min(0.85 + reach, 1)])
+    short = np.array(lost) / 20  # of 1, on whose logarithm the interval is
+    reach = stats.t.ppf(0.975, 4) * short.std(ddof=1) / np.sqrt(5) / 0.15
+    assert numbers(found.loc["macro"])[1:] == pytest.approx([1 - 0.15 * np.exp(reach), 1 - 0.15 * np.exp(-reach)])
+    assert found["reason"].isna().tolist() == [False, True] + [False] * 5
+    assert "fewer than 20 sequences" in found.loc["combined", "reason"]
     assert found.drop("macro")[["low", "high"]].isna().all(axis=None)
     assert found["n_sequences"].tolist() == [5, 5, 4, 4, 4, 4, 4]
     assert found.loc["combined", "largest_share"] == pytest.approx(0.2), "as many truths in each"
@@ -238,10 +225,10 @@ def test_the_macro_mean_is_one_of_sequences_whatever_the_clusters() -> None:
     assert found.loc["macro", "estimate"] == pytest.approx(of_each.mean())
     assert found.index.tolist() == ["combined", "macro", "without 0", "without 1", "without 2"]
     assert found["n_sequences"].tolist() == [5, 5, 3, 3, 4]
-    left = [of_each[2:].mean(), of_each[[0, 1, 4]].mean(), of_each[:4].mean()]
-    error = np.sqrt(2 / 3 * ((np.array(left) - of_each.mean()) ** 2).sum())
-    reach = stats.t.ppf(0.975, plain_freedom(np.array([2.0, 2, 1]))) * error
-    assert found.loc["macro", "low"] == pytest.approx(of_each.mean() - reach)
+    changes = np.array([of_each[2:].mean(), of_each[[0, 1, 4]].mean(), of_each[:4].mean()]) - of_each.mean()
+    freedom, short = plain_freedom(np.array([2.0, 2, 1])), 1 - of_each.mean()
+    below = max(plain_reach(stats.t.ppf(0.975, freedom), plain_skewness(changes, freedom)), stats.t.ppf(0.975, freedom))
+    assert found.loc["macro", "low"] == pytest.approx(1 - short * np.exp(below * plain_error(changes) / short))
 
 
 def test_where_all_sequences_agree_a_macro_mean_has_bounds_with_a_width() -> None:
