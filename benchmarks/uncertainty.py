@@ -1,4 +1,4 @@
-"""Intervals and p-values held against the truth, by simulation of known processes; and how fast they are.
+"""Intervals, p-values and gates held against the truth, by simulation of known processes; and how fast they are.
 
     python benchmarks/uncertainty.py [--replicates 2000] [--mot17 GT TRACKER] [--only coverage ...]
 
@@ -12,19 +12,23 @@ import argparse
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from populations import PAIRS, POPULATIONS, Counts, five_alike, five_that_miss
 from scipy.optimize import brentq
 from scipy.signal import lfilter
 from scipy.special import expit, logit
 
 import spotgeo_frames as sf
-from spotgeo_frames.analysis.estimates import means
+from spotgeo_frames.analysis.estimates import functions_of_means
+from spotgeo_frames.analysis.jackknife import Functions, jackknife, single_share
+from spotgeo_frames.analysis.left_out_pairs import PairTests, left_out_of, pair_tests
 from spotgeo_frames.analysis.pair_tables import curves_of
-from spotgeo_frames.analysis.resampling import Matrix, matrix_of, only_used
-from spotgeo_frames.analysis.swaps import swap_tests
+from spotgeo_frames.analysis.resampling import Matrix, matrix_of, metrics_of, only_used
+from spotgeo_frames.analysis.swaps import SwapTests, swap_tests
 from spotgeo_frames.scoring.evaluations import Family
 from spotgeo_frames.scoring.match_sums import NamedSums
 from spotgeo_frames.scoring.registry import METRICS, RANKING, values_of
@@ -37,47 +41,7 @@ ASKED = ["f1", "precision", "recall", "mse", "det_a", "kelvins_mse", "mean_dista
 TAU, EPSILON = 10.0, 3.0
 N_SWAPS = 2000
 
-# tp, fn, fp of sequences, and the scale (px) of their distances.
-Counts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 DETECTIONS = Family(METRICS, RANKING, (), values_of, lambda sums: sums["tp"] + sums["fn"] + sums["fp"])
-
-
-def even(random: np.random.Generator, n: int) -> Counts:
-    """As many objects everywhere; sequences differ in how hard they are."""
-    n_truth = random.poisson(10, n)
-    tp = random.binomial(n_truth, random.beta(5, 2, n))
-    return tp, n_truth - tp, random.poisson(random.gamma(2.0, 1.0, n)), np.exp(random.normal(0, 0.3, n))
-
-
-def uneven(random: np.random.Generator, n: int) -> Counts:
-    """A few sequences have most objects, and are easier."""
-    size = random.normal(0, 1.2, n)
-    n_truth = 1 + random.poisson(12 * np.exp(size))
-    tp = random.binomial(n_truth, expit(1 + 0.4 * size + random.normal(0, 0.7, n)))
-    fp = random.poisson(0.15 * n_truth * np.exp(random.normal(0, 0.7, n)))
-    return tp, n_truth - tp, fp, np.exp(random.normal(0, 0.4, n))
-
-
-def rare(random: np.random.Generator, n: int) -> Counts:
-    """One sequence in twenty has errors at all."""
-    n_truth = 1 + random.poisson(7, n)
-    is_bad = random.random(n) < 0.05
-    tp = np.where(is_bad, random.binomial(n_truth, random.beta(2, 3, n)), n_truth)
-    return tp, n_truth - tp, np.where(is_bad, random.poisson(2, n), 0), np.exp(random.normal(0, 0.3, n))
-
-
-def heavy(random: np.random.Generator, n: int) -> Counts:
-    """One sequence in ten has distances four times as large."""
-    tp, fn, fp, scale = even(random, n)
-    return tp, fn, fp, scale * np.where(random.random(n) < 0.1, 4.0, 1.0)
-
-
-POPULATIONS: Mapping[str, Callable[[np.random.Generator, int], Counts]] = {
-    "even": even,
-    "uneven": uneven,
-    "rare": rare,
-    "heavy": heavy,
-}
 
 
 def match_table(counts: Counts, random: np.random.Generator) -> pd.DataFrame:
@@ -116,79 +80,90 @@ def _heads(names: Sequence[str]) -> str:
     return "".join(f"{name:>14}" for name in names)
 
 
-# Pairs of detectors that are equally good in a metric, as sums (sequences, 2 detectors) of each name.
-def equal_detectors(random: np.random.Generator, n: int) -> tuple[Counts, Counts]:
-    """Two runs of one detector."""
-    n_truth, chance = random.poisson(10, n), random.beta(5, 2, n)
-    found = [random.binomial(n_truth, chance) for _ in range(2)]
-    return tuple((tp, n_truth - tp, random.poisson(1.5, n), tp) for tp in found)  # type: ignore[return-value]
-
-
-def unequal_numbers(precision: float, ratio: float, spread: float) -> Callable[..., tuple[Counts, Counts]]:
-    """Two detectors with the same precision, one with `ratio` times as many predictions.
-
-    The chance to be right has a standard deviation of `spread` between sequences.
-    """
-
-    def pair(random: np.random.Generator, n: int) -> tuple[Counts, Counts]:
-        n_truth, sides = 1 + random.poisson(8, n), []
-        both = precision * (1 - precision) / spread**2 - 1 if spread else 0.0
-        for rate in (0.9 / ratio, 0.9):
-            n_predicted = random.binomial(n_truth, rate)
-            chance = random.beta(both * precision, both * (1 - precision), n) if spread else precision
-            tp = random.binomial(n_predicted, chance)
-            sides.append((tp, np.maximum(n_truth - tp, 0), n_predicted - tp, tp))
-        return tuple(sides)  # type: ignore[return-value]
-
-    return pair
-
-
-def better(random: np.random.Generator, n: int) -> tuple[Counts, Counts]:
-    """Two detectors, the second of which finds 8% more."""
-    n_truth, chance = random.poisson(10, n), random.beta(5, 2, n)
-    found = [random.binomial(n_truth, np.minimum(chance + more, 1)) for more in (0.0, 0.08)]
-    return tuple((tp, n_truth - tp, random.poisson(1.5, n), tp) for tp in found)  # type: ignore[return-value]
-
-
-PAIRS: Mapping[str, tuple[Callable[..., tuple[Counts, Counts]], str]] = {
-    "two runs of one detector": (equal_detectors, "f1"),
-    "6 times as many predictions": (unequal_numbers(0.7, 6, 0), "precision"),
-    "the same, sequences differ": (unequal_numbers(0.7, 6, 0.17), "precision"),
-    "6 times, rare false alarms": (unequal_numbers(0.95, 6, 0), "precision"),
-    "the same, sequences differ more": (unequal_numbers(0.95, 6, 0.08), "precision"),
-    "1.5 times, rare, sequences differ": (unequal_numbers(0.95, 1.5, 0.08), "precision"),
-    "8% more found (power)": (better, "recall"),
-}
-
-
-def pair_sums(sides: tuple[Counts, Counts]) -> Matrix:
-    """The sums (sequences, 2, sums) of a pair."""
+def pair_sums(sides: Sequence[Counts]) -> Matrix:
+    """The sums (sequences, detectors, sums) of detectors on the same sequences."""
     named = {name: np.stack([side[at] for side in sides], axis=1) for at, name in enumerate(("tp", "fn", "fp"))}
     return Matrix(np.stack(list(named.values()), axis=-1).astype(float), dict.fromkeys(named, ()))
 
 
+def pair_of(
+    sums: Matrix, metric: str, seed: int, pairs: Sequence[tuple[int, int]] = ((0, 1),), confidence: float = 0.95
+) -> SwapTests:
+    """The tests of `compare` for pairs of submissions, whose sums are (sequences, submissions, sums)."""
+    functions = functions_of_detections(metric)
+    sides = [left_out_of(sums.named(sums.values[:, at]), functions) for at in range(sums.values.shape[1])]
+    tests = [pair_tests(sides[a], sides[b], confidence) for a, b in pairs]
+    leaving_out = PairTests(*(np.stack(column) for column in zip(*tests, strict=True)))
+    n_sequences = np.full(len(pairs), len(sums.values))
+    curves = curves_of(DETECTIONS, [metric])
+    return swap_tests(sums, pairs, n_sequences, curves, leaving_out, N_SWAPS, seed, confidence)
+
+
+def functions_of_detections(metric: str) -> Functions:
+    """A share of detections as a function of sums."""
+    value, weight = METRICS[metric].value, METRICS[metric].weight
+    assert value is not None
+    assert weight is not None
+    return single_share(value, weight)
+
+
 def p_values(replicates: int) -> None:
     """How often p-values of pairs are at most 0.05, and how often intervals of differences hold the true one."""
-    print(f"p-values of at most 0.05 (and intervals that hold the true difference), {replicates:,} replicates")
+    print(f"p-values of at most 0.05 (intervals that hold the true difference), {replicates:,} replicates")
     print(f"  {'pair':34}" + _heads([f"n = {n}" for n in (6, *SIZES[1:])]))
     for name, (pair, metric) in PAIRS.items():
-        curves = curves_of(DETECTIONS, [metric])
-        one, other = curves({k: v.sum(0) for k, v in _named(pair(np.random.default_rng(99), 400_000)).items()})[0][:, 0]
+        true = _true_difference(pair, metric)
         shares = []
         for n in (6, *SIZES[1:]):
             small = held = 0
             for seed in range(replicates):
-                sums = pair_sums(pair(np.random.default_rng([seed, n, 7]), n))
-                tests = swap_tests(sums, [(0, 1)], np.array([n]), curves, np.array([False]), N_SWAPS, seed)
+                tests = pair_of(pair_sums(pair(np.random.default_rng([seed, n, 7]), n)), metric, seed)
                 small += tests.p_value[0, 0] <= 0.05
-                held += tests.low[0, 0] <= one - other <= tests.high[0, 0]
+                held += tests.low[0, 0] <= true <= tests.high[0, 0]
             shares.append(f"{small / replicates:6.1%} ({held / replicates:.0%})")
         print(f"  {name:34}" + "".join(f"{share:>14}" for share in shares), flush=True)
 
 
-def _named(sides: tuple[Counts, Counts]) -> NamedSums:
-    matrix = pair_sums(sides)
-    return matrix.named(matrix.values)
+def gates(replicates: int) -> None:
+    """How often a gate passes whose margin is what the second detector is worse by, or better."""
+    print(f"gates at the margin that pass (asked: 5%), {replicates:,} replicates")
+    print(f"  {'pair':34}" + _heads([f"n = {n}" for n in (6, *SIZES[1:])]))
+    for name, (pair, metric) in PAIRS.items():
+        true = _true_difference(pair, metric)
+        shares = []
+        for n in (6, *SIZES[1:]):
+            passed = 0
+            for seed in range(replicates):
+                sums = pair_sums(pair(np.random.default_rng([seed, n, 13]), n))
+                tests = pair_of(sums, metric, seed, [(1, 0)], 0.9)  # one-sided 95%
+                passed += tests.low[0, 0] > -true
+            shares.append(passed / replicates)
+        print(f"  {name:34}" + "".join(f"{share:14.1%}" for share in shares), flush=True)
+
+
+def families(replicates: int) -> None:
+    """How often any adjusted p-value of five equal detectors is at most 0.05."""
+    print(f"any p_adjusted of at most 0.05 among five equal detectors, {replicates:,} replicates")
+    pairs = list(combinations(range(5), 2))
+    for name, population, metric in (
+        ("alike", five_alike, "f1"),
+        ("two miss anywhere, three wholly", five_that_miss, "recall"),
+    ):
+        shares = []
+        for n in (10, 20, 60):
+            small = 0
+            for seed in range(replicates):
+                sums = pair_sums(population(np.random.default_rng([seed, n, 17]), n))
+                small += bool((pair_of(sums, metric, seed, pairs).p_adjusted <= 0.05).any())
+            shares.append(small / replicates)
+        print(f"  {name:34}" + "".join(f"{share:14.1%}" for share in shares), flush=True)
+
+
+def _true_difference(pair: Callable[..., Sequence[Counts]], metric: str) -> float:
+    """By how much the first detector of a pair is better over very many sequences."""
+    many = pair_sums(pair(np.random.default_rng(99), 400_000))
+    one, other = functions_of_detections(metric).values(many.named(many.values.sum(axis=0)))[:, 0]
+    return float(one - other)
 
 
 def one_long_sequence(replicates: int) -> None:
@@ -225,18 +200,20 @@ def trackers(folders: Sequence[str], replicates: int) -> None:
         of_one = draw_trackers(real, np.random.default_rng([n, 1]), (replicates, n), [0.3])
         values = _values(of_one, names)[:, :, 0]
         many = _values(draw_trackers(real, np.random.default_rng(9), (1, 100_000), [0.3]), names)[0, :, 0].mean(axis=0)
-        cell, group = np.arange(replicates * n), np.repeat(np.arange(replicates), n)
-        found = means(values.reshape(-1, len(names)), cell, group, replicates, 0.95)
+        of_each, group = values.reshape(-1, len(names)), np.repeat(np.arange(replicates), n)
+        ends = (np.array([getattr(TRACKS.metrics[name], end) for name in names]) for end in ("low", "high"))
+        cells = {"value": of_each, "n": np.ones_like(of_each)}
+        found = jackknife(cells, group, replicates, functions_of_means(*ends))
         held = ((found.low <= many) & (many <= found.high)).mean(axis=0)
         print(f"  {'macro holds':16}{n:4}" + "".join(f"{share:14.1%}" for share in held), flush=True)
     for kind, jitter in (("as steady", [0.3, 0.3]), ("less steady", [0.1, 0.5])):
         shift = {name: _equal(real, jitter, name) for name in names}
         for n in (7, 10, 20):
-            found = [
+            by_swaps = [
                 _small(real, jitter, name, shift[name], n, replicates if n <= 12 else replicates // 4) for name in names
             ]
             print(
-                f"  {kind:16}{n:4}" + "".join(f"{macro:7.1%}, {combined:.1%}" for macro, combined in found), flush=True
+                f"  {kind:16}{n:4}" + "".join(f"{macro:7.1%}, {combined:.1%}" for macro, combined in by_swaps), flush=True
             )
 
 
@@ -249,17 +226,39 @@ def _small(
         drawn = draw_trackers(real, np.random.default_rng([n, 2]), (replicates, n), jitter, shift[not of_macro])
         if of_macro:
             values = _values(drawn, [name])
-            cell, group = np.arange(replicates * n), np.repeat(np.arange(replicates), n)
-            found = means((values[:, :, 0] - values[:, :, 1]).reshape(-1, 1), cell, group, replicates, 0.95)
-            small[0] = float(np.mean((found.low > 0) | (found.high < 0)))
+            tests = [_macro_test(of, name) for of in values[..., 0]]
+            small[0] = float(np.mean([test.p_value[0] <= 0.05 for test in tests]))
             continue
         for seed in range(replicates):
             sums = matrix_of({key: of[seed].reshape(n * 2, *of.shape[3:]) for key, of in drawn.items()}, n * 2)
             sums = sums._replace(values=sums.values.reshape(n, 2, -1))
+            sides = [left_out_of(sums.named(sums.values[:, at]), _of_trackers(name)) for at in (0, 1)]
+            test = pair_tests(sides[0], sides[1], 0.95)
+            leaving_out = PairTests(*(column[None] for column in test))
             used, of_used = only_used(sums, curves)
-            tests = swap_tests(used, [(0, 1)], np.array([n]), of_used, np.array([False]), N_SWAPS, seed)
-            small[1] += float(tests.p_value[0, 0] <= 0.05) / replicates
+            found = swap_tests(used, [(0, 1)], np.array([n]), of_used, leaving_out, N_SWAPS, seed)
+            small[1] += float(found.p_value[0, 0] <= 0.05) / replicates
     return small[0], small[1]
+
+
+def _macro_test(values: np.ndarray, name: str) -> PairTests:
+    """The test of the means over sequences of two trackers, from the values of each, (sequences, trackers)."""
+    metric = TRACKS.metrics[name]
+    functions = functions_of_means(np.array([metric.low]), np.array([metric.high]))
+    sides = [{"value": of[:, None], "n": np.ones((len(of), 1))} for of in values.T]
+    return pair_tests(left_out_of(sides[0], functions), left_out_of(sides[1], functions), 0.95)
+
+
+def _of_trackers(name: str) -> Functions:
+    """A metric of tracks as a function of sums."""
+    metric = TRACKS.metrics[name]
+    return Functions(
+        lambda sums: metrics_of(sums, [name], TRACKS),
+        lambda sums: (metric.weight or TRACKS.counted)(sums)[..., None],
+        np.array([metric.low]),
+        np.array([metric.high]),
+        np.zeros(1, bool),
+    )
 
 
 def _equal(real: NamedSums, jitter: Sequence[float], name: str) -> tuple[float, float]:
@@ -338,19 +337,23 @@ def _taken(function: Callable[..., object], *arguments: object) -> float:
     return time.perf_counter() - began
 
 
+PARTS: dict[str, Callable[[int], None]] = {
+    "speed": lambda _: speed(),
+    "coverage": coverage,
+    "p_values": p_values,
+    "gates": gates,
+    "families": families,
+    "one_long_sequence": one_long_sequence,
+}
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicates", type=int, default=2000)
     parser.add_argument("--mot17", nargs=2, metavar=("GT", "TRACKER"))
-    parser.add_argument("--only", nargs="*", choices=["speed", "coverage", "p_values", "one_long_sequence", "trackers"])
+    parser.add_argument("--only", nargs="*", choices=[*PARTS, "trackers"])
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    parts: dict[str, Callable[[int], None]] = {
-        "speed": lambda _: speed(),
-        "coverage": coverage,
-        "p_values": p_values,
-        "one_long_sequence": one_long_sequence,
-    }
+    parts = {**PARTS}
     if options.mot17:
         parts["trackers"] = lambda replicates: trackers(options.mot17, replicates)
     for name, part in parts.items():
