@@ -6,7 +6,6 @@ from .differences import changes as changes
 from .error_kinds import diagnose as diagnose
 from .gates import NonInferiority as NonInferiority
 from .gates import non_inferiority as non_inferiority
-from .gates import sample_size as sample_size
 from .histories import object_summary as object_summary
 from .identity_changes import identity_breaks as identity_breaks
 from .limits import DetectionLimit as DetectionLimit
@@ -14,6 +13,7 @@ from .limits import detection_limit as detection_limit
 from .mistakes import check as check
 from .offsets import bias as bias
 from .operating_points import operating_point as operating_point
+from .plans import sample_size as sample_size
 from .reliability import Calibration as Calibration
 from .reliability import calibration as calibration
 from .sweeps import Sweep as Sweep

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..analysis.gates import inferiority
-from ..analysis.uncertainty import interval_table
+from ..analysis.uncertainty import FEWEST_COMBINED, interval_table
 from ..scoring.ap.numbers import AP_METRICS
 from ..scoring.evaluations import asked_table
 from ..scoring.package_metrics import add_metrics_of_packages
@@ -39,21 +39,24 @@ class Sides(NamedTuple):
     """The submission and its baseline, if there is one, as evaluated for some of the checks.
 
     `entries` are those of the metrics that there are, and `others` are names of metrics that these would have if they
-    were evaluated otherwise; `exclude` are checked sequences to leave out.
+    were evaluated otherwise; `exclude` are checked sequences to leave out; `always_valid` says which bound is held
+    against the margin.
     """
 
     results: list[Result]
     entries: Mapping[str, Metric]
     others: Sequence[str]
     exclude: Sequence[int | str] | None
+    always_valid: bool
 
 
 class Check(NamedTuple):
     """A check: what `--json` prints of it, a sentence about it, and whether what would have to pass is unknown.
 
-    Of --min and --max, `estimate`, `low` and `high` are the metric and its interval, and `bound` is the limit. Of
-    --margin, `estimate` is the difference to the baseline, counted so that more is better, `low` its one-sided bound,
-    and `bound`, which that has to be above, minus the margin.
+    Of --min and --max, `estimate`, `low` and `high` are the metric and its interval, `bound` is the limit, and `reason`
+    says why there is no interval. Of --margin, `estimate` is the difference to the baseline, counted so that more is
+    better, `low` its one-sided bound, `bound`, which that has to be above, minus the margin, and `reason` says why it
+    is not.
     """
 
     metric: str
@@ -62,6 +65,7 @@ class Check(NamedTuple):
     high: float | None
     bound: float
     passed: bool
+    reason: str | None
     sentence: str
     is_unknown: bool
 
@@ -73,20 +77,21 @@ def gate(
     least: Sequence[str],
     most: Sequence[str],
     margin: Sequence[str],
+    always_valid: bool,
     how: How,
     exclude: str,
     as_json: bool,
 ) -> None:
     """Checks a submission against limits and a baseline, and exits with status 3 where a check is not passed."""
     wanted = list(_wanted(least, most, margin))
-    _check_asked(wanted, baseline)
+    _check_asked(wanted, baseline, always_valid=always_valid)
     with problems_reported():
         add_metrics_of_packages(check.metric for check in wanted)
         paths = [submission] if baseline is None else [submission, baseline]
         of_precision = precision_among((check.metric for check in wanted), how)
         kinds = [check.metric in of_precision for check in wanted]
         given = read_given(truth, paths, how, exclude, of_precision=bool(of_precision))
-        sides = {kind: _sides(given, of_precision=kind) for kind in dict.fromkeys(kinds)}
+        sides = {kind: _sides(given, of_precision=kind, always_valid=always_valid) for kind in dict.fromkeys(kinds)}
         found = {
             kind: iter(_checks(of, [check for check, its in zip(wanted, kinds, strict=True) if its == kind]))
             for kind, of in sides.items()
@@ -123,8 +128,8 @@ def _wanted(least: Sequence[str], most: Sequence[str], margin: Sequence[str]) ->
             yield Wanted(option, metric.strip(), number)
 
 
-def _check_asked(wanted: Sequence[Wanted], baseline: Submission | None) -> None:
-    """Raises WrongUsage where there is nothing to check, or where --margin and --baseline are not together."""
+def _check_asked(wanted: Sequence[Wanted], baseline: Submission | None, *, always_valid: bool) -> None:
+    """Raises WrongUsage where there is nothing to check, or where --margin and what belongs to it are not together."""
     if not wanted:
         raise WrongUsage("nothing to check; give --min f1=0.9, --max mse=40, or --baseline with --margin f1=0.01")
     of_baseline = any(check.option == "--margin" for check in wanted)
@@ -132,9 +137,11 @@ def _check_asked(wanted: Sequence[Wanted], baseline: Submission | None) -> None:
         raise WrongUsage("--margin: is how much worse than a baseline is still good enough; give --baseline, too")
     if baseline is not None and not of_baseline:
         raise WrongUsage("--baseline: is what --margin is about; give such as --margin f1=0.01, too")
+    if always_valid and not of_baseline:
+        raise WrongUsage("--always-valid: is about the bound of --margin; give --margin and --baseline, too")
 
 
-def _sides(given: Given, *, of_precision: bool) -> Sides:
+def _sides(given: Given, *, of_precision: bool, always_valid: bool) -> Sides:
     """The submission and its baseline as they are evaluated; a warning names excluded sequences that neither has."""
     results = list(results_of(given, of_precision=of_precision).values())
     asked = [asked_table(result, "gate") for result in results]
@@ -143,7 +150,7 @@ def _sides(given: Given, *, of_precision: bool) -> Sides:
         warnings.warn(unknown, stacklevel=2)
     entries = asked[0].evaluate(asked[0].table, None, ()).family.metrics
     others = [] if given.how.tracks else [*AP_METRICS]
-    return Sides(results, entries, others, left_out)
+    return Sides(results, entries, others, left_out, always_valid)
 
 
 def _checks(sides: Sides, wanted: Sequence[Wanted]) -> list[Check]:
@@ -188,18 +195,34 @@ def _of_number(row: Mapping[str, Any], wanted: Wanted, entry: Metric) -> Check:
         interval = "no interval" if row["low"] is None else f"95% interval {low} to {high}"
         sentence = f"{entry.label} is {_written(estimate, entry)} ({interval}); {asked}"
         passed = estimate >= wanted.number if is_least else estimate <= wanted.number
-    return Check(wanted.metric, estimate, row["low"], row["high"], wanted.number, passed, sentence, estimate is None)
+    reason = _why_no_interval(row) if row["low"] is None else None
+    return Check(
+        wanted.metric, estimate, row["low"], row["high"], wanted.number, passed, reason, sentence, estimate is None
+    )
+
+
+def _why_no_interval(row: Mapping[str, Any]) -> str:
+    """Why a metric's row of intervals has none."""
+    if row.get("reason") is not None:
+        return str(row["reason"])
+    if row["estimate"] is None:
+        return "the metric is not defined"
+    if "of" in row and row["n_sequences"] < FEWEST_COMBINED:
+        return f"fewer than {FEWEST_COMBINED} sequences, of which a large one may decide the combined number"
+    return "nothing tells how others differ"
 
 
 def _against_baseline(sides: Sides, wanted: Wanted, entry: Metric) -> Check:
     """A check of --margin."""
     x, baseline = sides.results
-    answer, _ = inferiority(x, baseline, wanted.metric, wanted.number, exclude=sides.exclude)
+    answer, _ = inferiority(
+        x, baseline, wanted.metric, wanted.number, exclude=sides.exclude, always_valid=sides.always_valid
+    )
     [row] = plain_rows(answer.table)
     estimate, low = row["estimate"], row["low"]
     parts = []
     if estimate == 0:
-        parts.append(f"{entry.label} equals the baseline's")
+        parts.append(f"{entry.label} equals the baseline's" + (", as all rows do" if low == 0 else ""))
     elif estimate is not None:
         better = "better" if estimate > 0 else "worse"
         parts.append(f"{entry.label} is {_written(abs(estimate), entry)} {better} than the baseline's")
@@ -210,13 +233,16 @@ def _against_baseline(sides: Sides, wanted: Wanted, entry: Metric) -> Check:
     elif low < 0:
         parts.append(f"{'and' if estimate < 0 else 'but'} may be {_written(-low, entry)} worse")
     allowed = f"{_written(wanted.number, entry, 'g')} worse is allowed"
-    sentence = f"{', '.join(parts)}; {allowed}"
-    return Check(wanted.metric, estimate, low, None, -wanted.number, answer.passed, sentence, low is None)
+    remark = (row["reason"] or "").partition("; ")[2] if low is not None else ""  # what the bound allows for
+    sentence = "; ".join(filter(None, [", ".join(parts), allowed, remark]))
+    bound = 0.0 - wanted.number
+    return Check(wanted.metric, estimate, low, None, bound, answer.passed, row["reason"], sentence, low is None)
 
 
 def _plain(check: Check) -> dict[str, Any]:
     """What `--json` prints of a check."""
-    return {name: getattr(check, name) for name in ("metric", "estimate", "low", "high", "bound", "passed")}
+    names = ("metric", "estimate", "low", "high", "bound", "passed", "reason")
+    return {name: getattr(check, name) for name in names}
 
 
 def _written(value: float | None, entry: Metric, form: str = "") -> str:

@@ -1,4 +1,4 @@
-"""non_inferiority and sample_size: whether a submission is good enough, and how many sequences tell."""
+"""non_inferiority: whether a submission is good enough, looked at once or again and again."""
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,8 @@ from scipy import stats
 import spotgeo_frames as sf
 from helpers.counted import counted, tracked
 from helpers.problems import refused
+from spotgeo_frames.analysis import gates
+from spotgeo_frames.analysis.confidence_sequences import always_valid_reach
 
 N = 10
 
@@ -61,6 +63,30 @@ def test_five_sequences_are_needed() -> None:
     assert found.table["reason"].iloc[0] == "4 sequences are too few for a bound; five are needed"
 
 
+def test_the_same_rows_pass_every_margin() -> None:
+    """However few they are, and in whatever order; equal sums of other rows say less."""
+    few = recall_table([8, 7])
+    for x in (few, few.sample(frac=1, random_state=1)):
+        for always_valid in (False, True):
+            found = sf.non_inferiority(x, few, "mse", 0, always_valid=always_valid)
+            assert found.passed
+            assert found.table[["estimate", "low"]].iloc[0].tolist() == [0, 0]
+    moved = few.assign(truth_x=np.arange(20.0))
+    others = moved.assign(predicted_x=moved["truth_x"].where(moved["outcome"] == "TP"))
+    swapped = others.assign(predicted_x=others["predicted_x"] + 1)
+    found = sf.non_inferiority(swapped, others, "recall", 0.0)
+    assert not found.passed
+    assert found.table["reason"].notna().all()
+
+
+def test_a_reason_of_the_pairs_comes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> pd.DataFrame:
+        return pd.DataFrame({"estimate": [0.1], "low": [np.nan], "high": [np.nan], "reason": ["only 1 of 10 differ"]})
+
+    monkeypatch.setattr(gates, "pair_table", unknown)
+    assert sf.non_inferiority(NEW, OLD, "recall", 0.5).table["reason"].tolist() == ["only 1 of 10 differ"]
+
+
 def test_an_undefined_metric_does_not_pass() -> None:
     nothing = counted([0] * N, [10] * N, [0] * N)
     found = sf.non_inferiority(nothing, OLD, "precision", 1.0)
@@ -88,44 +114,48 @@ def test_what_gates_refuse() -> None:
     moved = OLD.assign(frame=OLD["frame"].mask(OLD["sequence"] == 3, 2))
     with refused(("non_inferiority: 20 truths", "x", "baseline")):
         sf.non_inferiority(NEW, moved, "recall", 0.1)
-    for wrong in ({"margin": 0}, {"margin": 0.1, "power": 1.0}):
-        with refused([*wrong][-1], error=ValueError):
-            sf.sample_size(NEW, "recall", **wrong)  # type: ignore[arg-type]
 
 
-def test_sample_size_of_a_pilot() -> None:
-    """The standard error is that of the pilot, and shrinks with the root of the count of sequences."""
-    difference = np.array([0, 1, 0, 0, -1, 0, 1, 0, 0, 1]) / 10
-    row = sf.sample_size(NEW, "recall", 0.02, baseline=OLD).iloc[0]
-    assert row["standard_error"] == pytest.approx(difference.std(ddof=1) / np.sqrt(N))
-    assert row["n_pilot"] == N
-    n, error = row["n_sequences"], row["standard_error"] * np.sqrt(N)
-
-    def reach(n_sequences: int) -> float:
-        return (stats.t.ppf(0.975, n_sequences - 1) + stats.t.ppf(0.8, n_sequences - 1)) * error / np.sqrt(n_sequences)
-
-    assert reach(n) <= 0.02 < reach(n - 1)
-    more = sf.sample_size(NEW, "recall", 0.02, baseline=OLD, power=0.95)["n_sequences"].iloc[0]
-    assert more > n
-    assert sf.sample_size(NEW, "recall", 0.9, baseline=OLD)["n_sequences"].iloc[0] == 6, "fewer cannot be tested"
+def test_always_valid_bounds_are_those_of_a_sequential_t_test() -> None:
+    """Of equal sequences, with as many worse ones as it takes: so many standard errors below the mean."""
+    new, old = np.array([7, 9, 6, 8, 7, 9, 8, 6, 9, 7]), np.array([8, 7, 7, 7, 8, 7, 7, 7, 7, 8])
+    found = sf.non_inferiority(recall_table(new), recall_table(old), "recall", 0.3, always_valid=True)
+    apart = (new - old) / 10
+    row, error = found.table.iloc[0], apart.std(ddof=1) / np.sqrt(N)
+    assert (apart < 0).sum() >= 4
+    assert row["estimate"] == pytest.approx(apart.mean())
+    assert stats.skew(apart) > 0, "a long tail below would ask for more"
+    assert row["low"] == pytest.approx(apart.mean() - always_valid_reach(N, 0.05) * error)
+    assert row["low"] < sf.non_inferiority(recall_table(new), recall_table(old), "recall", 0.3).table["low"].iloc[0]
 
 
-def test_without_a_baseline_two_are_taken_to_be_as_variable_as_the_pilot() -> None:
-    found = np.array([8, 8, 9, 6, 7, 7, 9, 9, 7, 7]) / 10
-    row = sf.sample_size(NEW, "recall", 0.02).iloc[0]
-    assert row["standard_error"] == pytest.approx(np.sqrt(2) * found.std(ddof=1) / np.sqrt(N))
-    one = sf.sample_size(NEW[NEW["sequence"] == 0], "recall", 0.02).iloc[0]
-    assert np.isnan(one["standard_error"])
-    assert pd.isna(one["n_sequences"])
+def test_what_was_not_seen_may_be_worse() -> None:
+    """A submission that was never worse passes no small margin at once, and says why."""
+    fixed = sf.non_inferiority(recall_table([8] * 20), recall_table([8] * 18 + [2] * 2), "recall", 0.05)
+    found = sf.non_inferiority(
+        recall_table([8] * 20), recall_table([8] * 18 + [2] * 2), "recall", 0.05, always_valid=True
+    )
+    assert fixed.table["estimate"].iloc[0] == found.table["estimate"].iloc[0]
+    assert not found.passed
+    assert "worse in only 0 of 20 sequences" in repr(found)
+    many = [8] * 380 + [2] * 20
+    assert sf.non_inferiority(recall_table([8] * 400), recall_table(many), "recall", 0.05, always_valid=True).passed
 
 
-def test_as_many_sequences_as_were_asked_for_see_the_difference() -> None:
-    random, seen = np.random.default_rng(6), 0
-    n = int(sf.sample_size(NEW, "recall", 0.06, baseline=OLD)["n_sequences"].iloc[0])
-    steps = np.array([0, 1, 0, 0, -1, 0, 1, 0, 0, 1]) - 0.2  # as in the pilot, but with a mean of 0
-    for seed in range(60):
-        old = np.full(n, 50)
-        new = np.round(old + 10 * (random.choice(steps, n) + 0.6)).astype(int)
-        tables = {"new": counted(new, 100 - new, [0] * n), "old": counted(old, 100 - old, [0] * n)}
-        seen += sf.compare(tables, metrics=["recall"], resamples=500, seed=seed).pairs["p_value"].iloc[0] <= 0.05
-    assert seen / 60 >= 0.7
+def test_what_was_not_seen_is_unknown_of_a_metric_without_a_range() -> None:
+    sf.metric("odds", lambda rows: {}, lambda sums: sums["tp"] / sums["fn"])
+    try:
+        pair = recall_table([8, 9] * 10), recall_table([8] * 20)
+        row = sf.non_inferiority(*pair, "odds", 0.1, always_valid=True).table.iloc[0]
+    finally:
+        sf.metric("odds", None, None)
+    assert np.isnan(row["low"])
+    assert "worse in only 0 of 20 sequences: too few to say how bad others may be" in row["reason"]
+
+
+def test_few_sequences_have_no_always_valid_bound() -> None:
+    found = sf.non_inferiority(
+        recall_table([8, 7, 9, 8, 7]), recall_table([7, 9, 8, 9, 8]), "recall", 0.9, always_valid=True
+    )
+    assert not found.passed
+    assert "too few for an always-valid bound" in found.table["reason"].iloc[0]
