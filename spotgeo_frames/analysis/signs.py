@@ -158,9 +158,9 @@ def offset(matches: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]
     """Reports a mean offset whose interval excludes 0."""
     if not enough("sequences", matches.loc[matches["outcome"] == "TP", "sequence"].nunique()):
         return
-    found = bias(matches, resamples=2000, confidence=SURE, **rule.callers).set_index("metric")
+    found = bias(matches, confidence=SURE, **rule.callers).set_index("metric")
     rows = found.loc[["dx", "dy"]]
-    sure = (rows["low"] > 0) | (rows["high"] < 0)
+    sure = (rows["low"] > 0) | (rows["high"] < 0) | rows["low"].isna()  # null where all these sequences agree
     if not (sure & (rows["estimate"].abs() >= LEAST_OFFSET)).any():
         return
     dx, dy = rows["estimate"]
