@@ -275,5 +275,7 @@ def _reasons(
         (n == 1, "only one sequence tells it, so nothing tells how others differ"),
         (answer["low"].isna().to_numpy(), "all sequences agree, so nothing tells how others differ"),
     ]
-    text = np.select([rows for rows, _ in reasons], [np.array(reason, object) for _, reason in reasons], None)
+    text = np.full(len(answer), None, object)
+    for rows, reason in reversed(reasons):
+        text[rows] = reason
     return pd.array(text, dtype=TEXT)
