@@ -50,7 +50,7 @@ MADE: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "summarize": (matches, lambda table: sf.summarize(table, by=["sequence", "truth_brightness"], dropna=False)),
     "diagnose": (matches, sf.diagnose),
     "error_costs": (lambda: sf.diagnose(matches()), sf.error_costs),
-    "bias": (matches, lambda table: sf.bias(table, by="sequence", resamples=100)),
+    "bias": (matches, lambda table: sf.bias(table, by="sequence")),
     "object_summary": (matches, sf.object_summary),
     "identity_breaks": (lambda: sf.track(*tracks()).matches, sf.identity_breaks),
     "intervals": (matches, lambda table: sf.intervals(table, by="sequence", resamples=100)),

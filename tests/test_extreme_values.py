@@ -49,7 +49,7 @@ def of_matches(matches: pd.DataFrame) -> list[Callable[[], Any]]:
         lambda: sf.compare({"a": matches, "b": matches}, resamples=50),
         lambda: sf.leaderboard({"a": matches}),
         lambda: sf.error_costs(sf.diagnose(matches)),
-        lambda: sf.bias(matches, by="sequence", resamples=50),
+        lambda: sf.bias(matches, by="sequence"),
         lambda: sf.object_summary(matches),
         lambda: sf.changes(matches, matches),
         lambda: sf.calibration(matches),

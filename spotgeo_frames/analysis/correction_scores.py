@@ -15,10 +15,14 @@ from ..matching.matcher import assigned, assigned_chunks, counted_table
 from ..matching.pairs import Pairs, join_pairs
 from ..matching.rule import Rule, compared
 from ..scoring.registry import values_of
+from ..support.keys import added_at, grouped, row_keys
 from ..tables.annotations import Annotations
 from ..tables.columns import dataframe_of
 from ..tables.schema import FRAME_KEY, TP
 from .corrections import Correction, geometry
+
+# By what share of the gain of another correction, at least, one that is fitted has to gain more.
+FITTED_MORE = 0.1
 
 
 class Score(NamedTuple):
@@ -44,13 +48,20 @@ def highest_f1(now: Score, rule: Rule) -> float:
     return _f1(min(n_truth, n_claims), n_truth + n_claims)
 
 
-def best_correction(corrections: Iterable[Correction], rule: Rule, least: float) -> tuple[Correction, Score] | None:
-    """The first correction of the highest F1, with its score; None if no F1 reaches `least`."""
+def best_correction(
+    corrections: Iterable[Correction], rule: Rule, now: float, least: float
+) -> tuple[Correction, Score] | None:
+    """The first correction of the highest F1, with its score; None if no F1 reaches `least`. F1 is `now` without any.
+
+    A number that is fitted gains a little more than the mistake that it resembles, so it has to gain much more.
+    """
     best = None
     for correction in corrections:
         try:
             counting = _counting(correction.truth, correction.claims, rule)
-            pairs = _pairs_reaching(counting, rule, least)
+            is_easier = best is not None and correction.fitted and not best[0].fitted
+            asked = least + FITTED_MORE * (least - now) if is_easier else least
+            pairs = _pairs_reaching(counting, rule, asked)
         except Exception:
             if rule.measure is None:
                 raise
@@ -58,9 +69,19 @@ def best_correction(corrections: Iterable[Correction], rule: Rule, least: float)
         if pairs is None:
             continue
         found = _score(counting, pairs)
-        if found.f1 >= least and (best is None or found.f1 > best[1].f1):
+        if found.f1 >= asked and (best is None or found.f1 > best[1].f1):
             best, least = (correction, found), found.f1
     return best
+
+
+def by_sequence(found: Score) -> pd.DataFrame:
+    """How many hits (`tp`) each sequence has, and how many rows of both sides (`n`), and its `f1`."""
+    aligned = found.counting.sides.aligned
+    sequence, first = grouped(row_keys(aligned.frames, ["sequence"]))
+    rows = added_at(sequence, (aligned.truth.counts + aligned.predictions.counts).astype(np.float64), len(first))
+    hits = added_at(sequence[aligned.truth.frame[found.pairs.truth]], np.ones(len(found.pairs.truth)), len(first))
+    names = pd.Index(pd.Series(aligned.frames["sequence"]).iloc[first], name="sequence")
+    return pd.DataFrame({"tp": hits, "n": rows, "f1": 2 * hits / np.maximum(rows, 1)}, index=names)
 
 
 def gained_objects(before: Score, after: Score, rule: Rule) -> int:

@@ -41,7 +41,8 @@ PLURALS = {"frame": "frames", "sequence": "sequences", "category": "categories",
 class Correction(NamedTuple):
     """A mistake, what to do about it, and both sides as they would be without it.
 
-    The mistake is suspected only if F1 gains at least `least_gain`.
+    The mistake is suspected only if F1 gains at least `least_gain`. A correction that is `fitted` to these data has to
+    gain more than one that has no number to choose.
     """
 
     suspicion: str
@@ -49,6 +50,7 @@ class Correction(NamedTuple):
     truth: Annotations
     claims: pd.DataFrame
     least_gain: float = GAIN
+    fitted: bool = False
 
 
 # What each function below is: from the truth, the predictions and a distance (px) within which coordinates agree.
@@ -199,8 +201,8 @@ def of_numbers(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterat
 
 def of_first_frames(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
     """Frames that begin at another number than the truth's, by more than 1."""
-    for shift in _frame_shifts(truth.objects, claims) - {-1, 0, 1}:
-        yield _with_frames_shifted(truth, claims, shift)
+    for shift in frame_shifts(truth.objects, claims) - {-1, 0, 1}:
+        yield with_frames_shifted(truth, claims, shift)
 
 
 def of_frames_beyond(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator[Correction]:
@@ -219,13 +221,13 @@ def of_frames_beyond(truth: Annotations, claims: pd.DataFrame, reach: float) -> 
         return bool((moved["min"] >= listed["min"]).all() and (moved["max"] <= listed["max"]).all())
 
     if not inside(0):
-        for shift in sorted(_frame_shifts(truth.objects, claims) | {-1, 1}, key=lambda shift: (abs(shift), -shift)):
+        for shift in sorted(frame_shifts(truth.objects, claims) | {-1, 1}, key=lambda shift: (abs(shift), -shift)):
             if inside(shift):
-                yield _with_frames_shifted(truth, claims, shift)._replace(least_gain=0.0)
+                yield with_frames_shifted(truth, claims, shift)._replace(least_gain=0.0)
                 return
 
 
-def _frame_shifts(truth: pd.DataFrame, claims: pd.DataFrame) -> set[int]:
+def frame_shifts(truth: pd.DataFrame, claims: pd.DataFrame) -> set[int]:
     """How much later the truth's frames begin, and end, in the median sequence that both sides have, and in all."""
     ends = [side.groupby("sequence")["frame"].agg(["min", "max"]) for side in (truth, claims)]
     later = (ends[0] - ends[1]).dropna()
@@ -234,7 +236,7 @@ def _frame_shifts(truth: pd.DataFrame, claims: pd.DataFrame) -> set[int]:
     return {int(value) for value in (*later.median(), *in_all)} if len(later) else set()
 
 
-def _with_frames_shifted(truth: Annotations, claims: pd.DataFrame, shift: int) -> Correction:
+def with_frames_shifted(truth: Annotations, claims: pd.DataFrame, shift: int) -> Correction:
     """The predictions with all frames numbered later by `shift`."""
     suspicion = f"frames are numbered too {'low' if shift > 0 else 'high'} by {abs(shift):,}"
     advice = f"count frames as the truth does: frame = frame {'+' if shift > 0 else '-'} {abs(shift)}"
@@ -253,7 +255,7 @@ def of_joints(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterato
         changed = [name for name in names if renamed[name] != name]
         if changed:
             advice = f"name joints as the truth does: what is called {changed[0]} is {renamed[changed[0]]}, and so on"
-            yield Correction(suspicion, advice, truth, _renamed(claims, "joint", renamed))
+            yield Correction(suspicion, advice, truth, with_names(claims, "joint", renamed))
 
 
 def _other_sides(names: list[Any]) -> dict[Any, Any]:
@@ -313,20 +315,11 @@ def of_names(truth: Annotations, claims: pd.DataFrame, reach: float) -> Iterator
         if wrong and len(plain) == len(known):
             advice = f"write names as the truth does: {wrong[0]!r} is {renamed[wrong[0]]!r} there"
             suspicion = f"{PLURALS[column]} are named with other case or spaces"
-            corrected = _renamed(claims, column, {name: renamed[name] for name in wrong})
+            corrected = with_names(claims, column, {name: renamed[name] for name in wrong})
             yield Correction(suspicion, advice, truth, corrected, ANY_GAIN)
 
 
-def _renamed(claims: pd.DataFrame, column: str, names: Mapping[Any, Any]) -> pd.DataFrame:
+def with_names(claims: pd.DataFrame, column: str, names: Mapping[Any, Any]) -> pd.DataFrame:
     """The predictions with other names in a column."""
     values = decoded(claims[column])
     return claims.assign(**{column: values.map(lambda name: names.get(name, name)).astype(values.dtype)})
-
-
-# Mistakes that the tables show, and those that are suspected only because correcting them helps.
-SHOWN: list[Corrections] = [of_names, of_visibility]
-GUESSED: list[Corrections] = [of_places, of_numbers, of_joints]
-
-# The same with those that only tracks show, which have many frames.
-SHOWN_BY_TRACKS: list[Corrections] = [*SHOWN, of_frames_beyond]
-GUESSED_OF_TRACKS: list[Corrections] = [*GUESSED, of_first_frames]

@@ -8,8 +8,13 @@ FEWEST = {
     "gained objects": 5,  # net, once the mistake is corrected: those with more hits less those with fewer
     "repeated objects": 5,  # listed twice
     "sequences": 20,  # of an offset or an exchange
+    "sequences there": 3,  # that have predictions, while others have none
+    "sequences on a side": 3,  # with an offset, and without it
+    "late objects": 5,  # that are nearer in another frame; one in all frames of a sequence counts once
     "frames": 20,  # of a cap
     "sized objects": 20,  # boxes whose size is compared
+    "worse sequences": 2,  # whose F1 is far below that of the others, and of these
+    "other sequences": 2,
     "steps": 10,  # from frame to frame, of matched objects
     "mended steps": 6,  # that no longer break an identity, or would break it rightly
 }

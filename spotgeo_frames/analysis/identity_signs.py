@@ -29,6 +29,7 @@ from ..tracking.identities import Identities, identify
 from .correction_scores import Score
 from .evidence import enough
 from .signs import Suspicion
+from .votes import of_one_joint
 
 # By what share of the steps that break an identity others have to be better.
 SHARE_MENDED = 0.25
@@ -66,7 +67,7 @@ class Followed(NamedTuple):
 def identity_mistakes(truth: Annotations, claims: pd.DataFrame, rule: Rule, now: Score) -> Iterator[Suspicion]:
     """Reports identities of either side that do not follow objects; `now` is the score of these sides."""
     tables = {"truth": truth.objects, "predictions": claims}
-    sides = [Annotations(_of_one_joint(table, truth.objects)) for table in tables.values()]
+    sides = [Annotations(of_one_joint(table, truth.objects)) for table in tables.values()]
     both = compared(rule, sides[0], sides[1], "union", may_be_disjoint=True)
     same_rows = "joint" not in truth.objects and not now.counting.n_crowds
     for followed in _followed(tables, both.aligned, now.pairs if same_rows else assigned(both, rule)):
@@ -74,14 +75,6 @@ def identity_mistakes(truth: Annotations, claims: pd.DataFrame, rule: Rule, now:
             if found is not None:
                 yield Suspicion(found[0], now.f1, now.f1, found[1])
                 break
-
-
-def _of_one_joint(objects: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
-    """The objects, of joints those of the truth's most frequent joint: a person has one identity."""
-    if "joint" not in objects:
-        return objects
-    joint = truth["joint"].mode().iloc[0]
-    return objects[objects["joint"] == joint].drop(columns="joint").reset_index(drop=True)
 
 
 def _followed(tables: Mapping[str, pd.DataFrame], aligned: Aligned, pairs: Pairs) -> list[Followed]:

@@ -27,7 +27,7 @@ import pandas as pd
 
 from ..matching.alignment import FrameRule, check_frame_rule, labelled_only
 from ..matching.matcher import counted_table
-from ..matching.rule import TAU, Rule
+from ..matching.rule import Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked, asked_with_tracks, rule_of_tables
 from ..support.errors import InputError
@@ -36,25 +36,14 @@ from ..tables.annotations import Annotations, as_annotations
 from ..tables.kinds import same_kind_as
 from ..tables.match_tables import match_dataframe
 from ..tables.table import Table
-from .correction_scores import Score, best_correction, gained_objects, highest_f1, score
-from .corrections import GAIN, GUESSED, GUESSED_OF_TRACKS, SHOWN, SHOWN_BY_TRACKS
-from .evidence import enough
+from .correction_scores import Score, score
+from .corrections import GAIN
 from .identity_signs import identity_mistakes
-from .signs import (
-    Suspicion,
-    capped,
-    exchanged,
-    larger,
-    no_class_shared,
-    nothing_shared,
-    offset,
-    twice,
-    without_truth,
-)
+from .offset_signs import larger, late, offset
+from .repeat_signs import several_times, twice
+from .searches import corrected_mistakes, reach_of
+from .signs import Suspicion, capped, exchanged, lacking, no_class_shared, nothing_shared, without_truth
 from .track_sweeps import rule_with_identities
-
-# The least gain in F1 from a correction, as a share of 1 - F1; more than a difference of two F1 can be rounded by.
-SHARE_OF_MISSING, ROUNDING = 0.25, 1e-9
 
 
 @same_kind_as("truth")
@@ -140,13 +129,17 @@ def check(
         )
     claims = (labelled_only(known, found)[0] if frames == "labelled" else found).objects
     now = score(known, claims, rule)
-    suspicions = list(_corrected(known, claims, now, rule, tracks)) if len(known.objects) and len(claims) else []
+    searched = len(known.objects) and len(claims)
+    suspicions = list(corrected_mistakes(known, claims, now, rule, tracks)) if searched else []
     # Wrong coordinates, wrong numbering and an exchange also show the signs of the mistakes further down.
     suspicions = suspicions or list(nothing_shared(known.objects, claims, now.f1))
     suspicions = suspicions or list(exchanged(known.objects, claims, now.f1))
     suspicions = suspicions or list(no_class_shared(now.counting.sides.aligned, now.f1))
     if not suspicions:
         suspicions += without_truth(known, claims, now.f1, lambda others: score(known, others, rule).f1)
+        suspicions += lacking(
+            known.objects, claims, now.f1, lambda others: score(known._replace(objects=others), claims, rule).f1
+        )
         suspicions += identity_mistakes(known, claims, rule, now) if tracks else []
         suspicions += _small_signs(known, claims, now, rule)
     suspicions.sort(key=lambda row: row.f1 - np.nan_to_num(row.f1_corrected, nan=row.f1))
@@ -154,34 +147,6 @@ def check(
     answer = answer.astype({"suspicion": TEXT, "f1": "float64", "f1_corrected": "float64", "advice": TEXT})
     answer.attrs = rule.notes
     return answer
-
-
-def _corrected(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule, tracks: bool) -> Iterator[Suspicion]:
-    """The mistakes that the tables show, and the one whose correction helps most, if it helps enough.
-
-    Other corrections may help, too, and less: whoever is mirrored has left and right swapped.
-    """
-
-    reach = TAU if rule.image_tau is None else rule.image_tau
-    shown, guessed = (SHOWN_BY_TRACKS, GUESSED_OF_TRACKS) if tracks else (SHOWN, GUESSED)
-    told = set()
-    for correction in (found for corrections in shown for found in corrections(truth, claims, reach)):
-        f1 = score(correction.truth, correction.claims, rule).f1
-        if f1 - now.f1 >= correction.least_gain:
-            told.add(correction.suspicion)
-            yield Suspicion(correction.suspicion, now.f1, f1, correction.advice)
-    needed = max(GAIN, min(SHARE_OF_MISSING * (1 - now.f1), now.f1))
-    if highest_f1(now, rule) - now.f1 < needed:
-        return
-    guesses = (guess for corrections in guessed for guess in corrections(truth, claims, reach))
-    found = best_correction(guesses, rule, now.f1 + needed - ROUNDING)
-    if found is None:
-        return
-    correction, best = found
-    if correction.suspicion in told or best.f1 - now.f1 < needed:
-        return
-    if enough("gained objects", gained_objects(now, best, rule)):
-        yield Suspicion(correction.suspicion, now.f1, best.f1, correction.advice)
 
 
 def _small_signs(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rule) -> Iterator[Suspicion]:
@@ -194,8 +159,12 @@ def _small_signs(truth: Annotations, claims: pd.DataFrame, now: Score, rule: Rul
     in_pixels = not rule.own_distance or rule.unit == "px"
     if in_pixels and now.f1 >= GAIN:
         matches = match_dataframe(counted_table(now.counting, now.pairs, rule))
-        # Boxes that are a pixel too large have their centres half a pixel off.
-        yield from list(larger(matches, claims, now.f1, f1_of)) or offset(matches, now.f1, rule)
+        yield from (
+            list(larger(matches, claims, now.f1, f1_of))
+            or list(late(truth, claims, now.f1, reach_of(rule), f1_of))
+            or offset(truth, matches, claims, now.f1, rule, f1_of)
+        )
     if in_pixels:
-        yield from twice(claims, now.f1, f1_of)
+        repeated = list(twice(claims, now.f1, f1_of))
+        yield from repeated or several_times(truth.objects, claims, now.f1, reach_of(rule), f1_of)
     yield from capped(truth.objects, claims, now.f1)

@@ -4,11 +4,12 @@ The offset is the mean, over the true positives, of predicted minus true coordin
 boxes, whose sizes are compared, too, or of all labelled joints of whole poses. For the corrected metrics, predictions
 are moved back by the offset and matched again by the match table's own rule. Predictions keep their file order, so an
 offset of 0 reproduces the match table, also where several assignments are equally good. A table that another matcher,
-track() or pose() made may differ, because bias() always matches as `match` does.
+track() or pose() made may differ, because bias() always matches as `match` does. The interval of the offset, a mean
+weighted by the true positives of each sequence, comes from leaving out one sequence at a time.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,14 @@ from ..matching.rule import Compared, Rule
 from ..matching.similarity import Measure
 from ..matching.words import asked_of_matches
 from ..scoring.group_sums import sums_of_groups
-from ..scoring.match_sums import match_sums, share
+from ..scoring.match_sums import NamedSums, match_sums, share
 from ..scoring.one_sided import one_sided_text
 from ..scoring.registry import defined, values_of
 from ..scoring.row_counts import doubled_text
 from ..scoring.row_groups import Groups, group_rows
 from ..scoring.summary import summary_of
 from ..support.errors import InputError
-from ..support.keys import added_at, grouped, row_keys
+from ..support.keys import grouped, row_keys
 from ..support.pandas_versions import TEXT
 from ..tables.annotations import Annotations
 from ..tables.checks import check_matches
@@ -39,8 +40,10 @@ from ..tables.match_tables import match_dataframe
 from ..tables.schema import SIDE_PREFIXES, TP, frame_columns
 from ..tables.selections import By
 from ..tables.table import Table
+from .interval_tables import QUESTION
+from .jackknife import Functions, Intervals, added_rows, jackknife
 from .offset_kinds import Measured, Moved, offset_kind
-from .resampling import bounds, check_labels, check_options, number_sequences, resampled_sums
+from .resampling import check_confidence, check_labels, number_sequences
 
 # The metrics that are computed again without the offset, where they are defined for the kind of matching.
 CORRECTED = ["f1", "mse", "loc_a"]
@@ -53,10 +56,8 @@ ROW = "match_table_row"
 def bias(
     matches: Table,
     by: By | None = None,
-    resamples: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 0,
     *,
+    confidence: float = 0.95,
     tau: float | None = None,
     epsilon: float | None = None,
     similarity: str | Measure | None = None,
@@ -80,23 +81,20 @@ def bias(
         a count of quantile bins (2 to 1000), edges of bins, or None. For whole poses, "joint" is a column, too, and the
         last of the result: each joint has an offset of its own, and to correct it is to move this joint alone in all
         predictions.
-    resamples
-        How often sequences are drawn, with replacement, to compute the intervals; at least 1.
     confidence
         The share of intervals that contain the true offset, between 0 and 1.
-    seed
-        Equal seeds give equal intervals.
     tau, epsilon, similarity, threshold, sigmas, distance
         The rule to match again with, in the words of `match`. Needed only where the match table has lost its own, as a
         table of polars has; a similarity or distance that is a function is needed always.
 
     Returns
     -------
-    DataFrame of the match table's kind with the `by` columns, `metric`, `estimate`, `low` and `high`. Each group has
-    these metrics:
+    DataFrame of the match table's kind with the `by` columns, `metric`, `estimate`, `low`, `high` and `reason`. Each
+    group has these metrics:
 
-    - `dx` and `dy`: the offset, in the unit of x and y (px), which need not be that of `distance`, with percentile
-      bootstrap intervals;
+    - `dx` and `dy`: the offset, in the unit of x and y (px), which need not be that of `distance`, with intervals from
+      leaving out one sequence at a time and Student's t, with the degrees of freedom of Bell and McCaffrey (2002,
+      Survey Methodology 28, 169-181);
     - for boxes also `width_ratio` and `height_ratio`: the geometric mean of predicted over true width and height, with
       intervals; above 1 where predictions are too large;
     - `f1` and `mse` (px², or the square of the unit of `distance`) as they are, or `f1` and `loc_a` after matching by
@@ -107,20 +105,20 @@ def bias(
     Estimates are null where a group has no true positive. The corrected metrics are also null where the rows of a
     frame (with categories on both sides, of a frame and category) belong to different groups, because the predictions
     of one group cannot be moved alone then. `low` and `high` are null where fewer than two sequences have true
-    positives.
+    positives, where all sequences agree, and for scores. `reason` says why a value is null.
 
     Raises
     ------
     InputError: `matches` is no match table, it has no rows, it lacks the columns that its rule needs, or its rule is
         not known; a column of `by` is missing.
-    ValueError: `resamples`, `confidence`, `seed` or a word of the rule is out of range.
+    ValueError: `confidence` or a word of the rule is out of range.
 
     Examples
     --------
     >>> import spotgeo_frames as sf
     >>> truth = sf.read_spotgeo("data/sample/truth.json").objects
     >>> moved = truth.assign(x=truth["x"] + 3.5)
-    >>> offset = sf.bias(sf.match(truth, moved), resamples=100)
+    >>> offset = sf.bias(sf.match(truth, moved))
     >>> offset.set_index("metric")["estimate"].round(3).loc[["dx", "dy", "mse", "mse_corrected"]]
     metric
     dx                3.50
@@ -129,7 +127,7 @@ def bias(
     mse_corrected     0.00
     Name: estimate, dtype: float64
     """
-    check_options(resamples, confidence, seed)
+    check_confidence(confidence)
     table = check_matches(matches)
     if not len(table):
         raise InputError("bias: the match table has no rows")
@@ -142,18 +140,23 @@ def bias(
     together = np.eye(len(parts)) if by_joint else np.ones((1, len(parts)))
     groups = group_rows(table, by)
     check_labels(groups.labels)
-    sums = _offset_sums(groups, kind.measured, rule, together)
-    offset = _means(sums.sum(axis=0))
-    scores = _scores(groups, group_rows(table, by, dropna=False), offset, kind.moved, rule, together)
-    low_high = bounds(kind.told(_means(resampled_sums(sums, resamples, seed))), confidence)
-    low_high[:, np.count_nonzero(sums[..., 0], axis=0) < 2] = np.nan
+    found = _offsets(groups, kind.measured, rule, together, confidence)
+    offset, low, high, n_sequences = (
+        values.reshape(groups.n_groups, len(together), len(kind.metrics))
+        for values in (found.estimate, found.low, found.high, found.n_weighted)
+    )
+    shares_frames = _share_frames(group_rows(table, by, dropna=False))
+    scores = _scores(groups, shares_frames, offset, kind.moved, rule, together)
     unknown = np.full((*offset.shape[:2], len(scores)), np.nan)
-    told = {"estimate": np.concatenate([kind.told(offset), np.stack([*scores.values()], axis=2)], axis=2)}
-    told |= {name: np.concatenate([low_high[k], unknown], axis=2) for k, name in enumerate(("low", "high"))}
+    columns = {"estimate": np.concatenate([kind.told(offset), np.stack([*scores.values()], axis=2)], axis=2)}
+    columns |= {
+        name: np.concatenate([kind.told(values), unknown], axis=2) for name, values in (("low", low), ("high", high))
+    }
     labels = {name: values.repeat(len(together)) for name, values in groups.labels.items()}
     labels |= {"joint": pd.array(parts * groups.n_groups, dtype=TEXT)} if by_joint else {}
-    answer = _long(labels, [*kind.metrics, *scores], told)
-    answer.attrs = table.attrs | {"resamples": resamples, "confidence": confidence, "seed": seed}
+    answer = _long(labels, [*kind.metrics, *scores], columns)
+    answer["reason"] = _reasons(answer, n_sequences, scores, shares_frames)
+    answer.attrs = table.attrs | {"question": QUESTION, "confidence": confidence}
     everything = groups.everything
     about_rows = doubled_text(everything.table, everything.columns)
     for text in filter(None, (one_sided_text(everything.one_sided, everything.table), about_rows)):
@@ -173,8 +176,8 @@ def _without_joint(by: By | None) -> tuple[By | None, bool]:
     return by, False
 
 
-def _offset_sums(groups: Groups, measured: Measured, rule: Rule, together: np.ndarray) -> np.ndarray:
-    """How many measurements are known, and their sums: (sequences, groups, offsets, metrics, 2).
+def _offsets(groups: Groups, measured: Measured, rule: Rule, together: np.ndarray, confidence: float) -> Intervals:
+    """The offsets of each group with their intervals, as arrays (groups, offsets * metrics).
 
     `together` (offsets, parts) marks the parts of an object that have one offset together.
     """
@@ -182,17 +185,20 @@ def _offset_sums(groups: Groups, measured: Measured, rule: Rule, together: np.nd
     rows = np.flatnonzero(table["outcome"].array.codes == TP)
     values = measured(table.iloc[rows], rule)
     known = ~np.isnan(values)
-    added = np.einsum("op,npmk->nomk", together, np.stack([known, np.where(known, values, 0)], axis=-1))
     sequence, n_sequences = number_sequences(table)
-    cell = sequence[rows] * groups.n_groups + groups.of_row[rows]
-    n_cells = n_sequences * groups.n_groups
-    sums = [added_at(cell, column, n_cells) for column in added.reshape(len(rows), int(np.prod(added.shape[1:]))).T]
-    return np.stack(sums, axis=-1).reshape(n_sequences, groups.n_groups, *added.shape[1:])
+    cell, first = grouped(groups.of_row[rows] * n_sequences + sequence[rows])
+    n_metrics = len(together) * values.shape[2]
+    sums = {}
+    for name, of_parts in (("n", known), ("sum", np.where(known, values, 0.0))):
+        added = np.einsum("op,npm->nom", together, of_parts).reshape(len(rows), n_metrics)
+        sums[name] = added_rows(added, cell, len(first))
+    unlimited = np.full(n_metrics, np.inf)
+    mean = Functions(_mean, lambda sums: sums["n"], -unlimited, unlimited, np.zeros(n_metrics, bool))
+    return jackknife(sums, groups.of_row[rows][first], groups.n_groups, mean, confidence)
 
 
-def _means(sums: np.ndarray) -> np.ndarray:
-    """The mean offsets (...) from the sums (..., 2) of `_offset_sums`."""
-    return share(sums[..., 1], sums[..., 0])
+def _mean(sums: NamedSums) -> np.ndarray:
+    return share(sums["sum"], sums["n"])
 
 
 def _share_frames(groups: Groups) -> bool:
@@ -203,17 +209,17 @@ def _share_frames(groups: Groups) -> bool:
 
 
 def _scores(
-    groups: Groups, all_groups: Groups, offset: np.ndarray, moved: Moved, rule: Rule, together: np.ndarray
+    groups: Groups, shares_frames: bool, offset: np.ndarray, moved: Moved, rule: Rule, together: np.ndarray
 ) -> dict[str, np.ndarray]:
     """The metrics of each group as they are and, with `_corrected`, after each offset is removed: (groups, offsets).
 
-    `all_groups` has the rows, too, that are left out because their value is null.
+    The corrected ones are null if objects of a frame belong to different groups.
     """
     names = defined(CORRECTED, not rule.by_distance)
     now = summary_of(sums_of_groups(groups))[names].to_numpy(np.float64, na_value=np.nan)
     now = np.broadcast_to(now[:, None], (*offset.shape[:2], len(names)))
     later = np.full(now.shape, np.nan)
-    if not _share_frames(all_groups):
+    if not shares_frames:
         later = np.where(np.isnan(now), np.nan, _corrected(groups, offset, moved, rule, together, names))
     columns = [name for suffix in ("", "_corrected") for name in (f"{name}{suffix}" for name in names)]
     return dict(zip(columns, np.moveaxis(np.concatenate([now, later], axis=2), 2, 0), strict=True))
@@ -251,3 +257,25 @@ def _long(labels: Mapping[str, Any], names: list[str], told: Mapping[str, np.nda
     n_labels = next(iter(told.values())).size // len(names)
     columns |= {"metric": pd.array(names * n_labels, dtype=TEXT)}
     return pd.DataFrame(columns | {name: values.ravel() for name, values in told.items()})
+
+
+def _reasons(
+    answer: pd.DataFrame, n_sequences: np.ndarray, scores: Collection[str], shares_frames: bool
+) -> pd.api.extensions.ExtensionArray:
+    """Why values of each row are null; `n_sequences` (groups, offsets, metrics) have true positives that count."""
+    n = np.concatenate([n_sequences, np.zeros((*n_sequences.shape[:2], len(scores)))], axis=2).ravel()
+    is_score, no_estimate = answer["metric"].isin(scores).to_numpy(), answer["estimate"].isna().to_numpy()
+    is_corrected = answer["metric"].str.endswith("_corrected").to_numpy(bool)
+    reasons = [
+        (is_corrected & shares_frames, "objects of a frame belong to different groups, so none can be moved alone"),
+        (is_score & no_estimate, "it is not defined here"),
+        (is_corrected, "the offset is that of these data, so nothing tells how others would gain"),
+        (is_score, "intervals() has its interval"),
+        (no_estimate, "no true positive tells it"),
+        (n == 1, "only one sequence tells it, so nothing tells how others differ"),
+        (answer["low"].isna().to_numpy(), "all sequences agree, so nothing tells how others differ"),
+    ]
+    text = np.full(len(answer), None, object)
+    for rows, reason in reversed(reasons):
+        text[rows] = reason
+    return pd.array(text, dtype=TEXT)

@@ -3,6 +3,7 @@
 Each function yields the mistake that it finds, with F1 as it is and after a correction, null where that is not known.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -11,23 +12,17 @@ import pandas as pd
 
 from ..matching.alignment import Aligned
 from ..matching.left_out import classes_apart
-from ..matching.rule import Rule
 from ..tables.annotations import Annotations
 from ..tables.messages import first_listed
-from ..tables.schema import FRAME_KEY, OBJECT_KEY, SIDE_PREFIXES, TP, frame_columns, has_boxes
-from .corrections import geometry
+from ..tables.schema import FRAME_KEY, OBJECT_KEY
 from .evidence import enough
-from .offset_kinds import sizes_of
-from .offsets import bias
 
-# The least mean offset that is reported (px), and the confidence that it is not 0.
-LEAST_OFFSET, SURE = 0.35, 0.999
+# The confidence that a sign is not chance.
+SURE = 0.999
 
-# How many standard deviations of a normal distribution SURE is, and errors (px) that are equal but for rounding.
-SURE_DEVIATIONS, EXACT = 3.29, 0.01
-
-# Predictions closer than this (px) count as one that is listed twice; the least share of such that is reported.
-SAME_PLACE, LEAST_TWICE = 0.1, 0.02
+# How many predictions a frame of a sequence would have, at least, so that it is strange that none has any; and what
+# share of the usual count each other sequence has.
+EXPECTED, LEAST_OF_USUAL = 3.0, 0.2
 
 # The least share of frames with more truths than any frame has predictions for which a cap is suspected.
 LEAST_CAPPED = 0.02
@@ -97,99 +92,60 @@ def _steady_share(side: pd.DataFrame) -> float:
 
     Null where there are too few of them to tell.
     """
-    counts = _counts(side).groupby("sequence").agg(["min", "max", "size"])
+    counts = counts_of(side).groupby("sequence").agg(["min", "max", "size"])
     several = counts[counts["size"] > 1]
     return float((several["min"] == several["max"]).mean()) if enough("sequences", len(several)) else np.nan
 
 
 def _differ(side: pd.DataFrame) -> bool:
     """Whether sequences have different counts of objects, unlike those of a detector that always gives its best few."""
-    most = _counts(side).groupby("sequence").max()
+    most = counts_of(side).groupby("sequence").max()
     return bool(most.value_counts(normalize=True).iloc[0] < STEADY)
 
 
-def _counts(side: pd.DataFrame) -> pd.Series:
+def counts_of(side: pd.DataFrame) -> pd.Series:
     """How many objects, not joints, each frame has."""
     return (side.drop_duplicates(OBJECT_KEY) if "joint" in side else side).groupby(FRAME_KEY).size()
 
 
-def larger(matches: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
-    """Reports boxes that are surely a pixel wider and higher than the truth, or smaller, whatever their size."""
-    # Poses have boxes in the match table only, and boxes may be compared with points.
-    if not has_boxes(claims) or not all(has_boxes(matches, prefix) for prefix in SIDE_PREFIXES):
-        return
-    hits = matches[matches["outcome"].array.codes == TP]
-    true, predicted = sizes_of(hits)
-    # Errors of one object through a sequence are alike, so an object counts once.
-    of_hits = pd.DataFrame(np.column_stack([true, predicted - true]), columns=["w", "h", "dw", "dh"], index=hits.index)
-    of_objects = of_hits[(true > 0).all(axis=1)].groupby([hits["sequence"], hits["truth_object"]]).median()
-    if not enough("sized objects", len(of_objects)):
-        return
-    pixels = [_pixel(of_objects[size].to_numpy(), of_objects[f"d{size}"].to_numpy()) for size in "wh"]
-    if pixels[0] == 0 or pixels[0] != pixels[1]:
-        return
-    corrected = f1_of(claims.assign(w=claims["w"] - pixels[0], h=claims["h"] - pixels[0]))
-    size, way = ("large", "without") if pixels[0] > 0 else ("small", "with")
-    advice = f"count the pixels of a box as the truth does: w = x2 - x, {way} 1 added to it, and h likewise"
-    yield Suspicion(f"boxes are a pixel too {size}", now, corrected, advice)
+def lacking(truth: pd.DataFrame, claims: pd.DataFrame, now: float, f1_of_truth: F1Of) -> Iterator[Suspicion]:
+    """Reports sequences of the truth that the predictions lack, where a detector would have found something.
 
-
-def _pixel(size: np.ndarray, error: np.ndarray) -> int:
-    """1 or -1 if sizes (px) are surely too large or too small by a pixel, and not by a share of them; else 0.
-
-    The slope of error / size over 1 / size is the part of the error that is the same for small and large objects; its
-    standard error allows for errors that grow with the size.
+    It is one where they would have several objects if they had as many of its objects as of those in others; or they
+    are the first or the last sequences. None of the others has far fewer predictions than usual.
     """
-    pixel = int(np.sign(np.median(error)))
-    if np.mean(np.abs(error - pixel) < EXACT) > 0.5:
-        return pixel
-    if np.ptp(size) < 1:  # boxes of one size cannot tell a pixel from a percent
-        return 0
-    inverse = 1 / size - np.mean(1 / size)
-    spread = np.sum(inverse**2)
-    relative = error / size - np.mean(error / size)
-    slope = np.sum(inverse * relative) / spread
-    deviation = np.sqrt(np.sum((inverse * (relative - slope * inverse)) ** 2)) / spread
-    sure = abs(slope) > SURE_DEVIATIONS * deviation and abs(slope - pixel) < 0.5
-    return pixel if sure and abs(np.median(error) - pixel) < 0.5 else 0
-
-
-def offset(matches: pd.DataFrame, now: float, rule: Rule) -> Iterator[Suspicion]:
-    """Reports a mean offset whose interval excludes 0."""
-    if not enough("sequences", matches.loc[matches["outcome"] == "TP", "sequence"].nunique()):
+    counts = pd.DataFrame({"truth": counts_of(truth).groupby("sequence").mean()})
+    counts["found"] = counts_of(claims).groupby("sequence").sum() / counts_of(truth).groupby("sequence").size()
+    is_lacking = counts["found"].isna().to_numpy()
+    there = counts[~is_lacking]
+    if not is_lacking.any() or not enough("sequences there", len(there)):
         return
-    found = bias(matches, resamples=2000, confidence=SURE, **rule.callers).set_index("metric")
-    rows = found.loc[["dx", "dy"]]
-    sure = (rows["low"] > 0) | (rows["high"] < 0)
-    if not (sure & (rows["estimate"].abs() >= LEAST_OFFSET)).any():
+    share = there["found"] / there["truth"]
+    usual = min(float(share.median()), 1.0)
+    expected = usual * counts["truth"]
+    alone = (expected >= EXPECTED).to_numpy()
+    telling = there["truth"] * usual >= EXPECTED
+    is_rich = (
+        alone
+        & is_lacking
+        & bool((share[telling] >= LEAST_OF_USUAL * usual).all())
+        & enough("sequences there", int(telling.sum()))
+    )
+    n, n_lacking = len(counts), int(is_lacking.sum())
+    at_an_end = is_lacking[:n_lacking].all() or is_lacking[-n_lacking:].all()
+    rare = 2 / math.comb(n, n_lacking) < 1 - SURE
+    if not is_rich.any() and not (at_an_end and rare):
         return
-    dx, dy = rows["estimate"]
-    half = all(abs(abs(value) - 0.5) < 0.15 or abs(value) < 0.15 for value in (dx, dy))
-    whole = all(abs(abs(value) - 1) < 0.2 or abs(value) < 0.2 for value in (dx, dy))
-    size = "half a pixel" if half else "a pixel" if whole else f"{np.hypot(dx, dy):.1f} px"
-    hint = "in the challenge the centre of the first pixel is at 0, 0" if half or whole else "bias() gives its interval"
-    advice = f"predictions lie {dx:+.2f} px in x and {dy:+.2f} px in y from the truth on average; {hint}"
-    corrected = found["estimate"].to_dict()["f1_corrected"]
-    yield Suspicion(f"coordinates are {size} off", now, corrected, advice)
-
-
-def twice(claims: pd.DataFrame, now: float, f1_of: F1Of) -> Iterator[Suspicion]:
-    """Reports predictions of a frame that lie at the same place."""
-    columns = [*frame_columns(claims), *(["category"] if "category" in claims else [])]
-    places = {side: (claims[side] / SAME_PLACE).round() for side in geometry(claims)}
-    repeated = claims[columns].assign(**places).duplicated().to_numpy()
-    n_objects = len(claims[repeated].drop_duplicates(OBJECT_KEY))
-    if not enough("repeated objects", n_objects) or repeated.mean() < LEAST_TWICE:
-        return
-    corrected = f1_of(claims[~repeated])
-    if corrected - now >= LEAST_TWICE:
-        reason = f"{repeated.sum():,} of {len(claims):,} predictions lie where another one of their frame lies"
-        yield Suspicion("the same objects are listed twice", now, corrected, f"list each object once: {reason}")
+    names = counts.index[is_lacking]
+    corrected = f1_of_truth(truth[~truth["sequence"].isin(names)])
+    reason = f"{n_lacking:,} of {n:,} sequences with truths have no predictions ({first_listed(names)})"
+    advice = f"check that the file is complete: {reason}, and all their objects count as missed"
+    yield Suspicion("predictions lack sequences of the truth", now, corrected, advice)
 
 
 def capped(truth: pd.DataFrame, claims: pd.DataFrame, now: float) -> Iterator[Suspicion]:
     """Reports signs of a limit to the count of predictions in a frame that is below the count of truths."""
-    n_truth, n_claims = _counts(truth), _counts(claims)
+    n_truth, n_claims = counts_of(truth), counts_of(claims)
     most = int(n_claims.max()) if len(n_claims) else 0
     more_there = n_truth.index[n_truth > most]
     full = int((n_claims.reindex(more_there) == most).sum())

@@ -48,7 +48,7 @@ def test_the_best_correction_is_that_of_the_highest_f1(rule: Rule, crowds: bool,
         scores = [score(correction.truth, correction.claims, rule).f1 for correction in corrections]
         assert max(scores) <= highest_f1(now, rule)
         for least in (0.0, now.f1, max(scores), np.nextafter(max(scores), 2)):
-            best = best_correction(corrections, rule, least)
+            best = best_correction(corrections, rule, now.f1, least)
             if max(scores) < least:
                 assert best is None
             else:
@@ -67,9 +67,9 @@ def test_matching_stops_where_f1_cannot_become_high_enough(
     [swap, *_] = of_places(truth, nowhere, 10.0)
     n_solved, assign = [], matcher.assign
     monkeypatch.setattr(matcher, "assign", lambda *given: n_solved.append(1) or assign(*given))
-    assert best_correction([swap], POINTS, 0.7) is None
+    assert best_correction([swap], POINTS, 0.0, 0.7) is None
     assert len(n_solved) == 4, "of 12 frames; without their objects, F1 is at most 8 / 12"
-    best = best_correction([swap, swap._replace(suspicion="the same again")], POINTS, 0.0)
+    best = best_correction([swap, swap._replace(suspicion="the same again")], POINTS, 0.0, 0.0)
     assert best is not None
     assert best[0] is swap, "the first of equals"
     assert len(n_solved) == 4 + 12 + 12

@@ -26,8 +26,9 @@ def test_five_objects_gain_a_hit(n: int, expected: list[str]) -> None:
 
 @pytest.mark.parametrize(("n_lost", "expected"), [(0, ["frames are numbered too low by 1"]), (2, [])])
 def test_objects_that_lose_their_hit_count_against(n_lost: int, expected: list[str]) -> None:
-    """Six objects would gain one; of two others the frame is right, so only four are gained net."""
-    gained, lost = in_a_row(6), in_a_row(n_lost).assign(sequence=lambda o: o["sequence"] + 100)
+    """Six objects would gain one; of two others of the same sequences the frame is right, so four are gained net."""
+    gained = in_a_row(6)
+    lost = gained.head(n_lost).assign(frame=9, object=7)
     claims = pd.concat([gained.assign(frame=0), lost], ignore_index=True)
     assert told(pd.concat([gained, lost], ignore_index=True), claims) == expected
 

@@ -13,7 +13,6 @@ FOUND = TRUTH.assign(score=0.5)
 MATCHES = sf.match(TRUTH, FOUND)
 
 DRAWN = {
-    "bias": lambda seed: sf.bias(MATCHES, seed=seed),
     "compare": lambda seed: sf.compare({"a": MATCHES, "b": MATCHES}, seed=seed),
     "intervals": lambda seed: sf.intervals(MATCHES, seed=seed),
     "sweep": lambda seed: sf.sweep(TRUTH, FOUND, seed=seed),

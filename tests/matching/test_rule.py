@@ -228,7 +228,7 @@ SCORED_POSES = POSES[1].assign(score=POSES[1].groupby(["sequence", "frame", "obj
         lambda **words: sf.sweep(POSES[0], SCORED_POSES, **words).curve,
         lambda **words: sf.check(*POSES, **words),
         lambda **words: sf.diagnose(sf.match(*POSES, **words), **words),
-        lambda **words: sf.bias(sf.match(*POSES, **words), resamples=5, **words),
+        lambda **words: sf.bias(sf.match(*POSES, **words), **words),
         lambda **words: sf.Accumulator(**words).update(*POSES).compute(),
     ],
     ids=["match", "average_precision", "sweep", "check", "diagnose", "bias", "Accumulator"],

@@ -181,7 +181,7 @@ def test_how_many_frames_have_rows_twice_is_said() -> None:
         (lambda m: sf.compare({"a": m, "b": m}, resamples=10), "compare: a"),
         (lambda m: sf.non_inferiority(m, m, "recall", 0.1), "non_inferiority: x"),
         (lambda m: sf.sample_size(m, "recall", 0.1), "sample_size: x"),
-        (lambda m: sf.bias(m, resamples=10), "bias"),
+        (sf.bias, "bias"),
         (lambda m: sf.detection_limit(m, "truth_brightness"), "detection_limit"),
         (lambda m: sf.diagnose(m), "diagnose"),
         (lambda m: sf.error_costs(m.assign(kind=sf.diagnose(MATCHES)["kind"].iloc[0])), "error_costs"),

@@ -99,9 +99,9 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "error_costs of tracks": (lambda *pair: sf.error_costs(sf.track(*pair), similarity="iou"), BOXES),
     "error_costs of poses": (lambda *pair: sf.error_costs(sf.pose(*pair)), POSES),
     "diagnose poses": (sf.diagnose, (sf.pose(*POSES).matches,)),
-    "bias of poses": (lambda table: sf.bias(table, resamples=50), (sf.pose(*POSES).matches,)),
+    "bias of poses": (sf.bias, (sf.pose(*POSES).matches,)),
     "changes": (lambda *pair: sf.changes(*pair, tau=10), (MATCHES, sf.match(TRUTH, CAUTIOUS))),
-    "bias": (lambda table: sf.bias(table, "sequence", resamples=50, tau=10, epsilon=3), (MATCHES,)),
+    "bias": (lambda table: sf.bias(table, "sequence", tau=10, epsilon=3), (MATCHES,)),
     "object_summary": (sf.object_summary, (MATCHES,)),
     "identity_breaks": (sf.identity_breaks, (sf.track(*BOXES).matches,)),
     "identity_breaks of joints": (sf.identity_breaks, (sf.pose(*POSES).matches,)),
@@ -365,8 +365,8 @@ def test_pyarrow_keeps_the_rule_and_gives_it_back() -> None:
     matches = sf.match(of_kind(TRUTH, "pyarrow"), of_kind(EAGER, "pyarrow"), tau=8, epsilon=2)
     assert matches.schema.metadata[b"tau"] == b"8.0"
     assert as_pandas(matches, "matches").attrs == sf.match(TRUTH, EAGER, tau=8, epsilon=2).attrs
-    expected = sf.bias(sf.match(TRUTH, EAGER, tau=8, epsilon=2), resamples=50)
-    assert plain(sf.bias(matches, resamples=50)) == plain(expected)
+    expected = sf.bias(sf.match(TRUTH, EAGER, tau=8, epsilon=2))
+    assert plain(sf.bias(matches)) == plain(expected)
     assert as_pandas(sf.diagnose(matches), "diagnosed").attrs["tau"] == 8
     other = sf.match(of_kind(TRUTH, "pyarrow"), of_kind(EAGER, "pyarrow"))
     with refused(("leaderboard", "tau 8.0", "tau 10.0")):
@@ -396,7 +396,7 @@ def test_no_file_is_claimed_for_tables_that_cannot_prove_it() -> None:
     ("call", "missing"),
     [
         (lambda table, **rule: sf.diagnose(table, **rule), {"tau": 10}),
-        (lambda table, **rule: sf.bias(table, resamples=10, **rule), {"tau": 10, "epsilon": 3}),
+        (sf.bias, {"tau": 10, "epsilon": 3}),
         (lambda table, **rule: sf.plots.residuals(table, **rule), {"tau": 10}),
     ],
 )
@@ -426,7 +426,7 @@ def test_expressions_group_as_their_columns_do() -> None:
         assert plain(by_expression) == plain(sf.summarize(MATCHES, by=["frame_n_truth", series]))
         assert sf.summarize(matches, by=pl.col("truth_x") > 100)["truth_x"].to_list() == [False, True]
         assert len(sf.intervals(matches, pl.col("frame"), resamples=20)) > 0
-        assert len(sf.bias(matches, pl.col("sequence"), resamples=20, tau=10, epsilon=3)) > 0
+        assert len(sf.bias(matches, pl.col("sequence"), tau=10, epsilon=3)) > 0
     got = sf.summarize(table, by=table["frame"])
     assert plain(got) == plain(sf.summarize(MATCHES, by="frame"))
 
@@ -575,7 +575,7 @@ def test_a_lazyframe_is_collected_once() -> None:
     lazy = of_kind(MATCHES, "polars").lazy().map_batches(lambda table: collected.append(1) or table)
     sf.summarize(lazy, by=[pl.col("frame") > 2, "frame_n_truth"])
     assert collected == [1]
-    sf.bias(lazy, resamples=10, tau=10, epsilon=3)
+    sf.bias(lazy, tau=10, epsilon=3)
     assert collected == [1, 1]
 
 
