@@ -13,6 +13,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -161,6 +162,32 @@ PAIRS: Mapping[str, tuple[Callable[..., tuple[Counts, Counts]], str]] = {
 }
 
 
+# The chance of a truth to be found in each frame of sequences, (sequences, frames), is alike in neighbouring frames.
+def waves(random: np.random.Generator, n: int, n_frames: int, rho: float, height: float = 1.2) -> np.ndarray:
+    """The logit follows an autoregressive process whose standard deviation is `height`."""
+    step = random.normal(size=(n, n_frames))
+    step[:, 1:] *= np.sqrt(1 - rho**2)
+    return expit(1 + height * lfilter([1], [1, -rho], step, axis=1))
+
+
+def bursts(random: np.random.Generator, n: int, n_frames: int, rho: float) -> np.ndarray:
+    """A fifth of all frames are hard; with a chance of rho, a frame is as the one before it."""
+    is_new = random.random((n, n_frames)) >= rho
+    is_new[:, 0] = True
+    drawn = np.maximum.accumulate(np.where(is_new, np.arange(n_frames), 0), axis=1)
+    return np.where(np.take_along_axis(random.random((n, n_frames)) < 0.2, drawn, axis=1), 0.4, 0.9)
+
+
+DIFFICULTIES: Mapping[str, Callable[..., np.ndarray]] = {
+    "waves": waves,
+    "low waves": partial(waves, height=0.4),
+    "bursts": bursts,
+}
+
+# How many long sequences are evaluated together.
+AT_ONCE = 100
+
+
 def pair_sums(sides: tuple[Counts, Counts]) -> Matrix:
     """The sums (sequences, 2, sums) of a pair."""
     named = {name: np.stack([side[at] for side in sides], axis=1) for at, name in enumerate(("tp", "fn", "fp"))}
@@ -192,26 +219,37 @@ def _named(sides: tuple[Counts, Counts]) -> NamedSums:
 
 
 def one_long_sequence(replicates: int) -> None:
-    """Intervals of recall in a single sequence whose frames follow an autoregressive process."""
+    """Intervals of recall in a single sequence whose difficulty changes slowly: how many are given, and hold."""
     print(f"95% intervals of recall from one long sequence, {replicates:,} replicates")
-    print(f"  {'frames':>8}{'autocorrelation':>18}{'batch means':>14}{'frames alone':>14}")
-    many = np.random.default_rng(0).normal(size=1_000_000)
-    true = expit(1 + 1.2 * many).mean()
-    for n_frames in (120, 300, 600, 1200):
-        for rho in (0.0, 0.9, 0.97):
-            random = np.random.default_rng([n_frames, int(100 * rho)])
-            step = random.normal(size=(replicates, n_frames))
-            step[:, 1:] *= np.sqrt(1 - rho**2)
-            n_truth = random.poisson(6, step.size)
-            tp = random.binomial(n_truth, expit(1 + 1.2 * lfilter([1], [1, -rho], step, axis=1)).ravel())
-            matches = match_table((tp, n_truth - tp, np.zeros_like(tp), np.ones(len(tp))), random)
-            frames = matches["sequence"]
-            matches = matches.assign(sequence=frames // n_frames, frame=frames % n_frames)
-            by_batches = sf.intervals(matches, by="sequence", metrics=["recall"], method="batch_means")
-            alone = matches.assign(replicate=matches["sequence"], sequence=frames)
-            by_frames = sf.intervals(alone, by=alone["replicate"], metrics=["recall"])
-            shares = [(of["low"] <= true) & (true <= of["high"]) for of in (by_batches, by_frames)]
-            print(f"  {n_frames:8}{rho:18}" + "".join(f"{share.mean():14.1%}" for share in shares), flush=True)
+    print(f"  {'population':14}{'autocorrelation':>16}{'frames':>8}" + _heads(["given", "hold", "frames alone"]))
+    for name, difficulty in DIFFICULTIES.items():
+        true = difficulty(np.random.default_rng(0), 1_000_000, 1, 0.0).mean()
+        for n_frames in (60, 120, 300, 600, 1500, 3000):
+            for rho in (0.0, 0.5, 0.9, 0.97, 0.98, 0.99):
+                found = [
+                    _long_sequences(difficulty, n_frames, rho, np.random.default_rng([first, n_frames, int(100 * rho)]))
+                    for first in range(0, replicates, AT_ONCE)
+                ]
+                by_batches, alone = (pd.concat(tables) for tables in zip(*found, strict=True))
+                given = by_batches[by_batches["low"].notna()]
+                shares = [((of["low"] <= true) & (true <= of["high"])).mean() for of in (given, alone)]
+                numbers = [len(given) / len(by_batches), *shares]
+                print(f"  {name:14}{rho:16}{n_frames:8}" + "".join(f"{number:14.1%}" for number in numbers), flush=True)
+
+
+def _long_sequences(
+    difficulty: Callable[..., np.ndarray], n_frames: int, rho: float, random: np.random.Generator
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The intervals of AT_ONCE sequences by batch means, and with their frames taken for independent sequences."""
+    chance = difficulty(random, AT_ONCE, n_frames, rho)
+    n_truth = 1 + random.poisson(5, chance.size)
+    tp = random.binomial(n_truth, chance.ravel())
+    matches = match_table((tp, n_truth - tp, np.zeros_like(tp), np.ones(len(tp))), random)
+    frames = matches["sequence"]
+    matches = matches.assign(sequence=frames // n_frames, frame=frames % n_frames)
+    by_batches = sf.intervals(matches, by="sequence", metrics=["recall"], method="batch_means")
+    alone = matches.assign(replicate=matches["sequence"], sequence=frames)
+    return by_batches, sf.intervals(alone, by=alone["replicate"], metrics=["recall"])
 
 
 def trackers(folders: Sequence[str], replicates: int) -> None:
