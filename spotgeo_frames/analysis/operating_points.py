@@ -117,7 +117,7 @@ def operating_point(
     precision_cross_validated         0.895
     precision_cross_validated_low     0.833
     precision_cross_validated_high    0.936
-    Name: 0, dtype: object
+    Name: 0, dtype: float64
     """
     asked = _checked(precision, recall)
     check_confidence(confidence)
